@@ -1,0 +1,1 @@
+"""Agents: propose fills for gaps."""

@@ -1,0 +1,1 @@
+"""Commands of the command line, loaded when they are used."""

@@ -1,0 +1,1 @@
+"""Frontends: one folder a language."""

@@ -1,0 +1,99 @@
+"""Rules of the core itself: broken plugins, crashed passes, unreadable input, misused options."""
+
+from __future__ import annotations
+
+from orgflow_ir.diagnostics import Rule, Severity
+
+
+class BrokenPlugin(Rule):
+    """
+    What it finds
+        An installed plugin could not be loaded, or registered something its hook does not take.
+    Why it is wrong
+        Its frontends, passes and backends are missing from this run; everything else works.
+    Example
+        A package registers `orgflow.plugins` → `acme_orgflow`, and importing that module fails.
+    Instead
+        Update or uninstall the package named in the message.
+    """
+
+    code = "OF001"
+    name = "broken-plugin"
+    severity = Severity.WARNING
+
+
+class UnreadableInput(Rule):
+    """
+    What it finds
+        An input that does not exist, is not a file, or may not be read.
+    Why it is wrong
+        There is nothing to compile.
+    Example
+        orgflowc compile oder.bpmn --target n8n
+    Instead
+        Check the path; `-` reads standard input (with --from).
+    """
+
+    code = "OF002"
+    name = "unreadable-input"
+    severity = Severity.ERROR
+
+
+class UnknownFormat(Rule):
+    """
+    What it finds
+        An input whose format is neither said with --from nor recognised by its suffix.
+    Why it is wrong
+        A file that is guessed wrongly gives nonsense instead of an error.
+    Example
+        orgflowc compile process.txt --target n8n
+    Instead
+        Name the frontend: --from bpmn. `orgflowc list frontends` shows all.
+    """
+
+    code = "OF003"
+    name = "unknown-format"
+    severity = Severity.ERROR
+
+
+class CrashedPass(Rule):
+    """
+    What it finds
+        A pass of the compiler (or of a plugin) failed with an exception.
+    Why it is wrong
+        It is a defect of that pass, not of your model; what the other passes found is shown.
+    Example
+        A plugin's pass reads a field that the model does not have.
+    Instead
+        Report it with the model, or leave the pass out with `opt --passes`.
+    """
+
+    code = "OF901"
+    name = "crashed-pass"
+    severity = Severity.ERROR
+
+
+class InvalidAfterPass(Rule):
+    """
+    What it finds
+        A pass left a model that breaks the rules of the IR: an id twice, a flow to nowhere.
+    Why it is wrong
+        Every later pass and the backend rely on them; it is a defect of the pass named.
+    Example
+        A lowering removes a gateway and forgets one of its flows.
+    Instead
+        Report it with the model.
+    """
+
+    code = "OF902"
+    name = "invalid-after-pass"
+    severity = Severity.ERROR
+
+
+CORE_RULES: tuple[type[Rule], ...] = (
+    BrokenPlugin,
+    UnreadableInput,
+    UnknownFormat,
+    CrashedPass,
+    InvalidAfterPass,
+)
