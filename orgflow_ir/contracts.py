@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import ClassVar, TextIO
+from typing import TYPE_CHECKING, ClassVar, TextIO
 
 from orgflow_ir.diagnostics import Diagnostic, Fix, Rule
 from orgflow_ir.model import Model
 from orgflow_ir.pass_manager import PassContext
 from orgflow_ir.source import SourceFile
 from orgflow_ir.target import TargetSpec
+
+if TYPE_CHECKING:
+    from orgflow_ir.runs import Run
 
 
 class Frontend(ABC):
@@ -43,8 +46,7 @@ class Artifact:
 
 @dataclass(frozen=True)
 class NodeExecution:
-    """One executed node of a run on a target: its name, the element it stands for, the flows that
-    got a token (`None`: not known)."""
+    """One executed node of a run on a target, by name, and the element it stands for, if any."""
 
     node: str
     element: str | None
@@ -53,28 +55,46 @@ class NodeExecution:
 
 @dataclass(frozen=True)
 class RunResult:
-    """What a runner saw: executed nodes in order, how the run ended, and why."""
+    """What a runner saw: executed nodes in order, how the run ended, and why.
+
+    `status` is `success`, `error`, `limit`, or `unplayable` where no data makes the workflow take
+    the run's choices (`error` says why).
+    """
 
     status: str
-    executed: tuple[NodeExecution, ...]
+    executed: tuple[NodeExecution, ...] = ()
     error: str | None = None
-    changed: tuple[str, ...] = ()
     milliseconds: float = 0.0
 
 
 class Runner(ABC):
-    """Executes emitted artifacts with scripted decisions: element → one value map a visit."""
+    """Executes what a backend emits with the decisions of given runs of the model.
+
+    It never edits an emitted expression: only bodies of placeholders and outside effects are
+    replaced; `changed` lists what differs from the delivered artifacts.
+    """
 
     @abstractmethod
-    def run(
-        self, artifacts: tuple[Artifact, ...], start: str, script: Mapping[str, tuple[str, ...]]
-    ) -> RunResult:
-        """One run from start event `start`; `script` gives, per splitting element, the flow ids it
-        shall take at each visit, comma-separated where it takes several."""
+    def load(self, model: Model, process: str, ctx: PassContext) -> None:
+        """Prepare for runs of a process of `model`, which is legal for the target."""
+
+    @property
+    @abstractmethod
+    def visible(self) -> frozenset[str]:
+        """Elements that a node stands for, so that their execution can be seen."""
+
+    @property
+    @abstractmethod
+    def changed(self) -> tuple[str, ...]:
+        """What differs from the delivered artifacts, a line each."""
+
+    @abstractmethod
+    def play(self, runs: Iterable[Run]) -> Iterator[RunResult]:
+        """Execute each run's choices and say what happened, in order."""
 
     @abstractmethod
     def close(self) -> None:
-        """End whatever the runner started."""
+        """End whatever was started."""
 
 
 class Backend(ABC):

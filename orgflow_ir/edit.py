@@ -48,6 +48,10 @@ class Editor:
         self._ids.add(candidate)
         return candidate
 
+    def flow(self, scope: str, id: str) -> Flow:
+        """A flow as edited so far. Raises `KeyError`."""
+        return self._flow_table(scope)[id]
+
     def put_node(self, scope: str, node: Node) -> None:
         """Add a node, or replace the one with its id."""
         self._node_table(scope)[node.id] = node

@@ -122,9 +122,10 @@ def plain_constructs(model: Model) -> Iterator[ConstructUse]:
             yield ConstructUse("data.flow", link, scope)
         for artifact in scope.artifacts:
             yield ConstructUse("artifact", artifact, scope)
-    boxes = {p.id for p in model.pools if p.process is None}
+    filled = {p.id for p in model.processes if p.nodes}
+    boxes = {p.id for p in model.pools if p.process not in filled}
     for pool in model.pools:
-        yield ConstructUse("pool" if pool.process else "pool.black-box", pool)
+        yield ConstructUse("pool.black-box" if pool.id in boxes else "pool", pool)
     for message in model.message_flows:
         outside = message.source in boxes or message.target in boxes
         yield ConstructUse("flow.message.black-box" if outside else "flow.message", message)

@@ -1,1 +1,16 @@
-"""."""
+"""The process IR as JSON, out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from orgflow_ir.contracts import Backend
+from orgflow_ir.plugins import hookimpl
+
+
+@hookimpl
+def orgflow_backends() -> Iterable[Backend]:
+    """The IR backend."""
+    from orgflow.backends.ir.backend import IrBackend
+
+    return (IrBackend(),)

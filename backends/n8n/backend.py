@@ -1,0 +1,85 @@
+"""The n8n backend: legal process in, checked workflow out."""
+
+from __future__ import annotations
+
+from orgflow.backends.n8n import rules
+from orgflow.backends.n8n.emit import Emission, emit_process
+from orgflow.backends.n8n.format import Workflow, dumps
+from orgflow.backends.n8n.names import slug
+from orgflow.backends.n8n.parallel import report_parallel
+from orgflow.backends.n8n.target import N8N_TARGET
+from orgflow.backends.n8n.versions import N8nVersion
+from orgflow.backends.n8n.workflow import build, model_hash
+from orgflow.backends.n8n.workflow_check import check_workflow
+
+from orgflow_ir.contracts import Artifact, Backend
+from orgflow_ir.model import Model, Process
+from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.target import TargetSpec, executable_processes
+
+
+class N8nBackend(Backend):
+    """Workflows for n8n, one a process."""
+
+    name = "n8n"
+    summary = "n8n workflow JSON, checked offline, for the editor, the API and n8n's own engine"
+    rules = rules.N8N_RULES
+
+    @property
+    def target(self) -> TargetSpec:
+        return N8N_TARGET
+
+    def emit(self, model: Model, ctx: PassContext) -> tuple[Artifact, ...]:
+        """One file a process. What fails our own check of the format is OF911, never printed."""
+        pairs = emit_workflows(model, ctx)
+        if pairs is None:
+            return ()
+        names: list[str] = []
+        for process, workflow in pairs:
+            del process
+            base = slug(workflow["name"]).replace("_", "-") or "workflow"
+            name, number = base, 2
+            while name in names:
+                name, number = f"{base}-{number}", number + 1
+            names.append(name)
+        return tuple(
+            Artifact(f"{name}.json", dumps(workflow))
+            for name, (_, workflow) in zip(names, pairs, strict=True)
+        )
+
+
+def emit_workflows(model: Model, ctx: PassContext) -> list[tuple[Process, Workflow]] | None:
+    """The workflow of each process that has anything to run; `None` after OF911."""
+    emissions = emit_sketches(model, ctx)
+    digest = model_hash(model)
+    version = N8nVersion.parse(str(ctx.options.get("version", "2.41")))
+    result = []
+    faulty = False
+    for emission in emissions:
+        workflow = build(model, emission, digest, version)
+        for problem in check_workflow(workflow, version=version):
+            if problem.kind == "unreachable" and _has_islands(emission):
+                continue  # the model has parts that nothing leads to, and a rule says so
+            faulty = True
+            ctx.emit(
+                rules.FaultyWorkflow,
+                f"the workflow made of `{emission.process.label}` is faulty at {problem.path}: "
+                f"{problem.message}",
+                element=emission.process,
+                help="this is a defect of orgflow: report it with the model",
+            )
+        result.append((emission.process, workflow))
+    return None if faulty else result
+
+
+def emit_sketches(model: Model, ctx: PassContext) -> list[Emission]:
+    """The sketch of each process that has anything to run."""
+    emissions = []
+    for process in executable_processes(model):
+        report_parallel(process, ctx)
+        emissions.append(emit_process(model, process, ctx))
+    return emissions
+
+
+def _has_islands(emission: Emission) -> bool:
+    return len(emission.graph.reachable) < len(emission.graph.nodes)

@@ -1,0 +1,245 @@
+"""Who decides at a gateway: branches, decision variables, and the node each value is read from.
+
+One scheme throughout (DESIGN, "data on a token"): a gateway reads a value from the output of the
+node that sets it, `$('Check stock').last()`, never from the item that happens to arrive. So neither
+a node that replaces the item nor a Merge that lets a stale copy win can harm a decision. That is
+right where the setter *dominates* the gateway and *runs again on every way back* to it; where no
+task does, a decision node is put right before the gateway, which does by construction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from orgflow.backends.n8n import rules
+from orgflow.backends.n8n.conditions import Ast, ConditionError, compile_condition, variables
+from orgflow.backends.n8n.names import field_name, plain, slug, unique
+
+from orgflow_ir.graph import ControlFlow
+from orgflow_ir.model import Event, Flow, Gateway, Process, Task
+from orgflow_ir.pass_manager import PassContext
+
+MAX_SOURCES = 3
+"""How many dominating tasks a variable of a coded condition is looked for in, nearest first."""
+
+
+@dataclass(frozen=True)
+class Branch:
+    """One way out of a gateway: taken by a value, by a condition, or when no other is."""
+
+    flow: Flow
+    kind: Literal["value", "code", "default"]
+    value: str
+    tree: Ast | None = None
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A deciding gateway. `several`: inclusive, so the variable holds a list of values.
+
+    `setter` is the id of the task or start event that sets the variables, or the gateway's own id
+    where a decision node is put before it. `sources` are all elements that a variable of a coded
+    condition is looked for in, nearest first; the last may be the start event.
+    """
+
+    gateway: Gateway
+    branches: tuple[Branch, ...]
+    several: bool
+    variable: str
+    setter: str
+    sources: tuple[str, ...]
+    setter_label: str
+
+    @property
+    def default(self) -> Branch | None:
+        """The default branch, if there is one."""
+        return next((b for b in self.branches if b.kind == "default"), None)
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """Values of the decision variable, one a labelled branch; empty where all are coded."""
+        return tuple(b.value for b in self.branches if b.kind == "value")
+
+    @property
+    def coded(self) -> tuple[tuple[str, ...], ...]:
+        """Paths of the variables that coded conditions read, each once."""
+        paths = [v for b in self.branches if b.tree is not None for v in variables(b.tree)]
+        return tuple(dict.fromkeys(paths))
+
+
+def deciding_gateways(process: Process, graph: ControlFlow) -> Iterator[Gateway]:
+    """Exclusive and inclusive gateways that choose: two ways out, or one with a condition."""
+    for node in process.nodes:
+        if isinstance(node, Gateway) and node.gateway_kind in ("exclusive", "inclusive"):
+            out = graph.flows_out(node.id)
+            if len(out) > 1 or any(f.condition is not None for f in out):
+                yield node
+
+
+def decide(process: Process, graph: ControlFlow, ctx: PassContext) -> dict[str, Decision]:
+    """The decision of every deciding gateway by id; reports unread conditions and bare branches."""
+    drafts = [(g, _branches(g, graph, ctx)) for g in deciding_gateways(process, graph)]
+    coded = {v[0] for _, bs in drafts for b in bs if b.tree is not None for v in variables(b.tree)}
+    names = _Variables(coded)
+    result: dict[str, Decision] = {}
+    for gateway, branches in drafts:
+        tasks = list(setters(gateway.id, graph))
+        trigger = _single_trigger(gateway.id, graph)
+        labelled = tuple(b.value for b in branches if b.kind == "value")
+        if tasks:
+            setter = tasks[0]
+        elif trigger is not None and (not labelled or _has_body(graph, trigger)):
+            setter = trigger
+        else:
+            setter = gateway.id
+        sources = tuple(tasks[:MAX_SOURCES]) + ((trigger,) if trigger else ())
+        result[gateway.id] = Decision(
+            gateway=gateway,
+            branches=branches,
+            several=gateway.gateway_kind == "inclusive",
+            variable=names.take(gateway, labelled, setter, graph) if labelled else "",
+            setter=setter,
+            sources=sources if setter in sources else (setter, *sources),
+            setter_label=graph.nodes[setter].label,
+        )
+    return result
+
+
+def setters(gateway: str, graph: ControlFlow) -> Iterator[str]:
+    """Tasks that dominate `gateway` and run again on every way back to it, nearest first."""
+    for candidate in graph.dominators_of(gateway):
+        if isinstance(graph.nodes[candidate], Task) and _runs_again(candidate, gateway, graph):
+            yield candidate
+
+
+def _runs_again(setter: str, gateway: str, graph: ControlFlow) -> bool:
+    """Whether no cycle through `gateway` avoids `setter`.
+
+    Backwards from the gateway up to the setter: since the setter dominates, only the nodes between
+    the two are visited, so that deep nesting stays cheap.
+    """
+    if gateway not in graph.cyclic:
+        return True
+    if graph.components[setter] != graph.components[gateway]:
+        return False
+    seen: set[str] = set()
+    stack = [gateway]
+    while stack:
+        for arc in graph.into[stack.pop()]:
+            if arc.source == gateway:
+                return False
+            if arc.source != setter and arc.source not in seen:
+                seen.add(arc.source)
+                stack.append(arc.source)
+    return True
+
+
+def _single_trigger(gateway: str, graph: ControlFlow) -> str | None:
+    """The start event, where it is the only one; how often the gateway is reached is no matter for
+    variables of coded conditions: what came in with the trigger stays true until overwritten."""
+    if len(graph.entries) != 1 or gateway not in graph.reachable:
+        return None
+    node = graph.nodes[graph.entries[0]]
+    return node.id if isinstance(node, Event) and node.position == "start" else None
+
+
+def _has_body(graph: ControlFlow, trigger: str) -> bool:
+    node = graph.nodes[trigger]
+    return isinstance(node, Event) and node.trigger == "message"
+
+
+def _branches(gateway: Gateway, graph: ControlFlow, ctx: PassContext) -> tuple[Branch, ...]:
+    flows = graph.flows_out(gateway.id)
+    trees: dict[str, Ast] = {}
+    texts: list[str] = []
+    for flow in flows:
+        tree = None
+        if flow.condition is not None and not flow.default:
+            try:
+                tree = compile_condition(flow.condition)
+            except ConditionError as error:
+                ctx.emit(
+                    rules.UnreadCondition,
+                    f"the condition `{plain(flow.condition.text)}` of `{gateway.label}` is not "
+                    f"understood ({error}), so it became a value of a decision variable",
+                    element=flow,
+                    help="write it with comparisons, and, or, not and variables",
+                )
+        if tree is not None:
+            trees[flow.id] = tree
+        label = plain(flow.name) or (plain(flow.condition.text) if flow.condition else "")
+        if not label and tree is None and not flow.default:
+            label = target_words(flow, graph)
+            ctx.emit(
+                rules.UnlabelledBranch,
+                f"the branch of `{gateway.label}` to `{label}` has neither a condition nor a label",
+                element=flow,
+                help="label the flow with the answer that takes it, or make it the default flow",
+            )
+        texts.append(label)
+    values = unique(texts, "branch")
+    result = []
+    for flow, value in zip(flows, values, strict=True):
+        kind: Literal["value", "code", "default"] = "value"
+        if flow.default:
+            kind = "default"
+        elif flow.id in trees:
+            kind = "code"
+        result.append(Branch(flow, kind, value, trees.get(flow.id)))
+    return tuple(result)
+
+
+def target_words(flow: Flow, graph: ControlFlow) -> str:
+    """The label of the first named node on the way from `flow`, or its target's id."""
+    node, seen = flow.target, set()
+    while node not in seen and not graph.nodes[node].name.strip():
+        seen.add(node)
+        out = graph.out[node]
+        if not out:
+            break
+        node = out[0].target
+    return plain(graph.nodes[node].label) or plain(flow.target) or "branch"
+
+
+def preceding_words(node: str, graph: ControlFlow) -> str:
+    """The label of the nearest named node that always comes before `node`, or nothing."""
+    for before in graph.dominators_of(node):
+        found = graph.nodes[before]
+        if found.name.strip() and not isinstance(found, Gateway):
+            return plain(found.name)
+    return ""
+
+
+class _Variables:
+    """Names of decision variables. Two gateways share a name only with equal label, equal values
+    and different setters: read from one setter, their choices could not differ, though the model
+    lets them."""
+
+    def __init__(self, taken: set[str]) -> None:
+        self._owners: dict[str, list[tuple[str, frozenset[str], str]]] = {t: [] for t in taken}
+
+    def take(
+        self, gateway: Gateway, values: tuple[str, ...], setter: str, graph: ControlFlow
+    ) -> str:
+        label = plain(gateway.name).casefold()
+        if label:
+            base = field_name(label, "decision")
+        else:
+            before = slug(preceding_words(gateway.id, graph), words=5)
+            base = f"gateway_after_{before}" if before else f"gateway_{slug(gateway.id) or '1'}"
+        key = (label, frozenset(values))
+        name, number = base, 2
+        while name in self._owners and not self._may_share(name, key, setter):
+            name, number = f"{base}_{number}", number + 1
+        self._owners.setdefault(name, []).append((*key, setter))
+        return name
+
+    def _may_share(self, name: str, key: tuple[str, frozenset[str]], setter: str) -> bool:
+        owners = self._owners[name]
+        return (
+            bool(owners)
+            and bool(key[0])
+            and all(owner[:2] == key and owner[2] != setter for owner in owners)
+        )

@@ -1,0 +1,1 @@
+"""n8n's own engine in process: found, installed and driven from Python."""

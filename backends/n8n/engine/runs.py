@@ -1,0 +1,182 @@
+"""What a run of n8n's engine is asked for, and what it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+RunStatus = Literal["success", "error", "limit", "waiting"]
+WaitKind = Literal["time", "webhook", "form"]
+Resumed = Literal["timer", "answer", "timeout"]
+
+
+@dataclass(frozen=True)
+class RunRequest:
+    """One run.
+
+    A node of the main workflow is named by its name in `stubs` and `answers`; one of a sub-workflow
+    by `ID/NAME`, with the id it has in `workflows`.
+
+    Attributes:
+        workflow: an n8n workflow: nodes, connections, settings.
+        trigger: the name of the node to start at.
+        items: what the trigger outputs, each `{"json": …}`; one empty item by default.
+        workflows: sub-workflows by the id that Execute Workflow nodes call them by.
+        stubs: nodes whose body is replaced: `{"visits": [{field: value, …}, …],
+            "mode": "merge" | "replace", "errors": [message or None, …]}`. The k-th visit of the run
+            gets `visits[k]`, merged into each input item or in its place, and fails with
+            `errors[k]` where that is given.
+        answers: what each visit of a webhook or form wait is answered with: a body (a query where
+            the wait takes GET, values by field for a form), {} past the end of the list, None for
+            no answer: a limited wait times out, an unlimited one leaves the run "waiting".
+        limits: `nodes`, the most node executions (20,000), and `ms`, wall time (30,000).
+        data: whether each node run carries its output items.
+    """
+
+    workflow: Mapping[str, Any]
+    trigger: str
+    items: Sequence[Mapping[str, Any]] | None = None
+    workflows: Mapping[str, Mapping[str, Any]] | None = None
+    stubs: Mapping[str, Mapping[str, Any]] | None = None
+    answers: Mapping[str, Sequence[Any]] | None = None
+    limits: Mapping[str, int] | None = None
+    data: bool = False
+
+    def message(self) -> dict[str, Any]:
+        """The fields of a `run` request, without those left to their defaults."""
+        fields = {
+            "workflow": self.workflow,
+            "trigger": self.trigger,
+            "items": self.items,
+            "workflows": self.workflows,
+            "stubs": self.stubs,
+            "answers": self.answers,
+            "limits": self.limits,
+            "data": self.data or None,
+        }
+        return {name: value for name, value in fields.items() if value is not None}
+
+
+@dataclass(frozen=True)
+class NodeRun:
+    """One execution of one node, in the order in which n8n started them.
+
+    Attributes:
+        node: its name.
+        workflow: the id of its sub-workflow, None in the main workflow.
+        run: n8n's run index; it starts at 0 in every sub-workflow call.
+        outputs: the number of items on each output.
+        status: success, error, or waiting for a wait that was not resumed.
+        error: n8n's message, also where the node goes on after its error.
+        caller: the place in `EngineRun.order` of the node run that called this sub-workflow.
+        items: the JSON of the items on each output, if the request asked for data.
+    """
+
+    node: str
+    workflow: str | None
+    run: int
+    outputs: tuple[int, ...]
+    status: str
+    error: str | None
+    caller: int | None
+    items: tuple[tuple[Mapping[str, Any], ...], ...] | None = None
+
+
+@dataclass(frozen=True)
+class WaitEvent:
+    """One wait.
+
+    Attributes:
+        node: the node that waits.
+        workflow: as in `NodeRun`.
+        kind: what it waits for; a limited webhook or form wait is of its own kind.
+        opened_at: the place in `EngineRun.order` of the node run that waits.
+        wait_till: ISO time until which it would have waited, None without a limit.
+        in_process: n8n would sleep instead of storing the execution (under 65 s).
+        resumed: how it ended; None where it did not.
+    """
+
+    node: str
+    workflow: str | None
+    kind: WaitKind
+    opened_at: int
+    wait_till: str | None
+    in_process: bool
+    resumed: Resumed | None
+
+
+@dataclass(frozen=True)
+class DetachedRun:
+    """A sub-workflow call that was not waited for; it runs when its caller parks or ends.
+
+    Attributes:
+        workflow: its id.
+        caller: as in `NodeRun`.
+        status: success, error, or waiting.
+        error: n8n's message.
+    """
+
+    workflow: str
+    caller: int | None
+    status: str
+    error: str | None
+
+
+@dataclass(frozen=True)
+class EngineRun:
+    """What one run did.
+
+    Attributes:
+        status: of the main workflow; "limit" when a limit ended the run, "waiting" when a wait was
+            never answered.
+        error: the message the run ended with.
+        error_node: the node of the main workflow it ended at.
+        order: every node run, sub-workflows included.
+        waits: every wait in the order of opening.
+        detached: sub-workflow calls that were not waited for.
+        output: the JSON of the last node's items on each output.
+        ms: wall time in milliseconds.
+    """
+
+    status: RunStatus
+    error: str | None
+    error_node: str | None
+    order: tuple[NodeRun, ...] = ()
+    waits: tuple[WaitEvent, ...] = ()
+    detached: tuple[DetachedRun, ...] = ()
+    output: tuple[tuple[Mapping[str, Any], ...], ...] = ()
+    ms: int = 0
+
+
+def run_from_response(response: Mapping[str, Any]) -> EngineRun:
+    """Read an answer of engine.cjs to a `run` request."""
+    error = response["error"]
+    return EngineRun(
+        status=response["status"],
+        error=error["message"] if error else None,
+        error_node=error["node"] if error else None,
+        order=tuple(_node_run(entry) for entry in response["order"]),
+        waits=tuple(WaitEvent(**event) for event in response["waits"]),
+        detached=tuple(DetachedRun(**child) for child in response["detached"]),
+        output=_items(response["output"]),
+        ms=response["ms"],
+    )
+
+
+def _node_run(entry: Mapping[str, Any]) -> NodeRun:
+    items = entry.get("items")
+    return NodeRun(
+        node=entry["node"],
+        workflow=entry["workflow"],
+        run=entry["run"],
+        outputs=tuple(entry["outputs"]),
+        status=entry["status"],
+        error=entry["error"],
+        caller=entry["caller"],
+        items=_items(items) if items is not None else None,
+    )
+
+
+def _items(outputs: Sequence[Sequence[Mapping[str, Any]]]) -> tuple[Any, ...]:
+    return tuple(tuple(output) for output in outputs)

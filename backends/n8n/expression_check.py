@@ -1,0 +1,176 @@
+"""Reads n8n's expressions without running them: whether they are whole, which nodes they name.
+
+n8n checks none of this before a run (N8N.md: "Run time only: expression syntax, reference to a
+missing node"). The text around `{{ }}` is cut as n8n cuts it: the first `}}` that has no odd number
+of backslashes before it ends an expression, even inside a string or an object.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+_QUOTED = r"""'(?:[^'\\\n]|\\[\s\S])*'|"(?:[^"\\\n]|\\[\s\S])*\""""
+_TOKEN: Final = re.compile(
+    rf"""(?P<space>\s+|//[^\n]*|/\*[\s\S]*?\*/)
+      |(?P<string>{_QUOTED})
+      |(?P<word>[\w$]+)
+      |(?P<open>[(\[{{])
+      |(?P<close>[)\]}}])
+      |(?P<tick>`)
+      |(?P<broken>['"]|/\*)
+      |(?P<slash>/)
+      |(?P<sign>[^\w$\s()\[\]{{}}`'"/]+)""",
+    re.VERBOSE,
+)
+_TEMPLATE: Final = re.compile(r"(?:[^`\\$]|\\[\s\S]|\$(?!\{))*")
+_REGEX: Final = re.compile(r"/(?![*/])(?:[^/\\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+/[a-z]*")
+_REFERENCE: Final = re.compile(rf"\s*[(\[]\s*({_QUOTED}|`(?:[^`\\$]|\\[\s\S])*`)\s*[)\]]")
+_REFERRING: Final = frozenset({"$", "$node", "$items"})
+# After these a slash begins a regular expression; after any other word it divides.
+_BEFORE_REGEX: Final = frozenset(
+    {"await", "case", "delete", "do", "else", "in", "of", "return", "throw", "typeof", "void"}
+)
+_CLOSER: Final = {"(": ")", "[": "]", "{": "}"}
+_ESCAPE: Final = re.compile(
+    r"\\(?:u\{([0-9A-Fa-f]{1,6})\}|u([0-9A-Fa-f]{4})|x([0-9A-Fa-f]{2})|(\r\n|[\s\S]))"
+)
+_ESCAPED: Final = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0": "\0"}
+_LINE_ENDS: Final = frozenset({"\n", "\r", "\r\n", "\u2028", "\u2029"})
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What is wrong with a text and which nodes it refers to by name."""
+
+    faults: tuple[str, ...]
+    references: tuple[str, ...]
+
+
+@lru_cache(maxsize=20_000)
+def read_parameter(text: str) -> Reading:
+    """A text parameter as n8n takes it: an expression if it begins with `=`."""
+    if not text.startswith("="):
+        return Reading((), ())
+    faults: list[str] = []
+    references: list[str] = []
+    position = 1
+    expressions = 0
+    while True:
+        start = _find(text, "{{", position)
+        stray = _find(text, "}}", position)
+        if stray >= 0 and (start < 0 or stray < start):
+            faults.append("`}}` without `{{` before it")
+        if start < 0:
+            break
+        expressions += 1
+        end = _find(text, "}}", start + 2)
+        if end < 0:
+            faults.append("`{{` is never closed")
+            break
+        body = text[start + 2 : end].replace("\\}}", "}}", 1)
+        reading = read_code(body)
+        references += reading.references
+        if not body.strip():
+            faults.append("the expression is empty")
+        elif reading.faults and _find(text, "}}", end + 2) >= 0:
+            faults.append(f"{reading.faults[0]}: n8n ends an expression at `}}}}`, write `}} }}`")
+            break
+        else:
+            faults += reading.faults
+        position = end + 2
+    if expressions == 0 and not faults:
+        faults.append("begins with `=` but holds no `{{ }}`, so n8n drops the `=`")
+    return Reading(tuple(faults), tuple(references))
+
+
+@lru_cache(maxsize=20_000)
+def read_code(code: str) -> Reading:
+    """JavaScript: whether its quotes and brackets are whole, and the nodes it names."""
+    references: list[str] = []
+    waiting: list[str] = []  # brackets that are open; a backtick for a template
+    value_before = False  # whether a slash would divide what stands before it
+    position = 0
+    while position < len(code):
+        if waiting and waiting[-1] == "`":
+            match = _TEMPLATE.match(code, position)
+            position = match.end() if match else position
+            if position >= len(code):
+                break
+            if code[position] == "`":
+                waiting.pop()
+                position += 1
+                value_before = True
+            else:
+                waiting.append("${")
+                position += 2
+                value_before = False
+            continue
+        match = _TOKEN.match(code, position)
+        if match is None:  # cannot happen: every character is in one of the groups
+            break
+        kind, token = match.lastgroup, match[0]
+        position = match.end()
+        if kind == "word":
+            value_before = token not in _BEFORE_REGEX
+            if token in _REFERRING:
+                called = _REFERENCE.match(code, position)
+                if called is not None:
+                    references.append(_unescape(called[1][1:-1]))
+        elif kind == "string":
+            value_before = True
+        elif kind == "open":
+            waiting.append(token)
+            value_before = False
+        elif kind == "close":
+            opener = waiting.pop() if waiting else ""
+            if opener == "${" and token == "}":
+                continue  # back in the template
+            if _CLOSER.get(opener) != token:
+                return Reading((f"`{token}` without its opening bracket",), tuple(references))
+            value_before = True
+        elif kind == "tick":
+            waiting.append("`")
+        elif kind == "slash":
+            regex = None if value_before else _REGEX.match(code, position - 1)
+            if regex is not None:
+                position = regex.end()
+            value_before = regex is not None
+        elif kind == "sign":
+            value_before = False
+        elif kind == "broken":
+            what = "a comment" if token == "/*" else f"the quote `{token}`"
+            return Reading((f"{what} is never closed",), tuple(references))
+    faults = (f"`{waiting[-1]}` is never closed",) if waiting else ()
+    return Reading(faults, tuple(references))
+
+
+def _find(text: str, brackets: str, position: int) -> int:
+    """Where the brackets stand next, skipping those that a backslash hides from n8n."""
+    while True:
+        found = text.find(brackets, position)
+        if found < 0:
+            return found
+        before = found
+        while before > position and text[before - 1] == "\\":
+            before -= 1
+        if (found - before) % 2 == 0:
+            return found
+        position = found + 2
+
+
+def _unescape(quoted: str) -> str:
+    def one(match: re.Match[str]) -> str:
+        digits = match[1] or match[2] or match[3]
+        if digits is None:
+            return "" if match[4] in _LINE_ENDS else _ESCAPED.get(match[4], match[4])
+        point = int(digits, 16)
+        return chr(point) if point <= 0x10FFFF else ""
+
+    if "\\" not in quoted:
+        return quoted
+    text = _ESCAPE.sub(one, quoted)
+    # A pair of surrogate escapes is one character.
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")

@@ -1,0 +1,66 @@
+// A stand-in for n8n's JavaScript task runner: what a Code node's text is evaluated by.
+// Like the real one it runs in a VM context of its own and hands its result over as JSON.
+'use strict';
+const vm = require('node:vm');
+
+const PROXY_NAMES = [
+  '$input', '$json', '$binary', '$node', '$', '$items', '$execution', '$workflow', '$now', '$today',
+  '$itemIndex', '$prevNode', '$runIndex', '$vars', '$env', '$parameter', '$jmespath', '$if', '$ifEmpty',
+];
+
+/** Builds startRunnerTask for n8n's additional data. `luxon` is n8n's own copy. */
+function makeTaskRunner(luxon) {
+  function contextFor(functions, itemIndex, extra) {
+    const proxy = functions.getWorkflowDataProxy(itemIndex);
+    const scope = {
+      ...extra,
+      console: { log: console.error, warn: console.error, error: console.error, info: console.error },
+      setTimeout, clearTimeout, setImmediate, Buffer, URL, URLSearchParams, TextEncoder, TextDecoder,
+      DateTime: luxon.DateTime, Duration: luxon.Duration, Interval: luxon.Interval,
+      $getWorkflowStaticData: (type) => functions.getWorkflowStaticData(type),
+    };
+    for (const name of PROXY_NAMES) {
+      // Getters, as `$json` and others throw when there is no item to read.
+      Object.defineProperty(scope, name, { enumerable: true, get: () => proxy[name] });
+    }
+    return vm.createContext(scope);
+  }
+
+  async function evaluate(code, context, timeout) {
+    const script = new vm.Script(`(async function VmCodeWrapper() {${code}\n})()`);
+    const result = await script.runInContext(context, { timeout });
+    return result === undefined ? undefined : JSON.parse(JSON.stringify(result));
+  }
+
+  async function runCode(settings, functions, timeout) {
+    const items = functions.getInputData();
+    if (settings.nodeMode !== 'runOnceForEachItem') {
+      const extra = { items, ...settings.additionalProperties };
+      return await evaluate(settings.code, contextFor(functions, 0, extra), timeout);
+    }
+    const { startIndex, count } = settings.chunk ?? { startIndex: 0, count: items.length };
+    const results = [];
+    for (let index = startIndex; index < startIndex + count; index++) {
+      const extra = { item: items[index], ...settings.additionalProperties };
+      const value = await evaluate(settings.code, contextFor(functions, index, extra), timeout);
+      const plain = value && typeof value === 'object' && !Array.isArray(value);
+      results.push(plain && value.pairedItem === undefined ? { ...value, pairedItem: { item: index } } : value);
+    }
+    return results;
+  }
+
+  return async function startRunnerTask(additionalData, jobType, settings, functions) {
+    if (jobType !== 'javascript') {
+      throw new Error(`the local engine runs no ${jobType} code: that needs n8n's external runner`);
+    }
+    try {
+      const timeout = Math.max(1, additionalData.executionTimeoutTimestamp - Date.now());
+      return { ok: true, result: await runCode(settings, functions, timeout) };
+    } catch (error) {
+      // Errors of the VM context are not instances of this realm's Error.
+      return { ok: false, error: { message: String(error?.message ?? error), stack: String(error?.stack ?? '') } };
+    }
+  };
+}
+
+module.exports = { makeTaskRunner };

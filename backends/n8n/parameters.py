@@ -1,0 +1,229 @@
+"""Parameters of the nodes we emit; shapes as in N8N.md, "Current nodes"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from orgflow.backends.n8n.format import node_uuid
+
+
+def read_field(node: str, path: Sequence[str], *, body: bool = False) -> str:
+    """JavaScript that reads a field of the last output of the node called `node`, or undefined.
+
+    Guarded by `isExecuted`, since n8n refuses a reference to a node that did not run. Output 0 is
+    named: without it n8n takes the first output that is wired to the reader, also an error output.
+    """
+    quoted = quote_node(node)
+    first, *rest = path
+    access = ("body?." if body else "") + first + "".join(f"?.{p}" for p in rest)
+    return f"($({quoted}).isExecuted ? $({quoted}).last(0).json.{access} : undefined)"
+
+
+def quote_node(name: str) -> str:
+    """A node name as a string literal for `$(…)`, safe inside `={{ }}`.
+
+    Single quotes: n8n's editor renames references in this form with the node.
+    """
+    escaped = name.replace("\\", "\\\\").replace("'", "\\'")
+    return "'" + escaped.replace("{{", "{\\u007b").replace("}}", "}\\u007d") + "'"
+
+
+def expression(code: str) -> str:
+    """An n8n expression. `}}` inside would end it (N8N_PATTERNS.md): it must not occur."""
+    if "}}" in code:
+        raise ValueError(f"`}}}}` inside an expression: {code}")
+    return "={{ " + code + " }}"
+
+
+def is_true(code: str, seed: str) -> dict[str, Any]:
+    """A condition that holds where the JavaScript `code` gives true."""
+    return {
+        "id": node_uuid(f"{seed}/condition"),
+        "leftValue": expression(code),
+        "rightValue": "",
+        "operator": {"type": "boolean", "operation": "true", "singleValue": True},
+    }
+
+
+def equals(code: str, value: str, seed: str) -> dict[str, Any]:
+    """A condition that holds where the JavaScript `code` gives the text `value`."""
+    return {
+        "id": node_uuid(f"{seed}/condition"),
+        "leftValue": expression(code),
+        "rightValue": value,
+        "operator": {"type": "string", "operation": "equals"},
+    }
+
+
+def _filter(conditions: list[dict[str, Any]]) -> dict[str, Any]:
+    return {
+        "options": {
+            "caseSensitive": True,
+            "leftValue": "",
+            "typeValidation": "loose",
+            "version": 2,
+        },
+        "conditions": conditions,
+        "combinator": "and",
+    }
+
+
+def if_(condition: dict[str, Any]) -> dict[str, Any]:
+    """If: output 0 where the condition holds, 1 where not."""
+    return {"conditions": _filter([condition]), "looseTypeValidation": True, "options": {}}
+
+
+def switch(
+    rules: Sequence[tuple[dict[str, Any], str]], *, fallback: str | None, every: bool
+) -> dict[str, Any]:
+    """Switch by rules: one output a rule, then the fallback; `every` takes all that hold."""
+    options: dict[str, Any] = {}
+    if fallback is not None:
+        options |= {"fallbackOutput": "extra", "renameFallbackOutput": fallback}
+    if every:
+        options["allMatchingOutputs"] = True
+    return {
+        "mode": "rules",
+        "rules": {
+            "values": [
+                {"conditions": _filter([c]), "renameOutput": True, "outputKey": key}
+                for c, key in rules
+            ]
+        },
+        "looseTypeValidation": True,
+        "options": options,
+    }
+
+
+def merge(inputs: int, *, partial: bool) -> dict[str, Any]:
+    """Merge by position; `partial` fires with what came (inclusive joins only)."""
+    options = {"includeUnpaired": True} if partial else {}
+    return {
+        "mode": "combine",
+        "combineBy": "combineByPosition",
+        "numberInputs": inputs,
+        "options": options,
+    }
+
+
+def set_(fields: Sequence[tuple[str, Any, str]], seed: str) -> dict[str, Any]:
+    """Edit Fields: (name, value, type) each, other fields kept."""
+    return {
+        "assignments": {
+            "assignments": [
+                {"id": node_uuid(f"{seed}/{name}"), "name": name, "value": value, "type": kind}
+                for name, value, kind in fields
+            ]
+        },
+        "includeOtherFields": True,
+        "options": {},
+    }
+
+
+def stop(message: str) -> dict[str, Any]:
+    """Stop and Error with a fixed message."""
+    return {"errorType": "errorMessage", "errorMessage": message}
+
+
+def wait_for_call(suffix: str) -> dict[str, Any]:
+    """Wait until the resume URL is called. The suffix is static (N8N_PATTERNS.md: an expression
+    there never matches) and its own for each Wait."""
+    return {
+        "resume": "webhook",
+        "httpMethod": "POST",
+        "responseMode": "onReceived",
+        "options": {"webhookSuffix": suffix},
+    }
+
+
+def wait_interval(amount: int, unit: str) -> dict[str, Any]:
+    """Wait a fixed time."""
+    return {"resume": "timeInterval", "amount": amount, "unit": unit}
+
+
+def wait_until(moment: str) -> dict[str, Any]:
+    """Wait until a moment: ISO text or an expression."""
+    return {"resume": "specificTime", "dateTime": moment}
+
+
+@dataclass(frozen=True)
+class Duration:
+    """ISO 8601 duration, parts as written."""
+
+    years: int = 0
+    months: int = 0
+    weeks: int = 0
+    days: int = 0
+    hours: int = 0
+    minutes: int = 0
+    seconds: int = 0
+
+    @property
+    def exact_seconds(self) -> int | None:
+        """Length in seconds, or `None` where months or years make it depend on the date."""
+        if self.years or self.months:
+            return None
+        days = self.weeks * 7 + self.days
+        return ((days * 24 + self.hours) * 60 + self.minutes) * 60 + self.seconds
+
+
+_DURATION = re.compile(
+    r"P(?=[\dT])(?:(\d{1,6})Y)?(?:(\d{1,6})M)?(?:(\d{1,6})W)?(?:(\d{1,6})D)?"
+    r"(?:T(?=\d)(?:(\d{1,6})H)?(?:(\d{1,6})M)?(?:(\d{1,6})S)?)?"
+)
+_DATE = re.compile(r"\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?")
+_CYCLE = re.compile(r"R\d*/(?:[^/]*/)?(P[^/]+)")
+_CRON_FIELD = re.compile(r"[\d*/,\-?LW#A-Za-z]+")
+
+
+_SCHEDULE_UNITS = (
+    (86400, "days", 31), (3600, "hours", 23), (60, "minutes", 59), (1, "seconds", 59),
+)  # fmt: skip
+
+
+def parse_duration(text: str) -> Duration | None:
+    """An ISO 8601 duration of whole numbers, or `None`."""
+    match = _DURATION.fullmatch(text.strip())
+    if match is None:
+        return None
+    return Duration(*(int(part or 0) for part in match.groups()))
+
+
+def timer_wait(kind: str | None, text: str) -> dict[str, Any] | None:
+    """Wait parameters for a timer that can be read, else `None`."""
+    if kind == "date" and _DATE.fullmatch(text.strip()):
+        return wait_until(text.strip())
+    duration = parse_duration(text) if kind in ("duration", None) else None
+    if duration is None:
+        return None
+    seconds = duration.exact_seconds
+    if seconds is None:
+        plus = ", ".join(f"{k}: {v}" for k, v in vars(duration).items() if v)
+        return wait_until(expression(f"$now.plus({{ {plus} }})"))
+    for size, unit in ((86400, "days"), (3600, "hours"), (60, "minutes")):
+        if seconds and seconds % size == 0:
+            return wait_interval(seconds // size, unit)
+    return wait_interval(seconds, "seconds")
+
+
+def timer_schedule(kind: str | None, text: str) -> dict[str, Any] | None:
+    """Schedule Trigger parameters for a timer start that repeats and can be read, else `None`."""
+    if kind != "cycle":
+        return None
+    text = text.strip()
+    cycle = _CYCLE.fullmatch(text)
+    if cycle is not None:
+        duration = parse_duration(cycle.group(1))
+        seconds = duration.exact_seconds if duration else None
+        for size, unit, most in _SCHEDULE_UNITS:
+            if seconds and seconds % size == 0 and seconds // size <= most:
+                interval = {"field": unit, f"{unit}Interval": seconds // size}
+                return {"rule": {"interval": [interval]}}
+        return None
+    fields = text.split()
+    if len(fields) in (5, 6) and all(_CRON_FIELD.fullmatch(f) for f in fields):
+        return {"rule": {"interval": [{"field": "cronExpression", "expression": text}]}}
+    return None

@@ -1,0 +1,136 @@
+"""Runs of emitted workflows on n8n's own engine, with scripted decisions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from orgflow.backends.n8n.backend import emit_workflows
+from orgflow.backends.n8n.emit import Emission, emit_process
+from orgflow.backends.n8n.engine.local import LocalEngine
+from orgflow.backends.n8n.engine.runs import EngineRun, RunRequest
+from orgflow.backends.n8n.format import Workflow
+from orgflow.backends.n8n.script import Unplayable, script
+
+from orgflow_ir.contracts import NodeExecution, Runner, RunResult
+from orgflow_ir.model import Model
+from orgflow_ir.pass_manager import PassContext
+
+if TYPE_CHECKING:
+    from orgflow_ir.runs import Run
+
+
+NODES_PER_STEP = 10
+"""Node executions granted per step of the run: a run that needs more goes round in circles."""
+
+MOST_MS = 30_000
+"""Wall time granted to one run, in milliseconds."""
+
+
+class LocalRunner(Runner):
+    """Plays runs on the local engine; one Node process serves all models loaded after another.
+
+    Stubs take the place of placeholder bodies (tasks and decision nodes): expressions, gateways,
+    joins and waits are the delivered ones, executed by n8n's own code.
+    """
+
+    def __init__(self, engine: LocalEngine | None = None) -> None:
+        self._engine = engine or LocalEngine()
+        self._own = engine is None
+        self._emission: Emission | None = None
+        self._workflow: Workflow | None = None
+
+    def load(self, model: Model, process: str, ctx: PassContext) -> None:
+        """See `Runner`. Raises `ValueError` where the process cannot be emitted."""
+        wanted = next(p for p in model.processes if p.id == process)
+        workflows = emit_workflows(model, ctx)
+        if workflows is None:
+            raise ValueError(f"`{wanted.label}` has no correct workflow")
+        self._workflow = next(w for p, w in workflows if p.id == process)
+        quiet = PassContext(registry=ctx.registry, target=ctx.target, options=ctx.options)
+        self._emission = emit_process(model, wanted, quiet)
+
+    @property
+    def workflow(self) -> Workflow:
+        """The workflow loaded; a test may replace it to see a replay fail."""
+        assert self._workflow is not None
+        return self._workflow
+
+    @workflow.setter
+    def workflow(self, value: Workflow) -> None:
+        self._workflow = value
+
+    @property
+    def emission(self) -> Emission:
+        """The sketch of the workflow loaded."""
+        assert self._emission is not None
+        return self._emission
+
+    @property
+    def visible(self) -> frozenset[str]:
+        return frozenset(
+            n.element for n in self.emission.sketch.nodes.values() if n.role == "element"
+        )
+
+    @property
+    def changed(self) -> tuple[str, ...]:
+        names = self._stubbed()
+        lines = [f"placeholder `{n}` outputs scripted decisions" for n in names]
+        waits = [n.name for n in self.emission.sketch.nodes.values() if n.type == "wait"]
+        return tuple(lines + [f"wait `{n}` is resumed at once" for n in waits])
+
+    def _stubbed(self) -> list[str]:
+        setters = {d.setter for d in self.emission.decisions.values()}
+        return [
+            n.name
+            for n in self.emission.sketch.nodes.values()
+            if n.role == "decide" or (n.role == "element" and n.element in setters)
+            if n.type in ("set", "noOp")
+        ]
+
+    def play(self, runs: Iterable[Run]) -> Iterator[RunResult]:
+        """See `Runner`. Raises `EngineError` where the engine is missing or cannot be started."""
+        requests: list[RunRequest | Unplayable] = []
+        for run in runs:
+            try:
+                requests.append(self._request(run))
+            except Unplayable as error:
+                requests.append(error)
+        played = self._engine.run_many(r for r in requests if isinstance(r, RunRequest))
+        for request in requests:
+            if isinstance(request, Unplayable):
+                yield RunResult("unplayable", error=str(request))
+            else:
+                yield self._result(next(played))
+
+    def _request(self, run: Run) -> RunRequest:
+        data = script(self.emission, run)
+        start = run.start or f"{self.emission.process.id}__start"
+        trigger = self.emission.sketch.nodes[start].name
+        stubs: dict[str, dict[str, Any]] = {
+            name: {"visits": data.visits.get(name, []), "mode": "merge"} for name in self._stubbed()
+        }
+        return RunRequest(
+            self.workflow,
+            trigger,
+            items=[{"json": data.item}],
+            stubs=stubs,
+            limits={"nodes": NODES_PER_STEP * (len(run.steps) + 10), "ms": MOST_MS},
+        )
+
+    def _result(self, run: EngineRun) -> RunResult:
+        elements = {n.name: n for n in self.emission.sketch.nodes.values()}
+        executed = []
+        for node in run.order:
+            sketched = elements.get(node.node)
+            mine = sketched is not None and sketched.role in ("element", "trigger")
+            executed.append(
+                NodeExecution(
+                    node.node, sketched.element if sketched and mine else None, node.status
+                )
+            )
+        return RunResult(run.status, tuple(executed), run.error, run.ms)
+
+    def close(self) -> None:
+        if self._own:
+            self._engine.close()

@@ -1,0 +1,118 @@
+"""What n8n can say, as data: measured facts of N8N.md and DESIGN's "Tokens on n8n"."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orgflow.backends.n8n.inclusive import inclusive_joins
+from orgflow.backends.n8n.lowerings import LOWERINGS, conditional_splits, mixed_gateways
+from orgflow.backends.n8n.versions import KNOWN_VERSIONS
+
+from orgflow_ir.graph import ControlFlow
+from orgflow_ir.model import Gateway, Model, Process
+from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.target import Illegal, Legal, LegalIf, TargetSpec
+from orgflow_ir.walk import ConstructUse
+
+
+def unstructured_inclusive(model: Model, ctx: PassContext) -> Iterator[ConstructUse]:
+    """`gateway.inclusive.unstructured`: an inclusive join without a split that it closes."""
+    for process in model.processes:
+        graph = ctx.analysis(ControlFlow, process)
+        for join in inclusive_joins(process, graph).values():
+            if join.kind == "unstructured":
+                yield ConstructUse(
+                    "gateway.inclusive.unstructured", graph.nodes[join.gateway], process
+                )
+
+
+def no_parallel_work(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
+    """Whether the process never has two tokens: then to terminate is to end."""
+    del model
+    scope = use.scope
+    if not isinstance(scope, Process):
+        return False
+    graph = ctx.analysis(ControlFlow, scope)
+    if len(graph.entries) > 1 and not any(n.kind == "event" for n in scope.nodes):
+        return False
+    return all(
+        len(graph.flows_out(node.id)) < 2
+        or (isinstance(node, Gateway) and node.gateway_kind == "exclusive")
+        for node in scope.nodes
+    )
+
+
+_LATER = "n8n has no node that does this"
+_WAITS = (
+    "an n8n execution waits at one place at a time, so it cannot wait for whichever of several "
+    "things comes first"
+)
+_OUTSIDE = "n8n has no trigger for it"
+
+N8N_TARGET = TargetSpec(
+    name="n8n",
+    constructs={
+        "task": Legal("a placeholder until it is filled"),
+        "activity.compensation": Illegal("n8n cannot undo finished work"),
+        "activity.quantity": Illegal("n8n starts an activity for each token"),
+        "call-activity": Illegal("calls of other processes are not lowered yet"),
+        "sub-process": Illegal("sub-processes are not lowered yet", "draw its content in place"),
+        "loop": Illegal(
+            "markers for repetition are not lowered yet",
+            "draw the loop with a gateway and a flow back",
+        ),
+        "event.start.none": Legal(),
+        "event.start.message": Legal("a webhook"),
+        "event.start.timer": Legal("a schedule, where the cycle can be read"),
+        "event.start": Illegal(_OUTSIDE, "start with a message, a timer or by hand"),
+        "event.catch.timer": Legal(),
+        "event.catch.message": Legal("a webhook wait"),
+        "event.catch.conditional": Legal("a placeholder"),
+        "event.catch": Illegal(_LATER),
+        "event.throw.none": Legal(),
+        "event.throw.message": Legal("a placeholder until it is filled"),
+        "event.throw": Illegal(_LATER),
+        "event.boundary": Illegal(_WAITS, "wait for one of them only"),
+        "event.end.none": Legal(),
+        "event.end.message": Legal("a placeholder until it is filled"),
+        "event.end.terminate": LegalIf(
+            no_parallel_work, "nothing else can be running: n8n has no way to end other branches"
+        ),
+        "event.end": Illegal(_LATER),
+        "gateway.exclusive": Legal(),
+        "gateway.parallel": Legal("its branches run one after the other"),
+        "gateway.inclusive": Legal("its branches run one after the other"),
+        "gateway.inclusive.unstructured": Illegal(
+            "no single split opens what this inclusive join closes, and n8n cannot tell which "
+            "branches are still to come",
+            "let each inclusive join close exactly one split, or use exclusive and parallel ones",
+        ),
+        "gateway.mixed": Illegal("a Merge cannot also split"),
+        "gateway.event": Illegal(_WAITS, "wait for one of them only"),
+        "gateway.complex": Illegal(
+            "its activation condition has no counterpart in n8n",
+            "say what it does with exclusive, parallel or inclusive gateways",
+        ),
+        "split.conditional": Illegal("a node of n8n has no conditions on its wires"),
+        "flow.sequence": Legal(),
+        "flow.conditional": Legal(),
+        "flow.default": Legal(),
+        "flow.message": Illegal(
+            "messages between processes are not lowered yet", "compile one pool at a time"
+        ),
+        "flow.message.black-box": Legal("the other side is not part of the workflow"),
+        "lane": Legal("a sticky note"),
+        "pool": Legal("a sticky note"),
+        "data": Legal("not part of the workflow"),
+        "artifact": Legal("not part of the workflow"),
+        "opaque.harmless": Legal("not part of the workflow"),
+        "opaque.illegal": Illegal("orgflow does not know what it means"),
+    },
+    derivations=(mixed_gateways, conditional_splits, unstructured_inclusive),
+    lowerings=LOWERINGS,
+    options={
+        "version": tuple(str(v) for v in reversed(KNOWN_VERSIONS)),
+        "people": ("placeholder",),
+    },
+    wants_diagram=True,
+)

@@ -1,0 +1,207 @@
+"""Replay: every enumerated run of a model, executed on a target, held against the token game.
+
+Precision, recall and F1 compare the multisets of executed tasks and of tasks of the run, as the
+published figures do; beyond them the order of all visible elements must be one that the token game
+allows with the run's choices, and the run must end as it does there.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from orgflow_ir.contracts import Runner, RunResult
+from orgflow_ir.model import Model, Process, Task
+from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.replay import follow
+from orgflow_ir.runs import Run, RunSet, enumerate_runs
+from orgflow_ir.semantics import Game, Policy
+from orgflow_ir.target import executable_processes
+
+
+@dataclass(frozen=True)
+class RunReport:
+    """One run: what the model does, what the target did, and where they part.
+
+    `verdict`: `equal`, `different`, or `unplayable` (no data makes the workflow take these
+    choices; counted apart, never as a success).
+    """
+
+    process: str
+    run: Run
+    verdict: str
+    executed: tuple[str, ...]
+    precision: float
+    recall: float
+    f1: float
+    divergence: str | None = None
+    missing: tuple[str, ...] = ()
+    milliseconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class ReplayReport:
+    """All runs of a model on one target; `flows` counts flows covered and flows there are."""
+
+    runs: tuple[RunReport, ...]
+    flows: tuple[int, int]
+    uncovered: tuple[tuple[str, str], ...] = ()
+    changed: tuple[str, ...] = ()
+    labels: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def ok(self) -> bool:
+        """Whether at least one run was played and every one went as the model says."""
+        return bool(self.runs) and all(r.verdict == "equal" for r in self.runs)
+
+    @property
+    def f1(self) -> float:
+        """Mean F1 over all runs, 0 without runs."""
+        return sum(r.f1 for r in self.runs) / len(self.runs) if self.runs else 0.0
+
+    def to_json(self) -> str:
+        """The report as JSON."""
+        return json.dumps(self.as_dict(), indent=2, ensure_ascii=False) + "\n"
+
+    def as_dict(self) -> dict[str, Any]:
+        """The report as plain data."""
+        return {
+            "version": 1,
+            "ok": self.ok,
+            "f1": self.f1,
+            "flows": {"covered": self.flows[0], "total": self.flows[1]},
+            "uncovered": [{"flow": f, "reason": r} for f, r in self.uncovered],
+            "changed": list(self.changed),
+            "runs": [
+                {
+                    "process": r.process,
+                    "verdict": r.verdict,
+                    "choices": [
+                        {"element": e, "label": self.labels.get(e, e), "taken": list(taken)}
+                        for e, taken in r.run.choices
+                    ],
+                    "outcome": r.run.outcome,
+                    "executed": list(r.executed),
+                    "precision": r.precision,
+                    "recall": r.recall,
+                    "f1": r.f1,
+                    "missing": list(r.missing),
+                    "divergence": r.divergence,
+                    "milliseconds": round(r.milliseconds, 2),
+                }
+                for r in self.runs
+            ],
+        }
+
+
+def replay_model(
+    model: Model,
+    lowered: Model,
+    runner: Runner,
+    ctx: PassContext,
+    *,
+    max_runs: int = 32,
+    all_paths: bool = True,
+) -> ReplayReport:
+    """Play runs of every process of `model` on the target that `lowered` is legal for.
+
+    Without `all_paths` only the first run of each process. Raises what the runner raises when its
+    engine is missing.
+    """
+    reports: list[RunReport] = []
+    covered = total = 0
+    uncovered: list[tuple[str, str]] = []
+    changed: list[str] = []
+    game = Game(model, Policy(once=True))
+    for process in executable_processes(model):
+        runs = enumerate_runs(model, process.id, max_runs=max_runs, game=game)
+        covered += runs.flows_covered
+        total += runs.flows_total
+        uncovered += runs.uncovered
+        runner.load(lowered, process.id, ctx)
+        changed += runner.changed
+        reports += _play(game, process, runs, runner, all_paths)
+    labels = {n.id: n.label for scope in model.scopes() for n in scope.nodes}
+    labels |= {
+        f.id: f.name.strip() or labels.get(f.target, f.target)
+        for scope in model.scopes()
+        for f in scope.flows
+    }
+    return ReplayReport(tuple(reports), (covered, total), tuple(uncovered), tuple(changed), labels)
+
+
+def _play(
+    game: Game, process: Process, runs: RunSet, runner: Runner, all_paths: bool
+) -> list[RunReport]:
+    wanted = runs.runs if all_paths else runs.runs[:1]
+    visible = runner.visible & {n.id for n in process.nodes}
+    return [
+        judge(game, process, run, result, visible)
+        for run, result in zip(wanted, runner.play(wanted), strict=True)
+    ]
+
+
+def judge(
+    game: Game, process: Process, run: Run, result: RunResult, visible: frozenset[str]
+) -> RunReport:
+    """Hold one executed run against the model's."""
+    tasks = {n.id for n in process.nodes if isinstance(n, Task)}
+    names = {n.id: n.label for n in process.nodes}
+    executed = [e.element for e in result.executed if e.element is not None]
+    did = Counter(e for e in executed if e in tasks)
+    should = Counter(s.element for s in run.steps if s.action in ("fire", "done"))
+    should = Counter({e: n for e, n in should.items() if e in tasks})
+    precision, recall, f1 = scores(did, should)
+    missing = tuple(names[e] for e in (should - did).elements())
+    shown = tuple(e.node for e in result.executed)
+
+    def report(verdict: str, divergence: str | None) -> RunReport:
+        return RunReport(
+            process.id, run, verdict, shown, precision, recall, f1, divergence, missing,
+            result.milliseconds,
+        )  # fmt: skip
+
+    if result.status == "unplayable":
+        return report("unplayable", result.error)
+    seen = [e for e in executed if e in visible]
+    followed = follow(game, process.id, run.start, seen, run.script, visible)
+    if not followed.ok:
+        at = followed.index
+        if at is not None and at < len(seen):
+            allowed = ", ".join(f"`{name}`" for name in followed.expected) or "nothing"
+            return report(
+                "different",
+                f"step {at + 1}: the target ran `{names[seen[at]]}`, the model allows {allowed} "
+                f"({followed.reason})",
+            )
+        return report("different", f"after the last step: {followed.reason}")
+    if result.status != "success":
+        return report("different", f"the run ended with {result.status}: {result.error}")
+    if run.outcome != followed.outcome:
+        return report(
+            "different", f"the run ends {followed.outcome}, the model's ends {run.outcome}"
+        )
+    if did != should:
+        return report("different", "other tasks were executed than the run has")
+    return report("equal", None)
+
+
+def scores(did: Counter[str], should: Counter[str]) -> tuple[float, float, float]:
+    """Precision, recall and F1 of two multisets; nothing against nothing is 1."""
+    common = sum((did & should).values())
+    done, wanted = sum(did.values()), sum(should.values())
+    if not done and not wanted:
+        return 1.0, 1.0, 1.0
+    precision = common / done if done else 0.0
+    recall = common / wanted if wanted else 0.0
+    f1 = 2 * precision * recall / (precision + recall) if common else 0.0
+    return precision, recall, f1
+
+
+def pooled_f1(reports: Iterable[RunReport]) -> float:
+    """Mean F1 of the reports, 0 without any."""
+    values = [r.f1 for r in reports]
+    return sum(values) / len(values) if values else 0.0

@@ -1,0 +1,99 @@
+"""Coded conditions: parsing, JavaScript, evaluation, and n8n's own evaluator as the referee."""
+
+from __future__ import annotations
+
+import pytest
+from orgflow.backends.n8n.conditions import (
+    ConditionError,
+    compile_condition,
+    evaluate,
+    js_string,
+    parse,
+    to_js,
+    variables,
+)
+from orgflow.backends.n8n.script import Unplayable, solve
+
+from orgflow_ir.model import Expression
+
+
+def js(text: str) -> str:
+    return to_js(parse(text), lambda path: "v_" + "_".join(path))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("amount > 1000", "(v_amount > 1000)"),
+        ("amount = 3 and not ok", "((v_amount === 3) && !(v_ok))"),
+        ("not a == b", "!((v_a === v_b))"),
+        ("!a == b", "(!(v_a) === v_b)"),
+        (
+            "status eq \"open\" || status != 'done'",
+            '((v_status === "open") || (v_status !== "done"))',
+        ),
+        ("order.total * 2 >= 10.5", "((v_order_total * 2) >= 10.5)"),
+        ("empty name", "[null, undefined, ''].includes(v_name)"),
+        ("x != null", "(v_x != null)"),
+        ('execution.getVariable("stock") < -1', "(v_stock < -(1))"),
+        ("(a or b) and c", "((v_a || v_b) && v_c)"),
+    ],
+)
+def test_javascript(text: str, expected: str) -> None:
+    assert js(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "a >", "a b", "f(x)", "a = ", "1 2", "a[0]", "if a then b else c", "`x`", "a ? b : c",
+     "(" * 100 + "a" + ")" * 100, "a = 'x"],
+)  # fmt: skip
+def test_what_is_not_in_the_grammar(text: str) -> None:
+    with pytest.raises(ConditionError):
+        parse(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "code"),
+    [
+        ("Yes", None, False),
+        ("amount > 1000 EUR", None, False),
+        ("amount > 1000", None, True),
+        ("${approved}", None, True),
+        ("#{ approved }", None, True),
+        ("= approved", None, True),
+        ("approved", "http://www.omg.org/spec/FEEL/20140401", True),
+        ("approved", None, False),
+        ("customer is happy", None, False),
+        ("payment == received", None, True),
+    ],
+)
+def test_code_or_label(text: str, language: str | None, code: bool) -> None:
+    assert (compile_condition(Expression(text=text, language=language)) is not None) == code
+
+
+def test_marked_code_that_cannot_be_read_is_an_error_not_a_label() -> None:
+    with pytest.raises(ConditionError):
+        compile_condition(Expression(text="${service.isVip(customer)}"))
+
+
+@pytest.mark.parametrize("text", ["}}", "a{{b}}c", "\u2028", 'quo"te', "back\\slash", "{{{{"])
+def test_strings_cannot_end_an_expression(text: str) -> None:
+    quoted = js_string(text)
+    assert "}}" not in quoted
+    assert "{{" not in quoted
+
+
+def test_solver_finds_values_and_gives_up_on_contradictions() -> None:
+    big, small = parse("amount > 1000"), parse("amount < 10")
+    values = solve([(big, True), (small, False)])
+    assert evaluate(big, values)
+    assert not evaluate(small, values)
+    with pytest.raises(Unplayable):
+        solve([(big, True), (small, True)])
+    with pytest.raises(Unplayable):
+        solve([(parse("1 = 2"), True)])
+
+
+def test_variables_in_order() -> None:
+    assert list(variables(parse("a.b > c and d"))) == [("a", "b"), ("c",), ("d",)]

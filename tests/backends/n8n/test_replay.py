@@ -1,0 +1,113 @@
+"""Random models: what n8n's engine does is a run of the token game, and mutations are seen."""
+
+from __future__ import annotations
+
+import copy
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from engine_fixture import engine  # noqa: F401
+from model_gen import random_model
+from orgflow.backends.n8n.engine.local import LocalEngine
+from orgflow.backends.n8n.runner import LocalRunner
+from orgflow.backends.n8n.target import N8N_TARGET
+from orgflow.evaluation.replay import judge, replay_model
+
+from orgflow_ir.model import Model
+from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.runs import enumerate_runs
+from orgflow_ir.semantics import Game, Policy
+from orgflow_ir.target import legalise
+
+pytestmark = pytest.mark.timeout(300)
+
+
+@pytest.fixture
+def runner(engine: LocalEngine) -> Iterator[LocalRunner]:  # noqa: F811
+    yield LocalRunner(engine)
+
+
+def legal(model: Model) -> Model:
+    ctx = PassContext()
+    result = legalise(model, N8N_TARGET, ctx, allow_lossy=False)
+    assert not ctx.has_errors, [d.message for d in ctx.diagnostics]
+    return result
+
+
+KINDS = [
+    ("task", "xor", "and", "loop"),
+    ("task", "or", "and", "loop"),
+    ("task", "jumble", "and"),
+    ("task", "xor", "and", "or", "loop", "jumble"),
+]
+
+
+@pytest.mark.parametrize("kinds", KINDS, ids="-".join)
+def test_engine_runs_are_token_game_runs(runner: LocalRunner, kinds: tuple[str, ...]) -> None:
+    played = 0
+    for seed in range(30):
+        model = random_model(1000 + seed, 8 + seed, kinds)
+        report = replay_model(model, legal(model), runner, PassContext(), max_runs=6)
+        wrong = [(r.verdict, r.divergence, r.run.choices) for r in report.runs if r.f1 < 1]
+        assert report.ok, f"seed {seed}: {wrong or [r.divergence for r in report.runs]}"
+        played += len(report.runs)
+    assert played > 60
+
+
+def wires(workflow: Any) -> list[tuple[str, int, int]]:
+    stops = {n["name"] for n in workflow["nodes"] if n["type"].endswith("stopAndError")}
+    return [
+        (name, output, index)
+        for name, ports in workflow["connections"].items()
+        for output, targets in enumerate(ports["main"])
+        for index, target in enumerate(targets)
+        if target["node"] not in stops
+    ]
+
+
+def swappable(workflow: Any) -> list[str]:
+    """Nodes whose first two outputs lead to different places."""
+    return [
+        name
+        for name, ports in workflow["connections"].items()
+        if len(ports["main"]) > 1 and ports["main"][0] != ports["main"][1]
+    ]
+
+
+def mutants(workflow: Any, rng: random.Random, count: int) -> Iterator[tuple[str, Any]]:
+    for _ in range(count):
+        changed = copy.deepcopy(workflow)
+        if rng.random() < 0.5 and swappable(changed):
+            name = rng.choice(swappable(changed))
+            ports = changed["connections"][name]["main"]
+            ports[0], ports[1] = ports[1], ports[0]
+            yield f"swapped the first two outputs of {name}", changed
+        else:
+            name, output, index = rng.choice(wires(changed))
+            gone = changed["connections"][name]["main"][output].pop(index)
+            yield f"dropped the wire from {name} to {gone['node']}", changed
+
+
+def test_swapped_branches_and_dropped_flows_are_seen(runner: LocalRunner) -> None:
+    """Every flow is covered by some run, so every such mutation shows in some run."""
+    tried = 0
+    for seed in range(12):
+        model = random_model(2000 + seed, 16, ("task", "xor", "and", "loop"))
+        process = model.processes[0]
+        game = Game(model, Policy(once=True))
+        runs = enumerate_runs(model, process.id, game=game)
+        assert runs.flows_covered == runs.flows_total
+        runner.load(legal(model), process.id, PassContext())
+        visible = runner.visible & {n.id for n in process.nodes}
+        right = runner.workflow
+        for what, mutant in mutants(right, random.Random(seed), 5):
+            runner.workflow = mutant
+            verdicts = {
+                judge(game, process, run, result, visible).verdict
+                for run, result in zip(runs.runs, runner.play(runs.runs), strict=True)
+            }
+            assert verdicts & {"different"}, f"seed {seed}: nobody noticed: {what}"
+            tried += 1
+    assert tried == 60
