@@ -18,7 +18,7 @@ from orgflow.backends.n8n.conditions import Ast, ConditionError, compile_conditi
 from orgflow.backends.n8n.names import field_name, plain, slug, unique
 
 from orgflow_ir.graph import ControlFlow
-from orgflow_ir.model import Event, Flow, Gateway, Process, Task
+from orgflow_ir.model import Event, Flow, Gateway, Node, Process, Task
 from orgflow_ir.pass_manager import PassContext
 
 MAX_SOURCES = 3
@@ -51,6 +51,7 @@ class Decision:
     setter: str
     sources: tuple[str, ...]
     setter_label: str
+    spoken: str
 
     @property
     def default(self) -> Branch | None:
@@ -103,6 +104,7 @@ def decide(process: Process, graph: ControlFlow, ctx: PassContext) -> dict[str, 
             setter=setter,
             sources=sources if setter in sources else (setter, *sources),
             setter_label=graph.nodes[setter].label,
+            spoken=spoken(gateway, graph),
         )
     return result
 
@@ -154,6 +156,7 @@ def _branches(gateway: Gateway, graph: ControlFlow, ctx: PassContext) -> tuple[B
     flows = graph.flows_out(gateway.id)
     trees: dict[str, Ast] = {}
     texts: list[str] = []
+    bare: list[tuple[Flow, str]] = []
     for flow in flows:
         tree = None
         if flow.condition is not None and not flow.default:
@@ -162,8 +165,8 @@ def _branches(gateway: Gateway, graph: ControlFlow, ctx: PassContext) -> tuple[B
             except ConditionError as error:
                 ctx.emit(
                     rules.UnreadCondition,
-                    f"the condition `{plain(flow.condition.text)}` of `{gateway.label}` is not "
-                    f"understood ({error}), so it became a value of a decision variable",
+                    f"the condition `{plain(flow.condition.text)}` of {spoken(gateway, graph)} is "
+                    f"not understood ({error}), so it became a value of a decision variable",
                     element=flow,
                     help="write it with comparisons, and, or, not and variables",
                 )
@@ -172,13 +175,17 @@ def _branches(gateway: Gateway, graph: ControlFlow, ctx: PassContext) -> tuple[B
         label = plain(flow.name) or (plain(flow.condition.text) if flow.condition else "")
         if not label and tree is None and not flow.default:
             label = target_words(flow, graph)
-            ctx.emit(
-                rules.UnlabelledBranch,
-                f"the branch of `{gateway.label}` to `{label}` has neither a condition nor a label",
-                element=flow,
-                help="label the flow with the answer that takes it, or make it the default flow",
-            )
+            bare.append((flow, label))
         texts.append(label)
+    if bare:
+        ways = " and ".join(f"`{label}`" for _, label in bare)
+        ctx.emit(
+            rules.UnlabelledBranch,
+            f"{'the branches' if len(bare) > 1 else 'the branch'} of {spoken(gateway, graph)} to "
+            f"{ways} {'have' if len(bare) > 1 else 'has'} neither a condition nor a label",
+            element=gateway,
+            help="label each flow with the answer that takes it, or make one the default flow",
+        )
     values = unique(texts, "branch")
     result = []
     for flow, value in zip(flows, values, strict=True):
@@ -210,6 +217,15 @@ def preceding_words(node: str, graph: ControlFlow) -> str:
         if found.name.strip() and not isinstance(found, Gateway):
             return plain(found.name)
     return ""
+
+
+def spoken(node: Node, graph: ControlFlow) -> str:
+    """How a message names a node: by its label, or by what comes before it."""
+    if node.name.strip() or not isinstance(node, Gateway):
+        return f"`{node.label}`"
+    before = preceding_words(node.id, graph)
+    kind = f"the {node.gateway_kind} gateway"
+    return f"{kind} after `{before}`" if before else f"{kind} `{node.id}`"
 
 
 class _Variables:

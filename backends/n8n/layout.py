@@ -118,12 +118,13 @@ def _pack(drawing: _Drawing, order: Sequence[str]) -> None:
         heads = set(d.children[node])
         placed: set[str] = set()
         for target in d.forward[node]:
+            if d.layer[target] > own + 1:  # straight along the row, so it comes before the rest
+                span = range(own + 1, min(d.layer[target], own + 1 + _MAX_SPAN))
+                block = _merge(block, _Block(dict.fromkeys(span, (0, 0))))[0]
+        for target in d.forward[node]:
             if target in heads and d.layer[target] == own + 1 and target not in placed:
                 block = _stack(d, block, target, blocks)
                 placed.add(target)
-            elif d.layer[target] > own + 1:
-                span = range(own + 1, min(d.layer[target], own + 1 + _MAX_SPAN))
-                block = _merge(block, _Block(dict.fromkeys(span, (0, 0))))[0]
         for child in d.children[node]:
             if child not in placed:
                 block = _stack(d, block, child, blocks)
@@ -137,14 +138,19 @@ def _stack(d: _Drawing, block: _Block, child: str, blocks: dict[str, _Block]) ->
 
 
 def _merge(upper: _Block, lower: _Block) -> tuple[_Block, int]:
-    """`lower` put below `upper` as far up as it goes, and by how many rows it was moved down."""
+    """`lower` put where it is if that is free, else below `upper` as far up as it goes; and by how
+    many rows it was moved down."""
     small, large = sorted((upper.rows, lower.rows), key=len)
     shift = 0
+    clash = False
     for column in small:
         if column in large:
-            bottom = upper.rows[column][1] + upper.shift
-            top = lower.rows[column][0] + lower.shift
+            high, bottom = (r + upper.shift for r in upper.rows[column])
+            top, low = (r + lower.shift for r in lower.rows[column])
+            clash = clash or (top <= bottom and high <= low)
             shift = max(shift, bottom + 1 - top)
+    if not clash:
+        shift = 0
     lower.shift += shift
     keep, add = (upper, lower) if large is upper.rows else (lower, upper)
     moved = add.shift - keep.shift

@@ -21,7 +21,7 @@ def _sets(decisions: list[Decision]) -> list[str]:
             lines.append(f"Sets {d.variable}: {' | '.join(d.values)}{_or_default(d)}.")
         if d.coded:
             names = ", ".join(".".join(path) for path in d.coded)
-            lines.append(f"“{plain(d.gateway.label)}” reads {names} from here.")
+            lines.append(f"{d.spoken} reads {names} from here.")
     return lines
 
 
@@ -56,7 +56,7 @@ def decision(d: Decision, ctx: PassContext) -> list[str]:
         values = ", ".join(f"`{v}`" for v in d.values)
         ctx.emit(
             rules.OpenDecision,
-            f"`{d.gateway.label}` decides by `{d.variable}`, which {where} has to set to {kind} "
+            f"{d.spoken} decides by `{d.variable}`, which {where} has to set to {kind} "
             f"{values}{_or_default(d)}",
             element=d.gateway,
             help=f"make that node output the field `{d.variable}`",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from orgflow.backends.n8n import rules
+from orgflow.backends.n8n.decisions import spoken
 
 from orgflow_ir.graph import ControlFlow, reach
 from orgflow_ir.model import Event, Gateway, Process
@@ -20,7 +21,7 @@ def report_parallel(process: Process, ctx: PassContext) -> None:
             continue
         ctx.emit(
             rules.SequentialParallel,
-            f"the {len(out)} branches behind `{node.label}` run one after the other on n8n",
+            f"the {len(out)} branches behind {spoken(node, graph)} run one after the other on n8n",
             element=node,
         )
         _report_waits(node.id, graph, succ, told, ctx)
@@ -44,7 +45,7 @@ def _report_waits(
             ctx.emit(
                 rules.SequentialWait,
                 f"while `{node.label}` waits, the other branches behind "
-                f"`{graph.nodes[split].label}` stand still on n8n",
+                f"{spoken(graph.nodes[split], graph)} stand still on n8n",
                 element=node,
                 help="put the wait before or after the parallel part, or let the branches take "
                 "turns",

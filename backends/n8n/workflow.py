@@ -51,14 +51,20 @@ def build(model: Model, emission: Emission, digest: str, version: N8nVersion) ->
         for name, box in _stickies(model, emission, positions, bands, digest)
     ]
     nodes = [_node(key, emission, positions, seed, version) for key in emission.sketch.nodes]
-    title = plain(emission.process.name) or plain(model.name) or plain(_stem(model)) or "Process"
     return {
         "id": node_uuid(f"workflow/{seed}").replace("-", "")[:16],
-        "name": title[:128],
+        "name": _title(model, emission)[:128],
         "nodes": [*(_sticky(name, box, seed, version) for name, box in boxes), *nodes],
         "connections": _connections(emission, positions),
         "settings": {"executionOrder": "v1"},
     }
+
+
+def _title(model: Model, emission: Emission) -> str:
+    """The process's name, its pool's, the model's or the file's: what the workflow is called."""
+    pool = next((p.name for p in model.pools if p.process == emission.process.id), "")
+    names = (emission.process.name, pool, model.name, _stem(model))
+    return next((plain(n) for n in names if plain(n)), "Process")
 
 
 def _stem(model: Model) -> str:
@@ -231,8 +237,9 @@ def _stickies(
             )
         )
     name = plain(pool.name) if pool else ""
-    summary = _summary(model, emission, digest, name, left - indent, top)
+    summary = _summary(emission, _title(model, emission), name, left - indent, top)
     boxes.append(("About this workflow", summary))
+    boxes.append(("Map for orgflow", _map(emission, digest, summary)))
     return boxes
 
 
@@ -240,10 +247,10 @@ def _heading(lane: Lane) -> str:
     return plain(lane.label).lstrip("#") or lane.id
 
 
-def _summary(model: Model, emission: Emission, digest: str, pool: str, left: int, top: int) -> _Box:
-    """The note above the workflow: what it is, what is left to do, and the identity map."""
+def _summary(emission: Emission, title: str, pool: str, left: int, top: int) -> _Box:
+    """The note above the workflow: what it is and what is left to do."""
     sketch = emission.sketch
-    lines = [f"## {plain(emission.process.name) or plain(model.name) or pool or 'Process'}"]
+    lines = [f"## {title}"]
     if pool and pool not in lines[0]:
         lines.append(f"Pool: {pool}")
     todo = []
@@ -268,21 +275,29 @@ def _summary(model: Model, emission: Emission, digest: str, pool: str, left: int
         todo = [*todo[: _LIST - 1], f"- … and {len(todo) - _LIST + 1} more (see the notes)"]
     if todo:
         lines += ["", "**What is left to do**", *todo]
-    mapping = {n.name: n.element for n in sketch.nodes.values() if n.role in ("element", "trigger")}
+    height = 96 + 24 * (len(lines) + sum(len(line) // 90 for line in lines))
+    height = -(-height // 16) * 16
+    return ("\n".join(lines), left, top - height - 48, 736, height, 7)
+
+
+def _map(emission: Emission, digest: str, beside: _Box) -> _Box:
+    """The identity map, in a small note of its own: the text runs on below its edge."""
+    mapping = {
+        n.name: n.element
+        for n in emission.sketch.nodes.values()
+        if n.role in ("element", "trigger")
+    }
     payload = json.dumps(
         {"model": digest, "process": emission.process.id, "nodes": mapping},
         ensure_ascii=False,
         separators=(",", ":"),
     )
-    lines += [
-        "",
-        "_Keep this line: it ties the nodes to the model._",
-        "",
-        f"`{MAP_PREFIX}{payload}`",
-    ]
-    height = 160 + 24 * (len(lines) + sum(len(line) // 90 for line in lines[:-1]))
-    height = -(-height // 16) * 16
-    return ("\n".join(lines), left, top - height - 48, 736, height, 7)
+    content = (
+        "**For orgflow**: keep this note, it ties the nodes to the model."
+        f"\n\n`{MAP_PREFIX}{payload}`"
+    )
+    _, left, top, width, _, _ = beside
+    return (content, left + width + 32, top, 320, 112, 7)
 
 
 def _tasks(emission: Emission) -> set[str]:

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.timeout(300)
 
 @pytest.fixture
 def runner(engine: LocalEngine) -> Iterator[LocalRunner]:  # noqa: F811
-    yield LocalRunner(engine)
+    return LocalRunner(engine)
 
 
 def legal(model: Model) -> Model:

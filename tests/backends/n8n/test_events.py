@@ -1,0 +1,157 @@
+"""Starts, waits, ends and placeholders: parameters, gaps, and how they run on the engine."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import pytest
+from engine_fixture import engine  # noqa: F401
+from orgflow.backends.n8n import parameters as p
+from orgflow.backends.n8n.backend import emit_workflows
+from orgflow.backends.n8n.engine.local import LocalEngine
+from orgflow.backends.n8n.format import Workflow
+from orgflow.backends.n8n.runner import LocalRunner
+from orgflow.backends.n8n.target import N8N_TARGET
+from orgflow.evaluation.replay import replay_model
+
+from orgflow_ir.diagnostics import Diagnostic
+from orgflow_ir.model import Event, Flow, Gateway, Model, Process, Task
+from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.target import legalise
+
+
+def event(id: str, position: str, kind: str | None = None, **more: Any) -> Event:
+    definitions = [{"kind": kind, **more.pop("definition", {})}] if kind else []
+    return Event.model_validate(
+        {"id": id, "name": id, "position": position, "definitions": definitions, **more}
+    )
+
+
+def timer(id: str, kind: str | None, text: str | None, position: str = "catch") -> Event:
+    definition = {"timer": kind, "expression": {"text": text} if text is not None else None}
+    return event(id, position, "timer", definition=definition)
+
+
+def line(*nodes: Event | Task) -> Model:
+    flows = tuple(
+        Flow(id=f"f{i}", source=a.id, target=b.id)
+        for i, (a, b) in enumerate(itertools.pairwise(nodes))
+    )
+    return Model(id="m", processes=(Process(id="P", nodes=nodes, flows=flows),))
+
+
+def compiled(model: Model) -> tuple[Workflow, list[Diagnostic]]:
+    ctx = PassContext()
+    legal = legalise(model, N8N_TARGET, ctx, allow_lossy=False)
+    workflows = emit_workflows(legal, ctx)
+    assert workflows is not None, ctx.diagnostics
+    return workflows[0][1], ctx.diagnostics
+
+
+def node(workflow: Workflow, name: str) -> Any:
+    return next(n for n in workflow["nodes"] if n["name"] == name)
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "parameters"),
+    [
+        ("duration", "PT90M", {"resume": "timeInterval", "amount": 90, "unit": "minutes"}),
+        ("duration", "P2W", {"resume": "timeInterval", "amount": 14, "unit": "days"}),
+        ("duration", "PT1H30S", {"resume": "timeInterval", "amount": 3630, "unit": "seconds"}),
+        ("duration", "P1M", {"resume": "specificTime", "dateTime": "={{ $now.plus({ months: 1 }) }}"}),
+        ("date", "2030-01-02T03:04:05Z",
+         {"resume": "specificTime", "dateTime": "2030-01-02T03:04:05Z"}),
+    ],
+)  # fmt: skip
+def test_times_that_can_be_read(kind: str, text: str, parameters: dict[str, Any]) -> None:
+    workflow, found = compiled(line(event("s", "start"), timer("w", kind, text), event("e", "end")))
+    assert node(workflow, "w")["parameters"] == parameters
+    assert "OF504" not in {d.code for d in found}
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [(None, None), ("duration", "soon"), ("duration", "${delay}"), ("date", "tomorrow"),
+     ("cycle", "R3/PT1H"), ("duration", "P"), ("duration", "PT"), ("duration", "")],
+)  # fmt: skip
+def test_times_left_open_are_a_gap_and_wait_0_seconds(kind: str | None, text: str | None) -> None:
+    workflow, found = compiled(line(event("s", "start"), timer("w", kind, text), event("e", "end")))
+    wait = node(workflow, "w")
+    assert wait["parameters"] == {"resume": "timeInterval", "amount": 0, "unit": "seconds"}
+    gap = [d for d in found if d.code == "OF504"]
+    assert len(gap) == 1
+    assert "`w`" in gap[0].message
+
+
+@pytest.mark.parametrize(
+    ("text", "interval"),
+    [
+        ("R/PT2H", {"field": "hours", "hoursInterval": 2}),
+        ("R5/P1D", {"field": "days", "daysInterval": 1}),
+        ("0 9 * * 1-5", {"field": "cronExpression", "expression": "0 9 * * 1-5"}),
+        ("0 0 9-17 * * MON-FRI", {"field": "cronExpression", "expression": "0 0 9-17 * * MON-FRI"}),
+    ],
+)
+def test_schedules(text: str, interval: dict[str, Any]) -> None:
+    workflow, _ = compiled(line(timer("s", "cycle", text, "start"), event("e", "end")))
+    start = node(workflow, "s")
+    assert start["type"].endswith("scheduleTrigger")
+    assert start["parameters"] == {"rule": {"interval": [interval]}}
+
+
+def test_a_schedule_that_cannot_be_read_starts_by_hand() -> None:
+    workflow, found = compiled(
+        line(timer("s", "cycle", "every monday", "start"), event("e", "end"))
+    )
+    assert node(workflow, "s")["type"].endswith("manualTrigger")
+    assert "OF504" in {d.code for d in found}
+
+
+def test_message_start_is_a_webhook_and_a_second_start_is_none_by_hand() -> None:
+    model = line(event("order", "start", "message"), event("e", "end"))
+    process = model.processes[0]
+    more = (event("s1", "start"), event("s2", "start"))
+    flows = tuple(Flow(id=f"g{s.id}", source=s.id, target="e") for s in more)
+    process = process.replace(nodes=process.nodes + more, flows=process.flows + flows)
+    workflow, _ = compiled(model.replace(processes=(process,)))
+    kinds = [node(workflow, n)["type"].rsplit(".")[-1] for n in ("order", "s1", "s2")]
+    assert kinds == ["webhook", "manualTrigger", "webhook"]
+    paths = [n["parameters"]["path"] for n in workflow["nodes"] if "path" in n["parameters"]]
+    assert len(set(paths)) == 2
+
+
+def test_waits_and_placeholders_run(engine: LocalEngine) -> None:  # noqa: F811
+    model = line(
+        event("s", "start"),
+        timer("pause", "duration", "P3D"),
+        event("answer", "catch", "message"),
+        event("sunny", "catch", "conditional"),
+        event("told", "throw", "message"),
+        Task(id="t", name="Work", task_type="receive"),
+        event("sent", "end", "message"),
+    )
+    legal = legalise(model, N8N_TARGET, PassContext(), allow_lossy=False)
+    report = replay_model(model, legal, LocalRunner(engine), PassContext())
+    assert report.ok, [r.divergence for r in report.runs]
+    assert list(report.runs[0].executed) == [
+        "s", "pause", "answer", "sunny", "told", "Work", "sent",
+    ]  # fmt: skip
+    assert any("`pause` is resumed at once" in line for line in report.changed)
+
+
+def test_a_wait_in_parallel_is_a_warning() -> None:
+    split, join = (Gateway(id=i, gateway_kind="parallel") for i in ("split", "join"))
+    nodes = (event("s", "start"), split, timer("w", "duration", "P1D"), Task(id="t"), join,
+             timer("after", "duration", "P1D"), event("e", "end"))  # fmt: skip
+    ends = [("s", "split"), ("split", "w"), ("split", "t"), ("w", "join"), ("t", "join"),
+            ("join", "after"), ("after", "e")]  # fmt: skip
+    flows = tuple(Flow(id=f"f{i}", source=a, target=b) for i, (a, b) in enumerate(ends))
+    _, found = compiled(Model(id="m", processes=(Process(id="P", nodes=nodes, flows=flows),)))
+    assert [d.element for d in found if d.code == "OF422"] == ["w"]
+
+
+def test_durations() -> None:
+    assert p.parse_duration("P1Y2M3DT4H5M6S") == p.Duration(1, 2, 0, 3, 4, 5, 6)
+    assert p.parse_duration("P1.5D") is None
+    assert p.parse_duration("1D") is None
