@@ -9,8 +9,10 @@ task does, a decision node is put right before the gateway, which does by constr
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 from orgflow.backends.n8n import rules
@@ -58,7 +60,7 @@ class Decision:
         """The default branch, if there is one."""
         return next((b for b in self.branches if b.kind == "default"), None)
 
-    @property
+    @cached_property
     def values(self) -> tuple[str, ...]:
         """Values of the decision variable, one a labelled branch; empty where all are coded."""
         return tuple(b.value for b in self.branches if b.kind == "value")
@@ -86,7 +88,7 @@ def decide(process: Process, graph: ControlFlow, ctx: PassContext) -> dict[str, 
     names = _Variables(coded)
     result: dict[str, Decision] = {}
     for gateway, branches in drafts:
-        tasks = list(setters(gateway.id, graph))
+        tasks = list(itertools.islice(setters(gateway.id, graph), MAX_SOURCES))
         trigger = _single_trigger(gateway.id, graph)
         labelled = tuple(b.value for b in branches if b.kind == "value")
         if tasks:
@@ -95,7 +97,7 @@ def decide(process: Process, graph: ControlFlow, ctx: PassContext) -> dict[str, 
             setter = trigger
         else:
             setter = gateway.id
-        sources = tuple(tasks[:MAX_SOURCES]) + ((trigger,) if trigger else ())
+        sources = tuple(tasks) + ((trigger,) if trigger else ())
         result[gateway.id] = Decision(
             gateway=gateway,
             branches=branches,
@@ -111,7 +113,10 @@ def decide(process: Process, graph: ControlFlow, ctx: PassContext) -> dict[str, 
 
 def setters(gateway: str, graph: ControlFlow) -> Iterator[str]:
     """Tasks that dominate `gateway` and run again on every way back to it, nearest first."""
+    cyclic = gateway in graph.cyclic
     for candidate in graph.dominators_of(gateway):
+        if cyclic and graph.components[candidate] != graph.components[gateway]:
+            return  # outside the cycle, and so is every dominator further away
         if isinstance(graph.nodes[candidate], Task) and _runs_again(candidate, gateway, graph):
             yield candidate
 
@@ -124,8 +129,6 @@ def _runs_again(setter: str, gateway: str, graph: ControlFlow) -> bool:
     """
     if gateway not in graph.cyclic:
         return True
-    if graph.components[setter] != graph.components[gateway]:
-        return False
     seen: set[str] = set()
     stack = [gateway]
     while stack:

@@ -57,7 +57,7 @@ def emit_process(model: Model, process: Process, ctx: PassContext) -> Emission:
         graph,
         Sketch(),
         decide(process, graph, ctx),
-        inclusive_joins(process, graph),
+        inclusive_joins(process, graph, ctx),
     )
     _Emitter(emission, model, ctx).run()
     return emission

@@ -14,6 +14,7 @@ from typing import Literal
 
 from orgflow_ir.graph import ControlFlow, reach
 from orgflow_ir.model import Gateway, Process
+from orgflow_ir.pass_manager import PassContext
 from orgflow_ir.regions import reduce
 
 WIDE = 10
@@ -38,7 +39,9 @@ class InclusiveJoin:
     inputs: dict[str, str] = field(default_factory=dict)
 
 
-def inclusive_joins(process: Process, graph: ControlFlow) -> Mapping[str, InclusiveJoin]:
+def inclusive_joins(
+    process: Process, graph: ControlFlow, ctx: PassContext
+) -> Mapping[str, InclusiveJoin]:
     """The encoding of every inclusive join by gateway id."""
     joins = [
         n
@@ -49,20 +52,26 @@ def inclusive_joins(process: Process, graph: ControlFlow) -> Mapping[str, Inclus
     ]
     if not joins:
         return {}
-    pairs = reduce(process)
+    pairs = ctx.analysis(reduce, process)
     result: dict[str, InclusiveJoin] = {}
     crowd = _merges_per_cycle(process, graph)
+    succ = {n: [a.target for a in arcs] for n, arcs in graph.out.items()}
     for join in joins:
-        result[join.id] = _encode(join.id, pairs.pair_of(join.id), graph, crowd)
+        split = pairs.pair_of(join.id)
+        inputs = _bijection(split, join.id, graph, succ) if split is not None else {}
+        result[join.id] = _encode(join.id, split, inputs, graph, crowd)
     return result
 
 
 def _encode(
-    join: str, split: str | None, graph: ControlFlow, crowd: Mapping[int, int]
+    join: str,
+    split: str | None,
+    inputs: dict[str, str],
+    graph: ControlFlow,
+    crowd: Mapping[int, int],
 ) -> InclusiveJoin:
     if split is None:
         return InclusiveJoin(join, "unstructured")
-    inputs = _bijection(split, join, graph)
     node = graph.nodes[split]
     kind = node.gateway_kind if isinstance(node, Gateway) else "parallel"
     if kind == "exclusive" and inputs:
@@ -79,10 +88,11 @@ def _encode(
     return InclusiveJoin(join, "unstructured", split)
 
 
-def _bijection(split: str, join: str, graph: ControlFlow) -> dict[str, str]:
+def _bijection(
+    split: str, join: str, graph: ControlFlow, succ: Mapping[str, list[str]]
+) -> dict[str, str]:
     """Flow out of the split → the one flow into the join that it leads to, where all do; else
     nothing."""
-    succ = {n: [a.target for a in arcs] for n, arcs in graph.out.items()}
     ways_in = graph.flows_in(join)
     result: dict[str, str] = {}
     for out in graph.flows_out(split):

@@ -19,7 +19,7 @@ def unstructured_inclusive(model: Model, ctx: PassContext) -> Iterator[Construct
     """`gateway.inclusive.unstructured`: an inclusive join without a split that it closes."""
     for process in model.processes:
         graph = ctx.analysis(ControlFlow, process)
-        for join in inclusive_joins(process, graph).values():
+        for join in inclusive_joins(process, graph, ctx).values():
             if join.kind == "unstructured":
                 yield ConstructUse(
                     "gateway.inclusive.unstructured", graph.nodes[join.gateway], process

@@ -36,10 +36,12 @@ def model_hash(model: Model) -> str:
 
 def _bare(value: Any) -> Any:
     if isinstance(value, dict):
-        return {k: _bare(v) for k, v in value.items() if k not in ("loc", "origin")}
-    if isinstance(value, list):
-        return [_bare(v) for v in value]
-    return value
+        return {
+            k: _bare(v) if isinstance(v, dict | list) else v
+            for k, v in value.items()
+            if k not in ("loc", "origin")
+        }
+    return [_bare(v) if isinstance(v, dict | list) else v for v in value]
 
 
 def build(model: Model, emission: Emission, digest: str, version: N8nVersion) -> Workflow:
@@ -260,12 +262,11 @@ def _summary(emission: Emission, title: str, pool: str, left: int, top: int) -> 
             values = ", ".join(f"`{v}`" for v in decision.values)
             setter = emission.name_of(decision.setter)
             todo.append(f"- **{setter}** sets `{decision.variable}` to {what} {values}")
+    tasks = {n.id for n in emission.process.nodes if n.kind == "task"}
     places = [
         n.name
         for n in sketch.nodes.values()
-        if n.role in ("element", "decide")
-        and n.type in ("noOp", "set")
-        and n.element in _tasks(emission)
+        if n.role in ("element", "decide") and n.type in ("noOp", "set") and n.element in tasks
     ]
     if places:
         shown = ", ".join(f"**{n}**" for n in places[:_LIST])
@@ -298,10 +299,6 @@ def _map(emission: Emission, digest: str, beside: _Box) -> _Box:
     )
     _, left, top, width, _, _ = beside
     return (content, left + width + 32, top, 320, 112, 7)
-
-
-def _tasks(emission: Emission) -> set[str]:
-    return {n.id for n in emission.process.nodes if n.kind == "task"}
 
 
 def _sticky(name: str, box: _Box, seed: str, version: N8nVersion) -> Node:
