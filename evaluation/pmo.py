@@ -261,4 +261,5 @@ def workflow_shape(text: str) -> str:
         if node["type"].endswith(".stickyNote"):
             node["parameters"].pop("height", None)
             node["position"] = None
+    workflow["nodes"].sort(key=lambda n: str(n["name"]))
     return json.dumps(workflow, sort_keys=True, ensure_ascii=False)

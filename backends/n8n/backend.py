@@ -12,7 +12,7 @@ from orgflow.backends.n8n.versions import N8nVersion
 from orgflow.backends.n8n.workflow import build, model_hash
 from orgflow.backends.n8n.workflow_check import check_workflow
 
-from orgflow_ir.contracts import Artifact, Backend
+from orgflow_ir.contracts import Artifact, Backend, Runner
 from orgflow_ir.model import Model, Process
 from orgflow_ir.pass_manager import PassContext
 from orgflow_ir.target import TargetSpec, executable_processes
@@ -28,6 +28,12 @@ class N8nBackend(Backend):
     @property
     def target(self) -> TargetSpec:
         return N8N_TARGET
+
+    def runner(self) -> Runner:
+        """n8n's own engine, in process; it is started by the first run."""
+        from orgflow.backends.n8n.runner import LocalRunner
+
+        return LocalRunner()
 
     def emit(self, model: Model, ctx: PassContext) -> tuple[Artifact, ...]:
         """One file a process. What fails our own check of the format is OF911, never printed."""

@@ -177,7 +177,7 @@ def _branches(gateway: Gateway, graph: ControlFlow, ctx: PassContext) -> tuple[B
             trees[flow.id] = tree
         label = plain(flow.name) or (plain(flow.condition.text) if flow.condition else "")
         if not label and tree is None and not flow.default:
-            label = target_words(flow, graph)
+            label = target_words(flow, graph) or "unnamed"
             bare.append((flow, label))
         texts.append(label)
     if bare:
@@ -202,15 +202,15 @@ def _branches(gateway: Gateway, graph: ControlFlow, ctx: PassContext) -> tuple[B
 
 
 def target_words(flow: Flow, graph: ControlFlow) -> str:
-    """The label of the first named node on the way from `flow`, or its target's id."""
+    """The label of the first named node on the way from `flow`; nothing where there is none."""
     node, seen = flow.target, set()
-    while node not in seen and not graph.nodes[node].name.strip():
+    while node not in seen:
+        if plain(graph.nodes[node].name):
+            return plain(graph.nodes[node].name)
         seen.add(node)
-        out = graph.out[node]
-        if not out:
-            break
-        node = out[0].target
-    return plain(graph.nodes[node].label) or plain(flow.target) or "branch"
+        if graph.out[node]:
+            node = graph.out[node][0].target
+    return ""
 
 
 def preceding_words(node: str, graph: ControlFlow) -> str:

@@ -14,7 +14,7 @@ from orgflow.backends.n8n import notes
 from orgflow.backends.n8n import parameters as p
 from orgflow.backends.n8n.decisions import Decision, decide, preceding_words, target_words
 from orgflow.backends.n8n.inclusive import InclusiveJoin, inclusive_joins
-from orgflow.backends.n8n.names import plain, slug
+from orgflow.backends.n8n.names import slug
 from orgflow.backends.n8n.sketch import Port, Sketch, SketchNode
 
 from orgflow_ir.graph import ControlFlow
@@ -338,5 +338,4 @@ def _next_words(gateway: Gateway, graph: ControlFlow) -> str:
     out = graph.flows_out(gateway.id)
     if not out:
         return "the end"
-    words = target_words(out[0], graph)
-    return words if words != plain(out[0].target) else "what follows"
+    return target_words(out[0], graph) or "what follows"
