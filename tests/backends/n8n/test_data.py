@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine_fixture import engine  # noqa: F401
 from orgflow.backends.n8n.backend import emit_workflows
 from orgflow.backends.n8n.emit import emit_process
 from orgflow.backends.n8n.engine.local import LocalEngine
@@ -58,7 +57,7 @@ def model(text: str, gateways: dict[str, str], conditions: dict[str, str] | None
 
 
 def run(
-    engine: LocalEngine,  # noqa: F811
+    engine: LocalEngine,
     made: Model,
     stubs: dict[str, list[dict[str, Any]] | None],
     start: str = "Start",
@@ -76,7 +75,7 @@ def run(
     return [n.node for n in result.order]
 
 
-def test_survives_item_replacing_nodes(engine: LocalEngine) -> None:  # noqa: F811
+def test_survives_item_replacing_nodes(engine: LocalEngine) -> None:
     made = model(
         """
         start -> check
@@ -95,7 +94,7 @@ def test_survives_item_replacing_nodes(engine: LocalEngine) -> None:  # noqa: F8
     assert order[-2:] == ["Cancel", "end2"]
 
 
-def test_survives_a_join_with_a_stale_copy(engine: LocalEngine) -> None:  # noqa: F811
+def test_survives_a_join_with_a_stale_copy(engine: LocalEngine) -> None:
     made = model(
         """
         start -> loop
@@ -128,7 +127,7 @@ def test_survives_a_join_with_a_stale_copy(engine: LocalEngine) -> None:  # noqa
     assert order[-1] == "end"
 
 
-def test_loops_read_the_latest_decision(engine: LocalEngine) -> None:  # noqa: F811
+def test_loops_read_the_latest_decision(engine: LocalEngine) -> None:
     made = model(
         """
         start -> outer
@@ -158,7 +157,7 @@ def test_loops_read_the_latest_decision(engine: LocalEngine) -> None:  # noqa: F
     assert order[-1] == "end"
 
 
-def test_a_task_that_a_way_back_avoids_is_no_setter(engine: LocalEngine) -> None:  # noqa: F811
+def test_a_task_that_a_way_back_avoids_is_no_setter(engine: LocalEngine) -> None:
     made = model(
         """
         start -> check
@@ -177,7 +176,7 @@ def test_a_task_that_a_way_back_avoids_is_no_setter(engine: LocalEngine) -> None
     assert order.count("Decide: More?") == 2
 
 
-def test_inclusive_values_and_code_conditions(engine: LocalEngine) -> None:  # noqa: F811
+def test_inclusive_values_and_code_conditions(engine: LocalEngine) -> None:
     made = model(
         """
         start -> check
@@ -205,7 +204,7 @@ def test_inclusive_values_and_code_conditions(engine: LocalEngine) -> None:  # n
     assert order[-1] == "end1"
 
 
-def test_a_webhook_start_is_read_under_body(engine: LocalEngine) -> None:  # noqa: F811
+def test_a_webhook_start_is_read_under_body(engine: LocalEngine) -> None:
     made = model(
         """
         start -> g

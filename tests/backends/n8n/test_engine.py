@@ -2,38 +2,31 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import time
 from pathlib import Path
 from typing import Any
 
+import engine_fixture
 import pytest
-from orgflow.backends.n8n.engine.local import EngineError, LocalEngine, RunRequest
-
-_spec = importlib.util.spec_from_file_location(
-    "engine_fixture", Path(__file__).with_name("engine_fixture.py")
+from engine_fixture import (
+    CALLED,
+    ENDLESS,
+    LAST_X,
+    LOOP,
+    LOOP_STUBS,
+    START,
+    call,
+    flow,
+    if_node,
+    names,
+    node,
+    noop,
+    output,
+    reads,
+    wait_hook,
 )
-assert _spec is not None
-assert _spec.loader is not None
-_fixture = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(_fixture)
-engine = _fixture.engine
-ENDLESS = _fixture.ENDLESS
-LAST_X = _fixture.LAST_X
-LOOP = _fixture.LOOP
-LOOP_STUBS = _fixture.LOOP_STUBS
-START = _fixture.START
-CALLED = _fixture.CALLED
-call = _fixture.call
-flow = _fixture.flow
-if_node = _fixture.if_node
-names = _fixture.names
-node = _fixture.node
-noop = _fixture.noop
-output = _fixture.output
-reads = _fixture.reads
-wait_hook = _fixture.wait_hook
+from orgflow.backends.n8n.engine.local import EngineError, LocalEngine, RunRequest
 
 RUNS = Path(__file__).resolve().parents[3].parent / "shared" / "data" / "n8n-runs.jsonl"
 # Its node calls the server the runs were recorded on; here it is stubbed.
@@ -44,7 +37,7 @@ Json = dict[str, Any]
 
 def test_agrees_with_the_recorded_runs_of_a_server(engine: LocalEngine) -> None:
     if not RUNS.is_file():
-        _fixture.missing(f"the recorded runs are not there: {RUNS}")
+        engine_fixture.missing(f"the recorded runs are not there: {RUNS}")
     recorded = [json.loads(line) for line in RUNS.read_text(encoding="utf-8").splitlines()]
     empty: Json = {"headers": {}, "params": {}, "query": {}}
     runs = engine.run_many(

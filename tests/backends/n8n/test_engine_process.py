@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import signal
 import subprocess
@@ -12,26 +11,11 @@ import time
 from pathlib import Path
 
 import pytest
+from engine_fixture import LOOP, LOOP_STUBS, START, flow, node, output, reads
 from orgflow.backends.n8n.engine import install as installer
 from orgflow.backends.n8n.engine.install import InstallError, engine_dir, install, status
 from orgflow.backends.n8n.engine.local import EngineError, LocalEngine, RunRequest
 from orgflow.backends.n8n.engine.node import NodeNotFoundError, NodeTooOldError, find_node
-
-_spec = importlib.util.spec_from_file_location(
-    "engine_fixture", Path(__file__).with_name("engine_fixture.py")
-)
-assert _spec is not None
-assert _spec.loader is not None
-_fixture = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(_fixture)
-engine = _fixture.engine
-LOOP = _fixture.LOOP
-LOOP_STUBS = _fixture.LOOP_STUBS
-START = _fixture.START
-flow = _fixture.flow
-node = _fixture.node
-output = _fixture.output
-reads = _fixture.reads
 
 
 def test_a_node_that_hangs_is_killed_and_the_next_run_is_right(

@@ -6,7 +6,6 @@ import itertools
 from typing import Any
 
 import pytest
-from engine_fixture import engine  # noqa: F401
 from orgflow.backends.n8n import parameters as p
 from orgflow.backends.n8n.backend import emit_workflows
 from orgflow.backends.n8n.engine.local import LocalEngine
@@ -59,7 +58,8 @@ def node(workflow: Workflow, name: str) -> Any:
         ("duration", "PT90M", {"resume": "timeInterval", "amount": 90, "unit": "minutes"}),
         ("duration", "P2W", {"resume": "timeInterval", "amount": 14, "unit": "days"}),
         ("duration", "PT1H30S", {"resume": "timeInterval", "amount": 3630, "unit": "seconds"}),
-        ("duration", "P1M", {"resume": "specificTime", "dateTime": "={{ $now.plus({ months: 1 }) }}"}),
+        ("duration", "P1M",
+         {"resume": "specificTime", "dateTime": "={{ $now.plus({ months: 1 }) }}"}),
         ("date", "2030-01-02T03:04:05Z",
          {"resume": "specificTime", "dateTime": "2030-01-02T03:04:05Z"}),
     ],
@@ -121,7 +121,7 @@ def test_message_start_is_a_webhook_and_a_second_start_is_none_by_hand() -> None
     assert len(set(paths)) == 2
 
 
-def test_waits_and_placeholders_run(engine: LocalEngine) -> None:  # noqa: F811
+def test_waits_and_placeholders_run(engine: LocalEngine) -> None:
     model = line(
         event("s", "start"),
         timer("pause", "duration", "P3D"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from engine_fixture import engine  # noqa: F401
 from model_gen import random_model
 from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.lowerings import LOWERINGS, mixed_gateways
@@ -18,7 +17,6 @@ from orgflow_ir.pass_manager import PassContext
 from orgflow_ir.runs import enumerate_runs
 from orgflow_ir.target import constructs, coverage, illegal_uses, legalise
 from orgflow_ir.walk import CONSTRUCTS
-
 
 SEED = 3014
 KINDS = ("task", "xor", "and", "or", "loop")
@@ -46,7 +44,7 @@ def contracted(model: Model) -> Model:
     return model.replace(processes=(made,))
 
 
-def test_mixed_gateways_on_the_engine(engine: LocalEngine) -> None:  # noqa: F811
+def test_mixed_gateways_on_the_engine(engine: LocalEngine) -> None:
     runner = LocalRunner(engine)
     mixed = 0
     for seed in range(60):
@@ -84,7 +82,7 @@ def conditional(default: bool, always: bool) -> Model:
 
 @pytest.mark.parametrize(("default", "always"), [(True, False), (False, True), (False, False)])
 def test_conditional_flows_of_a_task(
-    engine: LocalEngine,  # noqa: F811
+    engine: LocalEngine,
     default: bool,
     always: bool,
 ) -> None:
@@ -97,7 +95,7 @@ def test_conditional_flows_of_a_task(
     assert len(report.runs) >= 3
 
 
-def test_links_become_flows(engine: LocalEngine) -> None:  # noqa: F811
+def test_links_become_flows(engine: LocalEngine) -> None:
     def link(id: str, position: str) -> Event:
         return Event.model_validate(
             {"id": id, "position": position, "definitions": [{"kind": "link", "name": "L"}]}
@@ -117,7 +115,10 @@ def test_links_become_flows(engine: LocalEngine) -> None:  # noqa: F811
 
 
 def test_lowerings_lower_their_measure_and_are_idempotent() -> None:
-    for model in (conditional(True, False), contracted(random_model(SEED, 40, ("task", "xor", "and", "or")))):
+    for model in (
+        conditional(True, False),
+        contracted(random_model(SEED, 40, ("task", "xor", "and", "or"))),
+    ):
         for lowering in LOWERINGS:
             ctx = PassContext()
             before = lowering.measure(model, ctx)

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from engine_fixture import engine  # noqa: F401
 from model_gen import random_model
 from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.runner import LocalRunner
@@ -25,7 +24,7 @@ pytestmark = pytest.mark.timeout(300)
 
 
 @pytest.fixture
-def runner(engine: LocalEngine) -> Iterator[LocalRunner]:  # noqa: F811
+def runner(engine: LocalEngine) -> Iterator[LocalRunner]:
     return LocalRunner(engine)
 
 
