@@ -1,1 +1,16 @@
-"""."""
+"""PME JSON: the element lists that language models write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from orgflow_ir.contracts import Frontend
+from orgflow_ir.plugins import hookimpl
+
+
+@hookimpl
+def orgflow_frontends() -> Iterable[Frontend]:
+    """The PME frontend."""
+    from orgflow.frontends.pme.frontend import PmeFrontend
+
+    return (PmeFrontend(),)

@@ -1,0 +1,86 @@
+"""Collaborations: pools, message flows, correlation keys; conversations are kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from orgflow.frontends.bpmn.data import read_artifact
+from orgflow.frontends.bpmn.names import ARTIFACTS, BPMN
+from orgflow.frontends.bpmn.reading import NAMED, NOTHING, Reading
+from orgflow.frontends.bpmn.tree import XmlElement
+
+from orgflow_ir.model import Artifact, CorrelationKey, MessageFlow, Pool
+
+_MODELLED = frozenset((*ARTIFACTS, "participant", "messageFlow", "correlationKey"))
+_POOL_ATTRIBUTES = NAMED | {"processRef"}
+_POOL_CHILDREN = frozenset(("participantMultiplicity",))
+_MESSAGE_ATTRIBUTES = NAMED | {"sourceRef", "targetRef", "messageRef"}
+_KEY_CHILDREN = frozenset(("correlationPropertyRef",))
+
+
+@dataclass
+class Collaborations:
+    """What all collaborations of a file hold, in order."""
+
+    pools: list[Pool] = field(default_factory=list)
+    message_flows: list[MessageFlow] = field(default_factory=list)
+    artifacts: list[Artifact] = field(default_factory=list)
+    keys: list[CorrelationKey] = field(default_factory=list)
+    shells: list[tuple[str, str]] = field(default_factory=list)
+
+    def read(self, r: Reading, node: XmlElement) -> None:
+        """Add the collaboration `node`; what is not modelled (its id and name, conversations,
+        choreography references) is kept as the element without its modelled children."""
+        r.stray(node)
+        rest = []
+        for child in node.children:
+            local = child.local
+            if child.ns != BPMN or local not in _MODELLED:
+                rest.append(child)
+            elif local == "participant":
+                self.pools.append(_pool(r, child))
+            elif local == "messageFlow":
+                self.message_flows.append(_message_flow(r, child))
+            elif local == "correlationKey":
+                self.keys.append(_correlation_key(r, child))
+            else:
+                self.artifacts.append(read_artifact(r, child))
+        r.kept(node, NAMED, _MODELLED)  # for what it reports
+        inner = [r.document.raw(c) for c in rest]
+        self.shells.append((node.tag, r.document.shell(node, inner)))
+
+
+def _pool(r: Reading, node: XmlElement) -> Pool:
+    args = r.base(node, _POOL_ATTRIBUTES, _POOL_CHILDREN)
+    process = r.ref(node, "processRef")
+    r.known(node, process, None, "process")
+    limits = [c for c in node.children if c.local == "participantMultiplicity" and c.ns == BPMN]
+    if limits:
+        least = r.integer(limits[0], "minimum", 0)
+        most = r.integer(limits[0], "maximum", 1)
+        assert least is not None
+        assert most is not None
+        args["multiplicity"] = (least, most)
+        for number, limit in enumerate(limits):
+            if number or limit.children or set(limit.attrs) - {"minimum", "maximum"}:
+                args["extra"] += ((limit.tag, r.document.standalone(limit)),)
+    return Pool(process=process, **args)
+
+
+def _message_flow(r: Reading, node: XmlElement) -> MessageFlow:
+    args = r.base(node, _MESSAGE_ATTRIBUTES, NOTHING)
+    source, target = r.ref(node, "sourceRef") or "", r.ref(node, "targetRef") or ""
+    r.known(node, source, None, "node or pool")
+    r.known(node, target, None, "node or pool")
+    message = r.ref(node, "messageRef")
+    r.known(node, message, None, "message")
+    return MessageFlow(source=source, target=target, message=message, **args)
+
+
+def _correlation_key(r: Reading, node: XmlElement) -> CorrelationKey:
+    properties = [
+        r.resolve(c.text) or "" for c in node.children if c.local == "correlationPropertyRef"
+    ]
+    for name in properties:
+        r.known(node, name, None, "correlation property")
+    return CorrelationKey(properties=tuple(properties), **r.base(node, NAMED, _KEY_CHILDREN))

@@ -1,0 +1,161 @@
+"""BPMN DI: where things are drawn (BPMN 2.0.2, 12). Read on demand only."""
+
+from __future__ import annotations
+
+import math
+
+from orgflow.frontends.bpmn.names import BPMNDI, DC, DI
+from orgflow.frontends.bpmn.reading import Reading
+from orgflow.frontends.bpmn.reading_rules import InvalidValue, UnknownReference
+from orgflow.frontends.bpmn.tree import XmlElement
+
+from orgflow_ir.diagram import Diagram, Edge, Shape
+from orgflow_ir.value import Extra
+
+Box = tuple[float, float, float, float]
+_NUMBERS = ("x", "y", "width", "height")
+
+
+def read_diagrams(r: Reading, diagrams: list[XmlElement]) -> tuple[Diagram | None, Extra]:
+    """All shapes and edges of all diagrams; what a diagram says of itself, as kept data."""
+    shapes: list[Shape] = []
+    edges: list[Edge] = []
+    shells: list[tuple[str, str]] = []
+    for diagram in diagrams:
+        inner = []
+        for child in diagram.children:
+            if child.local == "BPMNPlane" and child.ns == BPMNDI:
+                inner.append(_plane(r, child, shapes, edges))
+            else:
+                inner.append(r.document.standalone(child))
+        shells.append((diagram.tag, r.document.shell(diagram, inner)))
+    if not diagrams:
+        return None, ()
+    return Diagram(shapes=tuple(shapes), edges=tuple(edges)), tuple(shells)
+
+
+def _plane(r: Reading, plane: XmlElement, shapes: list[Shape], edges: list[Edge]) -> str:
+    rest = []
+    for node in plane.children:
+        if node.local == "BPMNShape" and node.ns == BPMNDI:
+            shape = _shape(r, node)
+            if shape is not None:
+                shapes.append(shape)
+        elif node.local == "BPMNEdge" and node.ns == BPMNDI:
+            edge = _edge(r, node)
+            if edge is not None:
+                edges.append(edge)
+        else:
+            rest.append(r.document.standalone(node))
+    return r.document.shell(plane, rest)
+
+
+def _element(r: Reading, node: XmlElement) -> str | None:
+    name = r.ref(node, "bpmnElement")
+    if name is not None and name in r.ids:
+        return name
+    r.report(
+        UnknownReference,
+        f"the diagram draws `{name}`, which is not in the file"
+        if name
+        else "a shape or edge of the diagram does not say what it draws",
+        node,
+        help="remove the drawing; it is ignored",
+    )
+    return None
+
+
+def _shape(r: Reading, node: XmlElement) -> Shape | None:
+    name = _element(r, node)
+    if name is None:
+        return None
+    bounds = next(
+        (_bounds(r, c) for c in node.children if c.local == "Bounds" and c.ns == DC), None
+    )
+    if bounds is None:
+        r.report(
+            InvalidValue,
+            f"the shape of `{name}` has no usable bounds",
+            node,
+            help="give it `Bounds` with x, y, width and height; it is ignored",
+        )
+        return None
+    return Shape(
+        element=name,
+        bounds=bounds,
+        label=_label(r, node),
+        horizontal=_flag(r, node, "isHorizontal"),
+        expanded=_flag(r, node, "isExpanded"),
+        extra=_rest(r, node, ("bpmnElement", "isHorizontal", "isExpanded"), ("Bounds",)),
+    )
+
+
+def _edge(r: Reading, node: XmlElement) -> Edge | None:
+    name = _element(r, node)
+    if name is None:
+        return None
+    points = []
+    for child in node.children:
+        if child.local == "waypoint" and child.ns == DI:
+            x, y = _number(child, "x"), _number(child, "y")
+            if x is None or y is None:
+                r.report(
+                    InvalidValue,
+                    f"a way point of `{name}` has no usable x and y",
+                    child,
+                    help="give it two numbers; it is ignored",
+                )
+            else:
+                points.append((x, y))
+    return Edge(
+        element=name,
+        waypoints=tuple(points),
+        label=_label(r, node),
+        extra=_rest(r, node, ("bpmnElement",), ("waypoint",)),
+    )
+
+
+def _bounds(r: Reading, node: XmlElement) -> Box | None:
+    values = [_number(node, name) for name in _NUMBERS]
+    x, y, width, height = values
+    if x is None or y is None or width is None or height is None:
+        return None
+    return (x, y, width, height)
+
+
+def _number(node: XmlElement, attribute: str) -> float | None:
+    try:
+        value = float(node.attrs.get(attribute, ""))
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
+
+
+def _label(r: Reading, node: XmlElement) -> Box | None:
+    for label in node.children:
+        if label.local == "BPMNLabel":
+            for child in label.children:
+                if child.local == "Bounds":
+                    return _bounds(r, child)
+    return None
+
+
+def _flag(r: Reading, node: XmlElement, attribute: str) -> bool | None:
+    return r.boolean(node, attribute, False) if attribute in node.attrs else None
+
+
+def _rest(
+    r: Reading, node: XmlElement, attributes: tuple[str, ...], children: tuple[str, ...]
+) -> Extra:
+    extra: list[tuple[str, str]] = []
+    for key, value in node.attrs.items():
+        if key in attributes or key == "xmlns" or key.startswith("xmlns:"):
+            continue
+        ns, local = node.scope.attribute_name(key)
+        extra.append((f"@{{{ns or BPMNDI}}}{local}", value))
+    for child in node.children:
+        plain = child.local == "BPMNLabel" and not child.attrs
+        bounds_only = plain and all(c.local == "Bounds" for c in child.children)
+        if child.local not in children and not (bounds_only and child.children):
+            extra.append((child.tag, r.document.standalone(child)))
+    return tuple(extra)

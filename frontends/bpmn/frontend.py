@@ -1,0 +1,45 @@
+"""The BPMN 2.0 frontend. What reads is imported when there is something to read."""
+
+from __future__ import annotations
+
+from orgflow.frontends.bpmn.input_rules import INPUT_RULES
+from orgflow.frontends.bpmn.reading_rules import READING_RULES
+
+from orgflow_ir.contracts import Frontend
+from orgflow_ir.model import Model
+from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.source import SourceFile
+
+
+class BpmnFrontend(Frontend):
+    """Reads BPMN 2.0 XML, in any encoding, with any prefix.
+
+    Options (`ctx.options`): `diagram` (keep the drawing), `max_bytes`, `max_depth`,
+    `max_elements` (limits for hostile input).
+    """
+
+    name = "bpmn"
+    suffixes = (".bpmn", ".bpmn20.xml", ".bpmn2", ".xml")
+    rules = (*INPUT_RULES, *READING_RULES)
+    summary = "BPMN 2.0 XML of any modelling tool"
+
+    def sniff(self, source: SourceFile) -> bool:
+        """By content; a file called `.bpmn` is ours whatever is in it, so that we say what."""
+        if source.suffix in (".bpmn", ".bpmn2") or source.path.lower().endswith(".bpmn20.xml"):
+            return True
+        from orgflow.frontends.bpmn.recognise import looks_like_bpmn
+
+        return looks_like_bpmn(source.data)
+
+    def parse(self, source: SourceFile, ctx: PassContext) -> Model | None:
+        """The model, or `None` where the file is not well-formed, not BPMN, or hostile."""
+        from orgflow.frontends.bpmn.opening import open_document
+        from orgflow.frontends.bpmn.reader import read_model
+        from orgflow.frontends.bpmn.xml_parser import paused_collector
+
+        def read() -> Model | None:
+            document = open_document(source, ctx)
+            return read_model(document, source.path, ctx) if document is not None else None
+
+        with paused_collector():  # `read` returns inside: the tree is gone when it comes back on
+            return read()

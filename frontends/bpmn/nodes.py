@@ -1,0 +1,329 @@
+"""Flow nodes: tasks, call activities, events, gateways, and the loops of activities."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from orgflow.frontends.bpmn.names import BPMN, EVENT_DEFINITIONS, EVENTS, GATEWAYS, TASKS
+from orgflow.frontends.bpmn.reading import NAMED, NOTHING, Reading, describe
+from orgflow.frontends.bpmn.reading_rules import (
+    DetachedBoundaryEvent,
+    InvalidValue,
+    MisplacedElement,
+    UnmodelledBehaviour,
+)
+from orgflow.frontends.bpmn.tree import XmlElement
+
+from orgflow_ir.model import (
+    Binding,
+    Event,
+    EventDefinition,
+    Expression,
+    Loop,
+)
+
+LOOPS = ("standardLoopCharacteristics", "multiInstanceLoopCharacteristics")
+_FLOWS = frozenset(("incoming", "outgoing"))
+ACTIVITY_CHILDREN = _FLOWS | {*LOOPS, "dataInputAssociation", "dataOutputAssociation"}
+ACTIVITY_ATTRIBUTES = NAMED | {"isForCompensation", "default"}
+_TASK_ATTRIBUTES: dict[str, frozenset[str]] = {
+    "task": ACTIVITY_ATTRIBUTES,
+    "manualTask": ACTIVITY_ATTRIBUTES,
+    "userTask": ACTIVITY_ATTRIBUTES | {"implementation"},
+    "businessRuleTask": ACTIVITY_ATTRIBUTES | {"implementation"},
+    "serviceTask": ACTIVITY_ATTRIBUTES | {"implementation", "operationRef"},
+    "scriptTask": ACTIVITY_ATTRIBUTES | {"scriptFormat"},
+    "sendTask": ACTIVITY_ATTRIBUTES | {"implementation", "operationRef", "messageRef"},
+    "receiveTask": ACTIVITY_ATTRIBUTES
+    | {"implementation", "operationRef", "messageRef", "instantiate"},
+}
+_SCRIPT_CHILDREN = ACTIVITY_CHILDREN | {"script"}
+_CALL_ATTRIBUTES = ACTIVITY_ATTRIBUTES | {"calledElement"}
+_EVENT_CHILDREN = _FLOWS | {
+    *EVENT_DEFINITIONS, "eventDefinitionRef", "dataInputAssociation", "dataOutputAssociation",
+}  # fmt: skip
+_EVENT_ATTRIBUTES: dict[str, frozenset[str]] = {
+    "startEvent": NAMED | {"isInterrupting", "parallelMultiple"},
+    "intermediateCatchEvent": NAMED | {"parallelMultiple"},
+    "boundaryEvent": NAMED | {"cancelActivity", "attachedToRef", "parallelMultiple"},
+    "intermediateThrowEvent": NAMED,
+    "endEvent": NAMED,
+}
+_GATEWAY_ATTRIBUTES: dict[str, frozenset[str]] = {
+    "exclusiveGateway": NAMED | {"default"},
+    "inclusiveGateway": NAMED | {"default"},
+    "complexGateway": NAMED | {"default"},
+    "parallelGateway": NAMED,
+    "eventBasedGateway": NAMED | {"instantiate", "eventGatewayType"},
+}
+_GATEWAY_CHILDREN = _FLOWS
+_COMPLEX_CHILDREN = _FLOWS | {"activationCondition"}
+
+
+def read_task(r: Reading, node: XmlElement) -> dict[str, Any]:
+    """Arguments of a task of any type (BPMN 2.0.2, 10.3.3)."""
+    local = node.local
+    children = _SCRIPT_CHILDREN if local == "scriptTask" else ACTIVITY_CHILDREN
+    args = r.base(node, _TASK_ATTRIBUTES[local], children)
+    args["task_type"] = task_type = TASKS[local]
+    if local == "scriptTask":
+        _keep_marked_up_script(r, node, args)
+    if task_type != "abstract" and task_type != "manual":
+        args["binding"] = _binding(r, node)
+        if "messageRef" in node.attrs and task_type in ("send", "receive"):
+            args["message"] = r.ref(node, "messageRef")
+            r.known(node, args["message"], None, "message")
+        if task_type == "receive":
+            args["instantiate"] = r.boolean(node, "instantiate", False)
+    return activity_arguments(r, node, args)
+
+
+def activity_arguments(r: Reading, node: XmlElement, args: dict[str, Any]) -> dict[str, Any]:
+    """`args` with loop and compensation (BPMN 2.0.2, 10.3)."""
+    if "isForCompensation" in node.attrs:
+        args["for_compensation"] = r.boolean(node, "isForCompensation", False)
+    loops = [c for c in node.children if c.local in LOOPS and c.ns == BPMN]
+    if loops:
+        args["loop"] = _loop(r, loops[0])
+        for other in loops[1:]:
+            r.report(
+                MisplacedElement,
+                f"{describe(node)} has more than one loop",
+                other,
+                help="only the first one counts",
+            )
+            args["extra"] += ((other.tag, r.document.standalone(other)),)
+    return args
+
+
+def read_call(r: Reading, node: XmlElement) -> dict[str, Any]:
+    """Arguments of a call activity; what it calls may be in another file."""
+    args = r.base(node, _CALL_ATTRIBUTES, ACTIVITY_CHILDREN)
+    args["called"] = r.ref(node, "calledElement")
+    return activity_arguments(r, node, args)
+
+
+def _binding(r: Reading, node: XmlElement) -> Binding | None:
+    implementation = node.attrs.get("implementation")
+    operation = r.ref(node, "operationRef") if "operationRef" in node.attrs else None
+    if node.local == "scriptTask":
+        scripts = [c for c in node.children if c.local == "script" and c.ns == BPMN]
+        language = node.attrs.get("scriptFormat")
+        if not scripts and language is None:
+            return None
+        return Binding(kind="script", target=language, text=scripts[0].text if scripts else None)
+    if operation is not None and node.local in ("serviceTask", "sendTask", "receiveTask"):
+        r.known(node, operation, None, "operation")
+        parameters = (("implementation", implementation),) if implementation is not None else ()
+        return Binding(kind="operation", target=operation, parameters=parameters)
+    if implementation is not None:
+        return Binding(kind="implementation", target=implementation)
+    return None
+
+
+def _keep_marked_up_script(r: Reading, node: XmlElement, args: dict[str, Any]) -> None:
+    scripts = [c for c in node.children if c.local == "script" and c.ns == BPMN]
+    for number, script in enumerate(scripts):
+        if number or script.children or script.attrs:
+            args["extra"] += ((script.tag, r.document.standalone(script)),)
+
+
+_LOOP_ATTRIBUTES = frozenset(("testBefore", "loopMaximum", "isSequential"))
+_LOOP_CHILDREN = frozenset(
+    ("loopCondition", "loopCardinality", "loopDataInputRef", "completionCondition")
+)
+
+
+def _loop(r: Reading, node: XmlElement) -> Loop:
+    _, extra = r.kept(node, _LOOP_ATTRIBUTES, _LOOP_CHILDREN)
+    extra += _plain_documentation(r, node)
+    if node.local == "standardLoopCharacteristics":
+        condition, unread = single_expression(r, node, "loopCondition")
+        return Loop(
+            kind="standard",
+            condition=condition,
+            test_before=r.boolean(node, "testBefore", False),
+            maximum=r.integer(node, "loopMaximum", None),
+            extra=extra + unread,
+        )
+    cardinality, unread = single_expression(r, node, "loopCardinality")
+    until, unread_until = single_expression(r, node, "completionCondition")
+    events = [a for a in ("oneBehaviorEventRef", "noneBehaviorEventRef") if a in node.attrs]
+    if events or any(c.local == "complexBehaviorDefinition" for c in node.children):
+        r.report(
+            UnmodelledBehaviour,
+            "a multi-instance activity throws events as its instances complete; they are kept "
+            "in the model but not thrown",
+            node,
+            help="draw the effect, for example as an event after the activity",
+        )
+    collection = [c for c in node.children if c.local == "loopDataInputRef" and c.ns == BPMN]
+    items = [c for c in node.children if c.local == "inputDataItem" and c.ns == BPMN]
+    item = items[0].attrs.get("name") or items[0].attrs.get("id") if items else None
+    return Loop(
+        kind="multi-instance",
+        sequential=r.boolean(node, "isSequential", False),
+        cardinality=cardinality,
+        collection=r.resolve(collection[0].text) if collection else None,
+        item=item,
+        until=until,
+        extra=extra + unread + unread_until,
+    )
+
+
+def _plain_documentation(r: Reading, node: XmlElement) -> tuple[tuple[str, str], ...]:
+    """The first documentation, verbatim, for values that have no field for it."""
+    docs = [c for c in node.children if c.local == "documentation" and c.ns == BPMN][:1]
+    return tuple((d.tag, r.document.standalone(d)) for d in docs if not d.attrs and not d.children)
+
+
+def single_expression(
+    r: Reading, node: XmlElement, local: str
+) -> tuple[Expression | None, tuple[tuple[str, str], ...]]:
+    """The expression in the child `local`, and as kept data what of it is not in it."""
+    found = [c for c in node.children if c.local == local and c.ns == BPMN]
+    if not found:
+        return None, ()
+    value = r.expression(found[0])
+    rest = found if value is None else found[1:]
+    if len(found) > 1:
+        r.report(
+            InvalidValue,
+            f"{describe(node)} has more than one `{local}`",
+            found[1],
+            of=node,
+            help="only the first one counts",
+        )
+    return value, tuple((c.tag, r.document.standalone(c)) for c in rest)
+
+
+def read_event(r: Reading, node: XmlElement) -> dict[str, Any]:
+    """Arguments of a start, intermediate, boundary or end event (BPMN 2.0.2, 10.5)."""
+    local = node.local
+    args = r.base(node, _EVENT_ATTRIBUTES[local], _EVENT_CHILDREN)
+    definitions: list[EventDefinition] = []
+    for child in node.children:
+        if child.ns != BPMN:
+            continue
+        if child.local in EVENT_DEFINITIONS:
+            definitions.append(_definition(r, child))
+        elif child.local == "eventDefinitionRef":
+            name = r.resolve(child.text)
+            target = r.event_definitions.get(name or "")
+            if target is None:
+                r.known(node, name, r.event_definitions, "event definition")
+                args["extra"] += ((child.tag, r.document.standalone(child)),)
+                continue
+            r.used_definitions.add(name or "")
+            definitions.append(_definition(r, target))
+    args["definitions"] = tuple(definitions)
+    attrs = node.attrs
+    if "parallelMultiple" in attrs and "parallelMultiple" in _EVENT_ATTRIBUTES[local]:
+        args["parallel_multiple"] = r.boolean(node, "parallelMultiple", False)
+    if local == "startEvent":
+        args["interrupting"] = r.boolean(node, "isInterrupting", True)
+    elif local == "boundaryEvent":
+        args["interrupting"] = r.boolean(node, "cancelActivity", True)
+        args["attached_to"] = r.ref(node, "attachedToRef")
+    args["position"] = EVENTS[local]
+    return args
+
+
+def report_detached(r: Reading, event: Event, node: XmlElement, activities: set[str]) -> None:
+    """OF153 unless the boundary event sits on an activity of its own scope."""
+    if event.attached_to in activities:
+        return
+    on = r.ids.get(event.attached_to) if event.attached_to else None
+    if not event.attached_to:
+        message = f"boundary event {describe(node)} is attached to nothing"
+    elif on is None:
+        message = (
+            f"boundary event {describe(node)} is attached to `{event.attached_to}`, "
+            "which is not in the file"
+        )
+    else:
+        message = (
+            f"boundary event {describe(node)} is attached to {describe(on)}, "
+            "which is not an activity in the same process or sub-process"
+        )
+    r.report(
+        DetachedBoundaryEvent,
+        message,
+        node,
+        help="set `attachedToRef` to the id of a task, call activity or sub-process beside it",
+    )
+
+
+_TIMES = {"timeDate": "date", "timeDuration": "duration", "timeCycle": "cycle"}
+_DEFINITION_CHILDREN = frozenset((*_TIMES, "condition"))
+
+
+def _definition(r: Reading, node: XmlElement) -> EventDefinition:
+    kind, reference = EVENT_DEFINITIONS[node.local]
+    args: dict[str, Any] = {}
+    attributes = {"id"}
+    children = NOTHING
+    unread: tuple[tuple[str, str], ...] = ()
+    if reference:
+        attributes.add(reference)
+        args["ref"] = r.ref(node, reference)
+        r.known(node, args["ref"], None, "activity" if kind == "compensation" else kind)
+    if kind == "compensation":
+        attributes.add("waitForCompletion")
+        args["wait_for_completion"] = r.boolean(node, "waitForCompletion", True)
+    elif kind == "link":
+        attributes.add("name")
+        args["name"] = node.attrs.get("name", "")
+    elif kind == "timer":
+        children = _DEFINITION_CHILDREN
+        unread = _timer(r, node, args)
+    elif kind == "conditional":
+        children = _DEFINITION_CHILDREN
+        args["expression"], unread = single_expression(r, node, "condition")
+    _, extra = r.kept(node, frozenset(attributes), children)
+    identity = node.attrs.get("id", "").strip() or None
+    return EventDefinition(
+        kind=kind,
+        id=identity,
+        extra=extra + _plain_documentation(r, node) + unread,
+        loc=r.loc(node, identity),
+        **args,
+    )
+
+
+def _timer(r: Reading, node: XmlElement, args: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+    unread: tuple[tuple[str, str], ...] = ()
+    times = [c for c in node.children if c.local in _TIMES and c.ns == BPMN]
+    times.sort(key=lambda c: not c.text.strip())  # an empty one says nothing
+    for number, child in enumerate(times):
+        if number == 0:
+            args["timer"] = _TIMES[child.local]
+            args["expression"] = r.expression(child)
+            if args["expression"] is not None:
+                continue
+        unread += ((child.tag, r.document.standalone(child)),)
+        if number and child.text.strip():
+            r.report(
+                InvalidValue,
+                f"{describe(node)} has both `{times[0].local}` and `{child.local}`",
+                child,
+                help="a timer has one of date, duration and cycle; the first one counts",
+            )
+    return unread
+
+
+def read_gateway(r: Reading, node: XmlElement) -> dict[str, Any]:
+    """Arguments of a gateway (BPMN 2.0.2, 10.6)."""
+    kind = GATEWAYS[node.local]
+    complex_ = kind == "complex"
+    children = _COMPLEX_CHILDREN if complex_ else _GATEWAY_CHILDREN
+    args = r.base(node, _GATEWAY_ATTRIBUTES[node.local], children)
+    if kind == "event":
+        args["instantiate"] = r.boolean(node, "instantiate", False)
+        way = r.choice(node, "eventGatewayType", ("Exclusive", "Parallel"), "Exclusive")
+        args["await_all"] = way == "Parallel"
+    elif complex_:
+        args["condition"], unread = single_expression(r, node, "activationCondition")
+        args["extra"] += unread
+    args["gateway_kind"] = kind
+    return args

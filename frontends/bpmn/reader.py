@@ -1,0 +1,242 @@
+"""From an XML tree to a model: the root element and what stands directly in it."""
+
+from __future__ import annotations
+
+from orgflow.frontends.bpmn.collaboration import Collaborations
+from orgflow.frontends.bpmn.diagram import read_diagrams
+from orgflow.frontends.bpmn.input_rules import UnboundPrefix
+from orgflow.frontends.bpmn.names import (
+    ARTIFACTS,
+    BPMN,
+    BPMNDI,
+    CATALOG,
+    DATA,
+    EVENT_DEFINITIONS,
+    FLOW_NODES,
+    HARMLESS_ROOTS,
+    ILLEGAL_ROOTS,
+)
+from orgflow.frontends.bpmn.reading import NAMED, NOTHING, Reading, describe
+from orgflow.frontends.bpmn.reading_rules import (
+    DuplicateId,
+    MisplacedElement,
+    NoProcess,
+    UnknownElement,
+    UnmodelledBehaviour,
+)
+from orgflow.frontends.bpmn.scope import opaque, read_process
+from orgflow.frontends.bpmn.tree import XMLNS, XmlDocument, XmlElement
+
+from orgflow_ir.diagram import Diagram
+from orgflow_ir.model import Catalog, CatalogEntry, Model, Opaque, Process
+from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.value import Extra
+
+_CATALOG_ATTRIBUTES = {
+    "message": NAMED | {"itemRef"},
+    "signal": NAMED | {"structureRef"},
+    "error": NAMED | {"errorCode", "structureRef"},
+    "escalation": NAMED | {"escalationCode", "structureRef"},
+}
+_STRUCTURES = {"message": "itemRef"}
+_CODES = {"error": "errorCode", "escalation": "escalationCode"}
+_KEPT_ROOTS = frozenset(("documentation", "extensionElements", "import", "relationship"))
+
+
+def read_model(document: XmlDocument, file: str, ctx: PassContext) -> Model | None:
+    """The model a BPMN document holds, whatever is odd about it; findings go to `ctx`.
+
+    `None` only for sub-processes nested deeper than a model can hold.
+    """
+    return _Definitions(Reading(document, file, ctx)).read()
+
+
+class _Definitions:
+    def __init__(self, r: Reading) -> None:
+        self.r = r
+        self.processes: list[Process] = []
+        self.catalog: dict[str, list[CatalogEntry]] = {name: [] for name in CATALOG.values()}
+        self.collaborations = Collaborations()
+        self.opaque: list[Opaque] = []
+        self.definitions: list[XmlElement] = []
+        self.diagrams: list[XmlElement] = []
+
+    def read(self) -> Model | None:
+        r, root = self.r, self.r.document.root
+        content = [root] if root.local in ("process", "collaboration") else root.children
+        if root.local == "definitions":
+            r.stray(root)
+        for node in content:
+            self._root_element(node)
+        if r.refused:
+            return None
+        diagram, shells = self._diagram()
+        if not self.processes:
+            r.report(
+                NoProcess,
+                "the file has no process: nothing in it can be run",
+                root,
+                help="draw what happens inside at least one pool",
+            )
+        doc, extra = self._root_data(root)
+        extra += tuple(self.collaborations.shells) + self._unused_definitions() + shells
+        found = self.collaborations
+        model = Model(
+            id=self._identity(root),
+            name=root.attrs.get("name", ""),
+            doc=doc,
+            loc=r.loc(root),
+            extra=extra,
+            source=r.file,
+            processes=tuple(self.processes),
+            pools=tuple(found.pools),
+            message_flows=tuple(found.message_flows),
+            catalog=Catalog(**{k: tuple(v) for k, v in self.catalog.items()}),
+            correlation_keys=tuple(found.keys),
+            artifacts=tuple(found.artifacts),
+            opaque=tuple(self.opaque),
+            diagram=diagram,
+        )
+        self._report_unbound()
+        return model
+
+    def _root_element(self, node: XmlElement) -> None:
+        r, local = self.r, node.local
+        if node.ns != BPMN:
+            if node.ns == BPMNDI and local == "BPMNDiagram":
+                self.diagrams.append(node)
+                r.elsewhere.add(node)
+            return
+        if local == "process":
+            self._process(node)
+        elif local == "collaboration":
+            self.collaborations.read(r, node)
+        elif local in CATALOG:
+            self.catalog[CATALOG[local]].append(self._entry(node))
+        elif local in EVENT_DEFINITIONS:
+            self.definitions.append(node)
+        elif local in HARMLESS_ROOTS or local in ILLEGAL_ROOTS:
+            self.opaque.append(opaque(r, node, harmless=local in HARMLESS_ROOTS))
+        elif local == "extension":
+            if r.boolean(node, "mustUnderstand", False):
+                r.report(
+                    UnmodelledBehaviour,
+                    f"the file says that its extension `{node.attrs.get('definition', '')}` must "
+                    "be understood; its data is kept, but what it means is not known",
+                    node,
+                    help="check that the process does not depend on it",
+                )
+        elif local not in _KEPT_ROOTS:
+            self._odd(node)
+
+    def _odd(self, node: XmlElement) -> None:
+        from orgflow.frontends.bpmn.coverage import KNOWN_TAGS
+
+        r = self.r
+        if node.local in KNOWN_TAGS:
+            harmless = node.local not in FLOW_NODES and node.local != "sequenceFlow"
+            if harmless and node.local not in ARTIFACTS and node.local not in DATA:
+                return  # `kept` reports and keeps it
+            r.report(
+                MisplacedElement,
+                f"{describe(node)} stands outside of any process",
+                node,
+                help="move it into a process",
+            )
+            self.opaque.append(opaque(r, node, harmless=harmless))
+            return
+        r.report(
+            UnknownElement,
+            f"`<{node.qname}>` is not an element of BPMN",
+            node,
+            help="remove it, or put it into `extensionElements`",
+        )
+        self.opaque.append(opaque(r, node, harmless=False))
+
+    def _process(self, node: XmlElement) -> None:
+        """Read a process and those nested in it, outer first."""
+        waiting = [node]
+        while waiting:
+            current = waiting.pop(0)
+            if current.local == "collaboration":
+                self.collaborations.read(self.r, current)
+                continue
+            nested: list[XmlElement] = []
+            self.processes.append(read_process(self.r, current, nested))
+            waiting = nested + waiting
+
+    def _entry(self, node: XmlElement) -> CatalogEntry:
+        r, local = self.r, node.local
+        return CatalogEntry(
+            code=node.attrs.get(_CODES[local]) if local in _CODES else None,
+            structure=r.ref(node, _STRUCTURES.get(local, "structureRef")),
+            **r.base(node, _CATALOG_ATTRIBUTES[local], NOTHING),
+        )
+
+    def _root_data(self, root: XmlElement) -> tuple[str, Extra]:
+        """Declared prefixes, attributes and kept root elements."""
+        r = self.r
+        declared = tuple(
+            (f"@{{{XMLNS}}}{key[6:] or key}", value)
+            for key, value in root.attrs.items()
+            if key == "xmlns" or key.startswith("xmlns:")
+        )
+        if root.local != "definitions":
+            return "", declared
+        modelled = frozenset(
+            c.local
+            for c in root.children
+            if c.ns == BPMN and (c.local in CATALOG or c.local in EVENT_DEFINITIONS)
+        )
+        taken = modelled | HARMLESS_ROOTS | ILLEGAL_ROOTS | {"process", "collaboration"}
+        misplaced = {
+            o.tag.rpartition("}")[2] for o in self.opaque if o.tag.startswith(f"{{{BPMN}}}")
+        }
+        doc, extra = r.kept(root, NAMED, taken | misplaced)
+        return doc, declared + extra
+
+    def _unused_definitions(self) -> Extra:
+        """Event definitions of the root that no event refers to; the others are in their events."""
+        r = self.r
+        return tuple(
+            (node.tag, r.document.standalone(node))
+            for node in self.definitions
+            if node.attrs.get("id", "").strip() not in r.used_definitions
+        )
+
+    def _diagram(self) -> tuple[Diagram | None, Extra]:
+        if not self.r.ctx.options.get("diagram"):
+            return None, ()
+        return read_diagrams(self.r, self.diagrams)
+
+    def _identity(self, root: XmlElement) -> str:
+        """The id of the definitions; a process or node of the same id keeps it."""
+        r = self.r
+        raw = root.attrs.get("id", "").strip() if root.local == "definitions" else ""
+        if not raw:
+            return r.fresh("definitions")
+        if r.ids.get(raw) in (None, root):
+            return raw
+        number = 2
+        while f"{raw}__{number}" in r.ids:
+            number += 1
+        r.report(
+            DuplicateId,
+            f"the root element has the id `{raw}`, which {describe(r.ids[raw])} has too",
+            root,
+            help="give one of them another id",
+        )
+        return f"{raw}__{number}"
+
+    def _report_unbound(self) -> None:
+        for prefix in self.r.document.unbound:
+            start = prefix + ":"
+            for node in self.r.document.elements:
+                if node.qname.startswith(start) or any(k.startswith(start) for k in node.attrs):
+                    self.r.report(
+                        UnboundPrefix,
+                        f"the prefix `{prefix}` is not declared",
+                        node,
+                        help=f'declare it on the root element: xmlns:{prefix}="…"',
+                    )
+                    break

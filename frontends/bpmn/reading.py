@@ -1,0 +1,399 @@
+"""What all parts of the BPMN reader share: ids, references, places, values, kept extension data."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from orgflow.frontends.bpmn.names import BPMN, ELEMENTS, FLOW_NODES, XSI
+from orgflow.frontends.bpmn.reading_rules import (
+    DuplicateId,
+    InvalidValue,
+    MisplacedElement,
+    MissingId,
+    StrayText,
+    UnknownAttribute,
+    UnknownElement,
+    UnknownReference,
+)
+from orgflow.frontends.bpmn.tree import XmlDocument, XmlElement
+
+from orgflow_ir.diagnostics import Related, Rule
+from orgflow_ir.model import Expression
+from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.source import SourceLocation
+from orgflow_ir.value import Extra
+
+NAMED = frozenset(("id", "name"))
+NOTHING: frozenset[str] = frozenset()
+_INTEGER = re.compile(r"[+-]?\d{1,18}")
+
+
+class Reading:
+    """State of one read: the document, its ids and flows, and where findings go."""
+
+    def __init__(self, document: XmlDocument, file: str, ctx: PassContext) -> None:
+        self.document = document
+        self.file = file
+        self.ctx = ctx
+        self.ids: dict[str, XmlElement] = {}
+        self.flows: dict[str, tuple[str, str]] = {}
+        self.sources: dict[str, int] = {}
+        self.targets: dict[str, int] = {}
+        self.event_definitions: dict[str, XmlElement] = {}
+        self.used_definitions: set[str] = set()
+        self.elsewhere: set[XmlElement] = set()
+        self.refused = False
+        self.language: str | None = document.root.attrs.get("expressionLanguage")
+        self._renamed: dict[XmlElement, str] = {}
+        self._counts: dict[str, int] = {}
+        self._index()
+
+    def _index(self) -> None:
+        """Ids and sequence flows of the whole document, before anything is read."""
+        again: dict[str, list[XmlElement]] = {}
+        ids = self.ids
+        flows = []
+        for node in self.document.elements:
+            raw = node.attrs.get("id")
+            if raw and node.ns == BPMN:
+                raw = raw.strip()
+                if ids.setdefault(raw, node) is not node:
+                    again.setdefault(raw, [ids[raw]]).append(node)
+            if node.local == "sequenceFlow" and node.ns == BPMN:
+                flows.append(node)
+        ids.pop("", None)
+        again.pop("", None)
+        for node in self.document.root.children:
+            if node.local.endswith("EventDefinition") and node.ns == BPMN:
+                self.event_definitions[node.attrs.get("id", "").strip()] = node
+        for raw, nodes in again.items():
+            self._resolve_duplicates(raw, [n for n in nodes if n.local in ELEMENTS])
+        for node in flows:
+            source, target = self.ref(node, "sourceRef") or "", self.ref(node, "targetRef") or ""
+            self.flows[self.claim(node)] = (source, target)
+            self.sources[source] = self.sources.get(source, 0) + 1
+            self.targets[target] = self.targets.get(target, 0) + 1
+
+    def _resolve_duplicates(self, raw: str, nodes: list[XmlElement]) -> None:
+        if not nodes:
+            return
+        self.ids[raw] = nodes[0]
+        for node in nodes[1:]:
+            self._rename(node, raw, nodes[0])
+
+    def _rename(self, node: XmlElement, raw: str, first: XmlElement) -> str:
+        number = 2
+        while f"{raw}__{number}" in self.ids:
+            number += 1
+        new = f"{raw}__{number}"
+        self.ids[new] = node
+        self._renamed[node] = new
+        self.report(
+            DuplicateId,
+            f"{describe(node)} has the id `{raw}`, which {describe(first)} already has",
+            node,
+            help=f"give one of them another id; this one is read as `{new}`",
+            related=(Related(message="the first one", loc=self.loc(first, raw)),),
+        )
+        return new
+
+    def claim(self, node: XmlElement) -> str:
+        """The id of an element of the IR: its own, or one made for it. Idempotent."""
+        raw = node.attrs.get("id", "")
+        if raw and self.ids.get(raw) is node:
+            return raw
+        raw = raw.strip()
+        renamed = self._renamed.get(node)
+        if renamed is not None:
+            return renamed
+        if raw:
+            first = self.ids.setdefault(raw, node)
+            return raw if first is node else self._rename(node, raw, first)
+        new = self.fresh(node.local)
+        self.ids[new] = node
+        self._renamed[node] = new
+        if node.local in FLOW_NODES or node.local in ("process", "participant"):
+            label = node.attrs.get("name", "").strip()
+            self.ctx.emit(
+                MissingId,
+                f"`<{node.qname}>`{f' `{label}`' if label else ''} has no id",
+                element=new,
+                loc=self.loc(node, new),
+                help=f"give it one; it is read as `{new}`",
+            )
+        return new
+
+    def fresh(self, tag: str) -> str:
+        """An unused id `tag_N`; the same for the same file."""
+        number = self._counts.get(tag, 0) + 1
+        while f"{tag}_{number}" in self.ids:
+            number += 1
+        self._counts[tag] = number
+        return f"{tag}_{number}"
+
+    def loc(self, node: XmlElement, name: str | None = None) -> SourceLocation:
+        """Where an element stands; `name` is how the format names it."""
+        return SourceLocation(
+            file=self.file,
+            line=node.line,
+            column=node.column,
+            element=name or node.qname,
+            span=(node.start, node.end),
+        )
+
+    def report(
+        self,
+        rule: type[Rule],
+        message: str,
+        node: XmlElement,
+        *,
+        help: str | None = None,
+        related: Iterable[Related] = (),
+        of: XmlElement | None = None,
+    ) -> None:
+        """A finding at an element of the file, about it or about `of`."""
+        about = of or node
+        name = self._renamed.get(about) or about.attrs.get("id", "").strip() or None
+        self.ctx.emit(
+            rule, message, element=name, loc=self.loc(node, name), help=help, related=related
+        )
+
+    def base(
+        self,
+        node: XmlElement,
+        attributes: frozenset[str] = NAMED,
+        children: frozenset[str] = NOTHING,
+    ) -> dict[str, Any]:
+        """Arguments every element has; `attributes` and `children` are read by the caller."""
+        name = self.claim(node)
+        attrs = node.attrs
+        doc, extra = (
+            ("", ())
+            if not node.children and attrs.keys() <= attributes
+            else self.kept(node, attributes, children)
+        )
+        return {
+            "id": name,
+            "name": attrs.get("name", ""),
+            "doc": doc,
+            "loc": SourceLocation(
+                file=self.file,
+                line=node.line,
+                column=node.column,
+                element=name,
+                span=(node.start, node.end),
+            ),
+            "extra": extra,
+        }
+
+    def kept(
+        self, node: XmlElement, attributes: frozenset[str], children: frozenset[str]
+    ) -> tuple[str, Extra]:
+        """Documentation, and everything the IR does not model, verbatim.
+
+        The first documentation is the text; it is kept as an element too where it has attributes
+        or markup. Further ones are kept as elements.
+        """
+        doc: str | None = None
+        extra: list[tuple[str, str]] = []
+        if not node.attrs.keys() <= attributes:
+            for key, value in node.attrs.items():
+                if key not in attributes:
+                    self._keep_attribute(node, key, value, extra)
+        for child in node.children:
+            if child.ns == BPMN:
+                local = child.local
+                if local in children:
+                    continue
+                if local == "documentation":
+                    if doc is None:
+                        doc = self.text(child)
+                        if not child.attrs and not child.children:
+                            continue
+                elif local == "extensionElements":
+                    self._keep_extensions(child, extra)
+                    continue
+                else:
+                    self._check_place(node, child)
+            elif child in self.elsewhere:
+                continue
+            else:
+                self._check_place(node, child)
+            extra.append((child.tag, self.document.standalone(child)))
+        return doc or "", tuple(extra)
+
+    def _keep_attribute(
+        self, node: XmlElement, key: str, value: str, extra: list[tuple[str, str]]
+    ) -> None:
+        if key == "xmlns" or key.startswith("xmlns:"):
+            return
+        if ":" in key:
+            ns, local = node.scope.attribute_name(key)
+            extra.append((f"@{{{ns}}}{local}", value))
+            return
+        extra.append((f"@{{{BPMN}}}{key}", value))
+        from orgflow.frontends.bpmn.coverage import attributes_of
+
+        if key not in attributes_of(node.local):
+            self.report(
+                UnknownAttribute,
+                f"{describe(node)} has an attribute `{key}`, which BPMN does not have there",
+                node,
+                help="check its spelling; a tool's own attribute needs a namespace of its own",
+            )
+
+    def _keep_extensions(self, node: XmlElement, extra: list[tuple[str, str]]) -> None:
+        if node.text.strip() or any(not k.startswith("xmlns") for k in node.attrs):
+            extra.append((node.tag, self.document.standalone(node)))
+            return
+        for child in node.children:
+            extra.append((child.tag, self.document.standalone(child)))
+
+    def _check_place(self, parent: XmlElement, child: XmlElement) -> None:
+        from orgflow.frontends.bpmn.coverage import KNOWN_TAGS, children_of
+
+        if parent.local in _ANY_CONTENT or (
+            child.ns == BPMN and child.local in children_of(parent.local)
+        ):
+            return
+        if child.ns == BPMN and child.local in KNOWN_TAGS:
+            self.report(
+                MisplacedElement,
+                f"`<{child.qname}>` has no place in {describe(parent)}",
+                child,
+                help="it is kept but has no effect; move it to where BPMN has it",
+            )
+            return
+        self.report(
+            UnknownElement,
+            f"`<{child.qname}>` in {describe(parent)} is not an element of BPMN",
+            child,
+            help="put a tool's own data into `extensionElements`",
+        )
+
+    def stray(self, node: XmlElement) -> None:
+        """Report text in an element that has elements only."""
+        text = node.text.strip()
+        if text:
+            self.report(
+                StrayText,
+                f"text between the elements of {describe(node)}: `{text[:40]}`",
+                node,
+                help="remove it, or make it a `documentation`",
+            )
+
+    def text(self, node: XmlElement) -> str:
+        """All text in an element, white space around it removed."""
+        if not node.children:
+            return node.text.strip()
+        parts = (part.text.strip() for part in node.descendants())
+        return "\n".join(filter(None, parts))
+
+    def ref(self, node: XmlElement, attribute: str) -> str | None:
+        """The id an attribute refers to, or `None`."""
+        value = node.attrs.get(attribute)
+        return self.resolve(value) if value is not None else None
+
+    def resolve(self, value: str) -> str | None:
+        """The id that the text of a reference means: a QName in the document's own namespace is
+        its local name; one of another document stays as it is written."""
+        value = value.strip()
+        if ":" in value and value not in self.ids:
+            prefix, _, local = value.partition(":")
+            if local in self.ids or prefix in self.document.target_prefixes:
+                return local
+        return value or None
+
+    def known(
+        self, node: XmlElement, value: str | None, table: Iterable[str] | None, what: str
+    ) -> None:
+        """Report a reference to nothing; `table` (default: all ids) holds what there is."""
+        if value is None or value in (self.ids if table is None else table):
+            return
+        if ":" in value:  # in another document
+            return
+        self.report(
+            UnknownReference,
+            f"{describe(node)} refers to the {what} `{value}`, which is not in the file",
+            node,
+            help=f"name a {what} of this file or remove the reference",
+        )
+
+    def boolean(self, node: XmlElement, attribute: str, default: bool) -> bool:
+        """An `xsd:boolean`; a value that is none is reported."""
+        value = node.attrs.get(attribute)
+        if value is None:
+            return default
+        value = value.strip()
+        if value in ("true", "1"):
+            return True
+        if value in ("false", "0"):
+            return False
+        meant = {"true": True, "false": False}.get(value.lower(), default)
+        self.invalid(node, attribute, value, "`true` or `false`", str(meant).lower())
+        return meant
+
+    def integer(self, node: XmlElement, attribute: str, default: int | None) -> int | None:
+        """An `xsd:integer` of at most 18 digits; a value that is none is reported."""
+        value = node.attrs.get(attribute)
+        if value is None:
+            return default
+        value = value.strip()
+        if _INTEGER.fullmatch(value) and value.isascii():
+            return int(value)
+        self.invalid(node, attribute, value, "a whole number", str(default) if default else "none")
+        return default
+
+    def choice(
+        self, node: XmlElement, attribute: str, values: tuple[str, ...], default: str
+    ) -> str:
+        """One of some words; anything else is reported."""
+        value = node.attrs.get(attribute, default).strip()
+        if value in values:
+            return value
+        self.invalid(node, attribute, value, " or ".join(f"`{v}`" for v in values), default)
+        return default
+
+    def invalid(self, node: XmlElement, attribute: str, value: str, wanted: str, used: str) -> None:
+        """Report an attribute value of the wrong kind."""
+        self.report(
+            InvalidValue,
+            f"{describe(node)}: `{attribute}` is `{value}`, which is not {wanted}",
+            node,
+            help=f"write {wanted}; `{used}` is assumed",
+        )
+
+    def expression(self, node: XmlElement) -> Expression | None:
+        """An expression with its language, its own or the document's.
+
+        `None` if there is no text and no data of a tool in it (a script in a file, say); the
+        caller keeps such an element as it is.
+        """
+        _, extra = self.kept(node, _EXPRESSION, NOTHING)
+        extra = tuple(
+            (key, value)
+            for key, value in extra
+            if key != f"@{{{XSI}}}type" or not value.endswith(("tFormalExpression", "tExpression"))
+        )
+        documented = tuple(
+            (child.tag, self.document.standalone(child))
+            for child in node.children
+            if child.local == "documentation" and not child.attrs and not child.children
+        )
+        language = node.attrs.get("language", "").strip() or self.language
+        text = node.text.strip()
+        if not text and not any(BPMN not in key for key, _ in extra):
+            return None
+        return Expression(text=text, language=language, extra=extra + documented[:1])
+
+
+_EXPRESSION = frozenset(("language",))
+_ANY_CONTENT = frozenset(("documentation", "text", "script"))
+
+
+def describe(node: XmlElement) -> str:
+    """How a message speaks of an element: by its name, else its id, else its tag."""
+    name = " ".join(node.attrs.get("name", "").split()) or node.attrs.get("id", "").strip()
+    return f"`{name}`" if name else f"`<{node.qname}>` of line {node.line}"

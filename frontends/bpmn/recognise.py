@@ -1,0 +1,124 @@
+"""What a file is that is not BPMN 2.0, for a message that helps."""
+
+from __future__ import annotations
+
+import re
+
+from orgflow.frontends.bpmn.names import BPMN
+from orgflow.frontends.bpmn.tree import XmlElement
+
+_MAGIC = (
+    (b"PK\x03\x04", "a ZIP archive (an office document, a Visio drawing?)"),
+    (b"%PDF", "a PDF document"),
+    (b"\x89PNG", "a PNG picture"),
+    (b"\xff\xd8\xff", "a JPEG picture"),
+    (b"GIF8", "a GIF picture"),
+    (b"\x1f\x8b", "a gzip archive"),
+    (b"\xd0\xcf\x11\xe0", "an old office document"),
+)
+_NAMESPACES = (
+    ("/xpdl", "XPDL"),
+    ("/dmn", "DMN, a decision model"),
+    ("/cmmn", "CMMN, a case model"),
+    ("www.w3.org/2000/svg", "an SVG picture"),
+    ("www.w3.org/1999/xhtml", "a web page"),
+    ("schemas.xmlsoap.org/wsdl", "WSDL, a service description"),
+    ("www.w3.org/ns/wsdl", "WSDL, a service description"),
+    ("/wsbpel", "BPEL"),
+    ("business-process/", "BPEL"),
+    ("www.w3.org/2001/xmlschema", "an XML schema"),
+    ("jpdl", "jPDL"),
+    ("pnml", "PNML, a Petri net"),
+    ("purl.org/rss", "a news feed"),
+    ("www.w3.org/2005/atom", "a news feed"),
+)
+_ROOTS = {
+    "svg": "an SVG picture",
+    "html": "a web page",
+    "Package": "XPDL",
+    "mxfile": "a draw.io drawing",
+    "mxGraphModel": "a draw.io drawing",
+    "pnml": "PNML, a Petri net",
+    "epml": "EPML, an event-driven process chain",
+    "AML": "an ARIS export",
+    "log": "XES, an event log",
+    "plist": "a property list",
+    "rss": "a news feed",
+    "BusinessProcessDiagram": "BPMN 1.x in a tool's own format",
+}
+
+
+_BOMS = (b"\xff\xfe", b"\xfe\xff")
+_DEFINITIONS = re.compile(r"<([\w.-]+:)?definitions\b[^>]*bpmn", re.IGNORECASE)
+
+
+def looks_like_bpmn(data: bytes) -> bool:
+    """Whether the first bytes name the namespace of BPMN, or have a root that speaks of it."""
+    head = data[:8192]
+    wide = b"\x00" in head[:4] or head[:2] in _BOMS
+    text = head.decode("utf-16" if wide else "utf-8", "replace")
+    return BPMN in text or _DEFINITIONS.search(text) is not None
+
+
+def binary_kind(data: bytes) -> str | None:
+    """What bytes are that are plainly not XML; `None` if they may be XML."""
+    for magic, kind in _MAGIC:
+        if data.startswith(magic):
+            return kind
+    head = data[:4096].lstrip(b"\xef\xbb\xbf \t\r\n")
+    if head[:1] in (b"{", b"["):
+        return _json_kind(data)
+    if re.match(rb"<html\b|<!doctype html", head, re.I):
+        return "a web page (the login page of a server?)"
+    return None
+
+
+def _json_kind(data: bytes) -> str:
+    import json
+
+    try:
+        value = json.loads(data)
+    except (ValueError, RecursionError):
+        return "JSON"
+    first = value[0] if isinstance(value, list) and value else value
+    if isinstance(first, dict):
+        if "nodes" in first and "connections" in first:
+            return "JSON, an n8n workflow"
+        if "sequenceFlows" in first:
+            return "PME JSON (--from pme)"
+        if "processes" in first:
+            return "the IR as JSON (--from ir)"
+    return "JSON"
+
+
+def doctype_kind(root: str) -> str | None:
+    """What a document is by the root its document type names."""
+    return _ROOTS.get(root) or _ROOTS.get(root.lower())
+
+
+def xml_kind(root: XmlElement) -> str:
+    """What an XML document is by its root element."""
+    space = root.ns.lower()
+    for part, kind in _NAMESPACES:
+        if part in space:
+            return kind
+    return _ROOTS.get(root.local) or f"XML with the root element `<{root.qname}>`"
+
+
+_BPMN_ROOTS = frozenset(("definitions", "process", "collaboration"))
+_INSIDE = frozenset(
+    ("process", "collaboration", "choreography", "startEvent", "sequenceFlow", "task", "laneSet",
+     "participant", "message")
+)  # fmt: skip
+
+
+def foreign_namespace(root: XmlElement) -> str | None:
+    """The namespace of a document that is plainly BPMN but for its namespace (`""`: none)."""
+    if root.ns == BPMN or root.local not in _BPMN_ROOTS:
+        return None
+    if "bpmn" in root.ns.lower() or root.ns == "":
+        inside = any(c.local in _INSIDE and c.ns in (root.ns, BPMN) for c in root.children)
+        named = "bpmn" in root.ns.lower()
+        if inside or (named and root.local == "definitions"):
+            return root.ns
+    return None

@@ -1,0 +1,175 @@
+"""An XML tree with exact places: for each element its byte span, line and column.
+
+lxml tells neither the byte offset nor the column. `xml_parser.parse_xml` builds these trees.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+
+XMLNS = "http://www.w3.org/2000/xmlns/"
+XML = "http://www.w3.org/XML/1998/namespace"
+
+
+class Scope:
+    """Namespace declarations in force: `prefixes` maps prefix (`""`: default) to URI.
+
+    `names` caches tags that were resolved; `unbound` collects prefixes nobody declared.
+    """
+
+    __slots__ = ("names", "prefixes", "unbound")
+
+    def __init__(self, prefixes: Mapping[str, str], unbound: dict[str, None]) -> None:
+        self.prefixes = prefixes
+        self.unbound = unbound
+        self.names: dict[str, tuple[str, str]] = {}
+
+    def element_name(self, qname: str) -> tuple[str, str]:
+        """(namespace, local name) of a tag."""
+        found = self.names.get(qname)
+        if found is None:
+            prefix, _, local = qname.rpartition(":")
+            found = self.names[qname] = (self.namespace(prefix), local)
+        return found
+
+    def attribute_name(self, qname: str) -> tuple[str, str]:
+        """(namespace, local name) of an attribute; without prefix it has no namespace."""
+        prefix, _, local = qname.rpartition(":")
+        return (self.namespace(prefix) if prefix else "", local)
+
+    def namespace(self, prefix: str) -> str:
+        """The URI of a prefix; an undeclared prefix stands for itself."""
+        uri = self.prefixes.get(prefix)
+        if uri is None:
+            if prefix:
+                self.unbound[prefix] = None
+            return prefix
+        return uri
+
+
+class XmlElement:
+    """An element: resolved name, raw attributes, direct text, child elements, place.
+
+    `attrs` is keyed by the names as written; `start` and `end` are byte offsets of the element.
+    """
+
+    __slots__ = (
+        "attrs", "children", "column", "end", "line", "local", "ns", "qname", "scope", "start",
+        "text",
+    )  # fmt: skip
+
+    attrs: dict[str, str]
+    children: list[XmlElement]
+    column: int
+    end: int
+    line: int
+    local: str
+    ns: str
+    qname: str
+    scope: Scope
+    start: int
+    text: str
+
+    @property
+    def tag(self) -> str:
+        """`{namespace}local`."""
+        return f"{{{self.ns}}}{self.local}"
+
+    def descendants(self) -> Iterator[XmlElement]:
+        """This element and all below it, in document order."""
+        stack = [self]
+        while stack:
+            node = stack.pop()
+            yield node
+            stack.extend(reversed(node.children))
+
+
+class XmlDocument:
+    """A parsed file: root, all elements in document order (but for skipped ones), its encoding."""
+
+    def __init__(
+        self, data: bytes, elements: list[XmlElement], encoding: str, unbound: dict[str, None]
+    ) -> None:
+        self.data = data
+        self.root = elements[0]
+        self.elements = elements
+        self.encoding = encoding
+        self.unbound = unbound
+
+    def raw(self, node: XmlElement) -> str:
+        """The text of an element as written, line ends as LF."""
+        return self._decode(node.start, node.end)
+
+    def start_tag_end(self, node: XmlElement) -> int:
+        """Byte offset behind the start tag of `node`."""
+        if self.encoding == "utf-8":
+            found = _START_TAG_BYTES.match(self.data, node.start)
+            return found.end() if found else node.end
+        raw = self.data[node.start : node.end].decode(self.encoding, "replace")
+        match = _START_TAG.match(raw)
+        length = match.end() if match else len(raw)
+        return node.start + len(raw[:length].encode(self.encoding, "replace"))
+
+    def _decode(self, start: int, end: int) -> str:
+        text = self.data[start:end].decode(self.encoding, "replace")
+        return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+    def standalone(self, node: XmlElement) -> str:
+        """The text of an element with every namespace it uses declared on it.
+
+        Prefixes in attribute values and text count (`xsi:type="bpmn:tFormalExpression"`).
+        """
+        return self._declared(node, self.raw(node))
+
+    def shell(self, node: XmlElement, inner: Iterable[str]) -> str:
+        """The start tag of an element, as `standalone`, with other content in it."""
+        head = self._decode(node.start, self.start_tag_end(node))
+        head = head[:-2].rstrip() + ">" if head.endswith("/>") else head
+        return self._declared(node, f"{head}{''.join(inner)}</{node.qname}>")
+
+    def _declared(self, node: XmlElement, raw: str) -> str:
+        own = {k for k in node.attrs if k == "xmlns" or k.startswith("xmlns:")}
+        missing = []
+        prefixes = node.scope.prefixes
+        default = prefixes.get("", "")
+        if default and "xmlns" not in own and self._uses_default(node):
+            missing.append(("xmlns", default))
+        for prefix in sorted(prefixes):
+            if prefix and prefix != "xml" and f"xmlns:{prefix}" not in own and f"{prefix}:" in raw:
+                missing.append((f"xmlns:{prefix}", prefixes[prefix]))
+        if not missing:
+            return raw
+        at = 1 + len(node.qname)
+        declared = "".join(f' {name}="{_attribute(uri)}"' for name, uri in missing)
+        return raw[:at] + declared + raw[at:]
+
+    @staticmethod
+    def _uses_default(node: XmlElement) -> bool:
+        stack = [node]
+        while stack:
+            item = stack.pop()
+            if item is not node and "xmlns" in item.attrs:
+                continue
+            if ":" not in item.qname:
+                return True
+            stack.extend(item.children)
+        return False
+
+    @cached_property
+    def target_prefixes(self) -> frozenset[str]:
+        """Prefixes of the root that stand for the document's own target namespace."""
+        target = self.root.attrs.get("targetNamespace", "").strip()
+        return frozenset(p for p, uri in self.root.scope.prefixes.items() if p and uri == target)
+
+
+_START_TAG = re.compile(r"""<(?:"[^"]*"|'[^']*'|[^'">])*>""")
+_START_TAG_BYTES = re.compile(rb"""<(?:"[^"]*"|'[^']*'|[^'">])*>""")
+
+
+def _attribute(text: str) -> str:
+    for char, entity in (("&", "&amp;"), ("<", "&lt;"), ('"', "&quot;"), ("\t", "&#9;"),
+                         ("\n", "&#10;"), ("\r", "&#13;")):  # fmt: skip
+        text = text.replace(char, entity)
+    return text

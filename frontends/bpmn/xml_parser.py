@@ -1,0 +1,313 @@
+"""Builds XML trees with the standard library's expat; hostile input is refused while parsing."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from xml.parsers import expat
+
+from orgflow.frontends.bpmn.tree import XML, Scope, XmlDocument, XmlElement
+
+MAX_BYTES = 64 * 1024 * 1024
+MAX_DEPTH = 256
+MAX_ELEMENTS = 1_000_000
+MAX_TOKEN = 4 * 1024 * 1024
+_CHUNK = 256 * 1024
+_NONE: list[XmlElement] = []  # shared by all elements without children, never changed
+
+
+class XmlFault(Exception):
+    """A file that cannot be read.
+
+    `kind` is `syntax`, `empty`, `doctype`, `deep`, `large` or `encoding`; `line` and `column`
+    count from 1; `offset` is a byte offset; `root` is the name in a refused document type.
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        message: str,
+        line: int | None = None,
+        column: int | None = None,
+        offset: int | None = None,
+        root: str = "",
+    ) -> None:
+        super().__init__(message)
+        self.kind, self.message = kind, message
+        self.line, self.column, self.offset, self.root = line, column, offset, root
+
+
+class Limits:
+    """How much a file may take: its bytes, the depth of its elements, their number."""
+
+    def __init__(
+        self,
+        max_bytes: int = MAX_BYTES,
+        max_depth: int = MAX_DEPTH,
+        max_elements: int = MAX_ELEMENTS,
+    ) -> None:
+        self.max_bytes = max_bytes
+        self.max_depth = max_depth
+        self.max_elements = max_elements
+
+
+@contextmanager
+def paused_collector() -> Iterator[None]:
+    """No garbage collection inside: building many objects that all stay would only be slowed."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def parse_xml(
+    data: bytes, limits: Limits | None = None, skip: frozenset[tuple[str, str]] = frozenset()
+) -> XmlDocument:
+    """Parse `data`; elements named in `skip` (namespace, local) are left out with what is in them.
+
+    Raises `XmlFault`. Nothing outside `data` is ever read.
+    """
+    limits = limits or Limits()
+    if len(data) > limits.max_bytes:
+        raise XmlFault(
+            "large", f"the file has {len(data):,} bytes; the limit is {limits.max_bytes:,}"
+        )
+    if not data.strip(b"\xef\xbb\xbf\xff\xfe \t\r\n"):
+        raise XmlFault("empty", "the file is empty")
+    return _Parse(data, limits).run(skip)
+
+
+class _Parse:
+    """One parse: expat, the open elements, and how to word what goes wrong."""
+
+    def __init__(self, data: bytes, limits: Limits) -> None:
+        self.data = data
+        self.limits = limits
+        self.parser = expat.ParserCreate()
+        self.elements: list[XmlElement] = []
+        self.open: list[XmlElement] = []
+        self.scope = Scope({"xml": XML}, {})
+        self.declared: str | None = None
+        self.wide = _wide_encoding(data)
+        self.bom = data[:3] == b"\xef\xbb\xbf" or data[:2] in (b"\xff\xfe", b"\xfe\xff")
+        self.encoding = self.wide or "utf-8"
+
+    def run(self, skip: frozenset[tuple[str, str]]) -> XmlDocument:
+        parser = self.parser
+        parser.buffer_text = True
+        parser.buffer_size = 65536
+        parser.XmlDeclHandler = self._declaration
+        parser.StartDoctypeDeclHandler = self._doctype
+        self._set_handlers(skip)
+        try:
+            self._feed()
+        except expat.ExpatError as error:
+            raise self._syntax(error) from None
+        except LookupError:
+            raise self._fault(
+                "encoding", f"the declared encoding `{self.declared}` is unknown"
+            ) from None
+        except ValueError:
+            raise self._fault(
+                "encoding", f"the declared encoding `{self.declared}` cannot be read"
+            ) from None
+        finally:
+            # the handlers are in a cycle: it must not hold the whole tree until it is collected
+            elements = self.elements[:]
+            self.elements.clear()
+            self.open.clear()
+        if self.bom:
+            _discount_bom(elements)
+        return XmlDocument(self.data, elements, self.encoding, self.scope.unbound)
+
+    def _feed(self) -> None:
+        data, parser = self.data, self.parser
+        for at in range(0, len(data), _CHUNK):
+            parser.Parse(data[at : at + _CHUNK], False)
+            # an incomplete tag or comment is scanned again with each chunk: quadratic if unbounded
+            if min(at + _CHUNK, len(data)) - parser.CurrentByteIndex > MAX_TOKEN:
+                raise self._fault("large", f"one tag or comment is larger than {MAX_TOKEN:,} bytes")
+        parser.Parse(b"", True)
+
+    def _set_handlers(self, skip: frozenset[tuple[str, str]]) -> None:
+        """The handlers are closures: attribute look-ups on `self` would double the time."""
+        parser, data, stack, top = self.parser, self.data, self.open, self.scope
+        max_depth, max_elements = self.limits.max_depth, self.limits.max_elements
+        push, pop, keep, create = stack.append, stack.pop, self.elements.append, XmlElement.__new__
+        closing = "/>".encode(self.wide) if self.wide else b"/>"
+        width = len(closing)
+        elements = self.elements
+
+        def start(qname: str, attrs: dict[str, str]) -> None:
+            node = create(XmlElement)
+            scope = stack[-1].scope if stack else top
+            for key in attrs:
+                if key[0] == "x" and key[:5] == "xmlns":
+                    scope = _declare(scope, attrs)
+                    break
+            name = scope.names.get(qname) or scope.element_name(qname)
+            if name in skip and stack:
+                parser.StartElementHandler = skip_start
+                parser.EndElementHandler = skip_end
+                parser.CharacterDataHandler = None
+                self.skipped = 1
+                return
+            if stack:
+                parent = stack[-1]
+                if parent.children:
+                    parent.children.append(node)
+                else:
+                    parent.children = [node]
+            node.ns, node.local = name
+            node.qname, node.attrs, node.scope = qname, attrs, scope
+            node.start = parser.CurrentByteIndex
+            node.line = parser.CurrentLineNumber
+            node.column = parser.CurrentColumnNumber + 1
+            node.children, node.text = _NONE, ""
+            push(node)
+            keep(node)
+            if len(stack) > max_depth:
+                raise self._deep()
+            if len(elements) > max_elements:
+                raise self._fault("large", f"the file has more than {max_elements:,} elements")
+
+        def end(qname: str) -> None:
+            node = pop()
+            if isinstance(node.text, list):
+                node.text = "".join(node.text)
+            # for `<a/>` expat gives the place behind it, for `<a></a>` that of the end tag
+            at = parser.CurrentByteIndex
+            if node.text or node.children or data[at - width : at] != closing:
+                at = self._after_end_tag(at)
+            node.end = at
+
+        def text(run: str) -> None:
+            node = stack[-1]
+            if not node.text:
+                if not (node.children and run.isspace()):
+                    node.text = run
+            elif isinstance(node.text, list):
+                node.text.append(run)
+            else:
+                node.text = [node.text, run]  # type: ignore[assignment]  # joined at the end
+
+        def skip_start(qname: str, attrs: dict[str, str]) -> None:
+            self.skipped += 1
+            if len(stack) + self.skipped > max_depth:
+                raise self._deep()
+
+        def skip_end(qname: str) -> None:
+            self.skipped -= 1
+            if not self.skipped:
+                parser.StartElementHandler = start
+                parser.EndElementHandler = end
+                parser.CharacterDataHandler = text
+
+        parser.StartElementHandler = start
+        parser.EndElementHandler = end
+        parser.CharacterDataHandler = text
+        self.skipped = 0
+
+    def _after_end_tag(self, at: int) -> int:
+        if not self.wide:
+            return self.data.find(b">", at) + 1
+        mark = ">".encode(self.wide)
+        found = self.data.find(mark, at)
+        while (found - at) % 2:  # two bytes of neighbouring characters
+            found = self.data.find(mark, found + 1)
+        return found + 2
+
+    def _declaration(self, version: str, encoding: str | None, standalone: int) -> None:
+        self.declared = encoding
+        if encoding and not self.wide and not self.bom:
+            self.encoding = encoding.lower()
+
+    def _doctype(self, name: str, system: str | None, public: str | None, internal: int) -> None:
+        if system or public or internal:
+            what = "declarations of its own" if internal else "a reference to another file"
+            raise self._fault("doctype", f"the document type declaration has {what}", name)
+
+    def _deep(self) -> XmlFault:
+        return self._fault(
+            "deep", f"elements are nested more than {self.limits.max_depth} levels deep"
+        )
+
+    def _fault(self, kind: str, message: str, root: str = "") -> XmlFault:
+        p = self.parser
+        line, column = p.CurrentLineNumber, p.CurrentColumnNumber + 1
+        if line == 1 and self.bom:
+            column = max(1, column - 1)
+        return XmlFault(kind, message, line, column, p.CurrentByteIndex, root)
+
+    def _syntax(self, error: expat.ExpatError) -> XmlFault:
+        line, column = error.lineno, error.offset + 1
+        offset = max(0, self.parser.ErrorByteIndex)
+        kind, message = "syntax", expat.ErrorString(error.code) or "not well-formed"
+        inner = self.open[-1] if self.open else None
+        if error.code in _TRUNCATED:
+            where = f" inside `<{inner.qname}>` of line {inner.line}" if inner else ""
+            message = f"the file ends{where} before the document does"
+        elif error.code == _code(expat.errors.XML_ERROR_TAG_MISMATCH) and inner:
+            message = f"`<{inner.qname}>` of line {inner.line} is not closed before this end tag"
+        elif error.code == _code(expat.errors.XML_ERROR_UNKNOWN_ENCODING):
+            kind, message = "encoding", f"the declared encoding `{self.declared}` is unknown"
+        elif error.code == _code(expat.errors.XML_ERROR_INCORRECT_ENCODING):
+            kind = "encoding"
+            message = f"the file is not in the encoding it declares, `{self.declared}`"
+        elif error.code == _code(expat.errors.XML_ERROR_INVALID_TOKEN):
+            message = self._invalid(offset)
+        return XmlFault(kind, message, line, column, offset)
+
+    def _invalid(self, offset: int) -> str:
+        bad = self.data[offset : offset + 1]
+        if bad == b"\x00" and not self.wide:
+            return "a null byte, which XML does not allow"
+        if bad > b"\x7f" and self.encoding == "utf-8":
+            return f"byte 0x{bad.hex()} is not valid in the file's encoding, utf-8"
+        text = self.data[offset : offset + 40].decode(self.encoding, "replace").split("\n")[0]
+        return f"not well-formed XML at `{text.strip()}`" if text.strip() else "not well-formed XML"
+
+
+def _discount_bom(elements: list[XmlElement]) -> None:
+    """Expat counts a byte order mark as a column of line 1."""
+    for node in elements:
+        if node.line != 1:
+            break
+        node.column = max(1, node.column - 1)
+
+
+def _code(message: str) -> int:
+    return expat.errors.codes[message]
+
+
+_TRUNCATED = frozenset(
+    _code(message)
+    for message in (
+        expat.errors.XML_ERROR_NO_ELEMENTS,
+        expat.errors.XML_ERROR_UNCLOSED_TOKEN,
+        expat.errors.XML_ERROR_PARTIAL_CHAR,
+        expat.errors.XML_ERROR_UNCLOSED_CDATA_SECTION,
+    )
+)
+
+
+def _wide_encoding(data: bytes) -> str | None:
+    if data[:2] in (b"\xff\xfe", b"<\x00"):
+        return "utf-16-le"
+    if data[:2] in (b"\xfe\xff", b"\x00<"):
+        return "utf-16-be"
+    return None
+
+
+def _declare(scope: Scope, attrs: Mapping[str, str]) -> Scope:
+    prefixes = dict(scope.prefixes)
+    for key, value in attrs.items():
+        if key == "xmlns":
+            prefixes[""] = value
+        elif key.startswith("xmlns:"):
+            prefixes[key[6:]] = value
+    return Scope(prefixes, scope.unbound)

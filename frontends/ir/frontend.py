@@ -1,0 +1,83 @@
+"""The IR as JSON, exactly as `Model.to_json` writes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orgflow.frontends.ir.rules import IR_RULES, InvalidIr, RepeatedIrId
+from pydantic import ValidationError
+
+from orgflow_ir.contracts import Frontend
+from orgflow_ir.model import Element, Model
+from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.source import SourceFile, SourceLocation
+
+
+class IrFrontend(Frontend):
+    """Reads the JSON form of a model. What it says about places stays as it is written: they are
+    those of the file the model was first read from."""
+
+    name = "ir"
+    suffixes = (".ir.json", ".json")
+    rules = IR_RULES
+    summary = "the process IR as JSON (orgflow_ir/schema/model.schema.json)"
+
+    def sniff(self, source: SourceFile) -> bool:
+        """An object with the key `processes`; a file called `.ir.json` whatever is in it."""
+        if source.path.lower().endswith(".ir.json"):
+            return True
+        head = source.data.lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n\x00")[:1]
+        return head == b"{" and b'"processes"' in source.data.replace(b"\x00", b"")
+
+    def parse(self, source: SourceFile, ctx: PassContext) -> Model | None:
+        """The model, or `None` if the file is not JSON or not a model."""
+        try:
+            model = Model.from_json(source.data)
+        except ValidationError as error:
+            from orgflow.frontends.ir.explain import explain
+
+            explain(source, error, ctx)
+            return None
+        except RecursionError:
+            ctx.emit(
+                InvalidIr,
+                "sub-processes are nested too deep to be read",
+                loc=SourceLocation(file=source.path, line=1, column=1),
+                help="move inner ones to processes of their own",
+            )
+            return None
+        return model if _unique(model, source, ctx) else None
+
+
+def _elements(model: Model) -> Iterator[Element]:
+    yield model
+    for scope in model.scopes():
+        yield scope
+        for node in scope.nodes:
+            if node.kind != "sub-process":
+                yield node
+        for part in (scope.flows, scope.lanes, scope.data_objects, scope.data_flows,
+                     scope.artifacts):  # fmt: skip
+            yield from part
+    catalog = model.catalog
+    for roots in (model.pools, model.message_flows, catalog.messages, catalog.signals,
+                 catalog.errors, catalog.escalations, model.correlation_keys, model.artifacts,
+                 model.opaque):  # fmt: skip
+        yield from roots
+
+
+def _unique(model: Model, source: SourceFile, ctx: PassContext) -> bool:
+    seen: set[str] = set()
+    good = True
+    for element in _elements(model):
+        if element.id in seen:
+            good = False
+            ctx.emit(
+                RepeatedIrId,
+                f"more than one element has the id `{element.id}`",
+                element=element.id,
+                loc=element.loc or SourceLocation(file=source.path),
+                help="ids are unique in a model",
+            )
+        seen.add(element.id)
+    return good

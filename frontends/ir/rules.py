@@ -1,0 +1,59 @@
+"""Rules about IR files: OF040 to OF042."""
+
+from __future__ import annotations
+
+from orgflow_ir.diagnostics import Rule, Severity
+
+
+class InvalidIrJson(Rule):
+    """
+    What it finds
+        A file that is not JSON: a missing comma or quote, a cut-off end, an empty file.
+    Why it is wrong
+        Nothing in it can be read.
+    Example
+        {"id": "m", "processes": [}
+    Instead
+        {"id": "m", "processes": []}
+    """
+
+    code = "OF040"
+    name = "invalid-ir-json"
+    severity = Severity.ERROR
+
+
+class InvalidIr(Rule):
+    """
+    What it finds
+        JSON that is not a model of the IR: an unknown or missing field, a value of the wrong kind.
+    Why it is wrong
+        The IR is closed: what it does not know would be lost without a word.
+    Example
+        {"id": "m", "proceses": []}
+    Instead
+        {"id": "m", "processes": []}; the schema is orgflow_ir/schema/model.schema.json.
+    """
+
+    code = "OF041"
+    name = "invalid-ir"
+    severity = Severity.ERROR
+
+
+class RepeatedIrId(Rule):
+    """
+    What it finds
+        Two elements of the model with the same id.
+    Why it is wrong
+        A flow that names the id could mean either; every pass relies on ids being unique.
+    Example
+        {"nodes": [{"kind": "task", "id": "a"}, {"kind": "gateway", "id": "a", …}]}
+    Instead
+        Ids that differ.
+    """
+
+    code = "OF042"
+    name = "repeated-ir-id"
+    severity = Severity.ERROR
+
+
+IR_RULES: tuple[type[Rule], ...] = (InvalidIrJson, InvalidIr, RepeatedIrId)

@@ -1,0 +1,56 @@
+"""PME JSON: six lists of tasks, events, gateways, pools, sequence flows and message flows."""
+
+from __future__ import annotations
+
+from orgflow.frontends.pme.rules import PME_RULES, InvalidJson, NotPme
+
+from orgflow_ir.contracts import Frontend
+from orgflow_ir.model import Model
+from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.source import SourceFile, SourceLocation
+
+LISTS = ("tasks", "events", "gateways", "pools", "sequenceFlows", "messageFlows")
+
+
+class PmeFrontend(Frontend):
+    """Reads PME JSON. What PME does not say stays unsaid: conditions are labels, timers have no
+    time, messages no name, a pool without nodes is a black box."""
+
+    name = "pme"
+    suffixes = (".pme.json", ".json")
+    rules = PME_RULES
+    summary = "PME JSON, a list of elements as language models write it"
+
+    def sniff(self, source: SourceFile) -> bool:
+        """An object with the key `sequenceFlows`; a file called `.pme.json` whatever is in it."""
+        if source.path.lower().endswith(".pme.json"):
+            return True
+        head = source.data.lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n\x00")[:1]
+        return head == b"{" and b'"sequenceFlows"' in source.data.replace(b"\x00", b"")
+
+    def parse(self, source: SourceFile, ctx: PassContext) -> Model | None:
+        """The model, or `None` if the file is not JSON or not PME."""
+        from orgflow_ir.json_places import JsonFault, parse_json
+
+        try:
+            document = parse_json(source.path, source.data)
+        except JsonFault as fault:
+            ctx.emit(
+                InvalidJson,
+                f"not JSON: {fault.message}",
+                loc=SourceLocation(file=source.path, line=fault.line, column=fault.column),
+                help="correct the file there",
+            )
+            return None
+        root = document.root
+        if not isinstance(root.value, dict) or not any(key in root.value for key in LISTS):
+            ctx.emit(
+                NotPme,
+                f"this is not a PME model: it has none of {', '.join(LISTS)}",
+                loc=document.loc(root, "$"),
+                help="name the right frontend with --from",
+            )
+            return None
+        from orgflow.frontends.pme.reader import Reader
+
+        return Reader(document, ctx).model()

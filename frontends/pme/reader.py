@@ -1,0 +1,385 @@
+"""From PME's lists to a model."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from orgflow.frontends.pme.rules import (
+    LostReference,
+    MissingKey,
+    RepeatedId,
+    UnknownElementType,
+    UnknownKey,
+    WrongType,
+)
+
+from orgflow_ir.diagnostics import Rule
+from orgflow_ir.json_places import JsonDocument, JsonNode, json_path
+from orgflow_ir.model import (
+    Event,
+    EventDefinition,
+    Flow,
+    Gateway,
+    Lane,
+    MessageFlow,
+    Model,
+    Opaque,
+    Pool,
+    Process,
+    Task,
+)
+from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.value import Extra
+
+PME = "urn:orgflow:pme"
+"""Namespace of keys that are kept because PME does not have them."""
+
+_TASKS: dict[str, Any] = {
+    "Task": "abstract", "User": "user", "Service": "service", "Manual": "manual",
+    "Send": "send", "Receive": "receive", "Script": "script", "BusinessRule": "business-rule",
+}  # fmt: skip
+_GATEWAYS: dict[str, Any] = {
+    "ExclusiveGateway": "exclusive", "InclusiveGateway": "inclusive",
+    "ParallelGateway": "parallel", "EventBasedGateway": "event", "ComplexGateway": "complex",
+}  # fmt: skip
+_EVENT = re.compile(r"(Start|Intermediate|End)([A-Z][a-z]+)Event(Catching|Throwing)?")
+_TRIGGERS: dict[str, dict[str, str]] = {
+    "start": {"None": "", "Message": "message", "Timer": "timer", "Signal": "signal",
+              "Conditional": "conditional"},
+    "catch": {"Message": "message", "Timer": "timer", "Signal": "signal", "Link": "link",
+              "Conditional": "conditional"},
+    "throw": {"None": "", "Message": "message", "Signal": "signal", "Link": "link",
+              "Escalation": "escalation", "Compensation": "compensation"},
+    "end": {"None": "", "Message": "message", "Signal": "signal", "Error": "error",
+            "Escalation": "escalation", "Terminate": "terminate", "Cancel": "cancel",
+            "Compensation": "compensation"},
+}  # fmt: skip
+"""Triggers by position (BPMN 2.0.2, table 10.93)."""
+
+_KINDS = {dict: "an object", list: "a list", str: "a text", bool: "true or false",
+          int: "a number", float: "a number", type(None): "null"}  # fmt: skip
+Path = tuple[str | int, ...]
+Item = tuple[Path, JsonNode]
+
+
+class Reader:
+    """Reads one document; every finding names the JSON path."""
+
+    def __init__(self, document: JsonDocument, ctx: PassContext) -> None:
+        self.document = document
+        self.ctx = ctx
+        self.nodes: dict[str, Any] = {}
+        self.ids: dict[str, Path] = {}
+
+    def model(self) -> Model:
+        """The model; whatever is wrong is reported and left out."""
+        root = self.document.root
+        lists = ("tasks", "events", "gateways", "pools", "sequenceFlows", "messageFlows")
+        extra = self._extra((), root, lists)
+        for kind, read in (("tasks", _task), ("events", _event), ("gateways", _gateway)):
+            for path, item in self._items((kind,), root):
+                args = self._arguments(path, item, ("id", "name", "type"), kind[:-1])
+                node = read(self._type(path, item, kind), args)
+                self.nodes[args["id"]] = node or self._unknown(path, item, args)
+        flows = [self._flow(path, item) for path, item in self._items(("sequenceFlows",), root)]
+        pools, groups = self._pools(bool(flows))
+        messages = [self._message(p, item) for p, item in self._items(("messageFlows",), root)]
+        return Model(
+            id=self._free("Definitions_1"),
+            loc=self.document.loc(root, "$"),
+            extra=extra,
+            source=self.document.file,
+            processes=self._processes(groups, flows),
+            pools=tuple(pools),
+            message_flows=tuple(messages),
+        )
+
+    # -- values ---------------------------------------------------------------------------------
+
+    def _report(
+        self, rule: type[Rule], message: str, path: Path, help: str, element: str | None = None
+    ) -> None:
+        node = self.document.root.find(path)
+        loc = self.document.loc(node, json_path(path))
+        self.ctx.emit(rule, message, loc=loc, help=help, element=element)
+
+    def _items(self, path: Path, owner: JsonNode) -> Iterable[Item]:
+        """The objects of a list; whatever is no object is reported."""
+        node = owner.members.get(str(path[-1]))
+        if node is None:
+            return []
+        if not isinstance(node.value, list):
+            self._wrong(path, node, "a list")
+            return []
+        good = []
+        for index, item in enumerate(node.items):
+            if isinstance(item.value, dict):
+                good.append(((*path, index), item))
+            else:
+                self._wrong((*path, index), item, "an object")
+        return good
+
+    def _wrong(self, path: Path, node: JsonNode, wanted: str) -> None:
+        self._report(
+            WrongType,
+            f"{json_path(path)} is {_KINDS[type(node.value)]}, not {wanted}",
+            path,
+            f"write {wanted}; it is left out",
+        )
+
+    def _text(self, path: Path, item: JsonNode, key: str) -> str | None:
+        node = item.members.get(key)
+        if node is None or (node.value is None and key in ("name", "condition")):
+            return None
+        if not isinstance(node.value, str):
+            self._wrong((*path, key), node, "a text")
+            return None
+        return node.value
+
+    def _texts(self, path: Path, item: JsonNode, key: str) -> list[tuple[Path, str]]:
+        node = item.members.get(key)
+        if node is None:
+            return []
+        if not isinstance(node.value, list):
+            self._wrong((*path, key), node, "a list")
+            return []
+        found: list[tuple[Path, str]] = []
+        for index, entry in enumerate(node.items):
+            where = (*path, key, index)
+            if isinstance(entry.value, str):
+                found.append((where, entry.value))
+            else:
+                self._wrong(where, entry, "a text")
+        return found
+
+    def _extra(self, path: Path, item: JsonNode, known: Iterable[str]) -> Extra:
+        """Unknown keys, kept as JSON text; keys that stand twice are reported."""
+        for key in dict.fromkeys(item.repeated):
+            self._report(
+                UnknownKey,
+                f"{json_path((*path, key))} stands more than once",
+                (*path, key),
+                "remove all but one; the last one counts",
+            )
+        extra = []
+        for key, node in item.members.items():
+            if key in known:
+                continue
+            self._report(
+                UnknownKey,
+                f"{json_path((*path, key))} is a key that PME does not have",
+                (*path, key),
+                "check its spelling; it is kept and has no effect",
+            )
+            text = json.dumps(node.value, ensure_ascii=False, sort_keys=True)
+            extra.append((f"@{{{PME}}}{key}", text))
+        return tuple(extra)
+
+    def _arguments(
+        self, path: Path, item: JsonNode, known: Iterable[str], what: str
+    ) -> dict[str, Any]:
+        name = self._identity(path, item, what)
+        return {
+            "id": name,
+            "name": self._text(path, item, "name") or "",
+            "loc": self.document.loc(item, json_path(path)),
+            "extra": self._extra(path, item, known),
+        }
+
+    def _identity(self, path: Path, item: JsonNode, what: str) -> str:
+        raw = (self._text(path, item, "id") or "").strip()
+        if not raw:
+            if "id" not in item.members or item.members["id"].value == "":
+                self._missing(path, "id", "give it one; one is made up")
+            raw = self._free(f"{what}_{path[-1]}")
+        elif raw in self.ids:
+            new = self._free(raw)
+            self._report(
+                RepeatedId,
+                f"{json_path(path)} has the id `{raw}`, which "
+                f"{json_path(self.ids[raw])} already has",
+                path,
+                f"give one of them another id; this one is read as `{new}`",
+                new,
+            )
+            raw = new
+        self.ids[raw] = path
+        return raw
+
+    def _free(self, wanted: str) -> str:
+        candidate, number = wanted, 2
+        while candidate in self.ids:
+            candidate = f"{wanted}__{number}"
+            number += 1
+        return candidate
+
+    def _missing(self, path: Path, key: str, help: str) -> None:
+        self._report(MissingKey, f"{json_path(path)} has no `{key}`", path, help)
+
+    # -- elements -------------------------------------------------------------------------------
+
+    def _type(self, path: Path, item: JsonNode, kind: str) -> str:
+        found = self._text(path, item, "type")
+        if found is None:
+            if "type" not in item.members:
+                self._missing(path, "type", "give it one of PME's types")
+            return "Task" if kind == "tasks" else ""
+        return found.strip()
+
+    def _unknown(self, path: Path, item: JsonNode, args: dict[str, Any]) -> Opaque:
+        found = item.members.get("type")
+        if found is not None and isinstance(found.value, str):
+            self._report(
+                UnknownElementType,
+                f"{json_path((*path, 'type'))} is `{found.value}`, which PME does not have "
+                f"for {path[0]}",
+                (*path, "type"),
+                "use one of PME's types",
+                args["id"],
+            )
+        text = self.document.text[item.start : item.end]
+        return Opaque(tag=f"{{{PME}}}{str(path[0])[:-1]}", payload=text, **args)
+
+    def _flow(self, path: Path, item: JsonNode) -> Flow:
+        args = self._arguments(
+            path, item, ("id", "name", "sourceRef", "targetRef", "condition"), "sequenceFlow"
+        )
+        label = self._text(path, item, "condition")
+        if label:
+            args["name"] = label
+        return Flow(**self._ends(path, item), **args)
+
+    def _message(self, path: Path, item: JsonNode) -> MessageFlow:
+        args = self._arguments(path, item, ("id", "name", "sourceRef", "targetRef"), "messageFlow")
+        ends = self._ends(path, item)
+        for key, end in (("sourceRef", ends["source"]), ("targetRef", ends["target"])):
+            if end and end not in self.ids:
+                self._lost((*path, key), end)
+        return MessageFlow(**ends, **args)
+
+    def _ends(self, path: Path, item: JsonNode) -> dict[str, Any]:
+        found = {}
+        for end, key in (("source", "sourceRef"), ("target", "targetRef")):
+            if key not in item.members:
+                self._missing(path, key, "say which element it belongs to")
+            found[end] = (self._text(path, item, key) or "").strip()
+        return found
+
+    def _lost(self, path: Path, name: str) -> None:
+        self._report(
+            LostReference,
+            f"{json_path(path)} is `{name}`, which no element has as its id",
+            path,
+            "name an element of the model",
+        )
+
+    # -- pools and processes --------------------------------------------------------------------
+
+    def _pools(self, flows: bool) -> tuple[list[Pool], list[tuple[str, list[str], list[Lane]]]]:
+        """Pools, and for each process its id, nodes and lanes."""
+        pools: list[Pool] = []
+        groups: list[tuple[str, list[str], list[Lane]]] = []
+        taken: set[str] = set()
+        for path, item in self._items(("pools",), self.document.root):
+            args = self._arguments(path, item, ("id", "name", "lanes", "elemRefs"), "pool")
+            members = self._members(path, item, taken)
+            lanes: list[Lane] = []
+            set_name = f"LaneSet_{len(groups) + 1}"
+            for lane_path, lane in self._items((*path, "lanes"), item):
+                lane_args = self._arguments(lane_path, lane, ("id", "name", "elemRefs"), "lane")
+                inside = self._members(lane_path, lane, taken)
+                members.extend(inside)
+                lanes.append(Lane(members=tuple(inside), lane_set=set_name, **lane_args))
+            process = None
+            if members or lanes:
+                process = self._free(f"Process_{len(groups) + 1}")
+                self.ids[process] = path
+                groups.append((process, members, lanes))
+            pools.append(Pool(process=process, **args))
+        rest = [name for name in self.nodes if name not in taken]
+        if rest and pools:
+            for name in rest:
+                self._report(
+                    LostReference,
+                    f"`{self.nodes[name].label}` is in no pool although the model has pools",
+                    self.ids[name],
+                    "list it in a pool or lane; it gets a process of its own",
+                    name,
+                )
+        if rest or not pools or (flows and not groups):
+            process = self._free(f"Process_{len(groups) + 1}")
+            self.ids[process] = ()
+            groups.append((process, rest, []))
+        return pools, groups
+
+    def _members(self, path: Path, item: JsonNode, taken: set[str]) -> list[str]:
+        found = []
+        for where, name in self._texts(path, item, "elemRefs"):
+            if name not in self.nodes:
+                self._lost(where, name)
+            elif name in taken:
+                self._report(
+                    LostReference,
+                    f"{json_path(where)} is `{name}`, which is in another pool or lane already",
+                    where,
+                    "list every node once; it stays where it was listed first",
+                    name,
+                )
+            else:
+                taken.add(name)
+                found.append(name)
+        return found
+
+    def _processes(
+        self, groups: list[tuple[str, list[str], list[Lane]]], flows: list[Flow]
+    ) -> tuple[Process, ...]:
+        """Nodes in the order of the file; a flow is where its source is, else its target, else
+        in the first process."""
+        home = {name: i for i, (_, members, _) in enumerate(groups) for name in members}
+        sorted_nodes: list[list[Any]] = [[] for _ in groups]
+        sorted_flows: list[list[Flow]] = [[] for _ in groups]
+        for name, node in self.nodes.items():
+            sorted_nodes[home[name]].append(node)
+        for flow in flows:
+            sorted_flows[home.get(flow.source, home.get(flow.target, 0))].append(flow)
+        return tuple(
+            Process(
+                id=name,
+                loc=self.document.loc(
+                    self.document.root.find(self.ids[name]), json_path(self.ids[name])
+                ),
+                nodes=tuple(nodes),
+                flows=tuple(of_process),
+                lanes=tuple(lanes),
+            )
+            for (name, _, lanes), nodes, of_process in zip(
+                groups, sorted_nodes, sorted_flows, strict=True
+            )
+        )
+
+
+def _task(kind: str, args: dict[str, Any]) -> Task | None:
+    return Task(task_type=_TASKS[kind], **args) if kind in _TASKS else None
+
+
+def _gateway(kind: str, args: dict[str, Any]) -> Gateway | None:
+    return Gateway(gateway_kind=_GATEWAYS[kind], **args) if kind in _GATEWAYS else None
+
+
+def _event(kind: str, args: dict[str, Any]) -> Event | None:
+    match = _EVENT.fullmatch(kind)
+    if match is None:
+        return None
+    where, trigger, way = match.groups()
+    position: Any = where.lower()
+    if where == "Intermediate":
+        throws = way == "Throwing" or trigger in ("None", "Escalation", "Compensation")
+        position = "throw" if throws else "catch"
+    found = _TRIGGERS[position].get(trigger)
+    if found is None or (way is not None and where != "Intermediate"):
+        return None
+    definitions = (EventDefinition(kind=found),) if found else ()  # type: ignore[arg-type]
+    return Event(position=position, definitions=definitions, **args)
