@@ -1,0 +1,184 @@
+"""The net behind the token game: a model compiled once into numbered places and nodes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from orgflow_ir.model import (
+    EventDefinition,
+    Flow,
+    Model,
+    Scope,
+)
+from orgflow_ir.model import Node as ModelNode
+
+WAITING_EVENTS = frozenset({"message", "timer", "signal", "conditional"})
+"""Definitions that something outside the process decides when to trigger."""
+
+SLOTS = 3
+FIRED, COMPLETED, ARRIVED = range(SLOTS)
+"""Slots of a node in a frame's memo: the key is `index * SLOTS + slot`."""
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What the game leaves open.
+
+    messages: `free`: whatever an element waits for can come at any time; `flows`: an element that
+        a message flow of the model leads to needs a message, one that catches a signal thrown in
+        the model needs that signal.
+    instances: most bodies of a loop or multi-instance activity; with 1 a body counts once and
+        the activity is like any other, above that the number of bodies is a free choice.
+    once: non-interrupting events fire at most once while their activity or scope is active, and
+        each activity of an ad-hoc sub-process starts at most once; BPMN itself sets no limit.
+    manual_waits: whether a manual task is open until someone has done it (BPMN 2.0.2, 13.3.3).
+    subsets: most combinations of flows listed for one inclusive split.
+    """
+
+    messages: Literal["free", "flows"] = "free"
+    instances: int = 1
+    once: bool = False
+    manual_waits: bool = True
+    subsets: int = 1023
+
+
+@dataclass(slots=True, eq=False)
+class NetNode:
+    """A node of the net. Places are numbers; `pending` holds tokens that no flow brought, `open`
+    those inside. The split takes all of `always` and one (`single`) or some of `free`, or the
+    `default` (-1: none) in place of them; `options` lists its choices. `near` are the nodes whose
+    tokens its steps may take, `guard` the scope whose own state decides on them (a loop body's)."""
+
+    index: int
+    id: str
+    element: ModelNode
+    scope: int
+    pending: int
+    open: int
+    ins: tuple[int, ...] = ()
+    outs: tuple[int, ...] = ()
+    join: Literal["each", "all", "path"] = "each"
+    always: tuple[int, ...] = ()
+    free: tuple[int, ...] = ()
+    default: int = -1
+    single: bool = False
+    action: Literal["start", "fire"] = "fire"
+    opens: bool = False
+    waits: bool = False
+    race: bool = False
+    body: int = -1
+    boundaries: tuple[int, ...] = ()
+    attached: int = -1
+    handler: int = -1
+    handles: bool = False
+    links: tuple[int, ...] = ()
+    definitions: tuple[EventDefinition, ...] = ()
+    thrown_inside: bool = False
+    sends: tuple[int, ...] = ()
+    needs: tuple[int, ...] = ()
+    signals: frozenset[str] = frozenset()
+    near: tuple[int, ...] = ()
+    guard: int = -1
+    options: dict[tuple[str, ...], tuple[int, ...]] = field(default_factory=dict)
+
+    def kinds(self) -> frozenset[str]:
+        """Kinds of its event definitions."""
+        return frozenset(d.kind for d in self.definitions)
+
+
+@dataclass(slots=True, eq=False)
+class NetScope:
+    """A scope of the net; `loop` is (least, most, parallel) for the frame around loop bodies."""
+
+    index: int
+    id: str
+    model: Scope | None
+    process: int
+    nodes: list[int] = field(default_factory=list)
+    starts: tuple[int, ...] = ()
+    sources: tuple[int, ...] = ()
+    events: tuple[int, ...] = ()
+    loop: tuple[int, int, bool] | None = None
+    ad_hoc: bool = False
+    sequential: bool = False
+    guards: bool = False
+
+
+class Net:
+    """Nodes, scopes and places of a model, numbered; see `game_compile.compile_net`.
+
+    `consumer` gives for every place the node that takes its tokens, `producer` for every flow the
+    node that puts them. `holder` gives for a scope the (first) node that
+    runs it. `wide` are splits with more choices than the policy lists.
+    """
+
+    def __init__(self, model: Model, policy: Policy) -> None:
+        self.model = model
+        self.policy = policy
+        self.nodes: list[NetNode] = []
+        self.scopes: list[NetScope] = []
+        self.flows: list[Flow] = []
+        self.flow_scope: list[int] = []
+        self.by_id: dict[str, tuple[int, ...]] = {}
+        self.flow_index: dict[str, int] = {}
+        self.processes: dict[str, int] = {}
+        self.consumer: list[int] = []
+        self.producer: list[int] = []
+        self.wide: set[str] = set()
+        self.holder: dict[int, int] = {}
+        self._masks: dict[int, tuple[dict[int, int], dict[int, int]]] = {}
+
+    def taken(self, node: NetNode, ids: tuple[str, ...]) -> tuple[int, ...] | None:
+        """The places of the flows `ids`, if the node may take just these together."""
+        known = node.options.get(ids)
+        if known is not None or node.id not in self.wide:
+            return known
+        places = tuple(sorted(self.flow_index.get(i, -1) for i in ids))
+        chosen = set(places) - set(node.always)
+        fits = chosen and chosen <= set(node.free) and set(node.always) <= set(places)
+        return places if fits and len(set(ids)) == len(places) else None
+
+    def masks(self, node: NetNode) -> tuple[dict[int, int], dict[int, int]]:
+        """For a join by the path rule: node → bits of the incoming flows that a path from it
+        reaches without visiting the gateway; with and without paths through boundary events.
+        Links continue a path."""
+        known = self._masks.get(node.index)
+        if known is None:
+            known = (self._reached(node, True), self._reached(node, False))
+            self._masks[node.index] = known
+        return known
+
+    def _reached(self, node: NetNode, events: bool) -> dict[int, int]:
+        before: dict[int, int] = {}
+        jumps: dict[int, list[int]] = {}
+        for i in self.scopes[node.scope].nodes:
+            for target in self.nodes[i].links:
+                jumps.setdefault(target, []).append(i)
+        for bit, place in enumerate(node.ins):
+            mark = 1 << bit
+            stack = [self.producer[place]]
+            while stack:
+                i = stack.pop()
+                if i == node.index or before.get(i, 0) & mark:
+                    continue
+                before[i] = before.get(i, 0) | mark
+                stack.extend(self.producer[p] for p in self.nodes[i].ins)
+                stack.extend(jumps.get(i, ()))
+                if events and self.nodes[i].attached >= 0:
+                    stack.append(self.nodes[i].attached)
+        return before
+
+    def matches(self, catch: EventDefinition, thrown: EventDefinition) -> bool:
+        """Whether a thrown error or escalation is one that `catch` catches: the same entry of the
+        catalogue, the same code, or any where `catch` names none."""
+        if catch.kind != thrown.kind or catch.kind not in ("error", "escalation"):
+            return False
+        if not catch.ref or catch.ref == thrown.ref:
+            return True
+        entries = (
+            self.model.catalog.errors if catch.kind == "error" else self.model.catalog.escalations
+        )
+        codes = {e.id: e.code for e in entries}
+        code = codes.get(catch.ref)
+        return code is not None and thrown.ref is not None and codes.get(thrown.ref) == code

@@ -1,0 +1,169 @@
+"""States of the token game: plain nested tuples, canonical, so that they hash and compare."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+Counts = tuple[tuple[int, int], ...]
+"""A multiset as sorted (key, count) pairs, counts above zero."""
+
+FrameId = tuple[int, int]
+"""(scope index, instance number): no two live frames share it."""
+
+
+class Frame(NamedTuple):
+    """One running instance of a scope: a process, a sub-process, a loop around an activity.
+
+    `root` is the number of the process instance it belongs to; `owner` is (parent scope, parent
+    instance, node index of the activity that holds it), `None` for process instances. `tokens`
+    counts places of the net; `memo` what has happened in this instance and still matters (fired
+    non-interrupting events, completed activities that can be compensated, signals that arrived).
+    """
+
+    scope: int
+    key: int
+    root: int
+    owner: tuple[int, int, int] | None
+    tokens: Counts = ()
+    memo: Counts = ()
+
+
+class Message(NamedTuple):
+    """A message under way: message flow index, sending instance, instance it is for (-1: any)."""
+
+    flow: int
+    sender: int
+    receiver: int
+
+
+class State(NamedTuple):
+    """A state of the game. `talks` holds who talks to whom: (instance, scope index of the other
+    process, instance of it). `ended` is how instances that are gone ended, if not by running out
+    of tokens: `terminated`, `error`, or the empty string."""
+
+    frames: tuple[Frame, ...] = ()
+    messages: tuple[Message, ...] = ()
+    talks: tuple[tuple[int, int, int], ...] = ()
+    ended: str = ""
+
+
+@dataclass(frozen=True, order=True, slots=True)
+class Left:
+    """Tokens still somewhere: on a `flow`, in an `open` element, `pending` before an element that
+    no flow leads to, or a `message` nobody took; `element` is the id of that flow or element."""
+
+    kind: str
+    element: str
+    count: int = 1
+    instance: int = 0
+
+
+def put(counts: Counts, key: int, number: int = 1) -> Counts:
+    """`counts` with `number` added to `key` (may be negative; an empty entry goes)."""
+    for i, (k, n) in enumerate(counts):
+        if k == key:
+            rest = n + number
+            if rest < 0:
+                raise ValueError("a token was taken that is not there")
+            return counts[:i] + (((k, rest),) if rest else ()) + counts[i + 1 :]
+        if k > key:
+            break
+    else:
+        i = len(counts)
+    if number < 0:
+        raise ValueError("a token was taken that is not there")
+    return (*counts[:i], (key, number), *counts[i:]) if number else counts
+
+
+def count(counts: Counts, key: int) -> int:
+    """How many of `key` there are."""
+    for k, n in counts:
+        if k == key:
+            return n
+    return 0
+
+
+class Draft:
+    """A state being changed by one step; `freeze` gives the next state."""
+
+    __slots__ = ("ended", "frames", "messages", "talks")
+
+    def __init__(self, state: State) -> None:
+        self.frames: dict[FrameId, Frame] = {(f.scope, f.key): f for f in state.frames}
+        self.messages = state.messages
+        self.talks = state.talks
+        self.ended = state.ended
+
+    def add(self, at: FrameId, place: int, number: int = 1) -> None:
+        """Put tokens on a place (or take them, with a negative number)."""
+        frame = self.frames[at]
+        self.frames[at] = frame._replace(tokens=put(frame.tokens, place, number))
+
+    def remember(self, at: FrameId, key: int, number: int = 1) -> None:
+        """Change a count of the frame's memo."""
+        frame = self.frames[at]
+        self.frames[at] = frame._replace(memo=put(frame.memo, key, number))
+
+    def cap(self, at: FrameId, key: int, most: int) -> None:
+        """Lower a count of the memo to `most`."""
+        frame = self.frames[at]
+        excess = count(frame.memo, key) - most
+        if excess > 0:
+            self.frames[at] = frame._replace(memo=put(frame.memo, key, -excess))
+
+    def children(self, at: FrameId, node: int = -1) -> list[FrameId]:
+        """Frames held by an activity of this frame (by `node`, if given), in order."""
+        scope, key = at
+        return [
+            i
+            for i, f in sorted(self.frames.items())
+            if f.owner is not None
+            and f.owner[0] == scope
+            and f.owner[1] == key
+            and (node < 0 or f.owner[2] == node)
+        ]
+
+    def kill(self, at: FrameId) -> None:
+        """Remove a frame and everything that runs inside it."""
+        stack = [at]
+        while stack:
+            item = stack.pop()
+            stack.extend(self.children(item))
+            del self.frames[item]
+
+    def clear(self, at: FrameId) -> None:
+        """Take every token out of a frame, ending what runs inside it; the frame stays."""
+        for child in self.children(at):
+            self.kill(child)
+        self.frames[at] = self.frames[at]._replace(tokens=())
+
+    def fresh(self) -> int:
+        """The smallest instance number nothing refers to."""
+        used = {f.key for f in self.frames.values()} | {f.root for f in self.frames.values()}
+        for message in self.messages:
+            used |= {message.sender, message.receiver}
+        for one, _, other in self.talks:
+            used |= {one, other}
+        number = 0
+        while number in used:
+            number += 1
+        return number
+
+    def freeze(self) -> State:
+        """The state; process instances without a token left are gone."""
+        frames = self.frames
+        ended = [i for i, f in frames.items() if f.owner is None and not f.tokens]
+        for i in ended:
+            del frames[i]
+        if self.talks and ended:
+            roots = {f.root for f in frames.values()}
+            self.talks = tuple(t for t in self.talks if t[0] in roots)
+        ordered = (
+            tuple(frames.values()) if len(frames) < 2 else tuple(sorted(frames.values(), key=_id))
+        )
+        return State(ordered, self.messages, self.talks, self.ended)
+
+
+def _id(frame: Frame) -> FrameId:
+    return (frame.scope, frame.key)
