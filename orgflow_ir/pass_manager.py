@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import re
 import time
 import traceback
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from orgflow_ir.diagnostics import Diagnostic, Fix, Related, Rule, Severity, Step
 from orgflow_ir.model import Element, Model
-from orgflow_ir.rules import CrashedPass
+from orgflow_ir.rules import CrashedPass, InvalidAfterPass
 from orgflow_ir.source import SourceLocation
 
 if TYPE_CHECKING:
@@ -69,7 +70,8 @@ class PassContext:
         """
         if isinstance(element, Element):
             loc = loc or element.loc
-        diagnostic = Diagnostic(
+        # Not validated: all parts are typed, and building the validator takes more than a compile.
+        diagnostic = Diagnostic.model_construct(
             code=rule.code,
             name=rule.name,
             severity=self.severities.get(rule.code, severity or rule.severity),
@@ -120,16 +122,25 @@ AfterEach = Callable[[Pass, Model, float], None]
 
 class PassManager:
     """Runs passes in order. A pass that crashes is OF901 with its name, and the model it was given
-    goes on; `after_each(pass, model, seconds)` serves printing, timing and verification."""
+    goes on; `after_each(pass, model, seconds)` serves printing and timing. With `verify` (or
+    ORGFLOW_VERIFY=1) a pass that breaks the model is OF902."""
 
-    def __init__(self, passes: Sequence[Pass], after_each: Sequence[AfterEach] = ()) -> None:
+    def __init__(
+        self,
+        passes: Sequence[Pass],
+        after_each: Sequence[AfterEach] = (),
+        *,
+        verify: bool | None = None,
+    ) -> None:
         self.passes = tuple(passes)
         self.after_each = tuple(after_each)
+        self.verify = verifying() if verify is None else verify
 
     def run(self, model: Model, ctx: PassContext) -> Model:
         """The model after all passes."""
         for item in self.passes:
             started = time.perf_counter()
+            before = model
             ctx.current = item.name
             try:
                 model = item.run(model, ctx)
@@ -143,9 +154,29 @@ class PassManager:
                 )
             finally:
                 ctx.current = None
+            if self.verify:
+                report_breaches(before, model, f"pass `{item.name}`", ctx)
             for hook in self.after_each:
                 hook(item, model, time.perf_counter() - started)
         return model
+
+
+def verifying() -> bool:
+    """Whether ORGFLOW_VERIFY asks for a check of the model after every pass and lowering."""
+    return os.environ.get("ORGFLOW_VERIFY", "") not in ("", "0")
+
+
+def report_breaches(before: Model, after: Model, what: str, ctx: PassContext) -> None:
+    """OF902 for each rule of the IR that `after` breaks and `before` did not."""
+    if after is before:
+        return
+    from orgflow_ir.integrity import breaches
+
+    for breach in sorted(breaches(after) - breaches(before)):
+        ctx.emit(InvalidAfterPass, f"{what} left a broken model: {breach}", help=_REPORT)
+
+
+_REPORT = "this is a defect of it: report it with the model"
 
 
 class PipelineError(ValueError):

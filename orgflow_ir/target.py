@@ -14,7 +14,7 @@ from typing import ClassVar
 
 from orgflow_ir.diagnostics import Rule, Severity
 from orgflow_ir.model import Element, Model, Process, Scope
-from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.pass_manager import PassContext, report_breaches, verifying
 from orgflow_ir.walk import ConstructUse, plain_constructs
 
 
@@ -184,8 +184,10 @@ def legalise(model: Model, spec: TargetSpec, ctx: PassContext, *, allow_lossy: b
         step = _next_lowering(illegal, model, spec, ctx, allow_lossy)
         if step is None:
             break
-        before = step.measure(model, ctx)
+        before, original = step.measure(model, ctx), model
         model, notes = step.apply(model, ctx)
+        if verifying():
+            report_breaches(original, model, f"lowering `{step.name}`", ctx)
         if step.measure(model, ctx) >= before:
             raise PlanError(f"lowering `{step.name}` does not lower its measure ({before})")
         for note in notes:

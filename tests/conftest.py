@@ -7,13 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from engine_fixture import engine  # noqa: F401  # a fixture: n8n's real engine
 from hypothesis import HealthCheck, settings
 
 from orgflow_ir.plugins import Registry
 from orgflow_ir.testing import artifact_extension
 
+pytest_plugins = ["engine_fixture"]  # the fixture `engine`: n8n's real engine
+
 ROOT = Path(__file__).resolve().parent.parent
+
+os.environ.setdefault("ORGFLOW_VERIFY", "1")  # every pass and lowering is verified in tests
 
 settings.register_profile(
     "orgflow", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]

@@ -115,3 +115,32 @@ def random_model(seed: int, size: int, kinds: tuple[str, ...] = KINDS) -> Model:
         id="P", name=f"Random {seed}", nodes=tuple(builder.nodes), flows=tuple(builder.flows)
     )
     return Model(id=f"random-{seed}", processes=(process,), source="random.bpmn")
+
+
+def implicit(model: Model) -> Model:
+    """The same behaviour without gateways where BPMN lets them out: a parallel split behind a task
+    becomes its several ways out, an exclusive join before a task or an end its several ways in."""
+    process = model.processes[0]
+    nodes = {n.id: n for n in process.nodes}
+    flows = list(process.flows)
+    for gateway in process.nodes:
+        if not isinstance(gateway, Gateway):
+            continue
+        into = [f for f in flows if f.target == gateway.id]
+        out = [f for f in flows if f.source == gateway.id]
+        before = nodes.get(into[0].source) if len(into) == 1 else None
+        after = nodes.get(out[0].target) if len(out) == 1 else None
+        if gateway.gateway_kind == "parallel" and isinstance(before, Task) and len(out) > 1:
+            gone, moved = into[0], {f.id: f.replace(source=before.id) for f in out}
+        elif (
+            gateway.gateway_kind == "exclusive"
+            and len(into) > 1
+            and isinstance(after, Task | Event)
+        ):
+            gone, moved = out[0], {f.id: f.replace(target=after.id) for f in into}
+        else:
+            continue
+        del nodes[gateway.id]
+        flows = [moved.get(f.id, f) for f in flows if f.id != gone.id]
+    made = process.replace(nodes=tuple(nodes.values()), flows=tuple(flows))
+    return model.replace(processes=(made,))

@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from model_gen import random_model
+from model_gen import implicit, random_model
 from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.runner import LocalRunner
 from orgflow.backends.n8n.target import N8N_TARGET
 from orgflow.evaluation.replay import judge, replay_model
 
-from orgflow_ir.model import Model
+from orgflow_ir.model import Event, Flow, Gateway, Model, Process, Task
 from orgflow_ir.pass_manager import PassContext
 from orgflow_ir.runs import enumerate_runs
 from orgflow_ir.semantics import Game, Policy
@@ -53,6 +53,36 @@ def test_engine_runs_are_token_game_runs(runner: LocalRunner, kinds: tuple[str, 
         assert report.ok, f"seed {seed}: {wrong or [r.divergence for r in report.runs]}"
         played += len(report.runs)
     assert played > 60
+
+
+def test_implicit_splits_and_joins(runner: LocalRunner) -> None:
+    saved = 0
+    for seed in range(25):
+        explicit = random_model(4000 + seed, 12 + seed, ("task", "xor", "and", "loop", "jumble"))
+        model = implicit(explicit)
+        saved += len(explicit.processes[0].nodes) - len(model.processes[0].nodes)
+        report = replay_model(model, legal(model), runner, PassContext(), max_runs=5)
+        assert report.ok, f"seed {seed}: {[r.divergence for r in report.runs]}"
+    assert saved > 40
+
+
+@pytest.mark.parametrize(("kind", "width"), [("parallel", 11), ("parallel", 37), ("inclusive", 14)])
+def test_wide_joins_are_nested_merges(runner: LocalRunner, kind: str, width: int) -> None:
+    tasks = [Task(id=f"t{i}", name=f"Task {i}") for i in range(width)]
+    gateways = [Gateway.model_validate({"id": i, "gateway_kind": kind}) for i in ("split", "join")]
+    nodes = (Event(id="s", position="start"), *tasks, *gateways, Event(id="e", position="end"))
+    pairs = [("s", "split"), ("join", "e"), *(("split", t.id) for t in tasks),
+             *((t.id, "join") for t in tasks)]  # fmt: skip
+    flows = tuple(
+        Flow(id=f"f{i}", source=a, target=b, name=b if a == "split" and kind == "inclusive" else "")
+        for i, (a, b) in enumerate(pairs)
+    )
+    model = Model(id="m", processes=(Process(id="P", nodes=nodes, flows=flows),))
+    report = replay_model(model, legal(model), runner, PassContext(), max_runs=6)
+    assert report.ok, [r.divergence for r in report.runs]
+    merges = [n for n in runner.workflow["nodes"] if n["type"].endswith(".merge")]
+    assert len(merges) > 1
+    assert all(n["parameters"]["numberInputs"] <= 10 for n in merges)
 
 
 def wires(workflow: Any) -> list[tuple[str, int, int]]:

@@ -1,0 +1,134 @@
+"""Passes: order, crashes (OF901), verification (OF902), pipelines as text, cached analyses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+
+from orgflow_ir.diagnostics import Severity
+from orgflow_ir.integrity import breaches
+from orgflow_ir.model import Event, Flow, Model, Process, Task
+from orgflow_ir.pass_manager import (
+    Pass,
+    PassContext,
+    PassManager,
+    PipelineError,
+    Stage,
+    parse_pipeline,
+    print_pipeline,
+)
+
+
+def model(*flows: Flow) -> Model:
+    nodes = (Event(id="s", position="start"), Task(id="t"))
+    return Model(id="m", processes=(Process(id="P", nodes=nodes, flows=flows),))
+
+
+@dataclass(frozen=True)
+class Rename(Pass):
+    """Renames the model."""
+
+    name = "rename"
+    stage = Stage.NORMALISE
+    to: str = "new"
+    times: int = 1
+    loud: bool = False
+
+    def run(self, model: Model, ctx: PassContext) -> Model:
+        return model.replace(name=model.name + self.to * self.times)
+
+
+@dataclass(frozen=True)
+class Crash(Pass):
+    """Always fails."""
+
+    name = "crash"
+    stage = Stage.ANALYSE
+
+    def run(self, model: Model, ctx: PassContext) -> Model:
+        raise KeyError("gone")
+
+
+@dataclass(frozen=True)
+class Break(Pass):
+    """Drops a node and forgets its flow."""
+
+    name = "break"
+    stage = Stage.LOWER
+
+    def run(self, model: Model, ctx: PassContext) -> Model:
+        process = model.processes[0]
+        return model.replace(processes=(process.replace(nodes=process.nodes[:1]),))
+
+
+def test_a_crash_is_a_diagnostic_and_the_others_go_on() -> None:
+    ctx = PassContext()
+    seen: list[str] = []
+    manager = PassManager(
+        (Rename(to="a"), Crash(), Rename(to="b")), [lambda p, m, s: seen.append(p.name)]
+    )
+    assert manager.run(model(), ctx).name == "ab"
+    assert seen == ["rename", "crash", "rename"]
+    (told,) = ctx.diagnostics
+    assert (told.code, told.severity, told.source) == ("OF901", Severity.ERROR, "crash")
+    assert "`crash`" in told.message
+    assert "KeyError" in told.message
+
+
+@pytest.mark.parametrize("verify", [True, False])
+def test_a_pass_that_breaks_the_model_is_named(verify: bool) -> None:
+    ctx = PassContext()
+    whole = model(Flow(id="f", source="s", target="t"))
+    PassManager((Break(),), verify=verify).run(whole, ctx)
+    assert [d.code for d in ctx.diagnostics] == (["OF902"] if verify else [])
+
+
+def test_what_was_broken_before_is_not_the_fault_of_a_pass() -> None:
+    ctx = PassContext()
+    dangling = model(Flow(id="f", source="s", target="nowhere"))
+    assert breaches(dangling)
+    PassManager((Rename(),), verify=True).run(dangling, ctx)
+    assert ctx.diagnostics == []
+
+
+def test_pipelines_as_text() -> None:
+    passes = {"rename": Rename, "crash": Crash}
+    pipeline = parse_pipeline("rename{to=x times=2 loud=true}, crash", passes)
+    assert pipeline == (Rename(to="x", times=2, loud=True), Crash())
+    text = print_pipeline(pipeline)
+    assert text == "rename{to=x times=2 loud=true},crash"
+    assert parse_pipeline(text, passes) == pipeline
+    assert print_pipeline((Rename(),)) == "rename"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "nobody",
+        "rename{",
+        "rename{color=red}",
+        "rename{times=many}",
+        "rename{loud=yes}",
+        "a b",
+        "!",
+    ],
+)
+def test_pipelines_that_cannot_be_read(text: str) -> None:
+    with pytest.raises(PipelineError):
+        parse_pipeline(text, {"rename": Rename})
+
+
+def test_an_analysis_is_computed_once_for_a_value() -> None:
+    calls: list[Process] = []
+
+    def size(process: Process) -> int:
+        calls.append(process)
+        return len(process.nodes)
+
+    ctx = PassContext()
+    process = model().processes[0]
+    same = process.replace()
+    assert ctx.analysis(size, process) == ctx.analysis(size, process) == 2
+    assert ctx.analysis(size, same) == 2
+    assert len(calls) == 2, "once for each value, equal or not"
