@@ -1,1 +1,16 @@
-"""."""
+"""Passes: one file each; `pipelines.py` has their order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from orgflow_ir.pass_manager import Pass
+from orgflow_ir.plugins import hookimpl
+
+
+@hookimpl
+def orgflow_passes() -> Iterable[type[Pass]]:
+    """The built-in passes, loaded when they are asked for."""
+    from orgflow.passes.pipelines import CHECK
+
+    return tuple(type(item) for item in CHECK)

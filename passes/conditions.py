@@ -1,0 +1,176 @@
+"""Conditions, defaults and labels on the flows of a split."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from orgflow_ir.diagnostics import Edit, Fix, Rule, Severity
+from orgflow_ir.graph import ControlFlow
+from orgflow_ir.model import Flow, Gateway, Model, Scope
+from orgflow_ir.model import Node as ModelNode
+from orgflow_ir.pass_manager import Pass, PassContext, Stage
+
+
+class ConditionalDefault(Rule):
+    """
+    What it finds
+        A default flow that also has a condition.
+    Why it is wrong
+        The default is taken where nothing else is; its condition is never looked at (BPMN 2.0.2,
+        8.4.13), so whoever wrote it expects something that does not happen.
+    Example
+        The default flow `other` of `Amount?` has the condition `amount < 100`.
+    Instead
+        Remove the condition, or do not make the flow the default.
+    """
+
+    code = "OF112"
+    name = "conditional-default"
+    severity = Severity.WARNING
+
+
+class SeveralDefaults(Rule):
+    """
+    What it finds
+        Two default flows out of the same gateway or activity.
+    Why it is wrong
+        Where no condition holds it is not said which one is taken.
+    Example
+        `Amount?` has the default flows `small` and `other`.
+    Instead
+        Give all but one a condition.
+    """
+
+    code = "OF113"
+    name = "several-defaults"
+    severity = Severity.ERROR
+
+
+class MisplacedCondition(Rule):
+    """
+    What it finds
+        A condition or a default flow out of a parallel or event-based gateway or of an event.
+    Why it is wrong
+        A parallel gateway takes every way, an event-based one the way of the event that comes
+        first: the condition is not looked at (BPMN 2.0.2, 10.6.4 and 10.6.6).
+    Example
+        The parallel gateway before `Pack` has the condition `in stock` on its flow to `Pack`.
+    Instead
+        Use an exclusive or inclusive gateway, or remove the condition.
+    """
+
+    code = "OF114"
+    name = "misplaced-condition"
+    severity = Severity.WARNING
+
+
+class SameBranchLabel(Rule):
+    """
+    What it finds
+        Two flows out of one exclusive or inclusive gateway with the same label, to different steps.
+    Why it is wrong
+        A label is what decides: with the same one twice nobody can tell which way is meant.
+    Example
+        `Order ok?` has two flows `yes`, to `Ship` and to `Bill`.
+    Instead
+        Label them differently, or lead one flow `yes` to a parallel gateway.
+    """
+
+    code = "OF310"
+    name = "same-branch-label"
+    severity = Severity.WARNING
+
+
+@dataclass(frozen=True)
+class Conditions(Pass):
+    """Reports conditions and labels that cannot decide anything."""
+
+    name: ClassVar[str] = "conditions"
+    stage: ClassVar[Stage] = Stage.VERIFY
+    rules: ClassVar[tuple[type[Rule], ...]] = (
+        ConditionalDefault, SeveralDefaults, MisplacedCondition, SameBranchLabel,
+    )  # fmt: skip
+
+    def run(self, model: Model, ctx: PassContext) -> Model:
+        """Report; the model is given back as it is."""
+        for scope in model.scopes():
+            graph = ctx.analysis(ControlFlow, scope)
+            for node in scope.nodes:
+                out = graph.flows_out(node.id)
+                if out:
+                    _check(node, out, scope, ctx)
+        return model
+
+
+def _check(node: ModelNode, out: list[Flow], scope: Scope, ctx: PassContext) -> None:
+    kind = node.gateway_kind if isinstance(node, Gateway) else node.kind
+    if kind in ("parallel", "event"):
+        for flow in out:
+            if flow.condition or flow.default:
+                _misplaced(node, flow, scope, ctx)
+        return
+    defaults = [f for f in out if f.default]
+    if len(defaults) > 1:
+        names = " and ".join(f"`{f.label}`" for f in defaults)
+        ctx.emit(
+            SeveralDefaults,
+            f"`{node.label}` has {len(defaults)} default flows: {names}",
+            element=node,
+            help="give all but one a condition",
+        )
+    for flow in defaults:
+        if flow.condition:
+            ctx.emit(
+                ConditionalDefault,
+                f"the default flow `{flow.label}` of `{node.label}` has a condition, "
+                "which is never looked at",
+                element=flow,
+                help="remove the condition, or do not make the flow the default",
+                fix=_without_condition(flow, scope),
+            )
+    if kind in ("exclusive", "inclusive"):
+        for one, two in _same_labels(out):
+            ctx.emit(
+                SameBranchLabel,
+                f"two flows out of `{node.label}` are labelled `{one.label}`",
+                element=two,
+                help="label them differently, or let one flow lead to a parallel gateway",
+            )
+
+
+def _misplaced(node: ModelNode, flow: Flow, scope: Scope, ctx: PassContext) -> None:
+    what = "has a condition" if flow.condition else "is marked as the default"
+    why = (
+        "takes every way"
+        if getattr(node, "gateway_kind", "") == "parallel"
+        else ("takes the way of the event that comes first")
+    )
+    ctx.emit(
+        MisplacedCondition,
+        f"the flow `{flow.label}` out of `{node.label}` {what}, but the gateway {why}",
+        element=flow,
+        help="use an exclusive or inclusive gateway, or remove what cannot decide",
+        fix=_without_condition(flow, scope),
+    )
+
+
+def _without_condition(flow: Flow, scope: Scope) -> Fix:
+    plain = flow.replace(condition=None) if flow.condition else flow.replace(default=False)
+    return Fix(
+        title="remove what is never looked at",
+        applicability="unsafe",
+        edits=(Edit(action="replace", scope=scope.id, id=flow.id, flow=plain),),
+    )
+
+
+def _same_labels(out: list[Flow]) -> Iterator[tuple[Flow, Flow]]:
+    first: dict[str, Flow] = {}
+    for flow in out:
+        label = " ".join(flow.name.split()).casefold()
+        if not label:
+            continue
+        other = first.setdefault(label, flow)
+        if other is not flow and other.target != flow.target:
+            yield other, flow

@@ -1,0 +1,227 @@
+"""Sequence flows that lead from or to something they cannot: nothing, another scope, a start."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from orgflow_ir.control_net import live
+from orgflow_ir.diagnostics import Edit, Fix, Rule, Severity
+from orgflow_ir.graph import ControlFlow
+from orgflow_ir.model import Event, Flow, Gateway, Model, Scope
+from orgflow_ir.model import Node as ModelNode
+from orgflow_ir.pass_manager import Pass, PassContext, Stage
+
+
+class DanglingFlow(Rule):
+    """
+    What it finds
+        A sequence flow whose source or target is missing, or is not a node at all.
+    Why it is wrong
+        It leads from nowhere or to nowhere; mostly an arrow was not snapped to its shape. It is an
+        error where a run can come to its other end, a warning where nothing depends on it.
+    Example
+        <sequenceFlow id="f" sourceRef="Pack" targetRef=""/>
+    Instead
+        <sequenceFlow id="f" sourceRef="Pack" targetRef="Ship"/>
+    """
+
+    code = "OF101"
+    name = "dangling-flow"
+    severity = Severity.ERROR
+
+
+class CrossingFlow(Rule):
+    """
+    What it finds
+        A sequence flow between two pools, or from inside a sub-process to outside it.
+    Why it is wrong
+        BPMN 2.0.2, 7.6.1: a sequence flow stays within its pool and its sub-process; tokens
+        cannot follow it, so it would do nothing.
+    Example
+        A sequence flow from `Send order` in pool Buyer to `Receive order` in pool Seller.
+    Instead
+        Use a message flow between pools; leave a sub-process by its own outgoing flow or by a
+        boundary event.
+    """
+
+    code = "OF102"
+    name = "crossing-flow"
+    severity = Severity.ERROR
+
+
+class FlowIntoStart(Rule):
+    """
+    What it finds
+        A sequence flow that leads into a start event.
+    Why it is wrong
+        A start event begins a process, it is never come back to (BPMN 2.0.2, 10.5.2).
+    Example
+        `Order wrong?` leads back to the start event `Order received`.
+    Instead
+        Lead the flow to an exclusive gateway right after the start event.
+    """
+
+    code = "OF103"
+    name = "flow-into-start"
+    severity = Severity.ERROR
+
+
+class FlowOutOfEnd(Rule):
+    """
+    What it finds
+        A sequence flow that leaves an end event.
+    Why it is wrong
+        A token that comes to an end event is gone (BPMN 2.0.2, 10.5.3): what follows never happens.
+    Example
+        The end event `Order sent` leads to `Archive`.
+    Instead
+        Make the event an intermediate one, or move it behind what follows it.
+    """
+
+    code = "OF104"
+    name = "flow-out-of-end"
+    severity = Severity.ERROR
+
+
+class FlowIntoBoundary(Rule):
+    """
+    What it finds
+        A sequence flow that leads into a boundary event.
+    Why it is wrong
+        A boundary event is triggered while its activity is under way (BPMN 2.0.2, 10.5.6); no
+        token can be sent to it.
+    Example
+        `Remind` leads into the timer on the border of `Approve`.
+    Instead
+        Lead the flow to what the boundary event leads to, or to the activity itself.
+    """
+
+    code = "OF105"
+    name = "flow-into-boundary"
+    severity = Severity.ERROR
+
+
+class SelfLoop(Rule):
+    """
+    What it finds
+        A flow from a gateway that waits for nothing back to that very gateway.
+    Why it is wrong
+        Going round it does nothing; mostly the flow was meant to end somewhere else.
+    Example
+        The exclusive gateway `Stock ok?` has a flow `no` that leads back to `Stock ok?`.
+    Instead
+        Lead the flow back to the task that is to be done again.
+    """
+
+    code = "OF109"
+    name = "self-loop"
+    severity = Severity.WARNING
+
+
+@dataclass(frozen=True)
+class FlowEnds(Pass):
+    """Reports sequence flows with impossible ends."""
+
+    name: ClassVar[str] = "flow-ends"
+    stage: ClassVar[Stage] = Stage.VERIFY
+    rules: ClassVar[tuple[type[Rule], ...]] = (
+        DanglingFlow, CrossingFlow, FlowIntoStart, FlowOutOfEnd, FlowIntoBoundary, SelfLoop,
+    )  # fmt: skip
+
+    def run(self, model: Model, ctx: PassContext) -> Model:
+        """Report; the model is given back as it is."""
+        home: dict[str, Scope] = {}
+        for scope in model.scopes():
+            for node in scope.nodes:
+                home.setdefault(node.id, scope)
+        for scope in model.scopes():
+            here = {n.id: n for n in scope.nodes}
+            reached: frozenset[str] | None = None
+            for flow in scope.flows:
+                if flow.source in here and flow.target in here:
+                    _check(flow, here[flow.source], here[flow.target], scope, ctx)
+                    continue
+                missing = [e for e in (flow.source, flow.target) if e not in home]
+                if not missing:
+                    _crossing(flow, home[flow.source], home[flow.target], ctx)
+                    continue
+                if reached is None:
+                    reached = live(ctx.analysis(ControlFlow, scope))
+                _dangling(flow, here, reached, scope, ctx)
+        return model
+
+
+def _named(flow: Flow) -> str:
+    return f"the flow `{flow.label}`" if flow.name.strip() else "a flow"
+
+
+def _dangling(
+    flow: Flow, here: dict[str, ModelNode], reached: frozenset[str], scope: Scope, ctx: PassContext
+) -> None:
+    ends = []
+    for word, end in (("from", flow.source), ("to", flow.target)):
+        if end in here:
+            ends.append(f"{word} `{here[end].label}`")
+        elif end:
+            ends.append(f"{word} `{end}`, which is not there")
+        else:
+            ends.append(f"{word} nowhere")
+    matters = flow.source in reached or flow.target in reached
+    ctx.emit(
+        DanglingFlow,
+        f"{_named(flow)} leads {' '.join(ends)}",
+        element=flow,
+        help="connect both ends, or remove the flow",
+        severity=None if matters else Severity.WARNING,
+        fix=Fix(
+            title="remove the flow",
+            applicability="unsafe",
+            edits=(Edit(action="remove", scope=scope.id, id=flow.id),),
+        ),
+    )
+
+
+def _crossing(flow: Flow, source: Scope, target: Scope, ctx: PassContext) -> None:
+    ends = {n.id: n for s in (source, target) for n in s.nodes}
+    one, two = ends[flow.source], ends[flow.target]
+    where = "another scope" if source is target else f"`{target.label}`"
+    ctx.emit(
+        CrossingFlow,
+        f"{_named(flow)} leads from `{one.label}` in `{source.label}` to `{two.label}` in {where}",
+        element=flow,
+        help="use a message flow between pools; leave a sub-process by its own flow or an event",
+    )
+
+
+def _check(
+    flow: Flow, source: ModelNode, target: ModelNode, scope: Scope, ctx: PassContext
+) -> None:
+    if isinstance(target, Event) and target.position == "start":
+        ctx.emit(
+            FlowIntoStart,
+            f"{_named(flow)} from `{source.label}` leads into the start event `{target.label}`",
+            element=flow,
+            help="lead it to an exclusive gateway right after the start event",
+        )
+    if isinstance(target, Event) and target.position == "boundary":
+        ctx.emit(
+            FlowIntoBoundary,
+            f"{_named(flow)} from `{source.label}` leads into the boundary event `{target.label}`",
+            element=flow,
+            help="lead it to the activity, or to what the boundary event leads to",
+        )
+    if isinstance(source, Event) and source.position == "end":
+        ctx.emit(
+            FlowOutOfEnd,
+            f"{_named(flow)} to `{target.label}` leaves the end event `{source.label}`",
+            element=flow,
+            help="make the event an intermediate one, or move it to the end",
+        )
+    if source is target and isinstance(source, Gateway) and source.gateway_kind == "exclusive":
+        ctx.emit(
+            SelfLoop,
+            f"{_named(flow)} leads from `{source.label}` back to itself",
+            element=flow,
+            help="lead it back to the step that is to be done again",
+        )

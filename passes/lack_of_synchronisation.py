@@ -1,0 +1,110 @@
+"""Work that is done twice because parallel branches are not waited for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from orgflow.passes.flow_faults import MAX_STATES, Fault, ScopeFaults
+from orgflow.passes.flow_findings import findings, related, run_of
+from orgflow.passes.wording import Namer
+
+from orgflow_ir.diagnostics import Rule, Severity
+from orgflow_ir.model import Gateway, Model
+from orgflow_ir.pass_manager import Pass, PassContext, Stage
+
+
+class WorkDoneTwice(Rule):
+    """
+    What it finds
+        Parallel branches that come together where nothing waits for all of them: at an exclusive
+        gateway, or at an activity with several incoming flows.
+    Why it is wrong
+        Everything after that place happens once for each branch: two parcels, two invoices. The
+        workflow does exactly that, since it is what is drawn.
+    Example
+        A parallel gateway starts `Pack` and `Bill`; both flow into `Ship`. `Ship` is done twice.
+    Instead
+        Join the branches with a parallel gateway (after an inclusive split: an inclusive one).
+    """
+
+    code = "OF203"
+    name = "work-done-twice"
+    severity = Severity.ERROR
+
+
+class UnboundedWork(Rule):
+    """
+    What it finds
+        A loop that starts parallel work each time round and never waits for it.
+    Why it is wrong
+        Every round adds to what is under way, without a limit. On n8n it is done one after the
+        other, and an execution that goes round often enough is stopped by the server.
+    Example
+        A parallel gateway leads to `Remind` and back to itself: reminders without end.
+    Instead
+        Join the parallel work before the loop goes back, or leave the loop to an exclusive gateway.
+    """
+
+    code = "OF206"
+    name = "unbounded-work"
+    severity = Severity.ERROR
+
+
+@dataclass(frozen=True)
+class LackOfSynchronisation(Pass):
+    """Reports places that several tokens pass one after the other."""
+
+    name: ClassVar[str] = "lack-of-synchronisation"
+    stage: ClassVar[Stage] = Stage.ANALYSE
+    rules: ClassVar[tuple[type[Rule], ...]] = (WorkDoneTwice, UnboundedWork)
+    max_states: int = MAX_STATES
+
+    def run(self, model: Model, ctx: PassContext) -> Model:
+        """Report; the model is given back as it is."""
+        for found, fault in findings(model, ctx, self.max_states, "unsync"):
+            namer = Namer(found.scope)
+            if fault.unbounded:
+                name = namer.name(found.net.element[fault.join])
+                ctx.emit(
+                    UnboundedWork,
+                    f"a loop leads back to {name} while work it started is still under way: every "
+                    "time round adds more, without a limit",
+                    element=namer.nodes[found.net.element[fault.join]],
+                    help="join the parallel work before the loop goes back",
+                    trace=run_of(model, ctx, found, fault),
+                )
+                continue
+            ctx.emit(
+                WorkDoneTwice,
+                _message(found, fault, namer),
+                element=namer.nodes[found.net.element[fault.join]],
+                help="let the branches wait for each other: join them with a parallel gateway "
+                "(after an inclusive split with an inclusive one)",
+                related=related(found, fault, namer, "several branches start here"),
+                trace=run_of(model, ctx, found, fault),
+                severity=Severity.WARNING if fault.masked else None,
+            )
+        return model
+
+
+def _message(found: ScopeFaults, fault: Fault, namer: Namer) -> str:
+    net = found.net
+    element = net.element[fault.join]
+    name = namer.name(element)
+    node = namer.nodes[element]
+    what, why = name, "a second token comes to it before the first has gone on"
+    if isinstance(node, Gateway):
+        what = namer.follows(net, fault.join) or f"what comes after {name}"
+        if node.gateway_kind == "exclusive":
+            why = f"{name} lets each of several parallel branches through"
+        else:
+            why = f"{name} can be come to again before the first time is over"
+    if fault.split >= 0 and net.element[fault.split]:
+        split = namer.name(net.element[fault.split])
+        why = (
+            f"{namer.ways(net, fault.taken)} at {split} can all be taken in one run, "
+            f"and {name} does not wait for the others"
+        )
+    masked = " (once the faults before it are mended)" if fault.masked else ""
+    return f"{what} can happen more than once: {why}{masked}"

@@ -1,0 +1,62 @@
+"""Work that nobody waits for any more: tokens that stay behind at a join."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from orgflow.passes.flow_faults import MAX_STATES
+from orgflow.passes.flow_findings import findings, run_of
+from orgflow.passes.wording import Namer
+
+from orgflow_ir.diagnostics import Rule, Severity
+from orgflow_ir.model import Model
+from orgflow_ir.pass_manager import Pass, PassContext, Stage
+
+
+class TokensLeftOver(Rule):
+    """
+    What it finds
+        A join that has gone on already and then gets one more token from a branch that runs several
+        times in one run; there is nothing left for that token to meet.
+    Why it is wrong
+        The process never counts as finished, and what the extra work led to is lost. It is the
+        consequence of work that is done twice (OF203).
+    Example
+        `Pack` and `Bill` run in parallel into an exclusive gateway, and the way from there and
+        `Label` into a parallel one: it goes on with the first and keeps the second for ever.
+    Instead
+        Mend the doubled work: join `Pack` and `Bill` with a parallel gateway.
+    """
+
+    code = "OF204"
+    name = "tokens-left-over"
+    severity = Severity.ERROR
+
+
+@dataclass(frozen=True)
+class LeftoverTokens(Pass):
+    """Reports joins at which a token stays behind after the join has gone on."""
+
+    name: ClassVar[str] = "leftover-tokens"
+    stage: ClassVar[Stage] = Stage.ANALYSE
+    rules: ClassVar[tuple[type[Rule], ...]] = (TokensLeftOver,)
+    max_states: int = MAX_STATES
+
+    def run(self, model: Model, ctx: PassContext) -> Model:
+        """Report; the model is given back as it is."""
+        for found, fault in findings(model, ctx, self.max_states, "leftover"):
+            namer = Namer(found.scope)
+            net = found.net
+            join = net.element[fault.join]
+            late = " and ".join(dict.fromkeys(namer.comes_from(net, a) for a in fault.taken))
+            ctx.emit(
+                TokensLeftOver,
+                f"{namer.name(join)} goes on, and then one more token comes to it from {late} "
+                "and waits there for ever: the run is never finished",
+                element=namer.nodes[join],
+                help="see to it that the branch runs once: "
+                f"{namer.name(net.element[fault.split])} lets several tokens through",
+                trace=run_of(model, ctx, found, fault),
+            )
+        return model

@@ -1,0 +1,90 @@
+"""Link events: a throw and its catch in one scope are a flow drawn in two pieces."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from orgflow_ir.diagnostics import Rule, Severity
+from orgflow_ir.model import Event, Model, Scope
+from orgflow_ir.pass_manager import Pass, PassContext, Stage
+
+
+class BrokenLink(Rule):
+    """
+    What it finds
+        A link event whose counterpart is not in the same process or sub-process.
+    Why it is wrong
+        A throwing link jumps to the catching link of the same name (BPMN 2.0.2, 10.5.5); without
+        it a run is lost there, and a catching link without a throw never runs.
+    Example
+        A throwing link event `A` and no catching link event `A`.
+    Instead
+        Give both the same name, or draw the flow.
+    """
+
+    code = "OF118"
+    name = "broken-link"
+    severity = Severity.ERROR
+
+
+class SameLinkTwice(Rule):
+    """
+    What it finds
+        Two catching link events of the same name in one process or sub-process.
+    Why it is wrong
+        A throwing link of that name could mean either; there may be several throws, never
+        several catches (BPMN 2.0.2, 10.5.5).
+    Example
+        Two catching link events `A`, before `Ship` and before `Bill`.
+    Instead
+        Name them differently; where both are meant, use one and a parallel gateway after it.
+    """
+
+    code = "OF119"
+    name = "same-link-twice"
+    severity = Severity.ERROR
+
+
+@dataclass(frozen=True)
+class LinkEvents(Pass):
+    """Reports links that do not lead to exactly one place."""
+
+    name: ClassVar[str] = "link-events"
+    stage: ClassVar[Stage] = Stage.VERIFY
+    rules: ClassVar[tuple[type[Rule], ...]] = (BrokenLink, SameLinkTwice)
+
+    def run(self, model: Model, ctx: PassContext) -> Model:
+        """Report; the model is given back as it is."""
+        for scope in model.scopes():
+            _check(scope, ctx)
+        return model
+
+
+def _check(scope: Scope, ctx: PassContext) -> None:
+    links: dict[str, dict[str, list[Event]]] = {"throw": {}, "catch": {}}
+    for node in scope.nodes:
+        if isinstance(node, Event) and node.trigger == "link" and node.position in links:
+            name = node.definitions[0].name or node.label
+            links[node.position].setdefault(name, []).append(node)
+    for position, other, loss in (
+        ("throw", "catch", "a run is lost there"),
+        ("catch", "throw", "it never runs"),
+    ):
+        for name, events in links[position].items():
+            if name not in links[other]:
+                ctx.emit(
+                    BrokenLink,
+                    f"the {position}ing link `{name}` has no {other}ing link in "
+                    f"`{scope.label}`: {loss}",
+                    element=events[0],
+                    help=f"add a {other}ing link event of that name, or draw the flow",
+                )
+    for name, events in links["catch"].items():
+        for event in events[1:]:
+            ctx.emit(
+                SameLinkTwice,
+                f"two catching links in `{scope.label}` are named `{name}`",
+                element=event,
+                help="name them differently",
+            )

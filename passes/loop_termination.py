@@ -1,0 +1,62 @@
+"""Loops that a run cannot leave."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from orgflow.passes.flow_faults import MAX_STATES
+from orgflow.passes.flow_findings import ended_by, findings, run_of
+from orgflow.passes.wording import Namer
+
+from orgflow_ir.diagnostics import Rule, Severity
+from orgflow_ir.model import Model
+from orgflow_ir.pass_manager import Pass, PassContext, Stage
+
+
+class EndlessLoop(Rule):
+    """
+    What it finds
+        A loop that a run can get into and that no choice leads out of.
+    Why it is wrong
+        The work in it is done again and again and the process never ends. On n8n the execution runs
+        until it is stopped or the server has no memory left.
+    Example
+        `Check` leads to `Correct`, and `Correct` leads back to `Check`; no flow leaves the two.
+    Instead
+        Let an exclusive gateway in the loop have a way to the end.
+    """
+
+    code = "OF202"
+    name = "endless-loop"
+    severity = Severity.ERROR
+
+
+@dataclass(frozen=True)
+class LoopTermination(Pass):
+    """Reports loops without a way out. Choices are fair: a loop with a way out is left."""
+
+    name: ClassVar[str] = "loop-termination"
+    stage: ClassVar[Stage] = Stage.ANALYSE
+    rules: ClassVar[tuple[type[Rule], ...]] = (EndlessLoop,)
+    max_states: int = MAX_STATES
+
+    def run(self, model: Model, ctx: PassContext) -> Model:
+        """Report; the model is given back as it is."""
+        for found, fault in findings(model, ctx, self.max_states, "livelock"):
+            if ended_by(model, found.scope) is not None:
+                continue  # "repeat until this event comes": left through the event
+            namer = Namer(found.scope)
+            inside = [found.net.element[n] for n in fault.around if found.net.element[n]]
+            known = [i for i in dict.fromkeys(inside) if i in namer.nodes]
+            ctx.emit(
+                EndlessLoop,
+                f"a run that comes to {namer.name(found.net.element[fault.join])} goes round "
+                f"{namer.named(known)} for ever: no way leads to an end"
+                + (" (once the faults before it are mended)" if fault.masked else ""),
+                element=namer.nodes[found.net.element[fault.join]],
+                help="add an exclusive gateway to the loop with a way that leads out of it",
+                trace=run_of(model, ctx, found, fault),
+                severity=Severity.WARNING if fault.masked else None,
+            )
+        return model

@@ -1,0 +1,95 @@
+"""Message flows: between pools, from and to something that is there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from orgflow_ir.diagnostics import Rule, Severity
+from orgflow_ir.model import MessageFlow, Model
+from orgflow_ir.pass_manager import Pass, PassContext, Stage
+
+
+class MessageFlowInPool(Rule):
+    """
+    What it finds
+        A message flow between two elements of the same pool.
+    Why it is wrong
+        Message flows connect pools (BPMN 2.0.2, 9.3); within a pool order is said by sequence
+        flows, and this arrow has no effect on it.
+    Example
+        A message flow from `Ask manager` to `Decide` in the same pool.
+    Instead
+        A sequence flow, or a pool of its own for the other party.
+    """
+
+    code = "OF116"
+    name = "message-flow-in-pool"
+    severity = Severity.WARNING
+
+
+class DanglingMessageFlow(Rule):
+    """
+    What it finds
+        A message flow whose source or target is missing or is neither a node nor a pool.
+    Why it is wrong
+        Nobody sends or nobody receives the message.
+    Example
+        <messageFlow id="m" sourceRef="Send" targetRef=""/>
+    Instead
+        <messageFlow id="m" sourceRef="Send" targetRef="Pool_Customer"/>
+    """
+
+    code = "OF117"
+    name = "dangling-message-flow"
+    severity = Severity.WARNING
+
+
+@dataclass(frozen=True)
+class MessageFlows(Pass):
+    """Reports message flows with impossible ends."""
+
+    name: ClassVar[str] = "message-flows"
+    stage: ClassVar[Stage] = Stage.VERIFY
+    rules: ClassVar[tuple[type[Rule], ...]] = (MessageFlowInPool, DanglingMessageFlow)
+
+    def run(self, model: Model, ctx: PassContext) -> Model:
+        """Report; the model is given back as it is."""
+        if not model.message_flows:
+            return model
+        home: dict[str, str] = {}
+        labels: dict[str, str] = {}
+        for process in model.processes:
+            home[process.id], labels[process.id] = process.id, process.label
+            for scope in process.scopes():
+                for node in scope.nodes:
+                    home[node.id], labels[node.id] = process.id, node.label
+        for pool in model.pools:
+            home[pool.id], labels[pool.id] = pool.process or pool.id, pool.label
+        told = {d.element for d in ctx.diagnostics if d.code == "OF152"}
+        for flow in model.message_flows:
+            if flow.id in told:
+                continue  # the frontend has said that an end is not there
+            _check(flow, home, labels, ctx)
+        return model
+
+
+def _check(
+    flow: MessageFlow, home: dict[str, str], labels: dict[str, str], ctx: PassContext
+) -> None:
+    name = f"the message flow `{flow.label}`" if flow.name.strip() else "a message flow"
+    ends = [f"`{labels[e]}`" if e in labels else "nothing" for e in (flow.source, flow.target)]
+    if "nothing" in ends:
+        ctx.emit(
+            DanglingMessageFlow,
+            f"{name} leads from {ends[0]} to {ends[1]}",
+            element=flow,
+            help="connect both ends to a node or a pool, or remove it",
+        )
+    elif home[flow.source] == home[flow.target]:
+        ctx.emit(
+            MessageFlowInPool,
+            f"{name} leads from {ends[0]} to {ends[1]} in the same pool",
+            element=flow,
+            help="use a sequence flow, or a pool of its own for the other party",
+        )

@@ -1,0 +1,46 @@
+"""The order of passes, and how severe a command finds what they report. Read top to bottom."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from orgflow.passes.conditions import Conditions
+from orgflow.passes.event_gateways import EventGateways
+from orgflow.passes.flow_ends import FlowEnds
+from orgflow.passes.lack_of_synchronisation import LackOfSynchronisation
+from orgflow.passes.leftover_tokens import LeftoverTokens
+from orgflow.passes.link_events import LinkEvents
+from orgflow.passes.loop_termination import LoopTermination
+from orgflow.passes.merge_deadlock import MergeDeadlock
+from orgflow.passes.message_flows import MessageFlows
+from orgflow.passes.process_ends import ProcessEnds
+from orgflow.passes.references import References
+from orgflow.passes.undecided_flow import Undecided
+
+from orgflow_ir.diagnostics import Severity
+from orgflow_ir.pass_manager import Pass
+
+CHECK: tuple[Pass, ...] = (
+    FlowEnds(),
+    ProcessEnds(),
+    Conditions(),
+    EventGateways(),
+    LinkEvents(),
+    MessageFlows(),
+    References(),
+    MergeDeadlock(),
+    LoopTermination(),
+    LackOfSynchronisation(),
+    LeftoverTokens(),
+    Undecided(),
+)
+"""What `check` runs, and `compile` before anything else: verify, then analyse."""
+
+COMPILE_SEVERITIES: Mapping[str, Severity] = MappingProxyType(
+    {"OF203": Severity.WARNING, "OF204": Severity.WARNING}
+)
+"""What `compile` finds less severe than `check`: the workflow does exactly what is drawn."""
+
+FORCEABLE: frozenset[str] = frozenset({"OF201", "OF202", "OF206"})
+"""Errors that `compile --force` lets through as warnings. Malformed models are never forced."""

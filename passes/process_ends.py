@@ -1,0 +1,176 @@
+"""Where processes begin and end, and what never runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from orgflow_ir.control_net import has_starts, is_handler, live
+from orgflow_ir.diagnostics import Rule, Severity
+from orgflow_ir.graph import ControlFlow
+from orgflow_ir.model import Event, Gateway, Model, Opaque, Process, Scope, SubProcess
+from orgflow_ir.model import Node as ModelNode
+from orgflow_ir.pass_manager import Pass, PassContext, Stage
+
+
+class EmptyProcess(Rule):
+    """
+    What it finds
+        A process without a single step. An error where no process of the model has one.
+    Why it is wrong
+        There is nothing to run.
+    Example
+        <process id="p"/>
+    Instead
+        Draw the process, or make its pool a black box.
+    """
+
+    code = "OF107"
+    name = "empty-process"
+    severity = Severity.WARNING
+
+
+class NoStart(Rule):
+    """
+    What it finds
+        A process without a start event.
+    Why it is wrong
+        BPMN allows it: whatever no flow leads to begins when the process does, all of it at once.
+        A start event says how the process begins and is what a workflow gets its trigger from.
+    Example
+        A process that begins with the task `Check order`.
+    Instead
+        A start event `Order received` that leads to `Check order`.
+    """
+
+    code = "OF108"
+    name = "no-start"
+    severity = Severity.INFO
+
+
+class LooseGateway(Rule):
+    """
+    What it finds
+        A gateway that nothing leaves.
+    Why it is wrong
+        A run that comes to it ends there; mostly a flow was forgotten.
+    Example
+        The exclusive gateway `Stock ok?` has no outgoing flow.
+    Instead
+        Add the flows, or put an end event in its place.
+    """
+
+    code = "OF110"
+    name = "loose-gateway"
+    severity = Severity.WARNING
+
+
+class NeverRuns(Rule):
+    """
+    What it finds
+        Steps that no way leads to from any start event.
+    Why it is wrong
+        They never happen, in no run, and are left out of what is emitted.
+    Example
+        `Archive` is drawn, but no flow leads to it.
+    Instead
+        Lead a flow to it, or remove it.
+    """
+
+    code = "OF111"
+    name = "never-runs"
+    severity = Severity.WARNING
+
+
+@dataclass(frozen=True)
+class ProcessEnds(Pass):
+    """Reports processes without content or start and steps that are never reached."""
+
+    name: ClassVar[str] = "process-ends"
+    stage: ClassVar[Stage] = Stage.VERIFY
+    rules: ClassVar[tuple[type[Rule], ...]] = (EmptyProcess, NoStart, LooseGateway, NeverRuns)
+
+    def run(self, model: Model, ctx: PassContext) -> Model:
+        """Report; the model is given back as it is."""
+        empty = all(not p.nodes for p in model.processes)
+        for process in model.processes:
+            if not process.nodes:
+                ctx.emit(
+                    EmptyProcess,
+                    f"the process `{process.label}` has no steps",
+                    element=process,
+                    help="draw its steps, or make its pool a black box",
+                    severity=Severity.ERROR if empty else None,
+                )
+        for scope in model.scopes():
+            if scope.nodes and not (isinstance(scope, SubProcess) and scope.flavour == "ad-hoc"):
+                _check(scope, ctx)
+        return model
+
+
+def _check(scope: Scope, ctx: PassContext) -> None:
+    graph = ctx.analysis(ControlFlow, scope)
+    reached = live(graph)
+    started = has_starts(graph)
+    if isinstance(scope, Process) and not started and reached:
+        first = [n.label for n in scope.nodes if n.id in reached and not graph.into[n.id]]
+        ctx.emit(
+            NoStart,
+            f"`{scope.label}` has no start event; it begins with {_list(first)}",
+            element=scope,
+            help="add a start event",
+        )
+    for node in scope.nodes:
+        if isinstance(node, Gateway) and node.id in reached and not graph.out[node.id]:
+            ctx.emit(
+                LooseGateway,
+                f"nothing leaves the gateway `{node.label}`: a run that comes to it ends there",
+                element=node,
+                help="add its outgoing flows, or put an end event in its place",
+            )
+    dead = [n for n in scope.nodes if n.id not in reached and not _apart(n, graph)]
+    for island in _islands(dead, graph):
+        ctx.emit(
+            NeverRuns,
+            f"{_list([n.label for n in island])} never "
+            f"{'runs' if len(island) == 1 else 'run'}: no way leads there from a start",
+            element=island[0],
+            help="lead a flow there, or remove what is not used",
+        )
+
+
+def _list(labels: list[str]) -> str:
+    shown = [f"`{label}`" for label in labels[:4]]
+    more = len(labels) - len(shown)
+    return " and ".join(filter(None, (", ".join(shown), f"{more} more" if more else "")))
+
+
+def _apart(node: ModelNode, graph: ControlFlow) -> bool:
+    """Whether it is no surprise that no flow leads to a node."""
+    if isinstance(node, Opaque) and not (graph.out[node.id] or graph.into[node.id]):
+        return True
+    if isinstance(node, Event) and node.position == "boundary":
+        host = graph.nodes.get(node.attached_to or "")
+        return host is None or is_handler(host)
+    return is_handler(node)
+
+
+def _islands(dead: list[ModelNode], graph: ControlFlow) -> list[list[ModelNode]]:
+    """Connected parts of the dead nodes, in model order."""
+    left = {n.id for n in dead}
+    found: list[list[ModelNode]] = []
+    for node in dead:
+        if node.id not in left:
+            continue
+        left.discard(node.id)
+        members, stack = {node.id}, [node.id]
+        while stack:
+            here = stack.pop()
+            near = [a.target for a in graph.out[here]] + [a.source for a in graph.into[here]]
+            for other in near:
+                if other in left:
+                    left.discard(other)
+                    members.add(other)
+                    stack.append(other)
+        found.append([n for n in dead if n.id in members])
+    return found

@@ -1,0 +1,119 @@
+"""References between elements: boundary events, calls, lanes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from orgflow_ir.diagnostics import Rule, Severity
+from orgflow_ir.model import CallActivity, Event, Model, Scope, SubProcess, Task
+from orgflow_ir.pass_manager import Pass, PassContext, Stage
+
+
+class UnattachedBoundary(Rule):
+    """
+    What it finds
+        A boundary event that sits on no activity of its own process or sub-process.
+    Why it is wrong
+        It is triggered while its activity is under way: without one it never is.
+    Example
+        A boundary timer whose activity was deleted.
+    Instead
+        Attach it to the activity, or make it an intermediate event on a flow.
+    """
+
+    code = "OF106"
+    name = "unattached-boundary"
+    severity = Severity.ERROR
+
+
+class UnknownCalledProcess(Rule):
+    """
+    What it finds
+        A call activity that names no process, or one that is not in this model.
+    Why it is wrong
+        Nothing need be wrong: it may be in another file. What it does is not known here.
+    Example
+        `Check credit` calls `CreditCheck`, which is drawn elsewhere.
+    Instead
+        Nothing to do, or put both processes into one file.
+    """
+
+    code = "OF120"
+    name = "unknown-called-process"
+    severity = Severity.INFO
+
+
+class UnknownLaneMember(Rule):
+    """
+    What it finds
+        A lane that lists something that is no step of its process.
+    Why it is wrong
+        Who does that step is lost; mostly it was deleted or renamed by hand.
+    Example
+        Lane `Sales` lists `Task_7`, which is not there.
+    Instead
+        List a step that is there, or remove the entry.
+    """
+
+    code = "OF121"
+    name = "unknown-lane-member"
+    severity = Severity.WARNING
+
+
+@dataclass(frozen=True)
+class References(Pass):
+    """Reports references that lead nowhere; what a frontend has reported is not told again."""
+
+    name: ClassVar[str] = "references"
+    stage: ClassVar[Stage] = Stage.VERIFY
+    rules: ClassVar[tuple[type[Rule], ...]] = (
+        UnattachedBoundary, UnknownCalledProcess, UnknownLaneMember,
+    )  # fmt: skip
+
+    def run(self, model: Model, ctx: PassContext) -> Model:
+        """Report; the model is given back as it is."""
+        told = {d.element for d in ctx.diagnostics if d.code in ("OF152", "OF153")}
+        processes = {p.id for p in model.processes}
+        for scope in model.scopes():
+            _nodes(scope, processes, told, ctx)
+        for process in model.processes:
+            inside = {n.id for s in process.scopes() for n in s.nodes}
+            for scope in process.scopes():
+                for lane in scope.lanes:
+                    lost = [m for m in lane.members if m not in inside]
+                    if lost and lane.id not in told:
+                        ctx.emit(
+                            UnknownLaneMember,
+                            f"the lane `{lane.label}` lists `{lost[0]}`, which is no step of "
+                            f"`{process.label}`",
+                            element=lane,
+                            help="list a step that is there, or remove the entry",
+                        )
+        return model
+
+
+def _nodes(scope: Scope, processes: set[str], told: set[str | None], ctx: PassContext) -> None:
+    activities: set[str] | None = None
+    for node in scope.nodes:
+        if isinstance(node, CallActivity):
+            called = (node.called or "").rpartition(":")[2]
+            if called not in processes:
+                what = f"`{node.called}`, which is not in this model" if called else "nothing"
+                ctx.emit(
+                    UnknownCalledProcess,
+                    f"`{node.label}` calls {what}",
+                    element=node,
+                    help=None if called else "name the process it calls",
+                )
+        elif isinstance(node, Event) and node.position == "boundary" and node.id not in told:
+            if activities is None:
+                kinds = Task | CallActivity | SubProcess
+                activities = {n.id for n in scope.nodes if isinstance(n, kinds)}
+            if node.attached_to not in activities:
+                ctx.emit(
+                    UnattachedBoundary,
+                    f"the boundary event `{node.label}` sits on no activity of `{scope.label}`",
+                    element=node,
+                    help="attach it to an activity beside it, or make it an intermediate event",
+                )

@@ -1,0 +1,54 @@
+"""What the analysis of the flow cannot decide, said rather than kept quiet."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from orgflow.passes.flow_faults import MAX_STATES
+from orgflow.passes.flow_findings import all_faults
+
+from orgflow_ir.diagnostics import Rule, Severity
+from orgflow_ir.model import Model
+from orgflow_ir.pass_manager import Pass, PassContext, Stage
+
+
+class UndecidedFlow(Rule):
+    """
+    What it finds
+        A part of the process for which it was not decided whether a join can wait for ever or work
+        can be done twice: a construct that is not analysed, or a tangle beyond the budget.
+    Why it is wrong
+        Nothing need be wrong; that no fault is reported there is no proof that there is none.
+    Example
+        An event sub-process: it may start at any time, and the rest is analysed without it.
+    Instead
+        For a tangle: draw it as nested blocks, or raise `merge-deadlock{max-states=…}`.
+    """
+
+    code = "OF205"
+    name = "undecided-flow"
+    severity = Severity.INFO
+
+
+@dataclass(frozen=True)
+class Undecided(Pass):
+    """Reports what merge-deadlock and its companions could not decide."""
+
+    name: ClassVar[str] = "undecided-flow"
+    stage: ClassVar[Stage] = Stage.ANALYSE
+    rules: ClassVar[tuple[type[Rule], ...]] = (UndecidedFlow,)
+    max_states: int = MAX_STATES
+
+    def run(self, model: Model, ctx: PassContext) -> Model:
+        """Report; the model is given back as it is."""
+        for found in all_faults(model, ctx, self.max_states):
+            nodes = {n.id: n for n in found.scope.nodes}
+            for doubt in found.doubts:
+                node = nodes.get(doubt.element, found.scope)
+                ctx.emit(
+                    UndecidedFlow,
+                    f"the flow around `{node.label}` is not fully checked: {doubt.reason}",
+                    element=node,
+                )
+        return model

@@ -1,0 +1,75 @@
+"""Running the command line in tests: the installed entry point, streams apart, as bytes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+LINEAR = """\
+<?xml version="1.0" encoding="UTF-8"?>
+<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" id="d"
+    targetNamespace="https://example.org/bpmn">
+  <process id="p" name="Order" isExecutable="true">
+    <startEvent id="start" name="Order received" />
+    <task id="ship" name="Ship order" />
+    <endEvent id="end" name="Order shipped" />
+    <sequenceFlow id="f1" sourceRef="start" targetRef="ship" />
+    <sequenceFlow id="f2" sourceRef="ship" targetRef="end" />
+  </process>
+</definitions>
+"""
+
+DEADLOCK = """\
+<?xml version="1.0" encoding="UTF-8"?>
+<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" id="d"
+    targetNamespace="https://example.org/bpmn">
+  <process id="p" name="Order" isExecutable="true">
+    <startEvent id="start" name="Order received" />
+    <exclusiveGateway id="which" name="Which way?" />
+    <task id="a" name="One way" />
+    <task id="b" name="Other way" />
+    <parallelGateway id="both" name="Both done" />
+    <endEvent id="end" name="Done" />
+    <sequenceFlow id="f1" sourceRef="start" targetRef="which" />
+    <sequenceFlow id="f2" name="One" sourceRef="which" targetRef="a" />
+    <sequenceFlow id="f3" name="Other" sourceRef="which" targetRef="b" />
+    <sequenceFlow id="f4" sourceRef="a" targetRef="both" />
+    <sequenceFlow id="f5" sourceRef="b" targetRef="both" />
+    <sequenceFlow id="f6" sourceRef="both" targetRef="end" />
+  </process>
+</definitions>
+"""
+"""An exclusive split that a parallel join waits for: OF201 on every run."""
+
+
+@dataclass(frozen=True)
+class Ran:
+    """Exit code and streams of one command line."""
+
+    code: int
+    out: str
+    err: str
+
+
+def orgflowc(
+    *args: str | Path,
+    stdin: str | bytes = b"",
+    cwd: Path | None = None,
+    env: Mapping[str, str] | None = None,
+) -> Ran:
+    """Run `orgflowc` in a process of its own; standard error is no terminal."""
+    command: Sequence[str] = [sys.executable, "-m", "orgflow.cli", *map(str, args)]
+    done = subprocess.run(
+        command,
+        input=stdin.encode() if isinstance(stdin, str) else stdin,
+        capture_output=True,
+        cwd=cwd,
+        env={**os.environ, **(env or {})},
+        check=False,
+        timeout=120,
+    )
+    return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())

@@ -1,0 +1,68 @@
+"""The contracts on every registered leaf, and every cell of the matrix of what targets can say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from cli_cases import LINEAR
+
+from orgflow_ir.diagnostics import Severity
+from orgflow_ir.minimal import minimal_model
+from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.plugins import Registry
+from orgflow_ir.source import SourceFile
+from orgflow_ir.target import coverage
+from orgflow_ir.testing import check_backend, check_frontend, emit
+from orgflow_ir.walk import CONSTRUCTS
+
+ROOT = Path(__file__).resolve().parent.parent
+REGISTRY = Registry(outside=False)
+PME = (
+    b'{"tasks": [{"id": "task_1", "name": "Ship order", "type": "Task"}],'
+    b' "events": [{"id": "event_1", "name": "Started", "type": "StartNoneEvent"},'
+    b' {"id": "event_2", "name": "Finished", "type": "EndNoneEvent"}],'
+    b' "gateways": [], "pools": [],'
+    b' "sequenceFlows": [{"id": "sequenceFlow_1", "sourceRef": "event_1", "targetRef": "task_1"},'
+    b' {"id": "sequenceFlow_2", "sourceRef": "task_1", "targetRef": "event_2"}],'
+    b' "messageFlows": []}'
+)
+SAMPLES = {
+    "bpmn": [SourceFile("order.bpmn", LINEAR.encode())],
+    "ir": [SourceFile("order.json", minimal_model("task.user").to_json().encode())],
+    "pme": [SourceFile("order.json", PME)],
+}
+
+
+@pytest.mark.parametrize("name", sorted(REGISTRY.backends))
+def test_a_backend_keeps_its_contract(name: str) -> None:
+    check_backend(REGISTRY.backends[name])
+
+
+@pytest.mark.parametrize("name", sorted(REGISTRY.frontends))
+def test_a_frontend_keeps_its_contract(name: str) -> None:
+    check_frontend(REGISTRY.frontends[name], SAMPLES[name])
+
+
+@pytest.mark.parametrize("name", sorted(REGISTRY.backends))
+@pytest.mark.parametrize("construct", sorted(CONSTRUCTS))
+def test_every_cell_of_the_matrix(construct: str, name: str) -> None:
+    backend = REGISTRY.backends[name]
+    artifacts, said = emit(backend, minimal_model(construct))
+    errors = [d for d in said if d.severity is Severity.ERROR]
+    cell = coverage(backend.target, construct)
+    if cell in ("refused", "degraded"):
+        assert artifacts is None
+        assert {d.code for d in errors} <= {"OF402", "OF403"}
+        assert any(f"({construct}" in d.message for d in errors), [d.message for d in errors]
+    elif artifacts is None:  # something else in the minimal model is refused
+        assert all(f"({construct})" not in d.message for d in errors), errors
+    elif cell == "lowered":
+        assert any(d.code == "OF401" for d in said)
+
+
+def test_a_context_without_a_registry_is_enough(tmp_path: Path) -> None:
+    source = SAMPLES["bpmn"][0]
+    model = REGISTRY.frontends["bpmn"].parse(source, PassContext())
+    assert model is not None
+    assert emit(REGISTRY.backends["n8n"], model)[0]

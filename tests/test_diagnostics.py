@@ -1,0 +1,99 @@
+"""One runner over `diagnostics/CODE-name/{bad.*, good.*, expected.txt}`.
+
+`expected.txt` holds what `check` says about the bad model, one diagnostic a line; a missing line
+and an extra one both fail. The good model must be free of the code. A safe fix must clear it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from orgflow.passes.pipelines import CHECK
+
+from orgflow_ir.diagnostics import Diagnostic, Severity, apply
+from orgflow_ir.model import Model
+from orgflow_ir.pass_manager import PassContext, PassManager
+from orgflow_ir.plugins import Registry
+from orgflow_ir.source import SourceFile
+
+FOLDER = Path(__file__).resolve().parent / "diagnostics"
+CASES = sorted(p for p in FOLDER.iterdir() if p.is_dir())
+REGISTRY = Registry(outside=False)
+
+
+def read(path: Path) -> tuple[Model | None, PassContext]:
+    frontend = next(f for f in REGISTRY.frontends.values() if path.suffix in f.suffixes)
+    ctx = PassContext(registry=REGISTRY)
+    return frontend.parse(SourceFile(path.name, path.read_bytes()), ctx), ctx
+
+
+def check(path: Path) -> tuple[Model | None, list[Diagnostic]]:
+    model, ctx = read(path)
+    if model is not None:
+        checked = PassManager(CHECK).run(model, ctx)
+        assert checked is model, "a pass that only looks gives back the model it was given"
+    return model, ctx.diagnostics
+
+
+def line(diagnostic: Diagnostic) -> str:
+    where = f" [{diagnostic.element}]" if diagnostic.element else ""
+    return f"{diagnostic.severity} {diagnostic.code}{where}: {diagnostic.message}"
+
+
+def source(case: Path, stem: str) -> Path:
+    (found,) = case.glob(f"{stem}.*")
+    return found
+
+
+def test_there_are_cases() -> None:
+    assert len(CASES) >= 25
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda p: p.name)
+def test_bad_model_is_told_as_expected(case: Path) -> None:
+    code = case.name.split("-")[0]
+    _, found = check(source(case, "bad"))
+    lines = [line(d) for d in found]
+    expected = (case / "expected.txt").read_text("utf-8").splitlines()
+    assert lines == expected
+    assert any(d.code == code for d in found), f"{code} itself is not among them"
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda p: p.name)
+def test_good_model_is_free_of_it(case: Path) -> None:
+    code = case.name.split("-")[0]
+    _, found = check(source(case, "good"))
+    assert [line(d) for d in found if d.code == code or d.severity is Severity.ERROR] == []
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda p: p.name)
+def test_name_of_the_case_is_the_rule(case: Path) -> None:
+    code, _, name = case.name.partition("-")
+    assert REGISTRY.rules[code].name == name
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda p: p.name)
+def test_messages_keep_the_style(case: Path) -> None:
+    _, found = check(source(case, "bad"))
+    for diagnostic in found:
+        for text in (diagnostic.message, diagnostic.help or ""):
+            assert not text.endswith("."), text
+            assert not text[:1].isupper(), text
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda p: p.name)
+def test_fixes_apply_and_safe_ones_clear_the_fault(case: Path) -> None:
+    model, found = check(source(case, "bad"))
+    for diagnostic in found:
+        if diagnostic.fix is None or diagnostic.fix.applicability == "manual":
+            continue
+        assert model is not None
+        fixed = apply(model, diagnostic.fix)
+        assert fixed != model
+        ctx = PassContext(registry=REGISTRY)
+        PassManager(CHECK).run(fixed, ctx)
+        left = {(d.code, d.element) for d in ctx.diagnostics}
+        assert (diagnostic.code, diagnostic.element) not in left
+        if diagnostic.fix.applicability == "safe":
+            assert not any(d.severity is Severity.ERROR for d in ctx.diagnostics)

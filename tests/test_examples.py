@@ -1,0 +1,116 @@
+"""Every example × every target: one golden file each, and all of them sound and explained."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli_cases import DEADLOCK, orgflowc
+from orgflow import cli
+from orgflow.backends.n8n.engine.local import LocalEngine
+from orgflow.commands.driver import check_model, compile_model, load
+
+from orgflow_ir.diagnostics import Severity
+from orgflow_ir.model import Model
+from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.plugins import Registry
+
+ROOT = Path(__file__).resolve().parent.parent
+MODELS = sorted((ROOT / "examples").glob("*/model.*"))
+NAMES = [path.parent.name for path in MODELS]
+BACKENDS = sorted(Registry(outside=False).backends)
+
+
+def read(path: Path, registry: Registry, ctx: PassContext) -> Model:
+    """The model of an example, with its drawing; named as people in the checkout name it."""
+    from orgflow_ir.source import SourceFile
+
+    source = SourceFile(str(path.relative_to(ROOT)), path.read_bytes())
+    model = load(source, registry, ctx, diagram=True)
+    assert model is not None
+    return model
+
+
+def test_there_are_examples() -> None:
+    assert {"leave-request", "order-to-cash", "invoice-approval"} <= set(NAMES)
+    assert {"n8n", "ir"} <= set(BACKENDS)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("path", MODELS, ids=NAMES)
+def test_golden(path: Path, backend: str, registry: Registry, artifacts: Any) -> None:
+    ctx = PassContext(registry=registry)
+    model = read(path, registry, ctx)
+    emitted = compile_model(model, registry.backends[backend], ctx)
+    assert emitted is not None, ctx.diagnostics
+    assert emitted == artifacts
+
+
+@pytest.mark.parametrize("path", MODELS, ids=NAMES)
+def test_an_example_is_sound_and_says_so(path: Path, registry: Registry) -> None:
+    ctx = PassContext(registry=registry)
+    check_model(read(path, registry, ctx), ctx)
+    assert [d for d in ctx.diagnostics if d.severity is not Severity.INFO] == []
+
+
+@pytest.mark.parametrize("path", MODELS, ids=NAMES)
+def test_an_example_is_drawn_without_overlaps(path: Path, registry: Registry) -> None:
+    model = read(path, registry, PassContext(registry=registry))
+    assert model.diagram is not None
+    bounds = {shape.element: shape.bounds for shape in model.diagram.shapes}
+    drawn = {edge.element for edge in model.diagram.edges}
+    nodes = [node.id for process in model.processes for node in process.nodes]
+    assert set(nodes) <= set(bounds)
+    assert {flow.id for process in model.processes for flow in process.flows} <= drawn
+    for one, other in itertools.combinations(nodes, 2):
+        (ax, ay, aw, ah), (bx, by, bw, bh) = bounds[one], bounds[other]
+        apart = ax + aw <= bx or bx + bw <= ax or ay + ah <= by or by + bh <= ay
+        assert apart, f"{one} and {other} overlap"
+    for lane in (lane for process in model.processes for lane in process.lanes):
+        x, y, w, h = bounds[lane.id]
+        for member in lane.members:
+            mx, my, mw, mh = bounds[member]
+            assert x <= mx <= mx + mw <= x + w, member
+            assert y <= my <= my + mh <= y + h, member
+
+
+@pytest.mark.parametrize("path", MODELS, ids=NAMES)
+def test_an_example_is_explained(path: Path) -> None:
+    text = (path.parent / "README.md").read_text("utf-8")
+    assert f"orgflowc compile examples/{path.parent.name}/{path.name} --target n8n" in text
+    assert "## What to connect in n8n" in text
+
+
+@pytest.mark.parametrize("path", MODELS, ids=NAMES)
+def test_every_run_of_an_example_on_the_real_engine(
+    path: Path, registry: Registry, engine: LocalEngine, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.run(["run", str(path), "--all-paths", "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["ok"]
+    assert report["f1"] == 1.0
+    assert report["flows"]["covered"] == report["flows"]["total"]
+    assert {run["verdict"] for run in report["runs"]} == {"equal"}
+
+
+def test_what_the_readme_shows_is_what_is_printed(tmp_path: Path) -> None:
+    shown = (ROOT / "README.md").read_text("utf-8")
+    (tmp_path / "order.bpmn").write_text(DEADLOCK)
+    refused = orgflowc("check", "order.bpmn", cwd=tmp_path)
+    assert f"$ orgflowc check order.bpmn\n{refused.err}```" in shown
+    model = "examples/leave-request/model.bpmn"
+    compiled = orgflowc(
+        "compile", model, "--target", "n8n", "-o", tmp_path / "leave-request.json", cwd=ROOT
+    )
+    first, *_, last = compiled.err.split("\n\n")
+    assert f"-o leave-request.json\n{first}\n…\n{last}\n$" in shown
+
+
+def test_the_run_that_the_readme_shows(engine: LocalEngine) -> None:
+    shown = (ROOT / "README.md").read_text("utf-8")
+    model = "examples/leave-request/model.bpmn"
+    ran = orgflowc("run", model, cwd=ROOT)
+    assert f"$ orgflowc run {model}\n{ran.out.split(chr(10) * 2)[0]}\n…" in shown
