@@ -1,1 +1,155 @@
-"""The command line."""
+"""The command line: one group whose commands are loaded when they are used."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any, NoReturn
+
+import click
+from orgflow.commands.startup import quick_start
+
+quick_start()
+
+_COMMANDS: dict[str, str] = {
+    "compile": "Compile a model into a workflow of the target.",
+    "check": "Find what is wrong with models.",
+    "explain": "Explain a diagnostic code: what, why, example, what instead.",
+    "opt": "Run passes on a model and print the model that results.",
+    "list": "List frontends, backends, passes, agents, rules or constructs.",
+    "trace": "Print the runs of a model, one a line.",
+    "run": "Run a model on the target's engine and compare with its meaning.",
+    "engine": "Install or show the local engine that `run` and `eval` use.",
+    "eval": "Measure the compiler on a suite of models.",
+}
+"""Every command with its line of help, here so that `--help` imports none of them."""
+
+OK, MODEL_ERRORS, MISUSE, INTERRUPTED = 0, 1, 2, 130
+"""Exit codes; 3 (a server or model endpoint failed) belongs to the commands that talk to one."""
+
+
+class ClosedOutput(click.ClickException):
+    """Whoever read our output stopped before the end."""
+
+    exit_code = MISUSE
+
+    def __init__(self) -> None:
+        super().__init__("the output was closed before everything was written")
+
+
+class LazyGroup(click.Group):
+    """A group that imports `orgflow.commands.NAME` when NAME is invoked, and not before."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        module = import_module(f"orgflow.commands.{cmd_name}")
+        command: click.Command = module.command
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
+            from difflib import get_close_matches
+
+            near = get_close_matches(args[0], _COMMANDS, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(_COMMANDS)}"
+            raise click.UsageError(f"no such command {args[0]!r}; {hint}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(_COMMANDS.items()))
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            result = super().invoke(ctx)
+            if sys.stdout is not None:
+                sys.stdout.flush()
+        except BrokenPipeError:  # click itself would end this with exit code 1
+            _discard_stdout()
+            raise ClosedOutput from None
+        return result
+
+
+def _discard_stdout() -> None:
+    """Give the interpreter's last flush of what could not be written somewhere to go."""
+    with open(os.devnull, "wb") as nowhere:
+        os.dup2(nowhere.fileno(), 1)
+
+
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Exit codes: 0 no errors, 1 the model has errors or a run differs, 2 misuse or our "
+    "fault, 3 a server failed, 130 interrupted.",
+)
+@click.version_option(package_name="orgflow", prog_name="orgflowc")
+def orgflowc() -> None:
+    """Compile the processes of an organisation into automation that runs."""
+
+
+def run(args: Sequence[str] | None = None) -> int:
+    """Run one command line and return its exit code. Raises nothing: faults become one line on
+    standard error (with a traceback where ORGFLOW_DEBUG=1)."""
+    try:
+        code = orgflowc.main(
+            args=None if args is None else list(args), prog_name="orgflowc", standalone_mode=False
+        )
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("orgflowc: interrupted", err=True)
+        return INTERRUPTED
+    except click.UsageError as error:
+        _usage(error)
+        return MISUSE
+    except click.ClickException as error:
+        click.echo(f"orgflowc: {error.format_message()}", err=True)
+        return error.exit_code
+    except OSError as error:
+        _discard_stdout()
+        where = f"{error.filename}: " if error.filename is not None else ""
+        click.echo(f"orgflowc: {where}{error.strerror or error}", err=True)
+        return MISUSE
+    except Exception as error:  # noqa: BLE001  # the last resort: a line, not a traceback
+        return _crashed(error)
+    return code if isinstance(code, int) else OK
+
+
+def _usage(error: click.UsageError) -> None:
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        click.echo(error.format_message(), err=True)
+        return
+    command = error.ctx.command_path if error.ctx is not None else "orgflowc"
+    message = error.format_message()
+    click.echo(f"{command}: {message[:1].lower()}{message[1:].removesuffix('.')}", err=True)
+
+
+def _crashed(error: Exception) -> int:
+    if os.environ.get("ORGFLOW_DEBUG") == "1":
+        import traceback
+
+        traceback.print_exception(error)
+    said = " ".join(str(error).split()) or "no message"
+    click.echo(
+        f"orgflowc: internal error: {type(error).__name__}: {said} (ORGFLOW_DEBUG=1 shows where)",
+        err=True,
+    )
+    return MISUSE
+
+
+def main() -> NoReturn:
+    """Entry point of `orgflowc`."""
+    code = run()
+    gc.freeze()  # the process ends: looking through all objects once more would free nothing
+    sys.exit(code)
+
+
+if __name__ == "__main__":
+    main()

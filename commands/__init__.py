@@ -1,1 +1,1 @@
-"""Commands of the command line, loaded when they are used."""
+"""Commands of the command line, one module each, loaded when they are used."""

@@ -1,0 +1,86 @@
+# `make` prints what there is. Everything happens in .venv; nothing outside this folder is changed
+# but npm's and the engine's cache folders.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet --quiet
+PYTEST_ARGS ?=
+EXAMPLE := examples/leave-request/model.bpmn
+
+export PYTHONUTF8 := 1
+
+.PHONY: help demo test lint types golden bench clean engine
+
+help: ## print this
+	@echo "make demo     set up, compile an example, show what came out"
+	@echo "make test     set up with the local n8n engine, run all tests"
+	@echo "make lint     ruff: rules and formatting"
+	@echo "make types    mypy, strict"
+	@echo "make golden   write the golden files anew (look at the diff)"
+	@echo "make bench    print the speed and memory figures beside their targets"
+	@echo "make clean    remove .venv and everything that was made"
+
+# -- set-up: a stamp file a step, so that a second call does nothing ---------------------------
+
+$(VENV)/.made:
+	@command -v $(PYTHON) >/dev/null || { \
+	  echo "Python 3.11 or newer is needed: apt install python3 python3-venv"; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "Python 3.11 or newer is needed, $(PYTHON) is $$($(PYTHON) -V); try make PYTHON=python3.11"; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+	  echo "Python cannot make virtual environments here: apt install python3-venv"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.demo: $(VENV)/.made pyproject.toml
+	$(PIP) install --editable .
+	@touch $@
+
+$(VENV)/.test: $(VENV)/.made pyproject.toml
+	$(PIP) install --editable '.[test]'
+	@touch $@ $(VENV)/.demo
+
+# Node from PATH where it is new enough, else from a wheel in the venv.
+$(VENV)/.node: $(VENV)/.test
+	@node -e 'process.exit(parseInt(process.versions.node) < 20 ? 1 : 0)' 2>/dev/null && command -v npm >/dev/null \
+	  || $(PIP) install --editable '.[node]'
+	@touch $@
+
+engine: $(VENV)/.node
+	@$(BIN)/orgflowc engine status >/dev/null 2>&1 || $(BIN)/orgflowc engine install
+
+.types/orgflow:
+	@mkdir -p .types && ln -sfn .. $@
+
+# -- what people call --------------------------------------------------------------------------
+
+demo: $(VENV)/.demo ## compile an example and show what came out
+	@$(BIN)/orgflowc compile $(EXAMPLE) --target n8n -o build/demo/leave-request.json
+	@$(BIN)/python examples/demo.py $(EXAMPLE) build/demo/leave-request.json
+
+test: engine ## all tests
+	$(BIN)/python -m pytest -n 2 $(PYTEST_ARGS)
+
+lint: $(VENV)/.test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.test .types/orgflow
+	$(BIN)/mypy
+
+golden: engine
+	$(BIN)/python tests/write_schemas.py
+	$(BIN)/python -m orgflow_ir.publish_schema
+	$(BIN)/python -m pytest -n 2 --snapshot-update tests/test_examples.py $(PYTEST_ARGS)
+
+bench: $(VENV)/.test
+	$(BIN)/python benchmarks/bench.py
+
+clean:
+	rm -rf $(VENV) .types build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,159 @@
+"""`make bench`: speed and memory beside their targets; ends with exit code 1 where one is missed.
+
+The whole command is measured on a copy of the project that is byte-compiled, as an installed one
+is, next to a command that only imports the libraries it stands on, in turn, so that a busy machine
+slows both.
+"""
+
+from __future__ import annotations
+
+import compileall
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from models import bpmn
+
+ROOT = Path(__file__).resolve().parent.parent
+SMALL = ROOT / "examples" / "leave-request" / "model.bpmn"
+SIZES = (100, 1_000, 10_000)
+RUNS = 15
+IMPORTS = "import lxml.etree, pydantic, click, pluggy"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A measured value beside what it should not exceed (`None`: for information)."""
+
+    name: str
+    value: float
+    unit: str
+    target: float | None = None
+
+
+def main() -> int:
+    """Measure everything, print the table, say whether every target was met."""
+    figures: list[Figure] = []
+    with tempfile.TemporaryDirectory() as folder:
+        command = installed_copy(Path(folder))
+        figures += whole_command(command)
+        figures += in_process(command)
+        for size in SIZES:
+            figures += growing(command, Path(folder), size)
+    print(table(figures))
+    return int(any(f.target is not None and f.value > f.target for f in figures))
+
+
+def installed_copy(folder: Path) -> dict[str, str]:
+    """An environment in which `orgflow` is a byte-compiled copy, as in site-packages."""
+    site = folder / "site"
+    keep = shutil.ignore_patterns("__pycache__", ".*", "node_modules")
+    for name in ("frontends", "backends", "passes", "agents", "evaluation", "commands"):
+        shutil.copytree(ROOT / name, site / "orgflow" / name, ignore=keep)
+    shutil.copy(ROOT / "cli.py", site / "orgflow" / "cli.py")
+    shutil.copytree(ROOT / "orgflow_ir", site / "orgflow_ir", ignore=keep)
+    compileall.compile_dir(site, quiet=2)
+    env = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+    return {**env, "PYTHONPATH": str(site)}
+
+
+def run(env: dict[str, str], *args: str) -> tuple[float, str]:
+    """Wall-clock seconds and standard output of one Python process."""
+    started = time.perf_counter()
+    done = subprocess.run(
+        [sys.executable, *args], env=env, cwd="/", capture_output=True, text=True, check=False
+    )
+    seconds = time.perf_counter() - started
+    if done.returncode != 0:
+        raise SystemExit(f"{' '.join(args)} failed with {done.returncode}\n{done.stderr}")
+    return seconds, done.stdout
+
+
+def whole_command(env: dict[str, str]) -> list[Figure]:
+    """`orgflowc compile` on a small model, and the imports beside it."""
+    compile_args = ("-m", "orgflow.cli", "compile", str(SMALL), "--target", "n8n")
+    ours, imports = in_turn(lambda: run(env, *compile_args)[0], lambda: run(env, "-c", IMPORTS)[0])
+    return [
+        Figure("whole command, small model (median)", ours * 1000, "ms", 200),
+        Figure("  imports alone (median)", imports * 1000, "ms"),
+        Figure("  whole command / imports", ours / imports, "×", 2),
+    ]
+
+
+def in_turn(*actions: Callable[[], float]) -> list[float]:
+    """The median of each, measured in turn after one warm-up round."""
+    rounds = [[action() for action in actions] for _ in range(RUNS + 1)]
+    return [statistics.median(column) for column in zip(*rounds[1:], strict=True)]
+
+
+_IN_PROCESS = """
+import resource, sys, time, statistics
+from orgflow.commands.driver import compile_model, load, read_source
+from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.plugins import Registry
+registry = Registry(outside=False)
+backend = registry.backends["n8n"]
+source = read_source(sys.argv[1])
+times = []
+for _ in range(int(sys.argv[2])):
+    ctx = PassContext(registry=registry)
+    a = time.perf_counter()
+    model = load(source, registry, ctx, diagram=True)
+    b = time.perf_counter()
+    assert compile_model(model, backend, ctx) is not None, ctx.diagnostics
+    times.append((b - a, time.perf_counter() - b))
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+print(*map(statistics.median, zip(*times)), peak)
+"""
+
+
+def measure(env: dict[str, str], path: Path, times: int) -> tuple[float, float, float]:
+    """Median seconds to read and to compile in one process, and its peak memory in MB."""
+    read, compile_, peak = run(env, "-c", _IN_PROCESS, str(path), str(times))[1].split()
+    scale = 1024 if sys.platform != "darwin" else 1024 * 1024
+    return float(read), float(compile_), int(peak) / scale
+
+
+def in_process(env: dict[str, str]) -> list[Figure]:
+    """Reading and compiling the small model in a process that is already warm."""
+    read, compile_, _ = measure(env, SMALL, 50)
+    return [Figure("in process, small model", (read + compile_) * 1000, "ms", 5)]
+
+
+def growing(env: dict[str, str], folder: Path, size: int) -> list[Figure]:
+    """A made model of `size` nodes: reading, compiling, memory, and time a node."""
+    path = folder / f"{size}.bpmn"
+    path.write_text(bpmn(size), encoding="utf-8")
+    read, compile_, peak = measure(env, path, 3 if size < 10_000 else 1)
+    big = size == SIZES[-1]
+    return [
+        Figure(f"{size} nodes: read", read, "s", 0.5 if big else None),
+        Figure(f"{size} nodes: compile", compile_, "s", 3 if big else None),
+        Figure(f"{size} nodes: read and compile, a node", (read + compile_) / size * 1e6, "µs"),
+        Figure(f"{size} nodes: peak memory", peak, "MB", 300 if big else None),
+    ]
+
+
+def table(figures: Sequence[Figure]) -> str:
+    """The figures as aligned text."""
+    width = max(len(f.name) for f in figures)
+    lines = [f"{'':{width}}  {'measured':>10}     {'target':>10}"]
+    for f in figures:
+        line = f"{f.name:{width}}  {f.value:>10.3g} {f.unit:<3}"
+        if f.value >= 100:
+            line = f"{f.name:{width}}  {f.value:>10.0f} {f.unit:<3}"
+        if f.target is not None:
+            line += f" {f.target:>10g}  {'ok' if f.value <= f.target else 'over'}"
+        lines.append(line.rstrip())
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

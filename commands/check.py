@@ -1,0 +1,70 @@
+"""`orgflowc check`: what is wrong with models."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import click
+from orgflow.commands.driver import check_model
+from orgflow.commands.options import resolve_target, source_options
+from orgflow.commands.output import write_files
+from orgflow.commands.session import Session, exit_code, leave
+
+from orgflow_ir.contracts import Backend
+
+
+@click.command("check", short_help="Find what is wrong with models.")
+@click.argument("in_", metavar="IN...", nargs=-1, required=True)
+@click.option(
+    "--target", metavar="T[{option=value,…}]", help="Also find what this target cannot say."
+)
+@click.option("--strict", is_flag=True, help="Warnings count for the exit code, too.")
+@click.option("-o", "output", metavar="FILE", help="Write the diagnostics there, not to stderr.")
+@source_options
+def command(
+    in_: tuple[str, ...],
+    target: str | None,
+    strict: bool,
+    output: str | None,
+    from_: str | None,
+    format_: str,
+    verbose: bool,
+) -> None:
+    """Check the models in IN (files, or - with --from).
+
+    Diagnostics go to standard error. Exit code 1: some model has errors.
+    """
+    session = Session(format_, verbose=verbose)
+    backend: Backend | None = None
+    options: dict[str, str] = {}
+    if target is not None:
+        backend, options = resolve_target(target, session.registry)
+    for path in in_:
+        _check_one(session, path, from_, backend, options)
+    if output is None:
+        session.show(always=True)
+    else:
+        out = io.StringIO()
+        session.show(always=True, out=out)
+        write_files([(Path(output), out.getvalue())])
+    leave(exit_code(session.diagnostics, strict=strict))
+
+
+def _check_one(
+    session: Session,
+    path: str,
+    from_: str | None,
+    backend: Backend | None,
+    options: dict[str, str],
+) -> None:
+    ctx = session.context()
+    model = session.load(path, ctx, from_)
+    if model is not None:
+        if backend is None:
+            check_model(model, ctx)
+        else:
+            from orgflow.commands.driver import legal_model
+
+            legal_model(model, backend, ctx, options=options)
+    session.collect(ctx)

@@ -1,0 +1,149 @@
+"""`orgflowc compile`: a model into the files of a target."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+from orgflow.commands.driver import compile_model
+from orgflow.commands.options import resolve_target, source_options
+from orgflow.commands.output import (
+    destinations,
+    is_folder,
+    same_file,
+    write_files,
+    write_stdout,
+)
+from orgflow.commands.session import Session, exit_code, leave
+
+from orgflow_ir.contracts import Artifact
+
+
+@click.command("compile", short_help="Compile a model into a workflow of the target.")
+@click.argument("in_", metavar="IN")
+@click.option(
+    "--target",
+    required=True,
+    metavar="T[{option=value,…}]",
+    help="Target, e.g. n8n or 'n8n{version=2.41,people=placeholder}'.",
+)
+@click.option(
+    "-o", "output", metavar="FILE|DIR", help="Write there (DIR ends with /) instead of to stdout."
+)
+@click.option(
+    "--check",
+    "golden",
+    metavar="GOLDEN",
+    help="Write nothing; compare with this file (or folder), exit 1 with the difference.",
+)
+@click.option("--allow-lossy", is_flag=True, help="Accept rewriting that loses something.")
+@click.option(
+    "--force", is_flag=True, help="Compile in spite of deadlocks, livelocks and endless work."
+)
+@click.option("--strict", is_flag=True, help="Refuse work done twice and tokens left over as well.")
+@click.option("--report", metavar="FILE.md", help="Write a report of what was compiled to what.")
+@source_options
+def command(
+    in_: str,
+    target: str,
+    output: str | None,
+    golden: str | None,
+    allow_lossy: bool,
+    force: bool,
+    strict: bool,
+    report: str | None,
+    from_: str | None,
+    format_: str,
+    verbose: bool,
+) -> None:
+    """Compile the model in IN (a file, or - with --from) for a target.
+
+    The result goes to standard output, diagnostics go to standard error. Exit code 1: the model
+    has errors and nothing was written.
+    """
+    if output is not None and golden is not None:
+        raise click.UsageError("-o writes and --check only compares; give one of them")
+    if golden is not None and not Path(golden).exists():
+        raise click.UsageError(f"{golden} does not exist; -o {golden} makes it")
+    if output is not None and same_file(output, in_):
+        raise click.UsageError(f"-o {output} would overwrite the input")
+    session = Session(format_, verbose=verbose)
+    backend, options = resolve_target(target, session.registry)
+    ctx = session.context()
+    model = session.load(in_, ctx, from_, diagram=backend.target.wants_diagram)
+    artifacts = None
+    if model is not None:
+        artifacts = compile_model(
+            model, backend, ctx, options=options, allow_lossy=allow_lossy, force=force,
+            strict=strict,
+        )  # fmt: skip
+    session.collect(ctx)
+    code = exit_code(session.diagnostics)
+    try:
+        if artifacts is not None and golden is not None:
+            code = max(code, _compare(golden, artifacts))
+        elif artifacts is not None:
+            _write(in_, output, artifacts)
+        if report is not None:
+            from orgflow.commands.report import markdown
+
+            text = markdown(in_, target, model, artifacts, session.diagnostics)
+            write_files([(Path(report), text)])
+    finally:
+        session.show()
+    leave(code)
+
+
+def _write(in_: str, output: str | None, artifacts: Sequence[Artifact]) -> None:
+    if output is None or output == "-":
+        write_stdout(as_one(artifacts))
+        return
+    paths = destinations(output, artifacts)
+    if any(same_file(path, in_) for path in paths):
+        raise click.UsageError(f"-o {output} would overwrite the input")
+    write_files(list(zip(paths, (a.text for a in artifacts), strict=True)))
+
+
+def as_one(artifacts: Sequence[Artifact]) -> str:
+    """The text for standard output: the one file, or several JSON files as one array.
+
+    Raises `click.UsageError` where several files are not JSON.
+    """
+    if len(artifacts) == 1:
+        return artifacts[0].text
+    if not all(a.path.endswith(".json") for a in artifacts):
+        raise click.UsageError(f"the model becomes {len(artifacts)} files; use -o DIR")
+    return "[\n" + ",\n".join(a.text.strip() for a in artifacts) + "\n]\n"
+
+
+def _compare(golden: str, artifacts: Sequence[Artifact]) -> int:
+    """0 where the golden file or folder holds exactly these artifacts, else 1 and the difference
+    on standard output."""
+    import difflib
+
+    path = Path(golden)
+    if path.is_file() and len(artifacts) > 1:
+        wanted = {path: as_one(artifacts)}
+    elif is_folder(golden, artifacts):
+        wanted = dict(
+            zip(destinations(golden, artifacts), (a.text for a in artifacts), strict=True)
+        )
+    else:
+        wanted = {path: artifacts[0].text}
+    lines: list[str] = []
+    for place, new in wanted.items():
+        old = place.read_text("utf-8", "replace") if place.exists() else ""
+        if old != new:
+            lines += difflib.unified_diff(
+                _split(old), _split(new), str(place), "compiled now", lineterm="\n"
+            )
+    write_stdout("".join(lines))
+    return 1 if lines else 0
+
+
+def _split(text: str) -> list[str]:
+    lines = text.splitlines(keepends=True)
+    if lines and not lines[-1].endswith("\n"):
+        lines[-1] += "\n\\ no newline at the end\n"
+    return lines

@@ -1,0 +1,243 @@
+"""The way from bytes to artifacts, as a library: read, load, check, compile; prints nothing.
+
+What is wrong with the model is a diagnostic in the `PassContext`, what is wrong with the call an
+exception. The commands `compile`, `check`, `run` and `eval` all go this way.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+
+from orgflow_ir.contracts import Artifact, Backend, Frontend
+from orgflow_ir.diagnostics import Severity
+from orgflow_ir.model import Model
+from orgflow_ir.pass_manager import AfterEach, Pass, PassContext, PassManager, Stage
+from orgflow_ir.plugins import Registry
+from orgflow_ir.rules import UnknownFormat, UnreadableInput
+from orgflow_ir.source import SourceFile
+
+STDIN = "<stdin>"
+"""The name shown for standard input."""
+
+
+class InputError(Exception):
+    """An input that cannot be read; `help` says what to do."""
+
+    def __init__(self, message: str, help: str) -> None:
+        super().__init__(message)
+        self.help = help
+
+
+class UnknownName(LookupError):
+    """A name (of a frontend, a backend …) that nothing is registered under."""
+
+    def __init__(self, kind: str, name: str, known: Sequence[str]) -> None:
+        self.kind, self.name, self.known = kind, name, tuple(known)
+        super().__init__(f"no {kind} `{name}`; {suggestion(name, known)}")
+
+
+def suggestion(name: str, known: Sequence[str]) -> str:
+    """`did you mean …` where a known name is near, else all there are."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, known, n=1)
+    if near:
+        return f"did you mean `{near[0]}`?"
+    return f"there are: {', '.join(known)}" if known else "there are none"
+
+
+def read_source(path: str) -> SourceFile:
+    """The bytes of a file, or of standard input for `-`. Raises `InputError`."""
+    if path == "-":
+        return SourceFile(STDIN, sys.stdin.buffer.read())
+    try:
+        if os.path.isdir(path):
+            raise InputError(f"{path} is a folder", "name a file in it")
+        with open(path, "rb") as file:
+            return SourceFile(path, file.read())
+    except FileNotFoundError:
+        raise InputError(f"{path} does not exist", "check the path") from None
+    except ValueError as error:  # a NUL in the path
+        raise InputError(f"{path!r} is not a path: {error}", "check the path") from None
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise InputError(f"{path} cannot be read: {reason}", "check the file") from None
+
+
+def load(
+    source: SourceFile | str,
+    registry: Registry,
+    ctx: PassContext,
+    *,
+    from_: str | None = None,
+    diagram: bool = False,
+) -> Model | None:
+    """The model in `source` (a path is read first), or `None` after an error was reported.
+
+    The frontend is `from_`, else the one for the suffix; between several the one that recognises
+    the content. Raises `UnknownName` for a frontend that is not there.
+    """
+    if isinstance(source, str):
+        try:
+            source = read_source(source)
+        except InputError as error:
+            ctx.emit(UnreadableInput, str(error), help=error.help)
+            return None
+    frontend = choose_frontend(source, registry, ctx, from_)
+    if frontend is None:
+        return None
+    ctx.options = {**ctx.options, "diagram": diagram}
+    return frontend.parse(source, ctx)
+
+
+def choose_frontend(
+    source: SourceFile, registry: Registry, ctx: PassContext, from_: str | None
+) -> Frontend | None:
+    """The frontend named, or the one for the suffix; OF003 where there is none."""
+    frontends = registry.frontends
+    if from_ is not None:
+        if from_ not in frontends:
+            raise UnknownName("frontend", from_, tuple(frontends))
+        return frontends[from_]
+    fitting = [f for f in frontends.values() if source.suffix in f.suffixes]
+    if len(fitting) > 1:
+        fitting = [f for f in fitting if f.sniff(source)]
+    if len(fitting) == 1:
+        return fitting[0]
+    if fitting:
+        why = f"is taken by {' and '.join(f.name for f in fitting)}"
+    else:
+        why = "is in no format that is known by its suffix and its first bytes"
+    ctx.emit(
+        UnknownFormat,
+        f"{source.path} {why}",
+        help=f"name the format: --from {' | '.join(frontends)}",
+    )
+    return None
+
+
+def choose_backend(name: str, registry: Registry) -> Backend:
+    """The backend of that name. Raises `UnknownName`."""
+    backends = registry.backends
+    if name not in backends:
+        raise UnknownName("target", name, tuple(backends))
+    return backends[name]
+
+
+def with_outside(
+    passes: Sequence[Pass], registry: Registry | None, last: Stage
+) -> tuple[Pass, ...]:
+    """`passes` with those of plugins, up to stage `last`, at the end of their stages by name."""
+    outside = [
+        cls
+        for cls in (registry.passes if registry is not None else {}).values()
+        if cls.stage <= last and not cls.__module__.startswith("orgflow.")
+    ]
+    result = list(passes)
+    for cls in outside:  # the registry is sorted by name
+        after = [i for i, item in enumerate(result) if item.stage <= cls.stage]
+        result.insert(after[-1] + 1 if after else 0, cls())
+    return tuple(result)
+
+
+def check_model(
+    model: Model,
+    ctx: PassContext,
+    *,
+    last: Stage = Stage.ANALYSE,
+    after_each: Sequence[AfterEach] = (),
+) -> Model:
+    """Run the CHECK pipeline and the plugins' passes up to stage `last`; findings are in `ctx`."""
+    from orgflow.passes.pipelines import CHECK
+
+    return PassManager(with_outside(CHECK, ctx.registry, last), after_each).run(model, ctx)
+
+
+def compile_model(
+    model: Model,
+    backend: Backend,
+    ctx: PassContext,
+    *,
+    options: Mapping[str, str] | None = None,
+    allow_lossy: bool = False,
+    force: bool = False,
+    strict: bool = False,
+) -> tuple[Artifact, ...] | None:
+    """Check, legalise for the backend's target, emit; `None` while errors stand.
+
+    See `lower_model`, which does all but the last.
+    """
+    legal = lower_model(
+        model, backend, ctx, options=options, allow_lossy=allow_lossy, force=force, strict=strict
+    )
+    if legal is None:
+        return None
+    artifacts = backend.emit(legal, ctx)
+    return None if ctx.has_errors else artifacts
+
+
+def lower_model(
+    model: Model,
+    backend: Backend,
+    ctx: PassContext,
+    *,
+    options: Mapping[str, str] | None = None,
+    allow_lossy: bool = False,
+    force: bool = False,
+    strict: bool = False,
+) -> Model | None:
+    """The model as the backend may emit it, `None` while errors stand.
+
+    Work done twice and tokens left over are warnings unless `strict`; `force` lets flow errors
+    (`FORCEABLE`) through as warnings, and nothing else. What is illegal on the target is looked
+    for even where a flow error stands, so that one call reports everything.
+    """
+    from orgflow.passes.pipelines import COMPILE_SEVERITIES, FORCEABLE
+
+    ctx.severities = {
+        **({} if strict else COMPILE_SEVERITIES),
+        **(dict.fromkeys(FORCEABLE, Severity.WARNING) if force else {}),
+        **ctx.severities,
+    }
+    legal = legal_model(
+        model, backend, ctx, options=options, allow_lossy=allow_lossy, last=Stage.LOWER
+    )
+    return None if ctx.has_errors else legal
+
+
+def legal_model(
+    model: Model,
+    backend: Backend,
+    ctx: PassContext,
+    *,
+    options: Mapping[str, str] | None = None,
+    allow_lossy: bool = False,
+    last: Stage = Stage.ANALYSE,
+) -> Model | None:
+    """The model checked and rewritten into what the target can say; `None` where it is malformed.
+
+    Other errors are in `ctx`, which from here on knows the target and its options.
+    """
+    from orgflow_ir.target import legalise
+
+    spec = backend.target
+    ctx.target = spec
+    defaults = {name: values[0] for name, values in spec.options.items() if values}
+    ctx.options = {**defaults, **ctx.options, **(options or {})}
+    if _blocked(ctx):
+        return None
+    model = check_model(model, ctx, last=last)
+    if _blocked(ctx):
+        return None
+    return legalise(model, spec, ctx, allow_lossy=allow_lossy)
+
+
+def _blocked(ctx: PassContext) -> bool:
+    """Whether an error stands that makes the model unfit for looking further: any but those of
+    its flow (OF2xx), its data (OF3xx), its target or its gaps."""
+    return any(
+        d.severity is Severity.ERROR and d.code[:3] in ("OF0", "OF1", "OF9")
+        for d in ctx.diagnostics
+    )

@@ -1,0 +1,24 @@
+"""`orgflowc explain`: what a diagnostic code means."""
+
+from __future__ import annotations
+
+import click
+from orgflow.commands.driver import suggestion
+from orgflow.commands.output import write_stdout
+
+from orgflow_ir.plugins import Registry
+
+
+@click.command("explain", short_help="Explain a diagnostic code.")
+@click.argument("code", metavar="CODE")
+def command(code: str) -> None:
+    """Explain the diagnostic CODE (OF201) or its name (deadlocked-join)."""
+    rules = Registry().rules
+    by_name = {rule.name: rule for rule in rules.values()}
+    rule = rules.get(code.upper()) or by_name.get(code.lower())
+    if rule is None:
+        known = (*rules, *by_name)
+        near = suggestion(code, known)
+        hint = near if near.startswith("did") else "`orgflowc list rules` shows all"
+        raise click.UsageError(f"no rule `{code}`; {hint}")
+    write_stdout(f"{rule.code} {rule.name} ({rule.severity})\n\n{rule.explanation()}\n")

@@ -1,0 +1,117 @@
+"""`orgflowc list`: what is installed, and what each target can say."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+
+import click
+from orgflow.commands.driver import suggestion
+from orgflow.commands.output import write_stdout
+
+from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.plugins import Registry
+from orgflow_ir.target import coverage
+from orgflow_ir.walk import CONSTRUCTS
+
+KINDS = ("frontends", "backends", "passes", "agents", "rules", "constructs")
+
+_CELLS = {
+    "supported": "Supported",
+    "conditional": "Supported*",
+    "lowered": "Lowered",
+    "degraded": "Degraded",
+    "refused": "Refused",
+}
+_LEGEND = (
+    "Supported: as it is; Supported*: where the target's condition holds; Lowered: rewritten "
+    "without loss;\nDegraded: approximated, with --allow-lossy only; Refused: an error with a "
+    "reason.\n"
+)
+
+
+@click.command("list", short_help="List frontends, backends, passes, agents, rules, constructs.")
+@click.argument("kind", metavar="|".join(KINDS))
+@click.option("--matrix", is_flag=True, help="With constructs: what each target can say.")
+def command(kind: str, matrix: bool) -> None:
+    """List what there is of one kind, one a line."""
+    if kind not in KINDS:
+        raise click.UsageError(f"no kind `{kind}`; {suggestion(kind, KINDS)}")
+    if matrix and kind != "constructs":
+        raise click.UsageError("--matrix belongs to `list constructs`")
+    registry = Registry()
+    write_stdout(matrix_text(registry) if matrix else columns(rows(kind, registry)))
+    ctx = PassContext()
+    registry.report_broken(ctx)
+    for broken in ctx.diagnostics:
+        click.echo(f"{broken.severity} {broken.code} [{broken.name}] {broken.message}", err=True)
+
+
+def rows(kind: str, registry: Registry) -> list[tuple[str, ...]]:
+    """The lines of one kind, as columns."""
+    if kind == "frontends":
+        return [(f.name, " ".join(f.suffixes), f.summary) for f in registry.frontends.values()]
+    if kind == "backends":
+        return [
+            (b.name, " ".join(_option(k, v) for k, v in b.target.options.items()), b.summary)
+            for b in registry.backends.values()
+        ]
+    if kind == "passes":
+        return [
+            (p.name, p.stage.name.lower(), _pass_options(p), _first_line(p.__doc__))
+            for p in registry.passes.values()
+        ]
+    if kind == "agents":
+        return [
+            (a.name, " ".join(r.code for r in a.fills), a.summary) for a in registry.agents.values()
+        ]
+    if kind == "rules":
+        return [(r.code, r.name, r.severity.value) for r in registry.rules.values()]
+    return [(name, words) for name, words in constructs(registry).items()]
+
+
+def constructs(registry: Registry) -> dict[str, str]:
+    """Plain constructs, then the derived ones that targets declare, each with a few words."""
+    found = dict(CONSTRUCTS)
+    for backend in registry.backends.values():
+        for name in sorted(backend.target.constructs):
+            prefix_of_plain = any(c == name or c.startswith(name + ".") for c in CONSTRUCTS)
+            if not prefix_of_plain:
+                found.setdefault(name, "derived from the model's structure")
+    return found
+
+
+def matrix_text(registry: Registry) -> str:
+    """The table of constructs and targets, with its legend."""
+    backends = registry.backends
+    table: list[tuple[str, ...]] = [("construct", *backends)]
+    for name in constructs(registry):
+        cells = (_CELLS[coverage(b.target, name)] for b in backends.values())
+        table.append((name, *cells))
+    return columns(table) + "\n" + _LEGEND
+
+
+def columns(lines: Iterable[tuple[str, ...]]) -> str:
+    """Rows as aligned text; a column that is empty everywhere is left out."""
+    table = list(lines)
+    if not table:
+        return ""
+    widths = [max(len(row[i]) for row in table) for i in range(len(table[0]))]
+    kept = [i for i, width in enumerate(widths) if width]
+    out = []
+    for row in table:
+        out.append("  ".join(row[i].ljust(widths[i]) for i in kept).rstrip())
+    return "\n".join(out) + "\n"
+
+
+def _option(name: str, values: tuple[str, ...]) -> str:
+    return f"{name}={'|'.join(values)}"
+
+
+def _pass_options(cls: type) -> str:
+    fields = dataclasses.fields(cls) if dataclasses.is_dataclass(cls) else ()
+    return " ".join(f"{f.name.replace('_', '-')}={f.default}" for f in fields)
+
+
+def _first_line(doc: str | None) -> str:
+    return (doc or "").strip().split("\n")[0]

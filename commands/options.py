@@ -1,0 +1,99 @@
+"""Options that several commands share, and the parser of target text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import click
+from orgflow.commands.driver import UnknownName, choose_backend, suggestion
+
+from orgflow_ir.contracts import Backend
+from orgflow_ir.plugins import Registry
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+FORMATS = ("text", "json", "sarif")
+"""Formats of diagnostics; outside reporters come on top."""
+
+
+@dataclass(frozen=True)
+class TargetText:
+    """What `--target` says: `n8n{version=2.41,people=placeholder}`, split but not yet judged."""
+
+    name: str
+    options: Mapping[str, str]
+
+
+_TARGET = re.compile(r"\s*([A-Za-z0-9][\w.-]*)\s*(?:\{(.*)\})?\s*", re.DOTALL)
+
+
+def parse_target(text: str) -> TargetText:
+    """Split target text. Raises `click.UsageError` where it does not have the form."""
+    match = _TARGET.fullmatch(text)
+    if match is None:
+        raise click.UsageError(
+            f"cannot read the target {text!r}; it is NAME or NAME{{option=value,…}}"
+        )
+    options: dict[str, str] = {}
+    for item in filter(None, (part.strip() for part in (match.group(2) or "").split(","))):
+        key, sep, value = (part.strip() for part in item.partition("="))
+        if not sep or not key or not value:
+            raise click.UsageError(
+                f"cannot read the target option {item!r}; it is option=value, with commas between"
+            )
+        if key in options:
+            raise click.UsageError(f"the target option {key!r} is given twice")
+        options[key] = value
+    return TargetText(match.group(1), options)
+
+
+def resolve_target(text: str, registry: Registry) -> tuple[Backend, dict[str, str]]:
+    """The backend a target text names, and its options, each one it has with a value it takes.
+
+    An option whose table of values is empty takes any. Raises `click.UsageError`.
+    """
+    target = parse_target(text)
+    try:
+        backend = choose_backend(target.name, registry)
+    except UnknownName as error:
+        raise click.UsageError(str(error)) from None
+    known = backend.target.options
+    for key, value in target.options.items():
+        if key not in known:
+            raise click.UsageError(
+                f"target `{target.name}` has no option `{key}`; {suggestion(key, tuple(known))}"
+            )
+        if known[key] and value not in known[key]:
+            raise click.UsageError(
+                f"option `{key}` of target `{target.name}` cannot be `{value}`; "
+                f"it is one of: {', '.join(known[key])}"
+            )
+    return backend, dict(target.options)
+
+
+def diagnostics_options(function: F) -> F:
+    """`--format` and `--verbose`."""
+    function = click.option(
+        "-v", "--verbose", is_flag=True, help="Show every info, not the first of many alike."
+    )(function)
+    return click.option(
+        "--format",
+        "format_",
+        metavar="text|json|sarif",
+        default="text",
+        help="Form of the diagnostics on standard error.  [default: text]",
+    )(function)
+
+
+def source_options(function: F) -> F:
+    """`--from`, and what `diagnostics_options` adds."""
+    function = diagnostics_options(function)
+    return click.option(
+        "--from",
+        "from_",
+        metavar="FRONTEND",
+        help="Format of the input; needed for `-`, else known by the suffix.",
+    )(function)

@@ -1,0 +1,113 @@
+"""Writing results: standard output as UTF-8, files whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from orgflow_ir.contracts import Artifact
+
+
+class OutputError(click.ClickException):
+    """A result that cannot be written."""
+
+    exit_code = 2
+
+
+def write_stdout(text: str) -> None:
+    """Write to standard output in UTF-8, whatever the locale. Raises `OSError`."""
+    if sys.stdout is None:
+        raise OutputError("there is no standard output to write to; use -o FILE")
+    sys.stdout.flush()
+    buffer = getattr(sys.stdout, "buffer", None)
+    if buffer is None:  # replaced by something that takes text only
+        sys.stdout.write(text)
+    else:
+        buffer.write(text.encode())
+        buffer.flush()
+
+
+def is_folder(target: str, artifacts: Sequence[Artifact]) -> bool:
+    """Whether `-o target` means a folder: it is one, it ends like one, or it has to hold several
+    files."""
+    return os.path.isdir(target) or target.endswith(("/", os.sep)) or len(artifacts) > 1
+
+
+def destinations(target: str, artifacts: Sequence[Artifact]) -> list[Path]:
+    """Where `-o target` puts each artifact. Raises `click.UsageError` where it cannot."""
+    if not is_folder(target, artifacts):
+        return [Path(target)]
+    folder = Path(target)
+    if folder.exists() and not folder.is_dir():
+        raise click.UsageError(
+            f"{target} is a file, but the model becomes {len(artifacts)} files; name a folder"
+        )
+    return [folder / _inside(artifact.path) for artifact in artifacts]
+
+
+def _inside(path: str) -> Path:
+    relative = Path(path)
+    if relative.is_absolute() or ".." in relative.parts:
+        raise ValueError(f"a backend may not write outside the output folder: {path}")
+    return relative
+
+
+def write_files(files: Sequence[tuple[Path, str]]) -> None:
+    """Write all files or, where one cannot be written, none: each is written beside its place
+    first, then all are moved there. Raises `OutputError` naming the file."""
+    written: list[tuple[str, Path]] = []
+    path = Path()
+    try:
+        for path, text in files:
+            path = path.resolve() if path.is_symlink() else path
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if path.is_dir():
+                raise IsADirectoryError(None, "is a folder")
+            if path.exists() and not os.access(path, os.W_OK):
+                raise PermissionError(None, "permission denied")
+            if path.exists() and not path.is_file():  # a device or a pipe is written, not replaced
+                path.write_bytes(text.encode())
+                continue
+            written.append((_write_beside(path, text), path))
+        for temporary, path in written:
+            os.replace(temporary, path)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise OutputError(f"cannot write {path}: {reason}") from None
+    finally:
+        for temporary, _ in written:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(temporary)
+
+
+def _write_beside(path: Path, text: str) -> str:
+    """Write a temporary file in the folder of `path`, with the mode `path` has or would get."""
+    handle, temporary = tempfile.mkstemp(prefix=f".{path.name[:100]}.", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(text.encode())
+        if path.exists():
+            mode = path.stat().st_mode & 0o777
+        else:
+            mask = os.umask(0)
+            os.umask(mask)
+            mode = 0o666 & ~mask
+        os.chmod(temporary, mode)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+    return temporary
+
+
+def same_file(path: str | Path, other: str | Path) -> bool:
+    """Whether both name one existing file."""
+    try:
+        return os.path.samefile(path, other)
+    except OSError:
+        return False

@@ -1,0 +1,160 @@
+"""What one command line shares: registry, sources, diagnostics found, and showing them."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import sys
+from collections.abc import Iterable
+from typing import Any, NoReturn
+
+import click
+from orgflow.commands import driver
+from orgflow.commands.options import FORMATS
+
+from orgflow_ir.diagnostics import Diagnostic, Severity
+from orgflow_ir.model import Model
+from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.plugins import Registry
+from orgflow_ir.rules import UnreadableInput
+from orgflow_ir.source import SourceFile
+
+MISUSE_CODES = ("OF002", "OF003")
+"""Codes that are about the call, not about a model: exit code 2."""
+
+
+def exit_code(diagnostics: Iterable[Diagnostic], *, strict: bool = False) -> int:
+    """0 no errors, 1 the model has errors (or, `strict`, warnings), 2 misuse or our fault."""
+    worst = 0
+    for d in diagnostics:
+        if d.severity is Severity.ERROR:
+            ours = d.code in MISUSE_CODES or d.code.startswith("OF9")
+            worst = max(worst, 2 if ours else 1)
+        elif strict and d.severity is Severity.WARNING:
+            worst = max(worst, 1)
+    return worst
+
+
+class Session:
+    """One invocation: reads inputs, collects every diagnostic, shows them once at the end."""
+
+    def __init__(self, format_: str = "text", *, verbose: bool = False) -> None:
+        self.registry = Registry()
+        self.verbose = verbose
+        self.format = format_
+        if format_ not in FORMATS:  # a known one is only looked up when there is something to say
+            self._lookup_reporter()
+        self.diagnostics: list[Diagnostic] = []
+        self.inputs: list[str] = []
+        self.sources: dict[str, bytes] = {}
+        self.models: list[Model] = []
+        self._broken_told = False
+
+    def _lookup_reporter(self) -> Any:
+        if self.format == "text":  # the others need not be loaded for it
+            from orgflow_ir.reporters import TextReporter
+
+            return TextReporter()
+        reporters = self.registry.reporters
+        if self.format not in reporters:
+            raise click.UsageError(
+                f"no format `{self.format}`; {driver.suggestion(self.format, tuple(reporters))}"
+            )
+        return reporters[self.format]
+
+    def context(self) -> PassContext:
+        """A context for one input whose findings are shown with all others."""
+        return PassContext(registry=self.registry)
+
+    def load(
+        self, path: str, ctx: PassContext, from_: str | None, *, diagram: bool = False
+    ) -> Model | None:
+        """Read and parse one input; `None` after an error. Raises `click.UsageError`."""
+        if path == "-" and from_ is None:
+            raise click.UsageError(
+                f"standard input needs its format: --from {' | '.join(self.registry.frontends)}"
+            )
+        source = self._read(path, ctx)
+        if source is None:
+            return None
+        try:
+            model = driver.load(source, self.registry, ctx, from_=from_, diagram=diagram)
+        except driver.UnknownName as error:
+            raise click.UsageError(str(error)) from None
+        if model is not None:
+            self.models.append(model)
+        return model
+
+    def _read(self, path: str, ctx: PassContext) -> SourceFile | None:
+        self.inputs.append(driver.STDIN if path == "-" else path)
+        try:
+            source = driver.read_source(path)
+        except driver.InputError as error:
+            ctx.emit(UnreadableInput, str(error), help=error.help)
+            return None
+        self.sources[source.path] = source.data
+        return source
+
+    def collect(self, ctx: PassContext) -> None:
+        """Take over what a context found, once."""
+        if not self._broken_told:
+            self.registry.report_broken(ctx)
+            self._broken_told = True
+        self.diagnostics.extend(ctx.diagnostics)
+
+    def show(self, *, always: bool = False, out: Any = None) -> None:
+        """Write the diagnostics to standard error (or `out`); in text form only if there are any,
+        unless `always`."""
+        if not (self.diagnostics or always or self.format != "text"):
+            return
+        reporter = self._configured(self._lookup_reporter(), out)
+        reporter.report(self.diagnostics, sys.stderr if out is None else out)
+
+    def _configured(self, reporter: Any, out: Any) -> Any:
+        from orgflow_ir.reporters import TextReporter
+
+        if isinstance(reporter, TextReporter):
+            return dataclasses.replace(
+                reporter,
+                colour=out is None and wants_colour(),
+                verbose=self.verbose,
+                width=text_width(),
+                inputs=tuple(self.inputs),
+                sources=self.sources,
+                labels=self._labels(),
+            )
+        if reporter.name == "sarif":
+            return dataclasses.replace(reporter, rules=self.registry.rules)
+        return reporter
+
+    def _labels(self) -> dict[str, str]:
+        return {
+            node.id: node.label
+            for model in self.models
+            for scope in model.scopes()
+            for node in scope.nodes
+        }
+
+
+def wants_colour() -> bool:
+    """Colours only for a person: a terminal, and no NO_COLOR (no-color.org), and not TERM=dumb."""
+    return (
+        sys.stderr is not None
+        and sys.stderr.isatty()
+        and not os.environ.get("NO_COLOR")
+        and os.environ.get("TERM") != "dumb"
+    )
+
+
+def text_width() -> int:
+    """Columns to write for: the terminal's, within 60 to 100, else 80."""
+    if sys.stderr is None or not sys.stderr.isatty():
+        return 80
+    import shutil
+
+    return min(max(shutil.get_terminal_size().columns, 60), 100)
+
+
+def leave(code: int) -> NoReturn:
+    """End the command with an exit code."""
+    raise click.exceptions.Exit(code)

@@ -1,0 +1,66 @@
+"""`orgflowc trace`: the runs of a model, one JSON object a line (`schema/run.schema.json`)."""
+
+from __future__ import annotations
+
+import click
+from orgflow.commands.driver import check_model
+from orgflow.commands.options import source_options
+from orgflow.commands.output import write_stdout
+from orgflow.commands.session import Session, exit_code, leave
+
+from orgflow_ir.model import Model
+from orgflow_ir.target import executable_processes
+
+
+@click.command("trace", short_help="Print the runs of a model, one a line.")
+@click.argument("in_", metavar="IN")
+@click.option(
+    "--max",
+    "maximum",
+    type=click.IntRange(1),
+    default=32,
+    metavar="N",
+    help="At most so many runs a process.  [default: 32]",
+)
+@source_options
+def command(in_: str, maximum: int, from_: str | None, format_: str, verbose: bool) -> None:
+    """Print runs of the model in IN, one JSON object a line.
+
+    The runs are chosen so that together they take every flow; how many they take, and which they
+    cannot, is said on standard error.
+    """
+    session = Session(format_, verbose=verbose)
+    ctx = session.context()
+    model = session.load(in_, ctx, from_)
+    if model is not None:
+        check_model(model, ctx)
+    session.collect(ctx)
+    malformed = any(
+        d.severity.value == "error" and d.code[:3] in ("OF0", "OF1", "OF9")
+        for d in session.diagnostics
+    )
+    session.show()
+    if model is not None and not malformed:
+        _print_runs(model, maximum)
+    leave(exit_code(session.diagnostics))
+
+
+def _print_runs(model: Model, maximum: int) -> None:
+    import json
+
+    from orgflow_ir.run_json import run_labels, run_to_dict
+    from orgflow_ir.runs import enumerate_runs
+
+    labels = run_labels(model)
+    for process in executable_processes(model):
+        found = enumerate_runs(model, process.id, max_runs=maximum)
+        for number, run in enumerate((*found.runs, *found.stuck), 1):
+            line = run_to_dict(run, labels, number)
+            write_stdout(json.dumps(line, ensure_ascii=False) + "\n")
+        click.echo(
+            f"{process.label}: {len(found.runs)} runs take {found.flows_covered} of "
+            f"{found.flows_total} flows",
+            err=True,
+        )
+        for flow, reason in found.uncovered:
+            click.echo(f"  not taken: {labels.get(flow, flow)} ({reason})", err=True)

@@ -1,0 +1,219 @@
+"""Reporters: diagnostics as text for people and as JSON for programs; `sarif` has the third."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar, TextIO
+
+from orgflow_ir.contracts import Reporter
+from orgflow_ir.diagnostics import Diagnostic, Severity
+from orgflow_ir.plugins import hookimpl
+from orgflow_ir.source import SourceLocation
+
+JSON_VERSION = 1
+"""Version of the JSON envelope; raised when a field changes its meaning or goes."""
+
+FOLD_ABOVE = 5
+"""More infos of one code than this are shown as one, but for `verbose`."""
+
+_HARD = "\x00"
+"""Stands for a space that is not to be broken at; `printable` leaves none of it in any text."""
+
+_COLOURS = {"error": "1;31", "warning": "1;33", "info": "1;36", "dim": "2", "bold": "1"}
+
+
+def ordered(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Errors first, then by file, place and code; equal ones stay as they were found."""
+
+    def key(d: Diagnostic) -> tuple[int, str, int, int, str]:
+        loc = d.loc
+        place = (loc.file, loc.line or 0, loc.column or 0) if loc is not None else ("", 0, 0)
+        return (d.severity.rank, *place, d.code)
+
+    return sorted(diagnostics, key=key)
+
+
+def counts(diagnostics: Iterable[Diagnostic]) -> dict[str, int]:
+    """How many of each severity: `{"error": 0, "warning": 2, "info": 1}`."""
+    found = {s.value: 0 for s in Severity}
+    for d in diagnostics:
+        found[d.severity.value] += 1
+    return found
+
+
+def summary(diagnostics: Iterable[Diagnostic], inputs: Iterable[str] = ()) -> str:
+    """`2 errors, 1 warning in order.bpmn`; infos are counted only where nothing else is."""
+    found = counts(diagnostics)
+    shown = [(n, word) for word, n in found.items() if n and word != "info"]
+    shown = shown or [(n, word) for word, n in found.items() if n]
+    said = ", ".join(f"{n} {word}{'s' if n > 1 else ''}" for n, word in shown) or "nothing found"
+    names = list(dict.fromkeys(inputs))
+    if not names:
+        return said
+    return f"{said} in {names[0] if len(names) == 1 else f'{len(names)} files'}"
+
+
+@dataclass(frozen=True)
+class TextReporter(Reporter):
+    """For people: place, severity, code, message, help, related places, excerpt with caret.
+
+    `sources` are the bytes by file name (for excerpts), `labels` element ids to what people read
+    (for traces), `inputs` the files the summary line names; `width` is in columns.
+    """
+
+    name: ClassVar[str] = "text"
+    colour: bool = False
+    verbose: bool = False
+    width: int = 80
+    inputs: tuple[str, ...] = ()
+    sources: Mapping[str, bytes] = field(default_factory=dict)
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+    def report(self, diagnostics: Iterable[Diagnostic], out: TextIO) -> None:
+        items = ordered(diagnostics)
+        for item, more in self._folded(items):
+            for line in self._lines(item):
+                out.write(line.rstrip() + "\n")
+            if more:
+                out.write(self._paint("dim", f"  and {more} more {item.code} (-v shows them)\n"))
+            out.write("\n")
+        if items or self.inputs:
+            out.write(summary(items, self.inputs) + "\n")
+
+    def _folded(self, items: list[Diagnostic]) -> Iterator[tuple[Diagnostic, int]]:
+        """The diagnostics to show, each with the number of its like left out after it."""
+        alike: dict[str, int] = {}
+        for d in items:
+            if d.severity is Severity.INFO:
+                alike[d.code] = alike.get(d.code, 0) + 1
+        folded: set[str] = set()
+        for d in items:
+            many = d.severity is Severity.INFO and alike[d.code] > FOLD_ABOVE and not self.verbose
+            if not many:
+                yield d, 0
+            elif d.code not in folded:
+                folded.add(d.code)
+                yield d, alike[d.code] - 1
+
+    def _paint(self, style: str, text: str) -> str:
+        return f"\x1b[{_COLOURS[style]}m{text}\x1b[0m" if self.colour else text
+
+    def _wrap(self, text: str, first: str, rest: str) -> list[str]:
+        # A short label stays on one line: its spaces are hidden from the wrapping.
+        whole = re.sub(r"`[^`]{1,30}`", lambda m: m[0].replace(" ", _HARD), printable(text))
+        lines = textwrap.wrap(
+            whole,
+            self.width,
+            initial_indent=first,
+            subsequent_indent=rest,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        return [line.replace(_HARD, " ") for line in lines]
+
+    def _lines(self, d: Diagnostic) -> Iterator[str]:
+        place = f"{self._paint('bold', printable(str(d.loc)))}: " if d.loc is not None else ""
+        yield f"{place}{self._paint(d.severity.value, d.severity.value)} {d.code} [{d.name}]"
+        yield from self._wrap(d.message, "  ", "  ")
+        yield from self._excerpt(d.loc)
+        for related in d.related:
+            where = f"{related.loc}: " if related.loc is not None else ""
+            yield from self._wrap(where + related.message, "  also: ", "        ")
+        if d.trace:
+            yield from self._wrap(self._trace(d), "  run: ", "       ")
+        if d.help:
+            yield from self._wrap(d.help, "  help: ", "        ")
+        if d.fix is not None:
+            yield from self._wrap(f"{d.fix.title} ({d.fix.applicability})", "  fix: ", "       ")
+
+    def _trace(self, d: Diagnostic) -> str:
+        steps = []
+        for step in d.trace:
+            label = self.labels.get(step.element, step.element)
+            waits = f"{step.action} " if step.action in ("open", "done") else ""
+            steps.append(f"{waits}`{label}`")
+        return " → ".join(steps)
+
+    def _excerpt(self, loc: SourceLocation | None) -> Iterator[str]:
+        if loc is None or loc.line is None:
+            return
+        text = _line(self.sources.get(loc.file), loc.line)
+        if text is None:
+            if loc.quote is None:
+                return
+            text, column = loc.quote.strip().split("\n")[0], None
+        else:
+            column = loc.column
+        number = str(loc.line)
+        room = max(self.width - len(number) - 5, 20)
+        shown, caret = _window(text, column, room)
+        yield self._paint("dim", f"  {number} | ") + shown
+        if caret is not None:
+            yield self._paint("dim", f"  {' ' * len(number)} | ") + " " * caret + "^"
+
+
+def printable(text: str) -> str:
+    """`text` on one line, control characters made visible: a label may not drive the terminal."""
+    folded = re.sub(r"[\t\n\r\f\v ]+", " ", text)
+    return re.sub(
+        r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]",
+        lambda m: f"\\x{ord(m[0]):02x}" if ord(m[0]) < 256 else f"\\u{ord(m[0]):04x}",
+        folded,
+    )
+
+
+def _line(data: bytes | None, number: int) -> str | None:
+    if data is None:
+        return None
+    at = 0
+    for _ in range(number - 1):
+        at = data.find(b"\n", at) + 1
+        if at == 0:
+            return None
+    end = data.find(b"\n", at)
+    return data[at : end if end >= 0 else len(data)].decode("utf-8", "replace").rstrip("\r")
+
+
+def _window(text: str, column: int | None, room: int) -> tuple[str, int | None]:
+    """The part of a line that fits into `room` columns, without its indentation, and where in it
+    the caret stands."""
+    at = len(text) - len(text.lstrip()) if column is None else min(column - 1, len(text))
+    start = min(len(text) - len(text.lstrip()), at)
+    if at - start > room - 20:
+        start = at - 8
+    shown = text[start:].replace("\t", " ")
+    head = "…" if start > len(text) - len(text.lstrip()) else ""
+    shown = head + shown
+    if len(shown) > room:
+        shown = shown[: room - 1] + "…"
+    shown = re.sub(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", "?", shown)
+    return shown, None if column is None else at - start + len(head)
+
+
+class JsonReporter(Reporter):
+    """For programs and agents: one versioned object (`schema/diagnostics.schema.json`)."""
+
+    name: ClassVar[str] = "json"
+
+    def report(self, diagnostics: Iterable[Diagnostic], out: TextIO) -> None:
+        import json
+
+        items = ordered(diagnostics)
+        envelope = {
+            "format": "orgflow-diagnostics",
+            "version": JSON_VERSION,
+            "summary": counts(items),
+            "diagnostics": [d.model_dump(mode="json", exclude_none=True) for d in items],
+        }
+        out.write(json.dumps(envelope, ensure_ascii=False, indent=1) + "\n")
+
+
+@hookimpl
+def orgflow_reporters() -> tuple[Reporter, ...]:
+    """The reporters that ship with orgflow."""
+    from orgflow_ir.sarif import SarifReporter
+
+    return TextReporter(), JsonReporter(), SarifReporter()

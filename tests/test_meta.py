@@ -1,0 +1,237 @@
+"""The project's own rules: rules are explained and tested, layers hold, nothing heavy is loaded."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from cli_cases import LINEAR
+
+from orgflow_ir.diagnostics import Rule
+from orgflow_ir.plugins import BUILTINS, Registry
+
+ROOT = Path(__file__).resolve().parent.parent
+LEAVES = ("frontends", "backends", "passes", "agents", "store")
+FOLDERS = ("orgflow_ir", *LEAVES, "evaluation", "commands")
+HEAVY = (
+    "networkx", "jinja2", "jsonschema", "httpx", "openai", "torch", "sentence_transformers",
+    "lxml", "rich", "numpy", "pytest", "syrupy",
+)  # fmt: skip
+
+SECTIONS = ("What it finds", "Why it is wrong", "Example", "Instead")
+
+RULES = sorted(Registry(outside=False).rules.values(), key=lambda rule: rule.code)
+
+
+def sources() -> Iterator[Path]:
+    """Every shipped Python file."""
+    yield ROOT / "cli.py"
+    for folder in FOLDERS:
+        yield from sorted((ROOT / folder).rglob("*.py"))
+
+
+def test_there_are_sources() -> None:
+    assert len(list(sources())) > 40
+
+
+# -- rules -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
+def test_a_rule_is_explained(rule: type[Rule]) -> None:
+    text = rule.explanation()
+    headings = [line for line in text.splitlines() if line and not line.startswith(" ")]
+    assert headings == list(SECTIONS)
+    parts = re.split(r"(?m)^\S.*$", text)[1:]
+    assert all(part.strip() for part in parts), f"{rule.code} has an empty section"
+    assert re.fullmatch(r"OF[0-69]\d\d", rule.code)
+    assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", rule.name)
+
+
+def test_names_of_rules_are_unique() -> None:
+    names = [rule.name for rule in RULES]
+    assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
+def test_a_rule_has_a_case_or_another_test(rule: type[Rule]) -> None:
+    case = ROOT / "tests" / "diagnostics" / f"{rule.code}-{rule.name}"
+    if case.is_dir():
+        assert any(case.iterdir()), f"{case} is empty"
+        return
+    word = re.compile(rf"\b({rule.code}|{rule.__name__})\b")
+    tests = sorted(p for p in (ROOT / "tests").rglob("*") if p.suffix in (".py", ".txt", ".json"))
+    named = [p for p in tests if p != Path(__file__) and word.search(p.read_text("utf-8"))]
+    assert named, f"no test names {rule.code} ({rule.__name__}), and tests/diagnostics has no case"
+
+
+# -- packaging -------------------------------------------------------------------------------
+
+
+def test_every_package_is_listed() -> None:
+    listed = set(
+        tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]
+    )
+    found = {"orgflow"}
+    for folder in FOLDERS:
+        for init in (ROOT / folder).rglob("__init__.py"):
+            name = ".".join(init.parent.relative_to(ROOT).parts)
+            found.add(name if name.startswith("orgflow_ir") else f"orgflow.{name}")
+    assert listed == found
+
+
+def test_every_folder_with_code_is_a_package() -> None:
+    folders = {path.parent for path in sources() if path.parent != ROOT}
+    assert [f for f in folders if not (f / "__init__.py").is_file()] == []
+
+
+def test_cli_is_the_only_module_at_the_root() -> None:
+    assert [p.name for p in ROOT.glob("*.py")] == ["cli.py"]
+
+
+def test_builtins_are_leaves_of_ours() -> None:
+    assert all(name.startswith(("orgflow_ir.", "orgflow.")) for name in BUILTINS)
+
+
+# -- style -----------------------------------------------------------------------------------
+
+
+def test_no_file_is_over_400_lines() -> None:
+    long = {str(p.relative_to(ROOT)): n for p in sources() if (n := _lines(p)) > 400}
+    assert long == {}
+
+
+def _lines(path: Path) -> int:
+    return len(path.read_text("utf-8").splitlines())
+
+
+def test_every_module_says_what_it_is() -> None:
+    dumb = [
+        p for p in sources() if len(ast.get_docstring(ast.parse(p.read_text("utf-8"))) or "") < 10
+    ]
+    assert [str(p.relative_to(ROOT)) for p in dumb] == []
+
+
+def test_no_module_is_called_utils() -> None:
+    assert [p for p in sources() if re.search(r"util|helper", p.stem)] == []
+
+
+# -- layers ----------------------------------------------------------------------------------
+
+
+def imports(path: Path) -> Iterator[str]:
+    """Modules of ours that a file imports, anywhere in it; `from a import b` gives `a.b`."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            found = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: imports are absolute"
+            found = [f"{node.module}.{alias.name}" for alias in node.names]
+        else:
+            continue
+        yield from (name for name in found if name.split(".")[0] in ("orgflow", "orgflow_ir"))
+
+
+def allowed(module: str, imported: str) -> bool:
+    """Whether `module` (dotted) may import `imported` (dotted): STYLE's layers."""
+    if module.startswith("orgflow_ir"):
+        return imported.startswith("orgflow_ir")
+    if imported.startswith("orgflow_ir"):
+        return True
+    layer, other = module.split(".")[1], imported.split(".")[1]
+    if layer in ("cli", "commands"):
+        return other != "cli"
+    if layer == "evaluation":
+        return other in (*LEAVES, "evaluation")
+    mine, its = module.split(".")[1:3], imported.split(".")[1:3]
+    if layer in ("frontends", "backends"):
+        return mine == its or _format_of(module, imported)
+    return layer == other
+
+
+def _format_of(module: str, imported: str) -> bool:
+    """A frontend may use the format module of the backend for the same language."""
+    parts = module.split(".")
+    return parts[1] == "frontends" and imported.startswith(f"orgflow.backends.{parts[2]}.format")
+
+
+def module_name(path: Path) -> str:
+    """The dotted name a file is imported by."""
+    name = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+    return name if name.startswith("orgflow_ir") else f"orgflow.{name}"
+
+
+@pytest.mark.parametrize("path", list(sources()), ids=lambda p: str(p.relative_to(ROOT)))
+def test_layers(path: Path) -> None:
+    module = module_name(path)
+    wrong = sorted({name for name in imports(path) if not allowed(module, name)})
+    assert wrong == [], f"{module} may not import {wrong}"
+
+
+@pytest.mark.parametrize(
+    ("module", "imported", "ok"),
+    [
+        ("orgflow_ir.graph", "orgflow.passes.x", False),
+        ("orgflow.passes.x", "orgflow.frontends.bpmn.tree", False),
+        ("orgflow.frontends.bpmn.tree", "orgflow.frontends.pme.parse", False),
+        ("orgflow.frontends.n8n.parse", "orgflow.backends.n8n.format.Node", True),
+        ("orgflow.frontends.n8n.parse", "orgflow.backends.n8n.emit", False),
+        ("orgflow.backends.n8n.emit", "orgflow.backends.n8n.format", True),
+        ("orgflow.evaluation.pmo", "orgflow.commands.driver", False),
+        ("orgflow.evaluation.pmo", "orgflow.passes.x", True),
+        ("orgflow.commands.run", "orgflow.evaluation.replay", True),
+        ("orgflow.commands.run", "orgflow.cli.main", False),
+    ],
+)
+def test_the_layer_check_can_fail(module: str, imported: str, ok: bool) -> None:
+    assert allowed(module, imported) is ok
+
+
+# -- what is loaded --------------------------------------------------------------------------
+
+
+def loaded(*args: str) -> set[str]:
+    """Modules in `sys.modules` after a command line."""
+    code = (
+        "import sys, json; from orgflow.cli import run; code = run(sys.argv[1:]); "
+        "print('\\n' + json.dumps([code, sorted(sys.modules)]))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *args], capture_output=True, text=True, check=True
+    )
+    exit_code, modules = json.loads(done.stdout.splitlines()[-1])
+    assert exit_code == 0, done.stderr
+    return set(modules)
+
+
+def test_help_loads_nothing_heavy() -> None:
+    modules = loaded("--help")
+    assert modules.isdisjoint((*HEAVY, "pydantic", "pluggy", "orgflow_ir.model"))
+    ours = {m for m in modules if m.startswith("orgflow.commands.")}
+    assert ours == {"orgflow.commands.startup"}
+
+
+def test_compile_loads_nothing_heavy(tmp_path: Path) -> None:
+    path = tmp_path / "order.bpmn"
+    path.write_text(LINEAR)
+    modules = loaded("compile", str(path), "--target", "n8n")
+    assert modules.isdisjoint(HEAVY)
+    others = {m for m in modules if m.startswith("orgflow.commands.")} - {
+        f"orgflow.commands.{name}"
+        for name in ("compile", "driver", "options", "output", "session", "startup")
+    }
+    assert others == set()
+
+
+def test_generated_files_are_up_to_date() -> None:
+    from write_schemas import FOLDER, SCHEMAS
+
+    for name, build in SCHEMAS.items():
+        assert json.loads((FOLDER / name).read_text("utf-8")) == build(), "run `make golden`"
