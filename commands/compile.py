@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 from orgflow.commands.driver import compile_model
-from orgflow.commands.options import resolve_target, source_options
+from orgflow.commands.options import process_option, resolve_target, source_options
 from orgflow.commands.output import (
     destinations,
     is_folder,
@@ -43,6 +43,7 @@ from orgflow_ir.contracts import Artifact
 )
 @click.option("--strict", is_flag=True, help="Refuse work done twice and tokens left over as well.")
 @click.option("--report", metavar="FILE.md", help="Write a report of what was compiled to what.")
+@process_option
 @source_options
 def command(
     in_: str,
@@ -53,6 +54,7 @@ def command(
     force: bool,
     strict: bool,
     report: str | None,
+    process: str | None,
     from_: str | None,
     format_: str,
     verbose: bool,
@@ -71,7 +73,7 @@ def command(
     session = Session(format_, verbose=verbose)
     backend, options = resolve_target(target, session.registry)
     ctx = session.context()
-    model = session.load(in_, ctx, from_, diagram=backend.target.wants_diagram)
+    model = session.load(in_, ctx, from_, diagram=backend.target.wants_diagram, process=process)
     artifacts = None
     if model is not None:
         artifacts = compile_model(

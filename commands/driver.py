@@ -92,6 +92,36 @@ def load(
     return frontend.parse(source, ctx)
 
 
+def only_process(model: Model, wanted: str) -> Model:
+    """The model with one process, named by its id, its name, or its pool's; the other pools become
+    black boxes, and messages to and from them end at their pools. Raises `UnknownName`."""
+    pools = {p.process: p for p in model.pools if p.process is not None}
+    names: dict[str, str] = {}
+    for process in model.processes:
+        pool = pools.get(process.id)
+        for name in (pool.label if pool else "", process.name.strip(), process.id):
+            if name:
+                names.setdefault(name, process.id)
+    if wanted not in names:
+        raise UnknownName("process", wanted, tuple(dict.fromkeys(names)))
+    kept = next(p for p in model.processes if p.id == names[wanted])
+    home: dict[str, str] = {}
+    for process in model.processes:
+        pool = pools.get(process.id)
+        for scope in process.scopes() if process is not kept else ():
+            home.update((n.id, pool.id if pool else "") for n in scope.nodes)
+    flows = [
+        f.replace(source=home.get(f.source, f.source), target=home.get(f.target, f.target))
+        for f in model.message_flows
+        if not (f.source in home and f.target in home)
+    ]
+    return model.replace(
+        processes=(kept,),
+        pools=tuple(p if p.process == kept.id else p.replace(process=None) for p in model.pools),
+        message_flows=tuple(f for f in flows if f.source and f.target),
+    )
+
+
 def choose_frontend(
     source: SourceFile, registry: Registry, ctx: PassContext, from_: str | None
 ) -> Frontend | None:

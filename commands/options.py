@@ -74,6 +74,15 @@ def resolve_target(text: str, registry: Registry) -> tuple[Backend, dict[str, st
     return backend, dict(target.options)
 
 
+def process_option(function: F) -> F:
+    """`--process`: one process of a collaboration."""
+    return click.option(
+        "--process",
+        metavar="NAME",
+        help="Only this process (id, name or pool); the other pools become black boxes.",
+    )(function)
+
+
 def diagnostics_options(function: F) -> F:
     """`--format` and `--verbose`."""
     function = click.option(

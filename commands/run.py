@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 from orgflow.commands.driver import lower_model
-from orgflow.commands.options import resolve_target, source_options
+from orgflow.commands.options import process_option, resolve_target, source_options
 from orgflow.commands.output import write_stdout
 from orgflow.commands.session import Session, exit_code, leave
 
@@ -25,6 +25,7 @@ MISUSE = 2
 @click.option("--engine", default="local", metavar="local", help="Engine.  [default: local]")
 @click.option("--all-paths", is_flag=True, help="Every enumerated run, not only the first.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+@process_option
 @source_options
 def command(
     in_: str,
@@ -32,6 +33,7 @@ def command(
     engine: str,
     all_paths: bool,
     as_json: bool,
+    process: str | None,
     from_: str | None,
     format_: str,
     verbose: bool,
@@ -46,7 +48,7 @@ def command(
     session = Session(format_, verbose=verbose)
     backend, options = resolve_target(target, session.registry)
     ctx = session.context()
-    model = session.load(in_, ctx, from_)
+    model = session.load(in_, ctx, from_, diagram=backend.target.wants_diagram, process=process)
     lowered = None if model is None else lower_model(model, backend, ctx, options=options)
     session.collect(ctx)
     session.show()

@@ -67,9 +67,16 @@ class Session:
         return PassContext(registry=self.registry)
 
     def load(
-        self, path: str, ctx: PassContext, from_: str | None, *, diagram: bool = False
+        self,
+        path: str,
+        ctx: PassContext,
+        from_: str | None,
+        *,
+        diagram: bool = False,
+        process: str | None = None,
     ) -> Model | None:
-        """Read and parse one input; `None` after an error. Raises `click.UsageError`."""
+        """Read and parse one input (or one process of it); `None` after an error. Raises
+        `click.UsageError`."""
         if path == "-" and from_ is None:
             raise click.UsageError(
                 f"standard input needs its format: --from {' | '.join(self.registry.frontends)}"
@@ -79,6 +86,8 @@ class Session:
             return None
         try:
             model = driver.load(source, self.registry, ctx, from_=from_, diagram=diagram)
+            if model is not None and process is not None:
+                model = driver.only_process(model, process)
         except driver.UnknownName as error:
             raise click.UsageError(str(error)) from None
         if model is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 from orgflow.commands.driver import check_model
-from orgflow.commands.options import source_options
+from orgflow.commands.options import process_option, source_options
 from orgflow.commands.output import write_stdout
 from orgflow.commands.session import Session, exit_code, leave
 
@@ -22,8 +22,11 @@ from orgflow_ir.target import executable_processes
     metavar="N",
     help="At most so many runs a process.  [default: 32]",
 )
+@process_option
 @source_options
-def command(in_: str, maximum: int, from_: str | None, format_: str, verbose: bool) -> None:
+def command(
+    in_: str, maximum: int, process: str | None, from_: str | None, format_: str, verbose: bool
+) -> None:
     """Print runs of the model in IN, one JSON object a line.
 
     The runs are chosen so that together they take every flow; how many they take, and which they
@@ -31,7 +34,7 @@ def command(in_: str, maximum: int, from_: str | None, format_: str, verbose: bo
     """
     session = Session(format_, verbose=verbose)
     ctx = session.context()
-    model = session.load(in_, ctx, from_)
+    model = session.load(in_, ctx, from_, process=process)
     if model is not None:
         check_model(model, ctx)
     session.collect(ctx)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from orgflow_ir.diagnostics import Rule, Severity
-from orgflow_ir.model import Element, Model, Process, Scope
+from orgflow_ir.model import Element, Flow, MessageFlow, Model, Process, Scope
 from orgflow_ir.pass_manager import PassContext, report_breaches, verifying
 from orgflow_ir.walk import ConstructUse, plain_constructs
 
@@ -197,7 +197,7 @@ def legalise(model: Model, spec: TargetSpec, ctx: PassContext, *, allow_lossy: b
                 note + lost,
                 severity=Severity.WARNING if step.loses else None,
             )
-    _report(illegal, spec, ctx)
+    _report(illegal, model, spec, ctx)
     return model
 
 
@@ -222,8 +222,19 @@ def _next_lowering(
     return None
 
 
+def spoken(element: Element, model: Model) -> str:
+    """How a message names an element: its label, or for a flow without one its two ends."""
+    if element.name.strip() or not isinstance(element, Flow | MessageFlow):
+        return f"`{element.label}`"
+    labels = {n.id: n.label for scope in model.scopes() for n in scope.nodes}
+    labels |= {p.id: p.label for p in model.pools}
+    source, target = (labels.get(end, end) for end in (element.source, element.target))
+    kind = "message flow" if isinstance(element, MessageFlow) else "flow"
+    return f"the {kind} from `{source}` to `{target}`"
+
+
 def _report(
-    illegal: list[tuple[ConstructUse, str, str]], spec: TargetSpec, ctx: PassContext
+    illegal: list[tuple[ConstructUse, str, str]], model: Model, spec: TargetSpec, ctx: PassContext
 ) -> None:
     told: set[str] = set()
     lossy = [low for low in spec.lowerings if low.loses is not None]
@@ -237,7 +248,7 @@ def _report(
         if way is not None:
             ctx.emit(
                 LossyLowering,
-                f"`{use.element.label}` ({use.construct}) can only be approximated on "
+                f"{spoken(use.element, model)} ({use.construct}) can only be approximated on "
                 f"{spec.name}: {way.loses} would be lost",
                 element=use.element,
                 help="--allow-lossy accepts it",
@@ -245,7 +256,7 @@ def _report(
             continue
         ctx.emit(
             IllegalConstruct,
-            f"{spec.name} cannot run `{use.element.label}` ({use.construct}): {reason}",
+            f"{spec.name} cannot run {spoken(use.element, model)} ({use.construct}): {reason}",
             element=use.element,
             help=help_text or None,
         )

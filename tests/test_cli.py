@@ -495,3 +495,39 @@ def test_run_without_an_engine(
     ran = invoke("run", linear)
     assert (ran.code, ran.out) == (2, "")
     assert "orgflowc engine install" in ran.err
+
+
+POOLS = """<?xml version="1.0"?>
+<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" id="d" targetNamespace="x">
+  <collaboration id="c">
+    <participant id="buyer" name="Buyer" processRef="p1" />
+    <participant id="seller" name="Seller" processRef="p2" />
+    <messageFlow id="m" sourceRef="order" targetRef="s2" />
+  </collaboration>
+  <process id="p1">
+    <startEvent id="s1" /><sendTask id="order" name="Order" /><endEvent id="e1" />
+    <sequenceFlow id="f1" sourceRef="s1" targetRef="order" />
+    <sequenceFlow id="f2" sourceRef="order" targetRef="e1" />
+  </process>
+  <process id="p2">
+    <startEvent id="s2"><messageEventDefinition /></startEvent><endEvent id="e2" />
+    <sequenceFlow id="f3" sourceRef="s2" targetRef="e2" />
+  </process>
+</definitions>
+"""
+
+
+def test_one_process_of_a_collaboration(invoke: Invoke, tmp_path: Path) -> None:
+    path = tmp_path / "pools.bpmn"
+    path.write_text(POOLS, "utf-8")
+    refused = invoke("compile", str(path), "--target", "n8n")
+    assert refused.code == 1
+    assert "the message flow from `Order` to `s2`" in " ".join(refused.err.split())
+    assert "--process NAME" in refused.err
+    for name in ("Buyer", "p1", "Seller"):
+        one = invoke("compile", str(path), "--target", "n8n", "--process", name)
+        assert one.code == 0, one.err
+        assert json.loads(one.out)["name"] == ("Seller" if name == "Seller" else "Buyer")
+    unknown = invoke("compile", str(path), "--target", "n8n", "--process", "Sellers")
+    assert unknown.code == 2
+    assert "did you mean `Seller`?" in unknown.err

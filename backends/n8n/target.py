@@ -98,7 +98,8 @@ N8N_TARGET = TargetSpec(
         "flow.conditional": Legal(),
         "flow.default": Legal(),
         "flow.message": Illegal(
-            "messages between processes are not lowered yet", "compile one pool at a time"
+            "messages between processes are not lowered yet",
+            "--process NAME compiles one pool at a time",
         ),
         "flow.message.black-box": Legal("the other side is not part of the workflow"),
         "lane": Legal("a sticky note"),
