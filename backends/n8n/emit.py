@@ -14,7 +14,7 @@ from orgflow.backends.n8n import notes
 from orgflow.backends.n8n import parameters as p
 from orgflow.backends.n8n.decisions import Decision, decide, preceding_words, target_words
 from orgflow.backends.n8n.inclusive import InclusiveJoin, inclusive_joins
-from orgflow.backends.n8n.names import slug
+from orgflow.backends.n8n.names import slug, title
 from orgflow.backends.n8n.sketch import Port, Sketch, SketchNode
 
 from orgflow_ir.graph import ControlFlow
@@ -71,6 +71,7 @@ class _Emitter:
         self.model = model
         self.ctx = ctx
         self.sinks: dict[str, tuple[Port, ...]] = {}
+        self.addresses: set[str] = set()
         self.setters: dict[str, list[Decision]] = {}
         for decision in emission.decisions.values():
             self.setters.setdefault(decision.setter, []).append(decision)
@@ -196,8 +197,8 @@ class _Emitter:
             open_time = found is None
             parameters, webhook = found or p.wait_interval(0, "seconds"), True
         elif event.position == "catch" and event.trigger == "message":
-            suffix = f"{slug(event.label, words=4) or 'message'}-{slug(event.id)}"
-            kind, parameters, webhook = "wait", p.wait_for_call(suffix.replace("_", "-")), True
+            suffix = self._address(event.label)
+            kind, parameters, webhook = "wait", p.wait_for_call(suffix), True
         node = self.sketch.add(
             event.id,
             event.name or _event_words(event),
@@ -219,11 +220,7 @@ class _Emitter:
             if schedule is not None:
                 kind, parameters = "scheduleTrigger", schedule
         if event.trigger == "message" or (kind == "manualTrigger" and not first):
-            path = "-".join(
-                part.replace("_", "-")
-                for part in (slug(self.model.label), slug(event.label), slug(event.id))
-                if part
-            )
+            path = self._address(title(self.model, self.e.process), event.label)
             kind, webhook = "webhook", True
             parameters = {
                 "httpMethod": "POST",
@@ -242,6 +239,16 @@ class _Emitter:
         )
         decisions = self.setters.get(event.id, [])
         node.notes += notes.start(event, kind, schedule is None, decisions, self.ctx)
+
+    def _address(self, *words: str) -> str:
+        """Static text for a URL, unlike every other in this workflow."""
+        parts = [slug(w, words=5).replace("_", "-") for w in words]
+        base = "-".join(dict.fromkeys(p for p in parts if p)) or "process"
+        address, number = base, 2
+        while address in self.addresses:
+            address, number = f"{base}-{number}", number + 1
+        self.addresses.add(address)
+        return address
 
     # -- joins ---------------------------------------------------------------------------------
 

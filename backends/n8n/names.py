@@ -6,6 +6,8 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
+from orgflow_ir.model import Model, Process
+
 _RESERVED = frozenset(
     {
         "__proto__", "constructor", "prototype", "toString", "toLocaleString", "valueOf",
@@ -88,3 +90,10 @@ def unique(values: Iterable[str], fallback: str) -> list[str]:
             number += 1
         result.append(candidate)
     return result
+
+
+def title(model: Model, process: Process) -> str:
+    """The process's name, its pool's, the model's or the file's: what the workflow is called."""
+    pool = next((p.name for p in model.pools if p.process == process.id), "")
+    stem = model.source.replace("\\", "/").rsplit("/", 1)[-1].split(".")[0]
+    return next((plain(n) for n in (process.name, pool, model.name, stem) if plain(n)), "Process")

@@ -10,7 +10,7 @@ from orgflow.backends.n8n.drawn import from_diagram
 from orgflow.backends.n8n.emit import Emission
 from orgflow.backends.n8n.format import Node, Workflow, node_type, node_uuid
 from orgflow.backends.n8n.layout import COLUMN, NODE, ROW, banded, grid
-from orgflow.backends.n8n.names import plain
+from orgflow.backends.n8n.names import plain, title
 from orgflow.backends.n8n.sketch import Port
 from orgflow.backends.n8n.versions import N8nVersion, type_version
 
@@ -55,23 +55,11 @@ def build(model: Model, emission: Emission, digest: str, version: N8nVersion) ->
     nodes = [_node(key, emission, positions, seed, version) for key in emission.sketch.nodes]
     return {
         "id": node_uuid(f"workflow/{seed}").replace("-", "")[:16],
-        "name": _title(model, emission)[:128],
+        "name": title(model, emission.process)[:128],
         "nodes": [*(_sticky(name, box, seed, version) for name, box in boxes), *nodes],
         "connections": _connections(emission, positions),
         "settings": {"executionOrder": "v1"},
     }
-
-
-def _title(model: Model, emission: Emission) -> str:
-    """The process's name, its pool's, the model's or the file's: what the workflow is called."""
-    pool = next((p.name for p in model.pools if p.process == emission.process.id), "")
-    names = (emission.process.name, pool, model.name, _stem(model))
-    return next((plain(n) for n in names if plain(n)), "Process")
-
-
-def _stem(model: Model) -> str:
-    name = model.source.replace("\\", "/").rsplit("/", 1)[-1]
-    return name.rsplit(".", 1)[0] if "." in name else name
 
 
 # -- positions -------------------------------------------------------------------------------------
@@ -239,7 +227,7 @@ def _stickies(
             )
         )
     name = plain(pool.name) if pool else ""
-    summary = _summary(emission, _title(model, emission), name, left - indent, top)
+    summary = _summary(emission, title(model, emission.process), name, left - indent, top)
     boxes.append(("About this workflow", summary))
     boxes.append(("Map for orgflow", _map(emission, digest, summary)))
     return boxes
