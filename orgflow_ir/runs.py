@@ -273,7 +273,10 @@ class _Coverage:
         return {self.net.flow_index[f] for s in trial.steps for f in s.taken} & wanted
 
     def _keep(self, trial: Trial, kept: list[Trial], signatures: set[tuple[Choice, ...]]) -> bool:
-        signature = (("", (trial.start or "",)), *self._choices(trial.steps))
+        # The flows are part of it: before a terminate end, the order alone decides what is taken.
+        taken = sorted({flow for step in trial.steps for flow in step.taken})
+        start: Choice = ("", (trial.start or "", *taken))
+        signature = (start, *self._choices(trial.steps))
         if signature in signatures:
             return False
         signatures.add(signature)

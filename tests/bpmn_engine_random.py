@@ -5,8 +5,9 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from bpmn_engine_models import elements
+from bpmn_engine_models import elements, hosts
 
+from orgflow_ir.diagnostics import Step
 from orgflow_ir.model import (
     Event,
     EventDefinition,
@@ -18,6 +19,8 @@ from orgflow_ir.model import (
     SubProcess,
     Task,
 )
+from orgflow_ir.runs import Run
+from orgflow_ir.semantics import Game
 
 CHOICES = ("task", "catch", "seq", "xor", "loop", "race", "guard", "notice", "sub")
 FORKS = ("task", "catch", "seq", "and", "or", "notice", "sub")
@@ -186,3 +189,29 @@ class _Part:
         self.wire(host, join)
         self.wire(last, join)
         return host, join
+
+
+def random_run(game: Game, seed: int, limit: int = 300) -> Run | None:
+    """A run in which whatever waits is done in any order; `None` where it gets too long.
+
+    What need not wait happens at once, as in an engine: only then can the engine be told the rest.
+    """
+    rng = random.Random(seed)
+    nodes, boundary = elements(game.model), hosts(game.model)
+
+    def waits(step: Step) -> bool:
+        own = step.action == "done" and not isinstance(nodes[step.element], SubProcess)
+        return own or step.element in boundary
+
+    process = game.model.processes[0].id
+    start = game.starts(process)[0]
+    state = game.initial(process, start)
+    steps: list[Step] = []
+    while not game.finished(state) and len(steps) < limit:
+        enabled = game.enabled(state)
+        steps.append(rng.choice([s for s in enabled if not waits(s)] or enabled))
+        state = game.fire(state, steps[-1])
+    if not game.finished(state):
+        return None
+    choices = tuple(choice for step in steps for choice in game.decisions(step))
+    return Run(process, start, tuple(steps), choices, game.outcome(state))

@@ -7,6 +7,7 @@
 //   flows    splitting element -> per visit, the sequence flows whose condition is true
 //   endings  activity with boundary events -> per visit, what happens to it: ids of its boundary
 //            events that fire, in order, then its own id if it is done by itself
+//   hosts    boundary event -> its activity
 //   races    target of an event-based gateway -> [gateway, per visit of it, whether this one comes]
 //   order    elements to be done or fired, in this order; without it, any that can be is taken
 //   seed     which, where there is no order
@@ -123,7 +124,7 @@ class Referee {
   allowed({ id }) {
     for (const left of this.endings.values()) if (left.includes(id)) return left[0] === id;
     if (id in this.request.hosts) return false;
-    if (id in this.endings) return false;
+    if (this.endings.has(id)) return false;
     if (id in this.request.races) {
       const [gateway, comes] = this.request.races[id];
       return comes[this.visits.get(gateway) - 1] === true;

@@ -291,3 +291,14 @@ def test_labels_are_those_people_read():
         Model(id="M", processes=(made,)),
     )
     assert json.loads(line)["steps"][0]["label"] == "Order in"
+
+
+def test_order_alone_may_decide_what_a_run_takes() -> None:
+    """Two branches without a choice, one ends in a terminate end: both orders are needed."""
+    found = model(
+        "start t; and g; user a; user b; end f terminate; end h", "t g, g a, g b, a f, b h"
+    )
+    runs = enumerate_runs(found, found.processes[0].id)
+    assert runs.uncovered == ()
+    taken = {flow for run in runs.runs for flow in run.flows}
+    assert len(taken) == runs.flows_total == runs.flows_covered
