@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 
+from orgflow_ir.collector import paused_collector
 from orgflow_ir.contracts import Artifact, Backend, Frontend
 from orgflow_ir.diagnostics import Severity
 from orgflow_ir.model import Model
@@ -199,12 +200,14 @@ def compile_model(
 
     See `lower_model`, which does all but the last.
     """
-    legal = lower_model(
-        model, backend, ctx, options=options, allow_lossy=allow_lossy, force=force, strict=strict
-    )
-    if legal is None:
-        return None
-    artifacts = backend.emit(legal, ctx)
+    with paused_collector():
+        legal = lower_model(
+            model, backend, ctx, options=options, allow_lossy=allow_lossy, force=force,
+            strict=strict,
+        )  # fmt: skip
+        if legal is None:
+            return None
+        artifacts = backend.emit(legal, ctx)
     return None if ctx.has_errors else artifacts
 
 

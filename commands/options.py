@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import click
 from orgflow.commands.driver import UnknownName, choose_backend, suggestion
@@ -19,8 +18,7 @@ FORMATS = ("text", "json", "sarif")
 """Formats of diagnostics; outside reporters come on top."""
 
 
-@dataclass(frozen=True)
-class TargetText:
+class TargetText(NamedTuple):
     """What `--target` says: `n8n{version=2.41,people=placeholder}`, split but not yet judged."""
 
     name: str

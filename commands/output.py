@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -88,6 +87,8 @@ def write_files(files: Sequence[tuple[Path, str]]) -> None:
 
 def _write_beside(path: Path, text: str) -> str:
     """Write a temporary file in the folder of `path`, with the mode `path` has or would get."""
+    import tempfile  # brings random and hashing with it; most results go to standard output
+
     handle, temporary = tempfile.mkstemp(prefix=f".{path.name[:100]}.", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, TextIO
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, TextIO
 
 from orgflow_ir.diagnostics import Diagnostic, Fix, Rule
 from orgflow_ir.model import Model
@@ -36,16 +35,14 @@ class Frontend(ABC):
         return source.suffix in self.suffixes
 
 
-@dataclass(frozen=True)
-class Artifact:
+class Artifact(NamedTuple):
     """A file to be written: path relative to the output folder, and its text."""
 
     path: str
     text: str
 
 
-@dataclass(frozen=True)
-class NodeExecution:
+class NodeExecution(NamedTuple):
     """One executed node of a run on a target, by name, and the element it stands for, if any."""
 
     node: str
@@ -53,8 +50,7 @@ class NodeExecution:
     status: str = "success"
 
 
-@dataclass(frozen=True)
-class RunResult:
+class RunResult(NamedTuple):
     """What a runner saw: executed nodes in order, how the run ended, and why.
 
     `status` is `success`, `error`, `limit`, or `unplayable` where no data makes the workflow take

@@ -24,7 +24,7 @@ _GATES: dict[str, Kind] = {
 _TERMINATING = frozenset({"terminate", "error", "cancel"})
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Net:
     """Nodes and arcs by number. Node 0 is the source (one token at the start), node 1 the sink.
 

@@ -5,8 +5,6 @@ OF1xx malformed model · OF2xx flow · OF3xx data, events, messages · OF4xx tar
 agents · OF6xx deploy, run, replay · OF9xx our fault.
 """
 
-from __future__ import annotations
-
 import inspect
 from enum import StrEnum
 from typing import ClassVar, Literal, NamedTuple

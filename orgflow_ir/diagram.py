@@ -1,7 +1,5 @@
 """The drawing of a model, as a side table."""
 
-from __future__ import annotations
-
 from orgflow_ir.value import Extra, Value
 
 

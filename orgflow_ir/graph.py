@@ -8,8 +8,8 @@ linear, so that a process of 10,000 nodes is no special case.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from orgflow_ir.model import Event, Flow, Scope
 from orgflow_ir.model import Node as ModelNode
@@ -18,8 +18,7 @@ ENTRY = "\x00entry"
 """Virtual source of every graph (no id can contain NUL)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Arc:
+class Arc(NamedTuple):
     """An edge from `source` to `target`; `flow` is `None` for entry and boundary edges."""
 
     source: str
@@ -48,12 +47,25 @@ class ControlFlow:
         self.into[arc.target].append(arc)
 
     def flows_out(self, node: str) -> list[Flow]:
-        """Outgoing sequence flows in model order."""
-        return [a.flow for a in self.out[node] if a.flow is not None]
+        """Outgoing sequence flows in model order; the list is not to be changed."""
+        return self._flows_out[node]
 
     def flows_in(self, node: str) -> list[Flow]:
-        """Incoming sequence flows in model order."""
-        return [a.flow for a in self.into[node] if a.flow is not None]
+        """Incoming sequence flows in model order; the list is not to be changed."""
+        return self._flows_in[node]
+
+    @cached_property
+    def _flows_out(self) -> dict[str, list[Flow]]:
+        return {n: [a.flow for a in arcs if a.flow is not None] for n, arcs in self.out.items()}
+
+    @cached_property
+    def _flows_in(self) -> dict[str, list[Flow]]:
+        return {n: [a.flow for a in arcs if a.flow is not None] for n, arcs in self.into.items()}
+
+    @cached_property
+    def successors(self) -> dict[str, list[str]]:
+        """Ends of the arcs out of every node, in order; not to be changed."""
+        return {n: [a.target for a in arcs] for n, arcs in self.out.items()}
 
     @cached_property
     def entries(self) -> tuple[str, ...]:
@@ -77,12 +89,12 @@ class ControlFlow:
     @cached_property
     def reachable(self) -> frozenset[str]:
         """Nodes that some path from an entry reaches."""
-        return reach(self.entries, {n: [a.target for a in arcs] for n, arcs in self.out.items()})
+        return reach(self.entries, self.successors)
 
     @cached_property
     def components(self) -> dict[str, int]:
         """Strongly connected component of every node, numbered in reverse topological order."""
-        return components({n: [a.target for a in arcs] for n, arcs in self.out.items()})
+        return components(self.successors)
 
     @cached_property
     def cyclic(self) -> frozenset[str]:
@@ -96,9 +108,7 @@ class ControlFlow:
     @cached_property
     def dominator(self) -> dict[str, str]:
         """Immediate dominator of every reachable node from the virtual `ENTRY`."""
-        succ = {n: [a.target for a in arcs] for n, arcs in self.out.items()}
-        succ[ENTRY] = list(self.entries)
-        return dominators(ENTRY, succ)
+        return dominators(ENTRY, {**self.successors, ENTRY: list(self.entries)})
 
     def dominators_of(self, node: str) -> Iterable[str]:
         """Strict dominators of `node`, nearest first, without `ENTRY`."""

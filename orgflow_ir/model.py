@@ -6,7 +6,8 @@ rules OF1xx judge it. Ids are unique in a model and come from the source; a lowe
 (`origin`), so that a model read back from another format compares by what it says.
 """
 
-from __future__ import annotations
+# No `from __future__ import annotations` where values are defined: pydantic would evaluate the text
+# of every annotation again for every class that inherits it.
 
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal
@@ -257,14 +258,14 @@ class Artifact(Element):
 
 
 class _Scope(Element):
-    nodes: tuple[Node, ...] = ()
+    nodes: "tuple[Node, ...]" = ()
     flows: tuple[Flow, ...] = ()
     lanes: tuple[Lane, ...] = ()
     data_objects: tuple[DataObject, ...] = ()
     data_flows: tuple[DataFlow, ...] = ()
     artifacts: tuple[Artifact, ...] = ()
 
-    def scopes(self) -> Iterator[Scope]:
+    def scopes(self) -> "Iterator[Scope]":
         """This scope and all sub-processes in it, outermost first."""
         stack: list[Any] = [self]
         while stack:
@@ -367,7 +368,7 @@ class Model(Element):
         return self.model_dump_json(exclude_none=True, indent=indent) + "\n"
 
     @classmethod
-    def from_json(cls, text: str | bytes) -> Model:
+    def from_json(cls, text: str | bytes) -> "Model":
         """Inverse of `to_json`. Raises `pydantic.ValidationError`."""
         return cls.model_validate_json(text)
 

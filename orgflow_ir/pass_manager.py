@@ -6,7 +6,6 @@ import dataclasses
 import os
 import re
 import time
-import traceback
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -102,8 +101,10 @@ class PassContext:
         return any(d.severity is Severity.ERROR for d in self.diagnostics)
 
 
+@dataclass(frozen=True)
 class Pass(ABC):
-    """A step of a pipeline: a frozen dataclass whose fields are its options; it has no state.
+    """A step of a pipeline: a frozen dataclass whose fields are its options; it has no state. A
+    subclass without options need not be decorated.
 
     Valid in, valid out; a pass that only analyses returns the very object it was given.
     """
@@ -145,6 +146,8 @@ class PassManager:
             try:
                 model = item.run(model, ctx)
             except Exception as error:  # noqa: BLE001  # a broken pass must not hide what the others found
+                import traceback
+
                 where = traceback.extract_tb(error.__traceback__)[-1]
                 ctx.emit(
                     CrashedPass,

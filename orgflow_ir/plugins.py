@@ -28,6 +28,7 @@ BUILTINS: tuple[str, ...] = (
     "orgflow.frontends.bpmn",
     "orgflow.frontends.pme",
     "orgflow.frontends.ir",
+    "orgflow.frontends.n8n",
     "orgflow.passes",
     "orgflow.backends.n8n",
     "orgflow.backends.ir",

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from orgflow_ir.control_net import SINK, Net
 
@@ -14,8 +13,7 @@ if TYPE_CHECKING:
 RegionKind = Literal["sequence", "xor", "and", "or", "clash", "loop", "unstructured"]
 
 
-@dataclass(frozen=True, slots=True)
-class Region:
+class Region(NamedTuple):
     """A part of a scope with one way in and one way out.
 
     `children` are regions and ids of elements. A block (`xor`, `and`, `or`, `clash`) has a

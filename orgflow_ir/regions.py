@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from orgflow_ir.control_net import SINK, SOURCE, Kind, Net, lower
 from orgflow_ir.graph import ControlFlow
@@ -24,7 +24,7 @@ _WIDEST = 64
 """Most edges that dissolving one exclusive join may make: beyond it the rest is explored."""
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Edge:
     """An edge of the reduced graph: all that lies between two of its nodes.
 
@@ -40,7 +40,7 @@ class Edge:
     event: bool = False
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Pair:
     """Branches that leave one split and meet in one join (net nodes; `SINK` for the end).
 
@@ -58,8 +58,7 @@ class Pair:
     whole_split: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Clash:
+class Clash(NamedTuple):
     """A join whose type does not fit what reaches it.
 
     deadlock: the split of `pair` takes one (or some) of its branches, `join` waits for all; with
@@ -74,8 +73,7 @@ class Clash:
     around: tuple[int, int] = (-1, -1)
 
 
-@dataclass(frozen=True, slots=True)
-class MatchedPair:
+class MatchedPair(NamedTuple):
     """A split and its join by element id; `join` is `None` where the branches only end."""
 
     split: str
@@ -84,7 +82,7 @@ class MatchedPair:
     exact: bool
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Reduction:
     """What the reduction of one scope found. `edges` is the irreducible residue: empty when the
     scope is structured (after repairs)."""
@@ -114,10 +112,8 @@ class Reduction:
         """Splits with the join where all their branches into that join meet, innermost first."""
         net, found = self.net, []
         for p in self.raw_pairs:
-            if not (p.whole_join or p.join == SINK):
-                continue
             split = net.element[p.split]
-            if not split or (p.join == SINK and not p.whole_split):
+            if not split or not (p.whole_split if p.join == SINK else p.whole_join):
                 continue
             join = net.element[p.join]
             exact = all(
@@ -143,12 +139,20 @@ class Reduction:
 
 def reduce(scope: Scope) -> Reduction:
     """Reduce one scope (not the sub-processes in it)."""
-    return reduce_net(scope, lower(ControlFlow(scope)))
+    return Lowered(ControlFlow(scope)).reduction
 
 
-def reduce_net(scope: Scope, net: Net) -> Reduction:
-    """Reduce a scope that has been lowered already."""
-    return _Reducer(scope, net).run()
+class Lowered:
+    """The net of a scope and its reduction, made once for all that ask for them."""
+
+    def __init__(self, graph: ControlFlow) -> None:
+        self.scope = graph.scope
+        self.net = lower(graph)
+
+    @cached_property
+    def reduction(self) -> Reduction:
+        """What `reduce` finds."""
+        return _Reducer(self.scope, self.net).run()
 
 
 class _Reducer:
@@ -390,11 +394,7 @@ class _Reducer:
             if not keep:
                 self._drop(one)
             for two in ways_out:
-                content = (
-                    "seq",
-                    one.content,
-                    node,
-                    ("seq", middle.content, middle.dst, two.content),
-                )
+                rest = ("seq", middle.content, middle.dst, two.content)
+                content = ("seq", one.content, node, rest)
                 event = one.event or middle.event or two.event
                 self._add(Edge(one.src, two.dst, one.first, two.last, content, event))

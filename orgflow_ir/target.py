@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from orgflow_ir.diagnostics import Rule, Severity
 from orgflow_ir.model import Element, Flow, MessageFlow, Model, Process, Scope
@@ -18,23 +18,20 @@ from orgflow_ir.pass_manager import PassContext, report_breaches, verifying
 from orgflow_ir.walk import ConstructUse, plain_constructs
 
 
-@dataclass(frozen=True)
-class Legal:
+class Legal(NamedTuple):
     """The target says this as it is. `note`: what a reader of the matrix should know."""
 
     note: str = ""
 
 
-@dataclass(frozen=True)
-class LegalIf:
+class LegalIf(NamedTuple):
     """Legal where `test(use, model, ctx)` holds; `reason` completes "`X` is legal only if …"."""
 
     test: Callable[[ConstructUse, Model, PassContext], bool]
     reason: str
 
 
-@dataclass(frozen=True)
-class Illegal:
+class Illegal(NamedTuple):
     """The target cannot say this; `reason` is shown to the user. `help` says what to do."""
 
     reason: str

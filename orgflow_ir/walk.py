@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from orgflow_ir.model import (
     CallActivity,
@@ -89,8 +89,7 @@ CONSTRUCTS: dict[str, str] = {
 """Every plain construct with a few words on it; targets and tables speak these names."""
 
 
-@dataclass(frozen=True)
-class ConstructUse:
+class ConstructUse(NamedTuple):
     """An element that uses a construct; `scope` is `None` outside processes."""
 
     construct: str

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from orgflow_ir.diagnostics import Edit, Fix, Rule, Severity
@@ -83,7 +82,6 @@ class SameBranchLabel(Rule):
     severity = Severity.WARNING
 
 
-@dataclass(frozen=True)
 class Conditions(Pass):
     """Reports conditions and labels that cannot decide anything."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from orgflow.passes.state_space import Move
 
@@ -14,8 +14,7 @@ from orgflow_ir.regions import Clash, Edge, Pair, Reduction
 FAR = 1 << 30
 
 
-@dataclass(frozen=True, slots=True)
-class Firing:
+class Firing(NamedTuple):
     """One node of the net fires: arcs it takes tokens from and arcs it puts tokens on."""
 
     node: int

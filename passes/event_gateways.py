@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from orgflow_ir.diagnostics import Rule, Severity
@@ -34,7 +33,6 @@ class EventGatewayTarget(Rule):
 _CATCHING = frozenset({"message", "signal", "timer", "conditional"})
 
 
-@dataclass(frozen=True)
 class EventGateways(Pass):
     """Reports event-based gateways that lead to something other than waiting events."""
 

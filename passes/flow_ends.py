@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from orgflow_ir.control_net import live
@@ -119,7 +118,6 @@ class SelfLoop(Rule):
     severity = Severity.WARNING
 
 
-@dataclass(frozen=True)
 class FlowEnds(Pass):
     """Reports sequence flows with impossible ends."""
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
-from orgflow.passes.flow_faults import MAX_STATES, Fault, ScopeFaults
-from orgflow.passes.flow_findings import findings, related, run_of
+from orgflow.passes.flow_faults import Fault, ScopeFaults
+from orgflow.passes.flow_findings import FlowPass, findings, related, run_of
 from orgflow.passes.wording import Namer
 
 from orgflow_ir.diagnostics import Rule, Severity
 from orgflow_ir.model import Gateway, Model
-from orgflow_ir.pass_manager import Pass, PassContext, Stage
+from orgflow_ir.pass_manager import PassContext
 
 
 class WorkDoneTwice(Rule):
@@ -51,14 +50,11 @@ class UnboundedWork(Rule):
     severity = Severity.ERROR
 
 
-@dataclass(frozen=True)
-class LackOfSynchronisation(Pass):
+class LackOfSynchronisation(FlowPass):
     """Reports places that several tokens pass one after the other."""
 
     name: ClassVar[str] = "lack-of-synchronisation"
-    stage: ClassVar[Stage] = Stage.ANALYSE
     rules: ClassVar[tuple[type[Rule], ...]] = (WorkDoneTwice, UnboundedWork)
-    max_states: int = MAX_STATES
 
     def run(self, model: Model, ctx: PassContext) -> Model:
         """Report; the model is given back as it is."""

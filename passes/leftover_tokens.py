@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
-from orgflow.passes.flow_faults import MAX_STATES
-from orgflow.passes.flow_findings import findings, run_of
+from orgflow.passes.flow_findings import FlowPass, findings, run_of
 from orgflow.passes.wording import Namer
 
 from orgflow_ir.diagnostics import Rule, Severity
 from orgflow_ir.model import Model
-from orgflow_ir.pass_manager import Pass, PassContext, Stage
+from orgflow_ir.pass_manager import PassContext
 
 
 class TokensLeftOver(Rule):
@@ -34,14 +32,11 @@ class TokensLeftOver(Rule):
     severity = Severity.ERROR
 
 
-@dataclass(frozen=True)
-class LeftoverTokens(Pass):
+class LeftoverTokens(FlowPass):
     """Reports joins at which a token stays behind after the join has gone on."""
 
     name: ClassVar[str] = "leftover-tokens"
-    stage: ClassVar[Stage] = Stage.ANALYSE
     rules: ClassVar[tuple[type[Rule], ...]] = (TokensLeftOver,)
-    max_states: int = MAX_STATES
 
     def run(self, model: Model, ctx: PassContext) -> Model:
         """Report; the model is given back as it is."""

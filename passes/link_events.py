@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from orgflow_ir.diagnostics import Rule, Severity
@@ -46,7 +45,6 @@ class SameLinkTwice(Rule):
     severity = Severity.ERROR
 
 
-@dataclass(frozen=True)
 class LinkEvents(Pass):
     """Reports links that do not lead to exactly one place."""
 

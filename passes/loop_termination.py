@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
-from orgflow.passes.flow_faults import MAX_STATES
-from orgflow.passes.flow_findings import ended_by, findings, run_of
+from orgflow.passes.flow_findings import FlowPass, ended_by, findings, run_of
 from orgflow.passes.wording import Namer
 
 from orgflow_ir.diagnostics import Rule, Severity
 from orgflow_ir.model import Model
-from orgflow_ir.pass_manager import Pass, PassContext, Stage
+from orgflow_ir.pass_manager import PassContext
 
 
 class EndlessLoop(Rule):
@@ -32,14 +30,11 @@ class EndlessLoop(Rule):
     severity = Severity.ERROR
 
 
-@dataclass(frozen=True)
-class LoopTermination(Pass):
+class LoopTermination(FlowPass):
     """Reports loops without a way out. Choices are fair: a loop with a way out is left."""
 
     name: ClassVar[str] = "loop-termination"
-    stage: ClassVar[Stage] = Stage.ANALYSE
     rules: ClassVar[tuple[type[Rule], ...]] = (EndlessLoop,)
-    max_states: int = MAX_STATES
 
     def run(self, model: Model, ctx: PassContext) -> Model:
         """Report; the model is given back as it is."""

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
-from orgflow.passes.flow_faults import MAX_STATES, Fault, ScopeFaults
-from orgflow.passes.flow_findings import ended_by, findings, related, run_of
+from orgflow.passes.flow_faults import Fault, ScopeFaults
+from orgflow.passes.flow_findings import FlowPass, ended_by, findings, related, run_of
 from orgflow.passes.wording import Namer
 
 from orgflow_ir.diagnostics import Rule, Severity
 from orgflow_ir.model import Gateway, Model
-from orgflow_ir.pass_manager import Pass, PassContext, Stage
+from orgflow_ir.pass_manager import PassContext
 
 
 class DeadlockedJoin(Rule):
@@ -35,14 +34,11 @@ class DeadlockedJoin(Rule):
     severity = Severity.ERROR
 
 
-@dataclass(frozen=True)
-class MergeDeadlock(Pass):
+class MergeDeadlock(FlowPass):
     """Reports joins in which a run stops for ever."""
 
     name: ClassVar[str] = "merge-deadlock"
-    stage: ClassVar[Stage] = Stage.ANALYSE
     rules: ClassVar[tuple[type[Rule], ...]] = (DeadlockedJoin,)
-    max_states: int = MAX_STATES
 
     def run(self, model: Model, ctx: PassContext) -> Model:
         """Report; the model is given back as it is."""

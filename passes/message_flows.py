@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from orgflow_ir.diagnostics import Rule, Severity
@@ -45,7 +44,6 @@ class DanglingMessageFlow(Rule):
     severity = Severity.WARNING
 
 
-@dataclass(frozen=True)
 class MessageFlows(Pass):
     """Reports message flows with impossible ends."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from orgflow_ir.control_net import has_starts, is_handler, live
@@ -82,7 +81,6 @@ class NeverRuns(Rule):
     severity = Severity.WARNING
 
 
-@dataclass(frozen=True)
 class ProcessEnds(Pass):
     """Reports processes without content or start and steps that are never reached."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from orgflow_ir.diagnostics import Rule, Severity
@@ -61,7 +60,6 @@ class UnknownLaneMember(Rule):
     severity = Severity.WARNING
 
 
-@dataclass(frozen=True)
 class References(Pass):
     """Reports references that lead nowhere; what a frontend has reported is not told again."""
 

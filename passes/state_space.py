@@ -22,7 +22,7 @@ Move = tuple[int, int, int]
 """Node, bits of the edges it takes tokens from, bits of those it puts tokens on."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Exploration:
     """What was found. `reached[state]` is how a state was first reached: (state before, move).
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from orgflow.passes.counterexample import Firing, Lost, Play
+from orgflow.passes.flow_findings import enclosing
 
 from orgflow_ir.control_net import SINK, SOURCE, Net, lower
 from orgflow_ir.diagnostics import Step
@@ -127,18 +128,6 @@ def tell(game: Game, scope: Scope, net: Net, log: list[Firing], finish: bool) ->
             continue
         return tuple(teller.steps)
     return ()
-
-
-def enclosing(model: Model, scope: Scope) -> list[Scope]:
-    """The scopes from the process down to `scope`."""
-    for process in model.processes:
-        stack: list[list[Scope]] = [[process]]
-        while stack:
-            chain = stack.pop()
-            if chain[-1] is scope:
-                return chain
-            stack.extend([*chain, n] for n in chain[-1].nodes if isinstance(n, SubProcess))
-    raise ValueError(f"`{scope.id}` is not in the model")
 
 
 def _begin(game: Game, around: list[Scope], net: Net, log: list[Firing]) -> _Teller:

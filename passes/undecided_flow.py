@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
-from orgflow.passes.flow_faults import MAX_STATES
-from orgflow.passes.flow_findings import all_faults
+from orgflow.passes.flow_findings import FlowPass, all_faults
 
 from orgflow_ir.diagnostics import Rule, Severity
 from orgflow_ir.model import Model
-from orgflow_ir.pass_manager import Pass, PassContext, Stage
+from orgflow_ir.pass_manager import PassContext
 
 
 class UndecidedFlow(Rule):
@@ -31,14 +29,11 @@ class UndecidedFlow(Rule):
     severity = Severity.INFO
 
 
-@dataclass(frozen=True)
-class Undecided(Pass):
+class Undecided(FlowPass):
     """Reports what merge-deadlock and its companions could not decide."""
 
     name: ClassVar[str] = "undecided-flow"
-    stage: ClassVar[Stage] = Stage.ANALYSE
     rules: ClassVar[tuple[type[Rule], ...]] = (UndecidedFlow,)
-    max_states: int = MAX_STATES
 
     def run(self, model: Model, ctx: PassContext) -> Model:
         """Report; the model is given back as it is."""

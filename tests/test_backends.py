@@ -27,9 +27,16 @@ PME = (
     b' {"id": "sequenceFlow_2", "sourceRef": "task_1", "targetRef": "event_2"}],'
     b' "messageFlows": []}'
 )
+N8N = (
+    b'{"name": "Order", "nodes": ['
+    b'{"name": "Start", "type": "n8n-nodes-base.manualTrigger", "parameters": {}},'
+    b' {"name": "Check order", "type": "n8n-nodes-base.noOp", "parameters": {}}], "connections":'
+    b' {"Start": {"main": [[{"node": "Check order", "type": "main", "index": 0}]]}}}'
+)
 SAMPLES = {
     "bpmn": [SourceFile("order.bpmn", LINEAR.encode())],
     "ir": [SourceFile("order.json", minimal_model("task.user").to_json().encode())],
+    "n8n": [SourceFile("order.json", N8N)],
     "pme": [SourceFile("order.json", PME)],
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from orgflow.backends.n8n import parameters as p
@@ -125,7 +126,7 @@ class _Bypass:
     always delivered, by the branch or by a wire around it (N8N.md, "Inclusive in a loop")."""
 
     def __init__(
-        self, decision: Decision, emission: Emission, join: str, inputs: dict[str, str]
+        self, decision: Decision, emission: Emission, join: str, inputs: Mapping[str, str]
     ) -> None:
         self.decision = decision
         self.emission = emission

@@ -35,8 +35,10 @@ _CALLS = {"getVariable"}
 _MAX_DEPTH = 60
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class _Parser:
+    """Reads the tokens of one condition by recursive descent."""
+
     tokens: list[tuple[str, str]]
     at: int = 0
     depth: int = 0

@@ -11,9 +11,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from orgflow.backends.n8n import rules
 from orgflow.backends.n8n.conditions import Ast, ConditionError, compile_condition, variables
@@ -27,8 +25,7 @@ MAX_SOURCES = 3
 """How many dominating tasks a variable of a coded condition is looked for in, nearest first."""
 
 
-@dataclass(frozen=True)
-class Branch:
+class Branch(NamedTuple):
     """One way out of a gateway: taken by a value, by a condition, or when no other is."""
 
     flow: Flow
@@ -37,8 +34,7 @@ class Branch:
     tree: Ast | None = None
 
 
-@dataclass(frozen=True)
-class Decision:
+class Decision(NamedTuple):
     """A deciding gateway. `several`: inclusive, so the variable holds a list of values.
 
     `setter` is the id of the task or start event that sets the variables, or the gateway's own id
@@ -60,7 +56,7 @@ class Decision:
         """The default branch, if there is one."""
         return next((b for b in self.branches if b.kind == "default"), None)
 
-    @cached_property
+    @property
     def values(self) -> tuple[str, ...]:
         """Values of the decision variable, one a labelled branch; empty where all are coded."""
         return tuple(b.value for b in self.branches if b.kind == "value")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from orgflow.backends.n8n.layout import COLUMN, GRID, ROW
 from orgflow.backends.n8n.sketch import Sketch
@@ -28,8 +28,7 @@ _CELL = 256
 """Side of the squares in which neighbours are looked for."""
 
 
-@dataclass(frozen=True)
-class Drawn:
+class Drawn(NamedTuple):
     """Positions of nodes (top left corner) and of lane bands (top, bottom), in canvas units."""
 
     positions: dict[str, tuple[int, int]]

@@ -25,7 +25,7 @@ MERGE_INPUTS = 10
 """Most inputs a Merge node offers (DESIGN); wider joins are nested."""
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Emission:
     """What one process became: the sketch, its decisions, and the nodes that stand for elements.
 

@@ -8,9 +8,8 @@ of backslashes before it ends an expression, even inside a string or an object.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 _QUOTED = r"""'(?:[^'\\\n]|\\[\s\S])*'|"(?:[^"\\\n]|\\[\s\S])*\""""
 _TOKEN: Final = re.compile(
@@ -41,8 +40,7 @@ _ESCAPED: Final = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "
 _LINE_ENDS: Final = frozenset({"\n", "\r", "\r\n", "\u2028", "\u2029"})
 
 
-@dataclass(frozen=True)
-class Reading:
+class Reading(NamedTuple):
     """What is wrong with a text and which nodes it refers to by name."""
 
     faults: tuple[str, ...]

@@ -9,13 +9,13 @@ taken is wired around, straight into its input of the join, so that all inputs a
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Literal
+from types import MappingProxyType
+from typing import Literal, NamedTuple
 
 from orgflow_ir.graph import ControlFlow, reach
 from orgflow_ir.model import Gateway, Process
 from orgflow_ir.pass_manager import PassContext
-from orgflow_ir.regions import reduce
+from orgflow_ir.regions import Lowered
 
 WIDE = 10
 """Inputs above which a join needs several Merge nodes."""
@@ -23,8 +23,7 @@ WIDE = 10
 JoinKind = Literal["exclusive", "all", "partial", "bypass", "unstructured"]
 
 
-@dataclass(frozen=True)
-class InclusiveJoin:
+class InclusiveJoin(NamedTuple):
     """An inclusive gateway with several ways in.
 
     `exclusive`: exactly one branch ever comes (several wires into one input do); `all`: every
@@ -36,7 +35,7 @@ class InclusiveJoin:
     gateway: str
     kind: JoinKind
     split: str | None = None
-    inputs: dict[str, str] = field(default_factory=dict)
+    inputs: Mapping[str, str] = MappingProxyType({})
 
 
 def inclusive_joins(
@@ -52,13 +51,12 @@ def inclusive_joins(
     ]
     if not joins:
         return {}
-    pairs = ctx.analysis(reduce, process)
+    pairs = ctx.analysis(Lowered, graph).reduction
     result: dict[str, InclusiveJoin] = {}
     crowd = _merges_per_cycle(process, graph)
-    succ = {n: [a.target for a in arcs] for n, arcs in graph.out.items()}
     for join in joins:
         split = pairs.pair_of(join.id)
-        inputs = _bijection(split, join.id, graph, succ) if split is not None else {}
+        inputs = _bijection(split, join.id, graph, graph.successors) if split is not None else {}
         result[join.id] = _encode(join.id, split, inputs, graph, crowd)
     return result
 

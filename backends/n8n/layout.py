@@ -23,7 +23,7 @@ _ROOT = "\x00root"
 _MAX_SPAN = 200
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class _Block:
     """Rows taken per column, relative to `shift`."""
 
@@ -31,8 +31,10 @@ class _Block:
     shift: int = 0
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class _Drawing:
+    """What is drawn: `forward` has no wires back, `children` are those in the dominator tree."""
+
     succ: dict[str, list[str]]
     layer: dict[str, int]
     forward: dict[str, list[str]]

@@ -32,7 +32,9 @@ MAX_NAME = 100
 def plain(text: str) -> str:
     """One line of text that n8n does not take for an expression: no control characters, white
     space folded, no leading `=` (N8N.md: a parameter that starts with `=` is evaluated)."""
-    cleaned = "".join(" " if unicodedata.category(c) in ("Cc", "Zl", "Zp") else c for c in text)
+    cleaned = text
+    if not text.isprintable():  # which all but few labels are
+        cleaned = "".join(" " if unicodedata.category(c) in ("Cc", "Zl", "Zp") else c for c in text)
     return " ".join(cleaned.split()).lstrip("= ").strip()
 
 

@@ -59,10 +59,11 @@ def _branch_waits(waits: list[str], splits: set[str], graph: ControlFlow) -> dic
 
 def _partly_joined(waits: list[str], splits: list[str], graph: ControlFlow) -> dict[str, str]:
     """Waits that some branches of a split lead to and others do not: the others can be active."""
-    succ = {n: [a.target for a in arcs] for n, arcs in graph.out.items()}
     found: dict[str, str] = {}
     for split in splits:
-        branches = [reach([f.target], succ, frozenset({split})) for f in graph.flows_out(split)]
+        branches = [
+            reach([f.target], graph.successors, frozenset({split})) for f in graph.flows_out(split)
+        ]
         for wait in waits:
             held = sum(1 for b in branches if wait in b)
             if wait not in found and 0 < held < len(branches):

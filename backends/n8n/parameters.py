@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from orgflow.backends.n8n.format import node_uuid
 
@@ -149,8 +148,7 @@ def wait_until(moment: str) -> dict[str, Any]:
     return {"resume": "specificTime", "dateTime": moment}
 
 
-@dataclass(frozen=True)
-class Duration:
+class Duration(NamedTuple):
     """ISO 8601 duration, parts as written."""
 
     years: int = 0
@@ -201,7 +199,7 @@ def timer_wait(kind: str | None, text: str) -> dict[str, Any] | None:
         return None
     seconds = duration.exact_seconds
     if seconds is None:
-        plus = ", ".join(f"{k}: {v}" for k, v in vars(duration).items() if v)
+        plus = ", ".join(f"{k}: {v}" for k, v in duration._asdict().items() if v)
         return wait_until(expression(f"$now.plus({{ {plus} }})"))
     for size, unit in ((86400, "days"), (3600, "hours"), (60, "minutes")):
         if seconds and seconds % size == 0:

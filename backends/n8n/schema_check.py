@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from orgflow.backends.n8n.schema_compile import (
     Check,
@@ -39,8 +38,7 @@ _FOLDER: Final = Path(__file__).parent / "schema"
 _SHARED: Final = ("common", "filter", "form", "workflow-file")
 
 
-@dataclass(frozen=True)
-class Schema:
+class Schema(NamedTuple):
     """A compiled schema."""
 
     name: str
@@ -50,7 +48,8 @@ class Schema:
 @cache
 def load_schema(name: str) -> Schema:
     """The compiled schema of `schema/<name>.schema.json`, such as `nodes/if`."""
-    return compile_schema(_document(name), name=name)
+    document = _document(name)
+    return Schema(name, _compiler().compile(document, document))
 
 
 def compile_schema(document: Mapping[str, Any], *, name: str = "schema") -> Schema:
@@ -65,6 +64,12 @@ def check_schema(instance: object, schema: Schema | str, *, at: str = "") -> lis
     compiled.check(instance, None, faults)
     found = [problem(fault) for fault in faults]
     return [Problem(at + one.path, one.message, one.kind) for one in found] if at else found
+
+
+@cache
+def _compiler() -> Compiler:
+    """One for all files, so that what they share is compiled once."""
+    return Compiler(_shared_documents())
 
 
 @cache

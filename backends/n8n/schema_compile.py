@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 _ANNOTATIONS: Final = frozenset({"$schema", "$id", "$defs", "$comment", "title", "description"})
 
@@ -19,8 +18,7 @@ Check = Callable[[Any, Place, list[Fault]], None]
 _NOTHING: Final = object()
 
 
-@dataclass(frozen=True)
-class Problem:
+class Problem(NamedTuple):
     """What is wrong in a workflow and where: `path` is a JSON pointer, `kind` never changes."""
 
     path: str
@@ -48,12 +46,14 @@ def problem(fault: Fault) -> Problem:
     return Problem(pointer(*reversed(keys)), message + shown)
 
 
+# one for all: `json.dumps` would make an encoder for each value that a schema allows
+_text: Final = json.JSONEncoder(ensure_ascii=False, default=lambda v: type(v).__name__).encode
+
+
 def _shown(value: object) -> str:
-    if isinstance(value, dict):
-        return "an object"
-    if isinstance(value, list):
-        return "a list"
-    text = json.dumps(value, ensure_ascii=False, default=lambda _: type(value).__name__)
+    if isinstance(value, dict | list):
+        return "an object" if isinstance(value, dict) else "a list"
+    text = _text(value)
     return text if len(text) <= 60 else text[:57] + "..."
 
 

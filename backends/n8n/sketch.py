@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from orgflow.backends.n8n.names import Names
 
@@ -12,15 +12,14 @@ Role = Literal["element", "trigger", "stop", "decide", "branch", "join", "pass"]
 matches, to decide, to test one inclusive branch, to join some of many branches, to pass on."""
 
 
-@dataclass(frozen=True, slots=True)
-class Port:
+class Port(NamedTuple):
     """An output or input of a node."""
 
     node: str
-    index: int = 0
+    number: int = 0
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class SketchNode:
     """A node to be. `element` is the id of the element it belongs to; of all nodes of an element
     the one with role `element` (or `trigger`) stands for it."""

@@ -11,14 +11,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 _VERSION = re.compile(r"(\d{1,4})\.(\d{1,4})(?:\.\d{1,4})?")
 
 
-@dataclass(frozen=True, order=True)
-class N8nVersion:
+class N8nVersion(NamedTuple):
     """A minor release of n8n; patch releases are not told apart."""
 
     major: int

@@ -15,6 +15,7 @@ from orgflow.backends.n8n.sketch import Port
 from orgflow.backends.n8n.versions import N8nVersion, type_version
 
 from orgflow_ir.model import Lane, Model
+from orgflow_ir.value import Value
 
 MAP_PREFIX = "orgflow-map 1 "
 """First words of the line that carries the identity map in its sticky note."""
@@ -26,22 +27,14 @@ _LIST = 12
 
 def model_hash(model: Model) -> str:
     """12 hex digits that change with what the model says, not with where it stands in a file."""
-    text = json.dumps(
-        _bare(model.model_dump(mode="json", exclude_none=True, exclude={"diagram", "source"})),
-        ensure_ascii=False,
-        separators=(",", ":"),
-    )
+    said = {k: v for k, v in _said(model).items() if k not in ("diagram", "source")}
+    text = json.dumps(said, default=_said, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
-def _bare(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {
-            k: _bare(v) if isinstance(v, dict | list) else v
-            for k, v in value.items()
-            if k not in ("loc", "origin")
-        }
-    return [_bare(v) if isinstance(v, dict | list) else v for v in value]
+def _said(value: Value) -> dict[str, Any]:
+    """The fields that a value has, as in the text form of the IR, but for where it stands."""
+    return {k: v for k, v in vars(value).items() if v is not None and k not in ("loc", "origin")}
 
 
 def build(model: Model, emission: Emission, digest: str, version: N8nVersion) -> Workflow:
@@ -90,7 +83,7 @@ def _positions(
         return drawn.positions, drawn.lanes
     triggers = [k for k, n in sketch.nodes.items() if n.role == "trigger"]
     rest = [k for k, n in sketch.nodes.items() if n.role != "trigger"]
-    wires = sorted(sketch.wires, key=lambda w: w[0].index)
+    wires = sorted(sketch.wires, key=lambda w: w[0].number)
     cells = grid([*triggers, *rest], ((a.node, b.node) for a, b in wires))
     lane_of = _lane_of(emission)
     bands: dict[str, tuple[int, int]] = {}
@@ -143,7 +136,7 @@ def _connections(emission: Emission, positions: dict[str, tuple[int, int]]) -> A
     inputs = _inputs_from_top(emission, positions)
     outputs: dict[str, dict[int, list[Port]]] = {}
     for source, target in sketch.wires:
-        outputs.setdefault(source.node, {}).setdefault(source.index, []).append(target)
+        outputs.setdefault(source.node, {}).setdefault(source.number, []).append(target)
     result: dict[str, Any] = {}
     for key, node in sketch.nodes.items():
         if key not in outputs:
@@ -153,14 +146,14 @@ def _connections(emission: Emission, positions: dict[str, tuple[int, int]]) -> A
         for index in range(max(by_index) + 1):
             targets = sorted(
                 by_index.get(index, []),
-                key=lambda p: (positions[p.node][1], positions[p.node][0], p.index),
+                key=lambda p: (positions[p.node][1], positions[p.node][0], p.number),
             )
             main.append(
                 [
                     {
                         "node": sketch.nodes[p.node].name,
                         "type": "main",
-                        "index": inputs.get((p.node, p.index), p.index),
+                        "index": inputs.get((p.node, p.number), p.number),
                     }
                     for p in targets
                 ]
@@ -178,7 +171,7 @@ def _inputs_from_top(
         if emission.sketch.nodes[target.node].type == "merge":
             x, y = positions[source.node]
             seen = height.setdefault(target.node, {})
-            seen[target.index] = min(seen.get(target.index, (y, x)), (y, x))
+            seen[target.number] = min(seen.get(target.number, (y, x)), (y, x))
     result: dict[tuple[str, int], int] = {}
     for key, tops in height.items():
         for new, old in enumerate(sorted(tops, key=lambda i: (tops[i], i))):

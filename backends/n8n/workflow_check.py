@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 from orgflow.backends.n8n.expression_check import Reading, read_code, read_parameter
 from orgflow.backends.n8n.format import (
@@ -57,19 +57,18 @@ Form = Literal["file", "api"]
 _Wire = tuple[str, int, int, str, int]  # source, output, place in the output, target, input
 
 
-@dataclass(frozen=True)
-class _Node:
-    index: int
+class _Node(NamedTuple):
+    number: int
     name: str
     short: str | None
     raw: Mapping[str, Any]
     parameters: Mapping[str, Any]
 
     def problem(self, kind: str, message: str, *keys: str | int) -> Problem:
-        return Problem(pointer("nodes", self.index, *keys), message, kind)
+        return Problem(pointer("nodes", self.number, *keys), message, kind)
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class _Graph:
     """What is well formed of a workflow: the rest is reported by its schema."""
 
@@ -171,7 +170,7 @@ def _check_node(node: _Node, version: N8nVersion) -> Iterator[Problem]:
         yield node.problem("choose-branch", message, "parameters", "mode")
         return
     for problem in check_schema(node.raw, load_schema(f"nodes/{node.short}")):
-        path = pointer("nodes", node.index) + problem.path
+        path = pointer("nodes", node.number) + problem.path
         yield Problem(path, f"`{node.name}`: {problem.message}", "parameters")
     if node.short == "wait":
         yield from _check_form_names(node)

@@ -10,6 +10,7 @@ from orgflow.frontends.bpmn.reading import NAMED, NOTHING, Reading
 from orgflow.frontends.bpmn.tree import XmlElement
 
 from orgflow_ir.model import Artifact, CorrelationKey, MessageFlow, Pool
+from orgflow_ir.value import trusted
 
 _MODELLED = frozenset((*ARTIFACTS, "participant", "messageFlow", "correlationKey"))
 _POOL_ATTRIBUTES = NAMED | {"processRef"}
@@ -18,7 +19,7 @@ _MESSAGE_ATTRIBUTES = NAMED | {"sourceRef", "targetRef", "messageRef"}
 _KEY_CHILDREN = frozenset(("correlationPropertyRef",))
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Collaborations:
     """What all collaborations of a file hold, in order."""
 
@@ -64,7 +65,7 @@ def _pool(r: Reading, node: XmlElement) -> Pool:
         for number, limit in enumerate(limits):
             if number or limit.children or set(limit.attrs) - {"minimum", "maximum"}:
                 args["extra"] += ((limit.tag, r.document.standalone(limit)),)
-    return Pool(process=process, **args)
+    return trusted(Pool, process=process, **args)
 
 
 def _message_flow(r: Reading, node: XmlElement) -> MessageFlow:
@@ -74,7 +75,7 @@ def _message_flow(r: Reading, node: XmlElement) -> MessageFlow:
     r.known(node, target, None, "node or pool")
     message = r.ref(node, "messageRef")
     r.known(node, message, None, "message")
-    return MessageFlow(source=source, target=target, message=message, **args)
+    return trusted(MessageFlow, source=source, target=target, message=message, **args)
 
 
 def _correlation_key(r: Reading, node: XmlElement) -> CorrelationKey:
@@ -83,4 +84,6 @@ def _correlation_key(r: Reading, node: XmlElement) -> CorrelationKey:
     ]
     for name in properties:
         r.known(node, name, None, "correlation property")
-    return CorrelationKey(properties=tuple(properties), **r.base(node, NAMED, _KEY_CHILDREN))
+    return trusted(
+        CorrelationKey, properties=tuple(properties), **r.base(node, NAMED, _KEY_CHILDREN)
+    )

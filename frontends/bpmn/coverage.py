@@ -6,9 +6,9 @@ the schema: `@name` is an attribute, `name` a child element; inherited members s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
+from typing import NamedTuple
 
 
 class Disposition(StrEnum):
@@ -24,8 +24,7 @@ class Disposition(StrEnum):
     """It stays verbatim in an `Opaque` that no target takes."""
 
 
-@dataclass(frozen=True)
-class Type:
+class Type(NamedTuple):
     """A complex type of the schema: its base and its own members by what becomes of them."""
 
     base: str | None

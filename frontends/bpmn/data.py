@@ -9,6 +9,7 @@ from orgflow.frontends.bpmn.reading import NAMED, NOTHING, Reading
 from orgflow.frontends.bpmn.tree import XmlElement
 
 from orgflow_ir.model import Artifact, DataFlow, DataObject
+from orgflow_ir.value import trusted
 
 _DATA_ATTRIBUTES: dict[str, frozenset[str]] = {
     "dataObject": NAMED | {"itemSubjectRef", "isCollection"},
@@ -37,7 +38,8 @@ def read_data_object(r: Reading, node: XmlElement, kind: str | None = None) -> D
         for number, state in enumerate(states):
             if number or state.children or set(state.attrs) - {"name"}:
                 args["extra"] += ((state.tag, r.document.standalone(state)),)
-    return DataObject(
+    return trusted(
+        DataObject,
         data_kind=kind or DATA[local],  # type: ignore[arg-type]  # the table holds the kinds
         type=r.ref(node, "itemSubjectRef"),
         **args,
@@ -96,7 +98,8 @@ def _association(r: Reading, node: XmlElement, owner: str) -> DataFlow:
         args["transformation"] = r.expression(transformations[0])
         kept.extend(transformations if args["transformation"] is None else transformations[1:])
     args["extra"] += tuple((c.tag, r.document.standalone(c)) for c in kept)
-    return DataFlow(
+    return trusted(
+        DataFlow,
         source=(other or "") if inward else owner,
         target=owner if inward else (other or ""),
         mapping=tuple(mapping),
@@ -136,4 +139,4 @@ def read_artifact(r: Reading, node: XmlElement) -> Artifact:
             r.known(node, args[end], None, "element")
         way = r.choice(node, "associationDirection", ("None", "One", "Both"), "None")
         args["direction"] = way.lower()
-    return Artifact(artifact_kind=ARTIFACTS[local], **args)
+    return trusted(Artifact, artifact_kind=ARTIFACTS[local], **args)

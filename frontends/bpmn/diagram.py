@@ -10,7 +10,7 @@ from orgflow.frontends.bpmn.reading_rules import InvalidValue, UnknownReference
 from orgflow.frontends.bpmn.tree import XmlElement
 
 from orgflow_ir.diagram import Diagram, Edge, Shape
-from orgflow_ir.value import Extra
+from orgflow_ir.value import Extra, trusted
 
 Box = tuple[float, float, float, float]
 _NUMBERS = ("x", "y", "width", "height")
@@ -31,7 +31,7 @@ def read_diagrams(r: Reading, diagrams: list[XmlElement]) -> tuple[Diagram | Non
         shells.append((diagram.tag, r.document.shell(diagram, inner)))
     if not diagrams:
         return None, ()
-    return Diagram(shapes=tuple(shapes), edges=tuple(edges)), tuple(shells)
+    return trusted(Diagram, shapes=tuple(shapes), edges=tuple(edges)), tuple(shells)
 
 
 def _plane(r: Reading, plane: XmlElement, shapes: list[Shape], edges: list[Edge]) -> str:
@@ -80,7 +80,8 @@ def _shape(r: Reading, node: XmlElement) -> Shape | None:
             help="give it `Bounds` with x, y, width and height; it is ignored",
         )
         return None
-    return Shape(
+    return trusted(
+        Shape,
         element=name,
         bounds=bounds,
         label=_label(r, node),
@@ -107,7 +108,8 @@ def _edge(r: Reading, node: XmlElement) -> Edge | None:
                 )
             else:
                 points.append((x, y))
-    return Edge(
+    return trusted(
+        Edge,
         element=name,
         waypoints=tuple(points),
         label=_label(r, node),

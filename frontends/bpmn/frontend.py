@@ -5,6 +5,7 @@ from __future__ import annotations
 from orgflow.frontends.bpmn.input_rules import INPUT_RULES
 from orgflow.frontends.bpmn.reading_rules import READING_RULES
 
+from orgflow_ir.collector import paused_collector
 from orgflow_ir.contracts import Frontend
 from orgflow_ir.model import Model
 from orgflow_ir.pass_manager import PassContext
@@ -35,7 +36,6 @@ class BpmnFrontend(Frontend):
         """The model, or `None` where the file is not well-formed, not BPMN, or hostile."""
         from orgflow.frontends.bpmn.opening import open_document
         from orgflow.frontends.bpmn.reader import read_model
-        from orgflow.frontends.bpmn.xml_parser import paused_collector
 
         def read() -> Model | None:
             document = open_document(source, ctx)

@@ -8,7 +8,7 @@ from orgflow.frontends.bpmn.reading_rules import UnknownReference
 from orgflow.frontends.bpmn.tree import XmlElement
 
 from orgflow_ir.model import Lane
-from orgflow_ir.value import Extra
+from orgflow_ir.value import Extra, trusted
 
 _ATTRIBUTES = NAMED | {"partitionElementRef"}
 _CHILDREN = frozenset(("flowNodeRef", "childLaneSet"))
@@ -66,7 +66,8 @@ def _lane(r: Reading, node: XmlElement, parent: str | None, lane_set: str) -> La
             help="remove the `flowNodeRef`; it is kept and has no effect",
         )
         args["extra"] += ((child.tag, r.document.standalone(child)),)
-    return Lane(
+    return trusted(
+        Lane,
         members=tuple(members),
         parent=parent,
         performer=r.ref(node, "partitionElementRef"),

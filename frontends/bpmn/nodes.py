@@ -21,6 +21,7 @@ from orgflow_ir.model import (
     Expression,
     Loop,
 )
+from orgflow_ir.value import trusted
 
 LOOPS = ("standardLoopCharacteristics", "multiInstanceLoopCharacteristics")
 _FLOWS = frozenset(("incoming", "outgoing"))
@@ -111,13 +112,15 @@ def _binding(r: Reading, node: XmlElement) -> Binding | None:
         language = node.attrs.get("scriptFormat")
         if not scripts and language is None:
             return None
-        return Binding(kind="script", target=language, text=scripts[0].text if scripts else None)
+        return trusted(
+            Binding, kind="script", target=language, text=scripts[0].text if scripts else None
+        )
     if operation is not None and node.local in ("serviceTask", "sendTask", "receiveTask"):
         r.known(node, operation, None, "operation")
         parameters = (("implementation", implementation),) if implementation is not None else ()
-        return Binding(kind="operation", target=operation, parameters=parameters)
+        return trusted(Binding, kind="operation", target=operation, parameters=parameters)
     if implementation is not None:
-        return Binding(kind="implementation", target=implementation)
+        return trusted(Binding, kind="implementation", target=implementation)
     return None
 
 
@@ -139,7 +142,8 @@ def _loop(r: Reading, node: XmlElement) -> Loop:
     extra += _plain_documentation(r, node)
     if node.local == "standardLoopCharacteristics":
         condition, unread = single_expression(r, node, "loopCondition")
-        return Loop(
+        return trusted(
+            Loop,
             kind="standard",
             condition=condition,
             test_before=r.boolean(node, "testBefore", False),
@@ -160,7 +164,8 @@ def _loop(r: Reading, node: XmlElement) -> Loop:
     collection = [c for c in node.children if c.local == "loopDataInputRef" and c.ns == BPMN]
     items = [c for c in node.children if c.local == "inputDataItem" and c.ns == BPMN]
     item = items[0].attrs.get("name") or items[0].attrs.get("id") if items else None
-    return Loop(
+    return trusted(
+        Loop,
         kind="multi-instance",
         sequential=r.boolean(node, "isSequential", False),
         cardinality=cardinality,
@@ -282,7 +287,8 @@ def _definition(r: Reading, node: XmlElement) -> EventDefinition:
         args["expression"], unread = single_expression(r, node, "condition")
     _, extra = r.kept(node, frozenset(attributes), children)
     identity = node.attrs.get("id", "").strip() or None
-    return EventDefinition(
+    return trusted(
+        EventDefinition,
         kind=kind,
         id=identity,
         extra=extra + _plain_documentation(r, node) + unread,

@@ -23,7 +23,7 @@ from orgflow_ir.diagnostics import Related, Rule
 from orgflow_ir.model import Expression
 from orgflow_ir.pass_manager import PassContext
 from orgflow_ir.source import SourceLocation
-from orgflow_ir.value import Extra
+from orgflow_ir.value import Extra, trusted
 
 NAMED = frozenset(("id", "name"))
 NOTHING: frozenset[str] = frozenset()
@@ -135,7 +135,8 @@ class Reading:
 
     def loc(self, node: XmlElement, name: str | None = None) -> SourceLocation:
         """Where an element stands; `name` is how the format names it."""
-        return SourceLocation(
+        return trusted(
+            SourceLocation,
             file=self.file,
             line=node.line,
             column=node.column,
@@ -178,13 +179,7 @@ class Reading:
             "id": name,
             "name": attrs.get("name", ""),
             "doc": doc,
-            "loc": SourceLocation(
-                file=self.file,
-                line=node.line,
-                column=node.column,
-                element=name,
-                span=(node.start, node.end),
-            ),
+            "loc": self.loc(node, name),
             "extra": extra,
         }
 
@@ -386,7 +381,7 @@ class Reading:
         text = node.text.strip()
         if not text and not any(BPMN not in key for key, _ in extra):
             return None
-        return Expression(text=text, language=language, extra=extra + documented[:1])
+        return trusted(Expression, text=text, language=language, extra=extra + documented[:1])
 
 
 _EXPRESSION = frozenset(("language",))

@@ -42,6 +42,7 @@ from orgflow_ir.model import (
     SubProcess,
     Task,
 )
+from orgflow_ir.value import trusted
 
 _OWN = frozenset(
     (
@@ -84,9 +85,9 @@ class _Draft:
         parts: dict[str, Any] = {k: tuple(v) for k, v in self.lists.items() if v}
         parts["nodes"] = tuple(n.built if type(n) is _Draft else n for n in self.nodes)
         self.built = (
-            Process(**self.args, **parts)
+            trusted(Process, **self.args, **parts)
             if self.node.local == "process"
-            else SubProcess(**self.args, **parts)
+            else trusted(SubProcess, **self.args, **parts)
         )
 
 
@@ -189,22 +190,22 @@ def _read_content(r: Reading, draft: _Draft, found: list[XmlElement]) -> None:
         if local in TASKS:
             args = read.read_task(r, child)
             _default(r, child, args, defaults)
-            keep(Task(**args))
+            keep(trusted(Task, **args))
             activities.add(args["id"])
         elif local in GATEWAYS:
             args = read.read_gateway(r, child)
             _default(r, child, args, defaults)
-            keep(Gateway(**args))
+            keep(trusted(Gateway, **args))
         elif local in EVENTS:
             args = read.read_event(r, child)
-            event = Event(**args)
+            event = trusted(Event, **args)
             keep(event)
             if local == "boundaryEvent":
                 boundaries.append((event, child))
         elif local == "callActivity":
             args = read.read_call(r, child)
             _default(r, child, args, defaults)
-            keep(CallActivity(**args))
+            keep(trusted(CallActivity, **args))
             activities.add(args["id"])
         elif local in SUB_PROCESSES:
             inner = _sub_process(r, child, draft.depth + 1)
@@ -289,7 +290,8 @@ def opaque(r: Reading, node: XmlElement, *, harmless: bool) -> Opaque:
     """An element kept as it is, with what identifies it read out."""
     documentation = [c for c in node.children if c.ns == BPMN and c.local == "documentation"]
     name = r.claim(node)
-    return Opaque(
+    return trusted(
+        Opaque,
         id=name,
         name=node.attrs.get("name", ""),
         doc=r.text(documentation[0]) if documentation else "",
@@ -325,7 +327,7 @@ def _flow(r: Reading, node: XmlElement, defaults: set[str]) -> Flow:
         condition, unread = read.single_expression(r, node, "conditionExpression")
         args["condition"] = condition
         args["extra"] += unread
-    return Flow(source=source, target=target, default=args["id"] in defaults, **args)
+    return trusted(Flow, source=source, target=target, default=args["id"] in defaults, **args)
 
 
 def _check_flow_lists(r: Reading, node: XmlElement, name: str) -> None:

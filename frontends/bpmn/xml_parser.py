@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from xml.parsers import expat
 
 from orgflow.frontends.bpmn.tree import XML, Scope, XmlDocument, XmlElement
+
+from orgflow_ir.collector import paused_collector as paused_collector
 
 MAX_BYTES = 64 * 1024 * 1024
 MAX_DEPTH = 256
@@ -50,18 +50,6 @@ class Limits:
         self.max_bytes = max_bytes
         self.max_depth = max_depth
         self.max_elements = max_elements
-
-
-@contextmanager
-def paused_collector() -> Iterator[None]:
-    """No garbage collection inside: building many objects that all stay would only be slowed."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def parse_xml(

@@ -1,0 +1,16 @@
+"""n8n workflows, in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from orgflow_ir.contracts import Frontend
+from orgflow_ir.plugins import hookimpl
+
+
+@hookimpl
+def orgflow_frontends() -> Iterable[Frontend]:
+    """The n8n frontend."""
+    from orgflow.frontends.n8n.frontend import N8nFrontend
+
+    return (N8nFrontend(),)

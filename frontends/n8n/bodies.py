@@ -1,0 +1,143 @@
+"""The element a node becomes: event, task, call, gateway."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from orgflow.frontends.n8n.catalogue import (
+    NONE_STARTS,
+    SCHEDULES,
+    script_of,
+    starts,
+    task_type,
+)
+from orgflow.frontends.n8n.keeping import binding, kept_node
+from orgflow.frontends.n8n.merges import Join
+from orgflow.frontends.n8n.source import SourceNode
+from orgflow.frontends.n8n.times import limit_timer, schedule, wait_timer
+
+from orgflow_ir.model import (
+    CallActivity,
+    CatalogEntry,
+    Event,
+    EventDefinition,
+    Gateway,
+    Loop,
+    Task,
+)
+
+Body = Task | CallActivity | Event | Gateway
+MESSAGE = EventDefinition(kind="message")
+
+
+@dataclass
+class Bodies:
+    """Makes elements of nodes; `workflows` maps n8n's ids of the workflows of this file to the ids
+    of their processes, `errors` collects what Stop and Error throws."""
+
+    process: str
+    workflows: Mapping[str, str]
+    errors: list[CatalogEntry] = field(default_factory=list)
+
+    def element(self, node: SourceNode, gateway: Join | None) -> Body:
+        """The element of a node; `gateway`: it is nothing but a gateway of this kind."""
+        if gateway is not None:
+            kind, condition = gateway
+            return Gateway(gateway_kind=kind, condition=condition, **_common(node))
+        if node.disabled:
+            return Event(position="throw", **_common(node))
+        if starts(node.raw):
+            return Event(position="start", definitions=_start(node), **_common(node))
+        match node.short:
+            case "stopAndError":
+                return self._stop(node)
+            case "wait":
+                return _wait(node)
+            case "executeWorkflow":
+                return self._call(node)
+        return _task(node)
+
+    def _stop(self, node: SourceNode) -> Event:
+        p = node.parameters
+        said = p.get("errorObject") if p.get("errorType") == "errorObject" else None
+        said = said if said is not None else p.get("errorMessage", "")
+        message = said if isinstance(said, str) else ""
+        ref = f"{node.id}__message"
+        self.errors.append(CatalogEntry(id=ref, name=message, loc=node.loc))
+        thrown = EventDefinition(kind="error", ref=ref)
+        return Event(position="end", definitions=(thrown,), **_common(node))
+
+    def _call(self, node: SourceNode) -> CallActivity | Task:
+        """A call; one that is not waited for is a message to the other workflow."""
+        options = node.parameters.get("options")
+        if isinstance(options, Mapping) and options.get("waitForSubWorkflow") is False:
+            return _task(node).replace(task_type="send")
+        each = node.parameters.get("mode") == "each"
+        loop = Loop(kind="multi-instance", sequential=True) if each else None
+        return CallActivity(called=self._called(node.parameters), loop=loop, **_common(node))
+
+    def _called(self, parameters: Mapping[str, Any]) -> str | None:
+        source = parameters.get("source", "database")
+        if source != "database":
+            return None
+        said = parameters.get("workflowId")
+        if isinstance(said, Mapping):
+            said = said.get("value")
+        if isinstance(said, int) and not isinstance(said, bool):
+            said = str(said)
+        if not isinstance(said, str) or not said:
+            return None
+        if "".join(said.split()) == "={{$workflow.id}}":
+            return self.process
+        return self.workflows.get(said, said)
+
+
+def _common(node: SourceNode, *, bound: bool = False) -> dict[str, Any]:
+    return {
+        "id": node.id,
+        "name": node.name,
+        "doc": node.doc,
+        "loc": node.loc,
+        "extra": kept_node(node.raw, bound=bound),
+    }
+
+
+def _task(node: SourceNode) -> Task:
+    notes = node.raw.get("notes")
+    return Task(
+        task_type=task_type(node.short, node.parameters, notes if isinstance(notes, str) else ""),
+        binding=binding(node.raw, script_of(node.short, node.parameters)),
+        **_common(node, bound=True),
+    )
+
+
+def _start(node: SourceNode) -> tuple[EventDefinition, ...]:
+    if node.short in NONE_STARTS:
+        return ()
+    if node.short in SCHEDULES:
+        return schedule(node.short, node.parameters)
+    if node.short == "errorTrigger":
+        return (EventDefinition(kind="error"),)
+    return (MESSAGE,)
+
+
+def _wait(node: SourceNode) -> Task | Event:
+    """A form is work of a person; a call a message; either may have a limit in time."""
+    p = node.parameters
+    resume = p.get("resume", "timeInterval")
+    if resume == "form":
+        return _task(node)
+    if resume != "webhook":
+        timer = wait_timer(p, node.version)
+        return Event(position="catch", definitions=(timer,), **_common(node))
+    waited = (MESSAGE, limit_timer(p)) if p.get("limitWaitTime") is True else (MESSAGE,)
+    return Event(position="catch", definitions=waited, **_common(node))
+
+
+def form_limit(node: SourceNode) -> EventDefinition | None:
+    """The limit of a Wait for a form, after which what came in goes on."""
+    p = node.parameters
+    limited = node.short == "wait" and not node.disabled and p.get("limitWaitTime") is True
+    return limit_timer(p) if limited and p.get("resume") == "form" else None

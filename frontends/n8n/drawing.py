@@ -1,0 +1,72 @@
+"""Where things are on n8n's canvas; what the IR adds is put beside the node it was added for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from orgflow.frontends.n8n.source import SourceNode
+from orgflow.frontends.n8n.wiring import Wiring
+
+from orgflow_ir.diagram import Shape
+from orgflow_ir.model import Event, Gateway
+
+NODE = 96.0
+"""Side of a node on the canvas."""
+
+_NOTE = (240.0, 160.0)
+"""Width and height of a sticky note whose parameters do not say."""
+
+_SMALL = 36.0
+
+
+def drawing(nodes: Iterable[SourceNode], wiring: Wiring) -> list[Shape]:
+    """Shapes of everything that has a place."""
+    places: dict[str, tuple[float, float]] = {}
+    shapes = []
+    for node in nodes:
+        if node.position is None:
+            continue
+        places[node.id] = node.position
+        width, height = _size(node)
+        shapes.append(Shape(element=node.id, bounds=(*node.position, width, height)))
+    beside = {n.id: n for n in wiring.nodes if n.id in wiring.beside}
+    shapes += _added(beside, wiring.beside, places)
+    return shapes
+
+
+def _size(node: SourceNode) -> tuple[float, float]:
+    if node.short != "stickyNote":
+        return NODE, NODE
+    width, height = node.parameters.get("width"), node.parameters.get("height")
+    return (_side(width, _NOTE[0]), _side(height, _NOTE[1]))
+
+
+def _side(value: object, otherwise: float) -> float:
+    good = isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < 1e6
+    return float(value) if good else otherwise  # type: ignore[arg-type]  # `good` says it is one
+
+
+def _added(
+    elements: Mapping[str, object],
+    owners: Mapping[str, str],
+    places: Mapping[str, tuple[float, float]],
+) -> list[Shape]:
+    """Joins left of their node, boundary events on its lower edge, the rest right of it."""
+    shapes = []
+    rows: Counter[tuple[str, int]] = Counter()
+    for id, element in elements.items():
+        owner = owners[id]
+        if owner not in places:
+            continue
+        x, y = places[owner]
+        if isinstance(element, Event) and element.position == "boundary":
+            side, left, top = 0, x + 12.0, y + NODE - _SMALL / 2
+            left += (_SMALL + 12.0) * rows[owner, side]
+        elif isinstance(element, Gateway) and id.startswith((f"{owner}__input", f"{owner}__join")):
+            side, left, top = -1, x - 64.0, y + 60.0 * rows[owner, -1]
+        else:
+            side, left, top = 1, x + NODE + 28.0, y + 30.0 + 60.0 * rows[owner, 1]
+        rows[owner, side] += 1
+        shapes.append(Shape(element=id, bounds=(left, top, _SMALL, _SMALL)))
+    return shapes

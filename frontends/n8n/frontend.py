@@ -1,0 +1,55 @@
+"""n8n workflow files: as exported, copied from the editor, or answered by the API."""
+
+from __future__ import annotations
+
+import re
+
+from orgflow.frontends.n8n.rules import N8N_RULES, InvalidWorkflowJson
+
+from orgflow_ir.contracts import Frontend
+from orgflow_ir.model import Model
+from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.source import SourceFile, SourceLocation
+
+_KEY = re.compile(rb'"connections"\s*:')
+
+
+class N8nFrontend(Frontend):
+    """Reads n8n workflows as processes: nodes are steps, wires are flows, and whatever the IR does
+    not model stays in `extra` and in bindings (`orgflow.frontends.n8n.keeping`).
+
+    One token stands for one item. What the data decides at other nodes (a search that finds
+    nothing gives no item, and the path ends there) is not read.
+    """
+
+    name = "n8n"
+    suffixes = (".n8n.json", ".json")
+    rules = N8N_RULES
+    summary = "n8n workflows as the editor exports them, one or a list"
+
+    def sniff(self, source: SourceFile) -> bool:
+        """An object or list with the keys `nodes` and `connections`; a file called `.n8n.json`
+        whatever is in it."""
+        if source.path.lower().endswith(".n8n.json"):
+            return True
+        head = source.data.lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n\x00")[:1]
+        data = source.data.replace(b"\x00", b"")
+        return head in (b"{", b"[") and b'"nodes"' in data and _KEY.search(data) is not None
+
+    def parse(self, source: SourceFile, ctx: PassContext) -> Model | None:
+        """The model, or `None` if the file is not JSON or holds no workflow."""
+        from orgflow_ir.json_places import JsonFault, parse_json
+
+        try:
+            document = parse_json(source.path, source.data)
+        except JsonFault as fault:
+            ctx.emit(
+                InvalidWorkflowJson,
+                f"not JSON: {fault.message}",
+                loc=SourceLocation(file=source.path, line=fault.line, column=fault.column),
+                help="correct the file there, or export the workflow again",
+            )
+            return None
+        from orgflow.frontends.n8n.reader import read
+
+        return read(document, ctx)

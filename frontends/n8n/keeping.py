@@ -1,0 +1,68 @@
+"""How what the IR does not model is kept: JSON text under keys in n8n's namespace."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from orgflow_ir.model import Binding
+from orgflow_ir.value import Extra
+
+N8N = "urn:orgflow:n8n"
+"""Namespace of kept data: `{urn:orgflow:n8n}position` holds what the node has under `position`."""
+
+BINDING = "n8n"
+"""`kind` of bindings to nodes of n8n."""
+
+
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+
+
+def text(value: Any) -> str:
+    """Compact JSON, keys in the order of the file."""
+    return _ENCODER.encode(value)
+
+
+def key(name: str) -> str:
+    """`{urn:orgflow:n8n}position` for `position`."""
+    return f"{{{N8N}}}{name}"
+
+
+def keep(value: Mapping[str, Any], but: Collection[str] = ()) -> Extra:
+    """Every entry of a JSON object but those named, as extension data."""
+    return tuple((key(name), text(v)) for name, v in value.items() if name not in but)
+
+
+def binding(node: Mapping[str, Any], script: str | None = None) -> Binding:
+    """The node that does a task: `target` is `type@version`, each parameter its JSON text."""
+    parameters = node.get("parameters")
+    kept = parameters.items() if isinstance(parameters, Mapping) else ()
+    target = None
+    if _is_word(node.get("type")):
+        target = str(node["type"])
+        if "typeVersion" in node:
+            target += f"@{text(node['typeVersion'])}"
+    return Binding(
+        kind=BINDING,
+        target=target,
+        text=script,
+        parameters=tuple((name, text(v)) for name, v in kept),
+    )
+
+
+def kept_node(node: Mapping[str, Any], *, bound: bool) -> Extra:
+    """What of a node is in neither the element's name nor (`bound`) its binding; `absent` lists
+    what these seem to say and the file does not."""
+    but = ["name"] if _is_word(node.get("name")) else []
+    absent = [] if "name" in node else ["name"]
+    if bound:
+        but += ["type", "typeVersion"] if _is_word(node.get("type")) else []
+        but += ["parameters"] if isinstance(node.get("parameters"), Mapping) else []
+        absent += [] if "parameters" in node else ["parameters"]
+    extra = keep(node, but)
+    return (*extra, (key("absent"), text(absent))) if absent else extra
+
+
+def _is_word(value: object) -> bool:
+    return isinstance(value, str) and bool(value)

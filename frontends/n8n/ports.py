@@ -1,0 +1,220 @@
+"""What leaves a node by which output: labels, conditions, whether one, some or all are taken."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from orgflow.backends.n8n.format import outputs_of
+from orgflow.frontends.n8n.catalogue import BASE, LANGCHAIN, split_type
+from orgflow.frontends.n8n.conditions import condition_words, expression, operand, rule_words
+
+from orgflow_ir.model import Expression
+
+NO_MATCH = -1
+"""The way of an item that no output takes: it is gone without a word (N8N.md, switch)."""
+
+_CLASSIFIERS = frozenset({"textClassifier", "sentimentAnalysis", "guardrails"})
+_MOST = 256
+"""More outputs than any node has: a larger number in a file is not believed."""
+
+
+@dataclass(frozen=True)
+class Outlet:
+    """One way out; `note` says in words what a condition cannot."""
+
+    name: str = ""
+    condition: Expression | None = None
+    default: bool = False
+    note: str = ""
+
+
+@dataclass
+class Ways:
+    """The outputs of a node. `one`: all that leaves goes by output 0; `exclusive`, `inclusive`: by
+    one or some of `outlets`; `all`: by each. `own`: the node is nothing but this choice. `error`
+    is the output for what failed. An output that is in none of these does not exist."""
+
+    mode: Literal["one", "exclusive", "inclusive", "all"] = "one"
+    outlets: dict[int, Outlet] = field(default_factory=lambda: {0: Outlet()})
+    own: bool = False
+    error: int | None = None
+
+
+def ways(node: Mapping[str, Any], short: str, version: float, wired: Sequence[int]) -> Ways:
+    """The outputs of a node; `wired` are those that connections leave by."""
+    parameters = node.get("parameters")
+    if not isinstance(parameters, Mapping):
+        parameters = {}
+    if node.get("disabled") is True:
+        return Ways()
+    found = _regular(node, short, parameters, version, wired)
+    if node.get("onError") == "continueErrorOutput" and found.outlets:
+        found.error = max(found.outlets) + 1
+    return found
+
+
+def _regular(
+    node: Mapping[str, Any],
+    short: str,
+    parameters: Mapping[str, Any],
+    version: float,
+    wired: Sequence[int],
+) -> Ways:
+    said = parameters.get("conditions")
+    match short:
+        case "if":
+            words = condition_words(said, parameters.get("combineOperation"))
+            yes, no = Outlet("true", expression(words)), Outlet("false", default=True)
+            return Ways("exclusive", {0: yes, 1: no}, own=True)
+        case "filter":
+            words = condition_words(said, parameters.get("combineConditions"))
+            kept, dropped = Outlet("kept", expression(words)), Outlet("discarded", default=True)
+            # It hands out what it drops as a second list, but declares one output.
+            second = 1 in wired and node.get("onError") != "continueErrorOutput"
+            dropped_way = 1 if second else NO_MATCH
+            return Ways("exclusive", {0: kept, dropped_way: dropped}, own=True)
+        case "splitInBatches":
+            loop, done = Outlet("loop"), Outlet("done", default=True)
+            if version < 2:
+                return Ways("exclusive", {0: loop, NO_MATCH: done}, own=True)
+            first, second = (loop, done) if version < 3 else (done, loop)
+            return Ways("exclusive", {0: first, 1: second}, own=True)
+        case "switch":
+            return _switch(parameters, version, wired)
+        case "webhook" if parameters.get("multipleMethods") is True:
+            methods = _list(parameters.get("httpMethod", ["GET", "POST"]))[:_MOST]
+            outlets = {i: Outlet(str(m)) for i, m in enumerate(methods)}
+            return Ways("exclusive", outlets) if len(outlets) > 1 else Ways()
+    count = outputs_of({k: v for k, v in node.items() if k != "onError"})
+    if count is not None:
+        count = min(count, _MOST)
+        outlets = {i: Outlet() for i in range(count)}
+        return Ways("all" if count > 1 else "one", outlets)
+    return _unknown(node, short, parameters, wired)
+
+
+def _unknown(
+    node: Mapping[str, Any], short: str, parameters: Mapping[str, Any], wired: Sequence[int]
+) -> Ways:
+    """A node whose outputs the format module does not know: as many as are wired. A router of
+    n8n's own takes one of them, whatever else may take any."""
+    package, _ = split_type(str(node.get("type", "")))
+    names = _category_names(parameters)
+    if package == LANGCHAIN and short == "sentimentAnalysis":
+        names = names or ["Positive", "Neutral", "Negative"]
+    if package == LANGCHAIN and short == "guardrails" and len(wired) > 1:
+        names = ["Pass", "Fail"]
+    if package == BASE and short == "compareDatasets":
+        names = ["In A only", "Same", "Different", "In B only"]
+    error = node.get("onError") == "continueErrorOutput"
+    most = min(max([len(names) - 1, *wired], default=0), _MOST)
+    if error and not names:
+        most = max(0, most - 1)
+    if most <= 0 or not wired:
+        return Ways("one", {i: Outlet() for i in range(max(len(names), 1))})
+    outlets = {i: Outlet(names[i] if i < len(names) else str(i)) for i in range(most + 1)}
+    options = parameters.get("options")
+    several = isinstance(options, Mapping) and options.get("multiClass") is True
+    single = package == LANGCHAIN and short in _CLASSIFIERS and not several
+    return Ways("exclusive" if single else "inclusive", outlets)
+
+
+def _category_names(parameters: Mapping[str, Any]) -> list[str]:
+    """What a text classifier calls its outputs."""
+    holder = parameters.get("categories")
+    listed = holder.get("categories") if isinstance(holder, Mapping) else None
+    if not isinstance(listed, list):
+        return []
+    return [str(c.get("category", "")) if isinstance(c, Mapping) else "" for c in listed[:_MOST]]
+
+
+# -- Switch ----------------------------------------------------------------------------------------
+
+
+def _switch(parameters: Mapping[str, Any], version: float, wired: Sequence[int]) -> Ways:
+    options = parameters.get("options")
+    options = options if isinstance(options, Mapping) else {}
+    most = min(max(wired, default=-1) + 1, _MOST)
+    if parameters.get("mode") == "expression":
+        said = operand(parameters.get("output", ""))
+        key = "numberOutputs" if version >= 3 else "outputsAmount"
+        count = _count(parameters.get(key), 4)
+        taken = {i: Outlet(str(i), expression(f"{said} == {i}")) for i in range(count)}
+        return Ways("exclusive", taken, own=True)
+    if version >= 3:
+        outlets = _rules(parameters)
+        if not outlets:  # a file without its parameters: the wires say how many there are
+            outlets = {i: Outlet(str(i)) for i in range(most)}
+        fallback = options.get("fallbackOutput")
+    else:
+        outlets = _old_rules(parameters, version, most)
+        fallback = parameters.get("fallbackOutput")
+        fallback = None if fallback == -1 else fallback
+    several = options.get("allMatchingOutputs") is True
+    _fall_back(outlets, fallback, options, several)
+    return Ways("inclusive" if several else "exclusive", outlets, own=True)
+
+
+def _fall_back(
+    outlets: dict[int, Outlet], fallback: Any, options: Mapping[str, Any], several: bool
+) -> None:
+    """Where an item goes that no rule takes: an output more, one of the rules', or nowhere."""
+    number = fallback if isinstance(fallback, int) and not isinstance(fallback, bool) else None
+    if fallback == "extra":
+        renamed = options.get("renameFallbackOutput")
+        name = renamed if isinstance(renamed, str) and renamed else "Fallback"
+        outlets[max(outlets, default=-1) + 1] = Outlet(name, default=True)
+    elif number is not None and number in outlets and not several:
+        old = outlets[number]
+        note = f"also where {old.condition.text}" if old.condition else ""
+        outlets[number] = Outlet(old.name, default=True, note=note)
+    else:
+        outlets[NO_MATCH] = Outlet("no match", default=True)
+
+
+def _rules(parameters: Mapping[str, Any]) -> dict[int, Outlet]:
+    holder = parameters.get("rules")
+    values = holder.get("values") if isinstance(holder, Mapping) else None
+    found: dict[int, Outlet] = {}
+    for index, rule in enumerate(values[:_MOST] if isinstance(values, list) else ()):
+        rule = rule if isinstance(rule, Mapping) else {}
+        words = condition_words(rule.get("conditions"))
+        name = rule.get("outputKey")
+        if not isinstance(name, str) or not name:
+            name = "" if words else str(index)
+        found[index] = Outlet(name, expression(words))
+    return found
+
+
+def _old_rules(parameters: Mapping[str, Any], version: float, most: int) -> dict[int, Outlet]:
+    """Switch 1 has four outputs and rules that name one; Switch 2 an output a rule."""
+    holder = parameters.get("rules")
+    listed = holder.get("rules") if isinstance(holder, Mapping) else None
+    rules = [r for r in _list(listed)[:_MOST] if isinstance(r, Mapping)]
+    value, kind = parameters.get("value1", ""), parameters.get("dataType")
+    words: dict[int, list[str]] = {}
+    names: dict[int, str] = {}
+    for index, rule in enumerate(rules):
+        output = _count(rule.get("output"), 0) if version < 2 else index
+        words.setdefault(output, []).append(rule_words(value, rule, kind))
+        if isinstance(rule.get("outputKey"), str):
+            names[output] = rule["outputKey"]
+    count = max(4 if version < 2 else len(rules), most, 1)
+    return {
+        i: Outlet(
+            names.get(i, "" if words.get(i) else str(i)), expression(" or ".join(words.get(i, ())))
+        )
+        for i in range(count)
+    }
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _count(value: Any, otherwise: int) -> int:
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST:
+        return value
+    return otherwise

@@ -1,0 +1,260 @@
+"""From n8n's workflows to a model: one process each."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from orgflow.frontends.n8n.bodies import Bodies
+from orgflow.frontends.n8n.catalogue import KNOWN_PACKAGES, looks_like_sub_node, starts
+from orgflow.frontends.n8n.drawing import drawing
+from orgflow.frontends.n8n.identity import Ids, identify, slug
+from orgflow.frontends.n8n.keeping import keep, kept_node, key, text
+from orgflow.frontends.n8n.opening import around, find
+from orgflow.frontends.n8n.rules import (
+    DeadConnection,
+    NoTrigger,
+    NotWorkflow,
+    RepeatedNodeId,
+    UnknownNodePackage,
+)
+from orgflow.frontends.n8n.source import Opener, SourceNode, SourceWorkflow, Wire, package_of
+from orgflow.frontends.n8n.wiring import Wiring
+
+from orgflow_ir.diagram import Diagram, Shape
+from orgflow_ir.json_places import JsonDocument
+from orgflow_ir.model import (
+    Artifact,
+    Catalog,
+    CatalogEntry,
+    DataFlow,
+    DataObject,
+    Model,
+    Process,
+)
+from orgflow_ir.pass_manager import PassContext
+
+_MODELLED = ("nodes", "connections", "name")
+
+
+def read(document: JsonDocument, ctx: PassContext) -> Model | None:
+    """The model of a file, or `None` if there is no workflow in it."""
+    found = find(document.root)
+    if not found:
+        ctx.emit(
+            NotWorkflow,
+            "this is not an n8n workflow: it has no `nodes` and no `connections`",
+            loc=document.loc(document.root, "$"),
+            help="name the right frontend with --from",
+        )
+        return None
+    opener = Opener(document, ctx)
+    flows = [opener.workflow(f) for f in found]
+    ids = Ids()
+    names = [_process_id(flow, ids) for flow in flows]
+    workflows: dict[str, str] = {}
+    for flow, name in zip(flows, names, strict=True):
+        workflows.setdefault(_n8n_id(flow), name)
+    workflows.pop("", None)
+    errors: list[CatalogEntry] = []
+    shapes: list[Shape] = []
+    processes = []
+    for flow, name in zip(flows, names, strict=True):
+        reader = _Reader(flow, ids, opener, Bodies(name, workflows, errors))
+        processes.append(reader.process(name))
+        shapes += reader.shapes
+    return Model(
+        id=ids.take("Definitions_1"),
+        name=flows[0].name if len(flows) == 1 else "",
+        loc=document.loc(document.root, "$"),
+        source=document.file,
+        extra=around(document.root, found),
+        processes=tuple(processes),
+        catalog=Catalog(errors=tuple(errors)),
+        diagram=Diagram(shapes=tuple(shapes)) if ctx.options.get("diagram") else None,
+    )
+
+
+def _n8n_id(flow: SourceWorkflow) -> str:
+    found = flow.raw.get("id")
+    if isinstance(found, bool) or not isinstance(found, str | int):
+        return ""
+    return str(found)
+
+
+def _process_id(flow: SourceWorkflow, ids: Ids) -> str:
+    """The id of the process it was compiled from, else n8n's, else made from the name."""
+    wanted = flow.map.process or _n8n_id(flow) or slug(flow.name, "workflow")
+    return ids.take(wanted)
+
+
+class _Reader:
+    """Reads one workflow."""
+
+    def __init__(self, flow: SourceWorkflow, ids: Ids, opener: Opener, bodies: Bodies) -> None:
+        self.flow, self.ids, self.opener = flow, ids, opener
+        self.wiring = Wiring(bodies, ids)
+        self.shapes: list[Shape] = []
+        self.data_flows: list[DataFlow] = []
+        self.artifacts: list[Artifact] = []
+
+    def process(self, id: str) -> Process:
+        """The process; everything that is odd about the workflow is reported."""
+        self._identify()
+        main = [w for w in self.flow.wires if w.kind == "main"]
+        other = [w for w in self.flow.wires if w.kind != "main"]
+        notes = [n for n in self.flow.nodes if n.short == "stickyNote"]
+        apart = {n.index for n in notes} | self._sub_nodes(main, other)
+        steps = [n for n in self.flow.nodes if n.index not in apart]
+        live = []
+        for wire in main:
+            if wire.source.index in apart or wire.target.index in apart:
+                self.wiring.dead.append((wire, "has an end that is no step"))
+            else:
+                live.append(wire)
+        self.wiring.build(steps, live)
+        noted = {n.index for n in notes}
+        serving = [n for n in self.flow.nodes if n.index in apart and n.index not in noted]
+        self._serve(other, {n.id for n in serving}, {n.id for n in steps})
+        self.artifacts += [_annotation(n) for n in notes]
+        self._judge(steps)
+        self.shapes = drawing(self.flow.nodes, self.wiring)
+        raw = self.flow.raw
+        named = isinstance(raw.get("name"), str)
+        extra = list(keep(raw, _MODELLED if named else _MODELLED[:2]))
+        listed = raw.get("nodes")
+        odd = [n for n in listed if not isinstance(n, dict)] if isinstance(listed, list) else []
+        if "nodes" in raw and not isinstance(listed, list):
+            extra.append((key("nodes"), text(listed)))
+        extra += [(key("odd-node"), text(n)) for n in odd]
+        extra += [(key("lost-wire"), text(w)) for w in self.flow.lost]
+        extra += [(key("dead-wire"), text(_kept(wire))) for wire, _ in self.wiring.dead]
+        described = raw.get("description")
+        return Process(
+            id=id,
+            name=self.flow.name,
+            doc=described if isinstance(described, str) else "",
+            loc=self.flow.loc,
+            extra=tuple(extra),
+            nodes=tuple(self.wiring.nodes),
+            flows=tuple(self.wiring.flows),
+            data_objects=tuple(_served(n) for n in serving),
+            data_flows=tuple(self.data_flows),
+            artifacts=tuple(self.artifacts),
+        )
+
+    def _identify(self) -> None:
+        nodes = self.flow.nodes
+        found, repeated = identify([(n.name, n.raw) for n in nodes], self.flow.map, self.ids)
+        for node, id in zip(nodes, found, strict=True):
+            node.id = id
+        for index in repeated:
+            node = nodes[index]
+            self.opener.report(
+                RepeatedNodeId,
+                f"`{node.name}` has the id of another node",
+                (*node.path, "id"),
+                "give it another id, or none",
+                node.id,
+            )
+
+    def _sub_nodes(self, main: list[Wire], other: list[Wire]) -> set[int]:
+        """Nodes that only serve others: on other than main connections, or unconnected and of a
+        type that could be nothing else."""
+        stepping = {w.source.index for w in main} | {w.target.index for w in main}
+        serving = {w.source.index for w in other}
+        served = {w.target.index for w in other}
+        found = set()
+        for node in self.flow.nodes:
+            if node.index in stepping or starts(node.raw):
+                continue
+            alone = node.index not in served and looks_like_sub_node(node.type)
+            if node.index in serving or alone:
+                found.add(node.index)
+        return found
+
+    def _serve(self, wires: list[Wire], serving: set[str], steps: set[str]) -> None:
+        """Data associations from what serves to the steps; between others associations."""
+        for wire in wires:
+            source, target = wire.source.id, wire.target.id
+            extra = ((key("wire"), text(_kept(wire))),)
+            name, loc = wire.kind, wire.source.loc
+            id = self.ids.take(f"{source}__{wire.kind}__{target}")
+            if source in serving and target in steps:
+                self.data_flows.append(
+                    DataFlow(id=id, name=name, source=source, target=target, extra=extra, loc=loc)
+                )
+                continue
+            self.artifacts.append(
+                Artifact(
+                    id=id,
+                    name=name,
+                    artifact_kind="association",
+                    source=source,
+                    target=target,
+                    direction="one",
+                    extra=extra,
+                    loc=loc,
+                )
+            )
+
+    def _judge(self, steps: list[SourceNode]) -> None:
+        if steps and not any(starts(n.raw) and not n.disabled for n in steps):
+            self.opener.report(
+                NoTrigger,
+                f"nothing starts the workflow `{self.flow.name or self.flow.loc.element}`",
+                self.flow.path,
+                "add a trigger",
+            )
+        for wire, why in self.wiring.dead:
+            self.opener.report(
+                DeadConnection,
+                f"the connection from `{wire.source.name}` to `{wire.target.name}` {why}",
+                wire.path,
+                "remove it, or connect an output and an input that exist",
+                wire.source.id,
+            )
+        counts: Counter[str] = Counter()
+        first: dict[str, SourceNode] = {}
+        for node in self.flow.nodes:
+            package = package_of(node)
+            if node.type and package not in KNOWN_PACKAGES:
+                counts[package] += 1
+                first.setdefault(package, node)
+        for package, node in first.items():
+            more = f" and {counts[package] - 1} more" if counts[package] > 1 else ""
+            what = f"the package `{package}`" if package else "no package"
+            self.opener.report(
+                UnknownNodePackage,
+                f"`{node.name}`{more}: a node of {what}, whose meaning is not known",
+                node.path,
+                "it is read as a service task; check that it neither starts nor routes the flow",
+                node.id,
+            )
+
+
+def _kept(wire: Wire) -> list[object]:
+    return [wire.source.name, wire.kind, wire.output, wire.raw]
+
+
+def _annotation(node: SourceNode) -> Artifact:
+    content = node.parameters.get("content")
+    return Artifact(
+        id=node.id,
+        name=node.name,
+        artifact_kind="annotation",
+        text=content if isinstance(content, str) else "",
+        loc=node.loc,
+        extra=kept_node(node.raw, bound=False),
+    )
+
+
+def _served(node: SourceNode) -> DataObject:
+    return DataObject(
+        id=node.id,
+        name=node.name,
+        doc=node.doc,
+        data_kind="object",
+        type=node.type or None,
+        loc=node.loc,
+        extra=kept_node(node.raw, bound=False),
+    )

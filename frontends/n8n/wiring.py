@@ -1,0 +1,237 @@
+"""From wires to flows: joins in front of nodes with several inputs, choices and splits behind them.
+
+Several wires into one input are several flows into one element: each token is taken by itself.
+Several wires from one output are several flows where a task or event forks, and a parallel gateway
+behind a gateway. An output that nothing is wired to ends the path: behind a gateway that is a flow
+to an end event.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from orgflow.frontends.n8n.bodies import Bodies, Body, form_limit
+from orgflow.frontends.n8n.catalogue import starts
+from orgflow.frontends.n8n.identity import Ids
+from orgflow.frontends.n8n.keeping import key, text
+from orgflow.frontends.n8n.merges import Join, merge_join
+from orgflow.frontends.n8n.ports import NO_MATCH, Outlet, Ways, ways
+from orgflow.frontends.n8n.source import SourceNode, Wire
+
+from orgflow_ir.model import (
+    CallActivity,
+    Event,
+    EventDefinition,
+    Flow,
+    Gateway,
+    GatewayKind,
+    Task,
+)
+
+_ERROR = EventDefinition(kind="error")
+
+
+@dataclass
+class Exit:
+    """Where the wires of an output leave: the element, and what their flow says. A gateway's exit
+    with several wires, or with none, needs an element of its own."""
+
+    element: str
+    outlet: Outlet = field(default_factory=Outlet)
+    of_gateway: bool = False
+
+
+@dataclass
+class Wired:
+    """A node in the flow: its elements, where its inputs are entered and its outputs leave."""
+
+    node: SourceNode
+    entries: dict[int, str] = field(default_factory=dict)
+    exits: dict[int, Exit] = field(default_factory=dict)
+    limit: str | None = None
+
+
+class Wiring:
+    """The nodes and flows of one process."""
+
+    def __init__(self, bodies: Bodies, ids: Ids) -> None:
+        self.bodies, self.ids = bodies, ids
+        self.nodes: list[Body] = []
+        self.flows: list[Flow] = []
+        self.dead: list[tuple[Wire, str]] = []
+        self.beside: dict[str, str] = {}
+        self._wired: dict[int, Wired] = {}
+        self._ends: dict[int, str] = {}
+
+    def build(self, nodes: list[SourceNode], wires: list[Wire]) -> None:
+        """Fill `nodes` and `flows`; `dead` are wires that carry nothing, with the reason, and
+        `beside` tells for each element added the one it was added for."""
+        into: dict[int, list[Wire]] = {n.index: [] for n in nodes}
+        out: dict[int, list[Wire]] = {n.index: [] for n in nodes}
+        seen: set[tuple[int, int, int, int]] = set()
+        for wire in wires:
+            mark = (wire.source.index, wire.output, wire.target.index, wire.input)
+            if mark in seen:
+                self.dead.append((wire, "is there twice"))
+                continue
+            seen.add(mark)
+            out[wire.source.index].append(wire)
+            into[wire.target.index].append(wire)
+        shapes = {n.index: self._ways(n, out[n.index]) for n in nodes}
+        for node in nodes:
+            alive = [w for w in into[node.index] if self._alive(w, shapes)]
+            self._node(node, shapes[node.index], alive)
+        for node in nodes:
+            live = [w for w in out[node.index] if self._alive(w, shapes, tell=True)]
+            self._leave(self._wired[node.index], live)
+
+    def _ways(self, node: SourceNode, out: list[Wire]) -> Ways:
+        found = ways(node.raw, node.short, node.version, sorted({w.output for w in out}))
+        if node.short == "stopAndError" and not node.disabled:
+            return Ways("one", {})
+        return found
+
+    def _alive(self, wire: Wire, shapes: dict[int, Ways], *, tell: bool = False) -> bool:
+        shape = shapes[wire.source.index]
+        why = ""
+        if wire.output not in shape.outlets and wire.output != shape.error:
+            if wire.source.disabled:
+                why = "leaves a disabled node by another output than the first"
+            else:
+                why = f"leaves by output {wire.output}, which the node does not have"
+        elif starts(wire.target.raw):
+            why = "leads into a trigger, which has no input"
+        if why and tell:
+            self.dead.append((wire, why))
+        return not why
+
+    # -- elements ------------------------------------------------------------------------------
+
+    def _node(self, node: SourceNode, shape: Ways, into: list[Wire]) -> None:
+        wired = self._wired[node.index] = Wired(node)
+        inputs = sorted({w.input for w in into})
+        kind: Join | None = None
+        if node.short == "merge":
+            kind = merge_join(node.raw, node.version, inputs)
+        elif shape.own:
+            kind = Join("inclusive" if shape.mode == "inclusive" else "exclusive")
+        entry = node.id
+        if node.short != "merge" and len(inputs) > 1:
+            # n8n waits for all inputs and goes on with what came.
+            entry = self._gateway(node, "join", "inclusive")
+            self._flow(entry, node.id)
+        for number in inputs:
+            several = len(inputs) > 1 and sum(w.input == number for w in into) > 1
+            wired.entries[number] = entry
+            if several:  # each of these is a token for the same input
+                front = self._gateway(node, f"input{number}", "exclusive")
+                wired.entries[number] = front
+                self._flow(front, entry)
+        body = self.bodies.element(node, kind)
+        self.nodes.append(body)
+        self._exits(wired, body, shape)
+
+    def _exits(self, wired: Wired, body: Body, shape: Ways) -> None:
+        node = wired.node
+        activity = isinstance(body, Task | CallActivity)
+        outlets = dict(shape.outlets)
+        mode = shape.mode
+        if shape.error is not None and activity:
+            caught = self._boundary(node, "error", _ERROR)
+            wired.exits[shape.error] = Exit(caught, of_gateway=True)
+        elif shape.error is not None:
+            if mode in ("one", "all"):
+                outlets = {i: Outlet("success") for i in outlets}
+                mode = "exclusive"
+            outlets[shape.error] = Outlet("error")
+        limit = form_limit(node)
+        if limit is not None and activity:
+            wired.limit = self._boundary(node, "limit", limit)
+        if mode in ("exclusive", "inclusive"):
+            owner = node.id
+            if not shape.own:
+                owner = self._gateway(
+                    node, "choice", "inclusive" if mode == "inclusive" else "exclusive"
+                )
+                self._flow(node.id, owner)
+            for number, outlet in outlets.items():
+                wired.exits[number] = Exit(owner, outlet, of_gateway=True)
+            return
+        for number, outlet in outlets.items():
+            wired.exits[number] = Exit(node.id, outlet, of_gateway=isinstance(body, Gateway))
+
+    def _boundary(self, node: SourceNode, role: str, definition: EventDefinition) -> str:
+        id = self._free(node, role)
+        name = "Failed" if role == "error" else ""
+        self.nodes.append(
+            Event(
+                id=id,
+                name=name,
+                position="boundary",
+                attached_to=node.id,
+                definitions=(definition,),
+                loc=node.loc,
+            )
+        )
+        return id
+
+    def _gateway(self, node: SourceNode, role: str, kind: GatewayKind) -> str:
+        id = self._free(node, role)
+        self.nodes.append(Gateway(id=id, gateway_kind=kind, loc=node.loc))
+        return id
+
+    def _free(self, node: SourceNode, role: str) -> str:
+        id = self.ids.take(f"{node.id}__{role}")
+        self.beside[id] = node.id
+        return id
+
+    # -- flows ---------------------------------------------------------------------------------
+
+    def _leave(self, wired: Wired, live: list[Wire]) -> None:
+        node = wired.node
+        by_output: dict[int, list[Wire]] = {}
+        for wire in live:
+            by_output.setdefault(wire.output, []).append(wire)
+        for number in sorted(wired.exits, key=lambda n: (n == NO_MATCH, n)):
+            exit_ = wired.exits[number]
+            wires = by_output.get(number, [])
+            source, outlet = exit_.element, exit_.outlet
+            if not wires and exit_.of_gateway:
+                self._flow(source, self._end(node), outlet)
+                continue
+            if len(wires) > 1 and exit_.of_gateway:
+                split = self._gateway(node, f"split{number}", "parallel")
+                self._flow(source, split, outlet)
+                source, outlet = split, Outlet()
+            for wire in wires:
+                target = self._wired[wire.target.index].entries[wire.input]
+                self._flow(source, target, outlet, wire)
+                if wired.limit is not None and number == 0:
+                    self._flow(wired.limit, target)
+
+    def _end(self, node: SourceNode) -> str:
+        """The end of every path of this node that is not wired."""
+        if node.index not in self._ends:
+            id = self._ends[node.index] = self._free(node, "end")
+            self.nodes.append(Event(id=id, position="end", loc=node.loc))
+        return self._ends[node.index]
+
+    def _flow(
+        self, source: str, target: str, outlet: Outlet | None = None, wire: Wire | None = None
+    ) -> None:
+        said: dict[str, Any] = {}
+        if outlet is not None:
+            said = {
+                "name": outlet.name,
+                "condition": outlet.condition,
+                "default": outlet.default,
+                "doc": outlet.note,
+            }
+        if wire is not None:
+            kept = [wire.source.name, wire.kind, wire.output, wire.raw]
+            said["extra"] = ((key("wire"), text(kept)),)
+            said["loc"] = wire.source.loc
+        self.flows.append(
+            Flow(id=self.ids.take(f"{source}__to__{target}"), source=source, target=target, **said)
+        )
