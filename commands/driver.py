@@ -53,6 +53,8 @@ def read_source(path: str) -> SourceFile:
     """The bytes of a file, or of standard input for `-`. Raises `InputError`."""
     if path == "-":
         return SourceFile(STDIN, sys.stdin.buffer.read())
+    if not path:
+        raise InputError("the input has no name", "name a file, or - for standard input")
     try:
         if os.path.isdir(path):
             raise InputError(f"{path} is a folder", "name a file in it")

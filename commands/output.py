@@ -43,9 +43,11 @@ def destinations(target: str, artifacts: Sequence[Artifact]) -> list[Path]:
     if not is_folder(target, artifacts):
         return [Path(target)]
     folder = Path(target)
-    if folder.exists() and not folder.is_dir():
+    named = not folder.is_dir() and not target.endswith(("/", os.sep)) and folder.suffix
+    if named or (folder.exists() and not folder.is_dir()):
         raise click.UsageError(
-            f"{target} is a file, but the model becomes {len(artifacts)} files; name a folder"
+            f"{target} is a file, but the model becomes {len(artifacts)} files; name a folder: "
+            f"-o {folder.with_suffix('')}/"
         )
     return [folder / _inside(artifact.path) for artifact in artifacts]
 

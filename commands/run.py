@@ -80,6 +80,7 @@ def report_text(report: ReplayReport) -> str:
     covered, total = report.flows
     for flow, reason in report.uncovered:
         lines.append(f"not taken by any run: `{report.labels.get(flow, flow)}`: {reason}")
+    lines += [f"not played: {told}" for told in report.unfinished]
     for change in report.changed:
         lines.append(f"differs from the delivered workflow: {change}")
     equal = sum(r.verdict == "equal" for r in report.runs)

@@ -44,13 +44,15 @@ class RunReport:
 
 @dataclass(frozen=True)
 class ReplayReport:
-    """All runs of a model on one target; `flows` counts flows covered and flows there are."""
+    """All runs of a model on one target; `flows` counts flows covered and flows there are,
+    `unfinished` tells of runs of the model that never complete and so cannot be compared."""
 
     runs: tuple[RunReport, ...]
     flows: tuple[int, int]
     uncovered: tuple[tuple[str, str], ...] = ()
     changed: tuple[str, ...] = ()
     labels: dict[str, str] = field(default_factory=dict)
+    unfinished: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -75,6 +77,7 @@ class ReplayReport:
             "flows": {"covered": self.flows[0], "total": self.flows[1]},
             "uncovered": [{"flow": f, "reason": r} for f, r in self.uncovered],
             "changed": list(self.changed),
+            "unfinished": list(self.unfinished),
             "runs": [
                 {
                     "process": r.process,
@@ -114,6 +117,7 @@ def replay_model(
     reports: list[RunReport] = []
     covered = total = 0
     uncovered: list[tuple[str, str]] = []
+    unfinished: list[str] = []
     changed: list[str] = []
     game = Game(model, Policy(once=True))
     for process in executable_processes(model):
@@ -121,6 +125,7 @@ def replay_model(
         covered += runs.flows_covered
         total += runs.flows_total
         uncovered += runs.uncovered
+        unfinished += [_stuck(run, process) for run in runs.stuck]
         runner.load(lowered, process.id, ctx)
         changed += runner.changed
         reports += _play(game, process, runs, runner, all_paths)
@@ -131,6 +136,15 @@ def replay_model(
         for f in scope.flows
     }
     return ReplayReport(tuple(reports), (covered, total), tuple(uncovered), tuple(changed), labels)
+
+
+def _stuck(run: Run, process: Process) -> str:
+    """A run of the model that does not complete, in words; it is not played."""
+    names = {n.id: n.label for n in process.nodes}
+    targets = {f.id: f.target for f in process.flows}
+    places = [targets.get(left.element, left.element) for left in run.left]
+    where = ", ".join(dict.fromkeys(f"`{names.get(p, p)}`" for p in places)) or "nothing"
+    return f"a run of the model does not end ({run.outcome}), with tokens left at {where}"
 
 
 def _play(

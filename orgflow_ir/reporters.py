@@ -6,6 +6,7 @@ import re
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import ClassVar, TextIO
 
 from orgflow_ir.contracts import Reporter
@@ -165,9 +166,27 @@ def printable(text: str) -> str:
     )
 
 
+_DECLARED = re.compile(rb"<\?xml[^>]{0,100}encoding=[\"']([\w.-]+)")
+
+
+@lru_cache(maxsize=8)
+def _as_utf8(data: bytes) -> bytes:
+    """The file in UTF-8, by its byte order mark or its XML declaration; as it is where it has
+    neither, or they are wrong."""
+    declared = _DECLARED.match(data[:200])
+    encoding = declared[1].decode("ascii") if declared else "utf-8"
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        encoding = "utf-16"
+    try:
+        return data.decode(encoding).encode("utf-8", "replace")
+    except (LookupError, UnicodeDecodeError):
+        return data
+
+
 def _line(data: bytes | None, number: int) -> str | None:
     if data is None:
         return None
+    data = _as_utf8(data)
     at = 0
     for _ in range(number - 1):
         at = data.find(b"\n", at) + 1

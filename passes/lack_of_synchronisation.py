@@ -6,10 +6,11 @@ from typing import ClassVar
 
 from orgflow.passes.flow_faults import Fault, ScopeFaults
 from orgflow.passes.flow_findings import FlowPass, findings, related, run_of
+from orgflow.passes.forking_loops import endless_forks, round_trip
 from orgflow.passes.wording import Namer
 
 from orgflow_ir.diagnostics import Rule, Severity
-from orgflow_ir.model import Gateway, Model
+from orgflow_ir.model import Gateway, Model, Process, Scope
 from orgflow_ir.pass_manager import PassContext
 
 
@@ -58,7 +59,14 @@ class LackOfSynchronisation(FlowPass):
 
     def run(self, model: Model, ctx: PassContext) -> Model:
         """Report; the model is given back as it is."""
+        endless: set[str] = set()
+        for scope in model.scopes():
+            for fork, cycle in ctx.analysis(endless_forks, scope):
+                endless |= cycle
+                _report_endless(fork, scope, model, ctx)
         for found, fault in findings(model, ctx, self.max_states, "unsync"):
+            if found.net.element[fault.join] in endless:
+                continue  # the same fault, seen where it shows
             namer = Namer(found.scope)
             if fault.unbounded:
                 name = namer.name(found.net.element[fault.join])
@@ -82,6 +90,18 @@ class LackOfSynchronisation(FlowPass):
                 severity=Severity.WARNING if fault.masked else None,
             )
         return model
+
+
+def _report_endless(fork: str, scope: Scope, model: Model, ctx: PassContext) -> None:
+    namer = Namer(scope)
+    ctx.emit(
+        UnboundedWork,
+        f"the loop through {namer.name(fork)} never ends: each time round it goes on and back at "
+        "once, and no choice leads out",
+        element=namer.nodes[fork],
+        help="let an exclusive gateway choose between going on and going back",
+        trace=round_trip(model, scope, fork) if isinstance(scope, Process) else (),
+    )
 
 
 def _message(found: ScopeFaults, fault: Fault, namer: Namer) -> str:

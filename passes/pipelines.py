@@ -16,6 +16,7 @@ from orgflow.passes.merge_deadlock import MergeDeadlock
 from orgflow.passes.message_flows import MessageFlows
 from orgflow.passes.process_ends import ProcessEnds
 from orgflow.passes.references import References
+from orgflow.passes.stuck_runs import StuckRuns
 from orgflow.passes.undecided_flow import Undecided
 
 from orgflow_ir.diagnostics import Severity
@@ -33,6 +34,7 @@ CHECK: tuple[Pass, ...] = (
     LoopTermination(),
     LackOfSynchronisation(),
     LeftoverTokens(),
+    StuckRuns(),
     Undecided(),
 )
 """What `check` runs, and `compile` before anything else: verify, then analyse."""

@@ -24,6 +24,7 @@ from orgflow_ir.plugins import Registry
 from orgflow_ir.reporters import (
     JsonReporter,
     TextReporter,
+    _line,
     ordered,
     printable,
     summary,
@@ -244,3 +245,10 @@ def test_no_reporter_needs_rich() -> None:
         "sys.exit('rich' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "iso-8859-1", "utf-8"])
+def test_excerpts_are_read_in_the_files_encoding(encoding: str) -> None:
+    text = f'<?xml version="1.0" encoding="{encoding}"?>\n<task name="Prüfen" />\n'
+    line = _line(text.encode(encoding), 2)
+    assert line == '<task name="Prüfen" />'

@@ -77,8 +77,17 @@ def _variable(decision: Decision, emission: Emission) -> str:
 
 
 def _coded(decision: Decision, path: tuple[str, ...], emission: Emission) -> str:
-    reads = [_read(source, path, emission) for source in decision.sources]
-    return reads[0] if len(reads) == 1 else "(" + " ?? ".join(reads) + ")"
+    """A variable from the nearest source that outputs it at all, were it null or incomplete: what a
+    later step cleared must not come back from an earlier one."""
+    if len(decision.sources) == 1:
+        return _read(decision.sources[0], path, emission)
+    root, *rest = path
+    items = [
+        p.read_item(emission.name_of(s), body=reads_body(s, emission.graph, emission))
+        for s in decision.sources
+    ]
+    access = "".join(f"?.{part}" for part in (root, *rest))
+    return f"[{', '.join(items)}].find((o) => o?.{root} !== undefined){access}"
 
 
 def _read(source: str, path: tuple[str, ...], emission: Emission) -> str:

@@ -30,8 +30,13 @@ _TOKEN = re.compile(
 )
 _WORDS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "and": "&&",
           "or": "||", "mod": "%", "div": "/"}  # fmt: skip
-_JS = {"=": "===", "==": "===", "===": "===", "!=": "!==", "<>": "!==", "!==": "!=="}
+_JS = {"=": "===", "==": "==", "===": "===", "!=": "!=", "<>": "!==", "!==": "!=="}
 _CALLS = {"getVariable"}
+_CONTEXT = {"this", "environment", "execution", "variables"}
+"""Names by which engines offer what surrounds the variables: they are no variables."""
+
+_OBJECT = {"__proto__", "constructor", "prototype", "toString", "valueOf", "hasOwnProperty"}
+"""Names that every JavaScript object answers to, whatever it holds."""
 _MAX_DEPTH = 60
 
 
@@ -88,7 +93,11 @@ class _Parser:
         left = self.add()
         if self.peek(*_JS, "<", "<=", ">", ">="):
             op = self.take()[1]
-            return ("bin", _JS.get(op, op), left, self.add())
+            right = self.add()
+            js = _JS.get(op, op)
+            if op in ("=", "<>") and ("null",) in (left, right):
+                js = js[:2]  # FEEL knows one kind of nothing
+            return ("bin", js, left, right)
         return left
 
     def add(self) -> Ast:
@@ -119,9 +128,11 @@ class _Parser:
     def primary(self) -> Ast:
         kind, text = self.take()
         if kind == "num":
+            if text[0] == "0" and text[1:2].isdigit():
+                raise ConditionError(f"`{text}` means different numbers in different languages")
             return ("num", float(text) if "." in text else int(text))
         if kind == "str":
-            return ("str", re.sub(r"\\(.)", r"\1", text[1:-1]))
+            return ("str", _unquoted(text))
         if (kind, text) == ("op", "("):
             inner = self.either()
             self.expect(")")
@@ -157,7 +168,17 @@ class _Parser:
                     raise ConditionError("a quoted variable name is expected")
                 self.expect(")")
                 parts = [text[1:-1]]
+                first = ""
+        if first in _CONTEXT or not _OBJECT.isdisjoint(parts):
+            raise ConditionError(f"`{'.'.join(parts)}` is no variable")
         return ("var", tuple(parts))
+
+
+def _unquoted(text: str) -> str:
+    body = text[1:-1]
+    if re.search(r"\\[^\\\"']", body):
+        raise ConditionError("of escapes in texts only quotes and backslashes are understood")
+    return re.sub(r"\\(.)", r"\1", body)
 
 
 def parse(text: str) -> Ast:
@@ -198,6 +219,9 @@ def compile_condition(condition: Expression) -> Ast | None:
     marked = bool(wrapped) or text.startswith("=") or any(w in language for w in _CODE_LANGUAGES)
     body = wrapped.group(1) if wrapped else text.removeprefix("=")
     if marked:
+        script = any(w in language for w in _CODE_LANGUAGES[2:])
+        if script and re.search(r"(?<![=!<>])=(?!=)", re.sub(r"'[^']*'|\"[^\"]*\"", "", body)):
+            raise ConditionError("a single `=` assigns in this language")
         return parse(body)
     try:
         tree = parse(body)
@@ -253,10 +277,8 @@ def to_js(tree: Ast, variable: Callable[[tuple[str, ...]], str]) -> str:
     if kind == "neg":
         return f"-({to_js(tree[1], variable)})"
     if kind == "empty":
-        return f"[null, undefined, ''].includes({to_js(tree[1], variable)})"
+        return f"((v) => v == null || v.length === 0)({to_js(tree[1], variable)})"
     op, left, right = tree[1:]
-    if ("null",) in (left, right) and op in ("===", "!=="):
-        op = op[:2]  # null and undefined are one value to FEEL and JUEL
     return f"({to_js(left, variable)} {op} {to_js(right, variable)})"
 
 
@@ -275,7 +297,7 @@ def evaluate(tree: Ast, values: Mapping[tuple[str, ...], Any]) -> Any:
         inner = evaluate(tree[1], values)
         return -inner if isinstance(inner, int | float) else None
     if kind == "empty":
-        return evaluate(tree[1], values) in (None, "")
+        return evaluate(tree[1], values) in (None, "", [])
     return _binary(tree[1], evaluate(tree[2], values), evaluate(tree[3], values))
 
 
@@ -284,9 +306,9 @@ def _binary(op: str, left: Any, right: Any) -> Any:
         return left and right
     if op == "||":
         return left or right
-    if op == "===":
+    if op in ("==", "==="):
         return left == right and isinstance(left, bool) == isinstance(right, bool)
-    if op == "!==":
+    if op in ("!=", "!=="):
         return not _binary("===", left, right)
     number = isinstance(left, int | float) and isinstance(right, int | float)
     text = isinstance(left, str) and isinstance(right, str)

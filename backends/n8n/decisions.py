@@ -50,6 +50,7 @@ class Decision(NamedTuple):
     sources: tuple[str, ...]
     setter_label: str
     spoken: str
+    read_from: str
 
     @property
     def default(self) -> Branch | None:
@@ -94,15 +95,21 @@ def decide(process: Process, graph: ControlFlow, ctx: PassContext) -> dict[str, 
         else:
             setter = gateway.id
         sources = tuple(tasks) + ((trigger,) if trigger else ())
+        sources = sources if setter in sources else (setter, *sources)
+        labels = [
+            "the decision node before it" if s == gateway.id else f"`{graph.nodes[s].label}`"
+            for s in sources
+        ]
         result[gateway.id] = Decision(
             gateway=gateway,
             branches=branches,
             several=gateway.gateway_kind == "inclusive",
             variable=names.take(gateway, labelled, setter, graph) if labelled else "",
             setter=setter,
-            sources=sources if setter in sources else (setter, *sources),
+            sources=sources,
             setter_label=graph.nodes[setter].label,
             spoken=spoken(gateway, graph),
+            read_from=", else ".join(labels),
         )
     return result
 

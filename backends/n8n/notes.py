@@ -61,6 +61,15 @@ def decision(d: Decision, ctx: PassContext) -> list[str]:
             element=d.gateway,
             help=f"make that node output the field `{d.variable}`",
         )
+    if d.coded:
+        names = ", ".join(f"`{'.'.join(path)}`" for path in d.coded)
+        ctx.emit(
+            rules.OpenDecision,
+            f"the conditions of {d.spoken} read {names} from the output of {d.read_from}; what "
+            "other steps set is not seen",
+            element=d.gateway,
+            help=f"let {d.read_from.split(', else ')[0]} output it",
+        )
     return _doc(d.gateway.doc)
 
 

@@ -15,10 +15,19 @@ def read_field(node: str, path: Sequence[str], *, body: bool = False) -> str:
     Guarded by `isExecuted`, since n8n refuses a reference to a node that did not run. Output 0 is
     named: without it n8n takes the first output that is wired to the reader, also an error output.
     """
-    quoted = quote_node(node)
     first, *rest = path
     access = ("body?." if body else "") + first + "".join(f"?.{p}" for p in rest)
-    return f"($({quoted}).isExecuted ? $({quoted}).last(0).json.{access} : undefined)"
+    return _last(node, f".{access}")
+
+
+def read_item(node: str, *, body: bool = False) -> str:
+    """JavaScript for the whole last item of a node (what was posted, with `body`), or undefined."""
+    return _last(node, ".body" if body else "")
+
+
+def _last(node: str, access: str) -> str:
+    quoted = quote_node(node)
+    return f"($({quoted}).isExecuted ? $({quoted}).last(0).json{access} : undefined)"
 
 
 def quote_node(name: str) -> str:
@@ -138,7 +147,7 @@ def wait_for_call(suffix: str) -> dict[str, Any]:
     }
 
 
-def wait_interval(amount: int, unit: str) -> dict[str, Any]:
+def wait_interval(amount: float, unit: str) -> dict[str, Any]:
     """Wait a fixed time."""
     return {"resume": "timeInterval", "amount": amount, "unit": unit}
 
@@ -157,10 +166,10 @@ class Duration(NamedTuple):
     days: int = 0
     hours: int = 0
     minutes: int = 0
-    seconds: int = 0
+    seconds: float = 0
 
     @property
-    def exact_seconds(self) -> int | None:
+    def exact_seconds(self) -> float | None:
         """Length in seconds, or `None` where months or years make it depend on the date."""
         if self.years or self.months:
             return None
@@ -170,24 +179,25 @@ class Duration(NamedTuple):
 
 _DURATION = re.compile(
     r"P(?=[\dT])(?:(\d{1,6})Y)?(?:(\d{1,6})M)?(?:(\d{1,6})W)?(?:(\d{1,6})D)?"
-    r"(?:T(?=\d)(?:(\d{1,6})H)?(?:(\d{1,6})M)?(?:(\d{1,6})S)?)?"
+    r"(?:T(?=\d)(?:(\d{1,6})H)?(?:(\d{1,6})M)?(?:(\d{1,6}(?:\.\d{1,3})?)S)?)?"
 )
 _DATE = re.compile(r"\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?")
-_CYCLE = re.compile(r"R\d*/(?:[^/]*/)?(P[^/]+)")
-_CRON_FIELD = re.compile(r"[\d*/,\-?LW#A-Za-z]+")
+_CYCLE = re.compile(r"R/(P[^/]+)")
 
 
 _SCHEDULE_UNITS = (
-    (86400, "days", 31), (3600, "hours", 23), (60, "minutes", 59), (1, "seconds", 59),
+    (86400, "days", 1), (3600, "hours", 24), (60, "minutes", 60), (1, "seconds", 60),
 )  # fmt: skip
 
 
 def parse_duration(text: str) -> Duration | None:
-    """An ISO 8601 duration of whole numbers, or `None`."""
+    """An ISO 8601 duration of whole numbers (seconds may have a fraction), or `None`."""
     match = _DURATION.fullmatch(text.strip())
     if match is None:
         return None
-    return Duration(*(int(part or 0) for part in match.groups()))
+    years, months, weeks, days, hours, minutes, seconds = (p or "0" for p in match.groups())
+    exact = float(seconds) if "." in seconds else int(seconds)
+    return Duration(int(years), int(months), int(weeks), int(days), int(hours), int(minutes), exact)
 
 
 def timer_wait(kind: str | None, text: str) -> dict[str, Any] | None:
@@ -203,25 +213,89 @@ def timer_wait(kind: str | None, text: str) -> dict[str, Any] | None:
         return wait_until(expression(f"$now.plus({{ {plus} }})"))
     for size, unit in ((86400, "days"), (3600, "hours"), (60, "minutes")):
         if seconds and seconds % size == 0:
-            return wait_interval(seconds // size, unit)
+            return wait_interval(int(seconds // size), unit)
     return wait_interval(seconds, "seconds")
 
 
 def timer_schedule(kind: str | None, text: str) -> dict[str, Any] | None:
-    """Schedule Trigger parameters for a timer start that repeats and can be read, else `None`."""
+    """Schedule Trigger parameters for a timer start that repeats without end, else `None`.
+
+    A count or a first moment (`R3/…`, `R/2030-01-01…/…`) has no counterpart in n8n.
+    """
     if kind != "cycle":
         return None
-    text = text.strip()
-    cycle = _CYCLE.fullmatch(text)
+    cycle = _CYCLE.fullmatch(text.strip())
     if cycle is not None:
         duration = parse_duration(cycle.group(1))
         seconds = duration.exact_seconds if duration else None
-        for size, unit, most in _SCHEDULE_UNITS:
-            if seconds and seconds % size == 0 and seconds // size <= most:
-                interval = {"field": unit, f"{unit}Interval": seconds // size}
+        for size, unit, whole in _SCHEDULE_UNITS:
+            # n8n makes a cron step of it, which is even only where it divides the larger unit
+            if seconds and seconds % size == 0 and whole % (seconds // size) == 0:
+                interval = {"field": unit, f"{unit}Interval": int(seconds // size)}
                 return {"rule": {"interval": [interval]}}
         return None
-    fields = text.split()
-    if len(fields) in (5, 6) and all(_CRON_FIELD.fullmatch(f) for f in fields):
-        return {"rule": {"interval": [{"field": "cronExpression", "expression": text}]}}
-    return None
+    cron = parse_cron(text)
+    if cron is None:
+        return None
+    return {"rule": {"interval": [{"field": "cronExpression", "expression": cron}]}}
+
+
+_DAYS = {d: i for i, d in enumerate(("SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"))}
+_MONTHS = {
+    m: i
+    for i, m in enumerate(
+        ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"), 1
+    )
+}
+_NONE: dict[str, int] = {}
+_CRON = (
+    (0, 59, _NONE), (0, 59, _NONE), (0, 23, _NONE), (1, 31, _NONE), (1, 12, _MONTHS), (0, 7, _DAYS),
+)  # fmt: skip
+
+
+def parse_cron(text: str) -> str | None:
+    """A cron expression in n8n's dialect (five or six fields), or `None`.
+
+    A `?` marks Quartz's dialect, in which days of the week count from Sunday = 1 and a year may
+    follow; `L`, `W` and `#` exist only there, and n8n's scheduler refuses them when it starts.
+    """
+    fields = text.upper().split()
+    quartz = "?" in fields
+    if quartz and len(fields) == 7 and fields[6] == "*":
+        fields = fields[:6]
+    if len(fields) not in ((6,) if quartz else (5, 6)):
+        return None
+    checks = _CRON[6 - len(fields) :]
+    result = []
+    for position, (field, (low, high, names)) in enumerate(zip(fields, checks, strict=True)):
+        day_of_week = position == len(fields) - 1
+        shift = 1 if quartz and day_of_week else 0
+        made = "*" if field == "?" else _cron_field(field, low + shift, high, names, shift)
+        if made is None:
+            return None
+        result.append(made)
+    return " ".join(result)
+
+
+def _cron_field(field: str, low: int, high: int, names: dict[str, int], shift: int) -> str | None:
+    parts = []
+    for part in field.split(","):
+        span, slash, step = part.partition("/")
+        if slash and not (step.isdecimal() and 1 <= int(step) <= high):
+            return None
+        ends = [] if span == "*" else span.split("-")
+        values = []
+        for end in ends:
+            if end in names:
+                values.append(names[end])
+            elif end.isdecimal() and low <= int(end) <= high:
+                values.append(int(end) - shift)
+            else:
+                return None
+        if len(values) > 2 or values != sorted(values):
+            return None
+        base = "-".join(map(str, values)) or "*"
+        if slash and len(values) == 1:
+            base += f"-{high - shift}"  # Quartz and n8n differ on `5/10`; a range says it
+        parts.append(base + (f"/{step}" if slash else ""))
+    return ",".join(parts)

@@ -61,7 +61,8 @@ class OpenTask(Rule):
 class OpenDecision(Rule):
     """
     What it finds
-        A gateway whose branches have labels ("Yes", "No") instead of conditions.
+        A gateway whose branches have labels ("Yes", "No") instead of conditions, or conditions on
+        variables that some step has to set.
     Why it is wrong
         Somebody has to say which branch is taken: the gateway reads a decision variable, and
         until it is set the run stops there and names it.

@@ -14,7 +14,7 @@ from orgflow.backends.n8n.names import plain, title
 from orgflow.backends.n8n.sketch import Port
 from orgflow.backends.n8n.versions import N8nVersion, type_version
 
-from orgflow_ir.model import Lane, Model
+from orgflow_ir.model import Lane, Model, Process
 from orgflow_ir.value import Value
 
 MAP_PREFIX = "orgflow-map 1 "
@@ -39,7 +39,7 @@ def _said(value: Value) -> dict[str, Any]:
 
 def build(model: Model, emission: Emission, digest: str, version: N8nVersion) -> Workflow:
     """The workflow of one process, in file form."""
-    seed = f"{model.id}/{emission.process.id}"
+    seed = _seed(model, emission.process)
     positions, bands = _positions(model, emission)
     boxes = [
         (emission.sketch.names.take(name), box)
@@ -53,6 +53,13 @@ def build(model: Model, emission: Emission, digest: str, version: N8nVersion) ->
         "connections": _connections(emission, positions),
         "settings": {"executionOrder": "v1"},
     }
+
+
+def _seed(model: Model, process: Process) -> str:
+    """What ids are made of: the same for a model that was edited, another for another model, since
+    tools like to call every process `Process_1`."""
+    file = model.source.replace("\\", "/").rsplit("/", 1)[-1]
+    return "/".join((file, model.id, process.id, title(model, process)))
 
 
 # -- positions -------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from orgflow.backends.n8n.backend import emit_workflows
 from orgflow.backends.n8n.emit import emit_process
 from orgflow.backends.n8n.engine.local import LocalEngine
@@ -168,6 +169,36 @@ def test_inclusive_values_and_code_conditions(engine: LocalEngine) -> None:
     order = run(engine, made, {"Check": stub, "A": None})
     assert [n for n in order if n in "ABC"] == ["A"], "one value may come without its list"
     assert order[-1] == "end1"
+
+
+CODED = """
+start -> t1
+t1 -> t2
+t2 -> g
+g -> c: cond
+g -> d: default
+c -> end1
+d -> end2
+"""
+
+
+@pytest.mark.parametrize(
+    ("condition", "first", "second", "taken"),
+    [
+        ("${x == null}", {"x": 5}, {"x": None}, "C"),  # cleared by the later step
+        ("${approved}", {"approved": True}, {"approved": None}, "D"),
+        ("${order.total > 100}", {"order": {"total": 500}}, {"order": {}}, "D"),
+        ("${order.total > 100}", {"order": {"total": 500}}, {}, "C"),  # nothing said of it later
+        ("${x == 1}", {}, {"x": "1"}, "C"),
+        ("${empty list}", {}, {"list": []}, "C"),
+    ],
+)
+def test_coded_variables_come_from_the_latest_step_that_has_them(
+    engine: LocalEngine, condition: str, first: Any, second: Any, taken: str
+) -> None:
+    made = model(CODED, {"g": "exclusive"}, {"cond": condition})
+    order = run(engine, made, {"T1": [first], "T2": [second]})
+    assert order[-2] == taken
 
 
 def test_a_webhook_start_is_read_under_body(engine: LocalEngine) -> None:

@@ -88,9 +88,9 @@ def test_times_left_open_are_a_gap_and_wait_0_seconds(kind: str | None, text: st
     ("text", "interval"),
     [
         ("R/PT2H", {"field": "hours", "hoursInterval": 2}),
-        ("R5/P1D", {"field": "days", "daysInterval": 1}),
+        ("R/P1D", {"field": "days", "daysInterval": 1}),
         ("0 9 * * 1-5", {"field": "cronExpression", "expression": "0 9 * * 1-5"}),
-        ("0 0 9-17 * * MON-FRI", {"field": "cronExpression", "expression": "0 0 9-17 * * MON-FRI"}),
+        ("0 0 9-17 * * MON-FRI", {"field": "cronExpression", "expression": "0 0 9-17 * * 1-5"}),
     ],
 )
 def test_schedules(text: str, interval: dict[str, Any]) -> None:
@@ -153,5 +153,6 @@ def test_a_wait_in_parallel_is_a_warning() -> None:
 
 def test_durations() -> None:
     assert p.parse_duration("P1Y2M3DT4H5M6S") == p.Duration(1, 2, 0, 3, 4, 5, 6)
+    assert p.parse_duration("PT1.5S") == p.Duration(seconds=1.5)
     assert p.parse_duration("P1.5D") is None
     assert p.parse_duration("1D") is None

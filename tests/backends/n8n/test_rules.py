@@ -58,7 +58,7 @@ CASES = {
         parallel(event("w", "catch", "timer", **HOUR)),
         parallel(event("v", "catch", "timer", **HOUR)),
     ),
-    "OF502": (choice("exclusive Ok?", "No"), choice("exclusive Ok?", "default", "${x > 1}")),
+    "OF502": (choice("exclusive Ok?", "No"), line()),
     "OF503": (choice("exclusive Ok?", ""), choice("exclusive Ok?", "No")),
     "OF504": (line(event("x", "catch", "timer")), line(event("x", "catch", "timer", **HOUR))),
     "OF505": (line(event("x", "catch", "message")), line(event("x", "catch", "timer", **HOUR))),
@@ -85,6 +85,13 @@ def test_found_where_it_is_and_nowhere_else(code: str) -> None:
     assert hits
     assert all(d.severity is severity and d.element for d in hits)
     assert code not in {d.code for d in found(good)}
+
+
+def test_coded_conditions_say_where_their_variables_come_from() -> None:
+    (told,) = [
+        d for d in found(choice("exclusive Ok?", "default", "${x > 1}")) if d.code == "OF502"
+    ]
+    assert "read `x` from the output of `A`, else `start`" in told.message
 
 
 def test_open_tasks_are_told_one_by_one() -> None:

@@ -1,0 +1,105 @@
+"""Loops that fork on every round and have no other way out: they never end."""
+
+from __future__ import annotations
+
+from orgflow_ir.diagnostics import Step
+from orgflow_ir.graph import ControlFlow
+from orgflow_ir.model import Event, Gateway, Model, Process, Scope
+from orgflow_ir.model import Node as ModelNode
+
+_ENDING = frozenset({"terminate", "error", "cancel"})
+
+
+def endless_forks(scope: Scope) -> tuple[tuple[str, frozenset[str]], ...]:
+    """Cycles that a token can never leave as a whole: the first node that forks out, and the cycle.
+
+    A token in such a cycle meets only nodes that go all ways at once, so that a copy of it always
+    stays inside. Cycles with a choice that leads out, a join that waits or a boundary event (they may stop them),
+    or in a scope that an end event can end as a whole are left to the other analyses.
+    """
+    graph = ControlFlow(scope)
+    if any(
+        isinstance(n, Event) and n.position == "end" and n.trigger in _ENDING for n in scope.nodes
+    ):
+        return ()
+    members: dict[int, list[str]] = {}
+    for node in graph.nodes:
+        if node in graph.cyclic and node in graph.reachable:
+            members.setdefault(graph.components[node], []).append(node)
+    found = []
+    for nodes in members.values():
+        inside = frozenset(nodes)
+        forks = [n for n in nodes if any(a.target not in inside for a in graph.out[n])]
+        waits = any(_waits(graph.nodes[n], graph) for n in nodes)
+        if forks and not waits and all(_forks(graph.nodes[n], graph, inside) for n in forks):
+            found.append((forks[0], inside))
+    return tuple(found)
+
+
+def round_trip(model: Model, process: Process, fork: str) -> tuple[Step, ...]:
+    """A run of the token game that passes `fork` twice; nothing where it has to wait on the way."""
+    from orgflow_ir.semantics import Game, Policy  # with the token game: only for faulty models
+
+    graph = ControlFlow(process)
+    if fork not in graph.nodes or not graph.entries:
+        return ()
+    succ = {n: [a.target for a in arcs] for n, arcs in graph.out.items()}
+    way = _shortest(graph.entries, fork, succ)
+    back = _shortest(tuple(succ[fork]), fork, succ)
+    game = Game(model, Policy(once=True))
+    start = way[0] if way and isinstance(graph.nodes[way[0]], Event) else None
+    state = game.initial(process.id, start)
+    steps: list[Step] = []
+    route = [*way, *back]
+    for here, ahead in zip(route, [*route[1:], ""], strict=True):
+        flows = {a.flow.id for a in graph.out[here] if a.flow is not None and a.target == ahead}
+        for _ in range(2):  # a step that opens, and one that is done
+            fitting = [
+                s
+                for s in game.enabled(state)
+                if s.element == here and (not ahead or not s.taken or flows & set(s.taken))
+            ]
+            if not fitting:
+                break
+            steps.append(fitting[0])
+            state = game.fire(state, fitting[0])
+            if fitting[0].action != "open":
+                break
+    passed = sum(1 for s in steps if s.element == fork and s.action != "open")
+    return tuple(steps) if passed == 2 else ()
+
+
+def _shortest(starts: tuple[str, ...], goal: str, succ: dict[str, list[str]]) -> list[str]:
+    before: dict[str, str | None] = dict.fromkeys(starts)
+    queue = list(before)
+    for node in queue:
+        if node == goal:
+            path = [node]
+            while (last := before[path[-1]]) is not None:
+                path.append(last)
+            return path[::-1]
+        for target in succ[node]:
+            if target not in before:
+                before[target] = node
+                queue.append(target)
+    return []
+
+
+def _forks(node: ModelNode, graph: ControlFlow, inside: frozenset[str]) -> bool:
+    """Whether the node goes all its ways at once, one of them inside."""
+    arcs = graph.out[node.id]
+    if any(a.flow is None or a.flow.condition is not None or a.flow.default for a in arcs):
+        return False
+    if isinstance(node, Gateway) and node.gateway_kind != "parallel":
+        return False
+    return any(a.target in inside for a in arcs)
+
+
+def _waits(node: ModelNode, graph: ControlFlow) -> bool:
+    if isinstance(node, Event):
+        return node.attached_to is not None
+    return (
+        isinstance(node, Gateway)
+        and node.gateway_kind in ("parallel", "inclusive", "complex")
+        and len(graph.flows_in(node.id)) > 1
+    )
