@@ -14,8 +14,9 @@ def endless_forks(scope: Scope) -> tuple[tuple[str, frozenset[str]], ...]:
     """Cycles that a token can never leave as a whole: the first node that forks out, and the cycle.
 
     A token in such a cycle meets only nodes that go all ways at once, so that a copy of it always
-    stays inside. Cycles with a choice that leads out, a join that waits or a boundary event (they may stop them),
-    or in a scope that an end event can end as a whole are left to the other analyses.
+    stays inside. Cycles with a choice that leads out, with a join that waits or a boundary event
+    (they may stop them), or in a scope that an end event can end as a whole are left to the other
+    analyses.
     """
     graph = ControlFlow(scope)
     if any(
