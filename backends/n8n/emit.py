@@ -10,11 +10,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from orgflow.backends.n8n import notes
+from orgflow.backends.n8n import notes, rules
 from orgflow.backends.n8n import parameters as p
-from orgflow.backends.n8n.decisions import Decision, decide, preceding_words, target_words
+from orgflow.backends.n8n.decisions import (
+    Decision,
+    decide,
+    preceding_words,
+    spoken,
+    target_words,
+)
 from orgflow.backends.n8n.inclusive import InclusiveJoin, inclusive_joins
-from orgflow.backends.n8n.names import slug, title
+from orgflow.backends.n8n.names import plain, slug, title
 from orgflow.backends.n8n.sketch import Port, Sketch, SketchNode
 
 from orgflow_ir.graph import ControlFlow
@@ -80,6 +86,7 @@ class _Emitter:
         for node in self.e.process.nodes:
             if self._is_silent(node.id):
                 self.e.silent.add(node.id)
+                self._report_single_branch(node.id)
         self._implicit_start()
         for node in self.e.process.nodes:
             if node.id in self.e.silent:
@@ -124,6 +131,19 @@ class _Emitter:
             and before.id not in self.e.decisions
             and len(self.graph.flows_in(before.id)) > 1
         )
+
+    def _report_single_branch(self, node: str) -> None:
+        gateway, out = self.graph.nodes[node], self.graph.flows_out(node)
+        if isinstance(gateway, Gateway) and gateway.gateway_kind != "parallel" and len(out) == 1:
+            label = plain(out[0].name)
+            if label:
+                self.ctx.emit(
+                    rules.SingleBranch,
+                    f"{spoken(gateway, self.graph)} has one branch only, `{label}`: it is always "
+                    "taken",
+                    element=gateway,
+                    help="draw what happens otherwise, or leave the gateway out",
+                )
 
     def _ports(self, flow: Flow) -> tuple[Port, ...]:
         """Where a token on `flow` arrives, through silent gateways."""

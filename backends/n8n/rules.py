@@ -148,6 +148,24 @@ class UnreadCondition(Rule):
     severity = Severity.WARNING
 
 
+class SingleBranch(Rule):
+    """
+    What it finds
+        An exclusive or inclusive gateway that asks a question and has one labelled branch only.
+    Why it is wrong
+        There is nothing to choose: the branch is always taken, and the workflow has no node for
+        the gateway. Often a second branch was forgotten.
+    Example
+        `Approved?` with the one branch `Yes`.
+    Instead
+        Draw what happens otherwise, or leave the gateway out.
+    """
+
+    code = "OF508"
+    name = "single-branch"
+    severity = Severity.WARNING
+
+
 class FaultyWorkflow(Rule):
     """
     What it finds
@@ -174,5 +192,6 @@ N8N_RULES: tuple[type[Rule], ...] = (
     OpenTime,
     OpenMessage,
     UnreadCondition,
+    SingleBranch,
     FaultyWorkflow,
 )

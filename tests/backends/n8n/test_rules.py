@@ -66,6 +66,10 @@ CASES = {
         choice("exclusive", "default", "${call(x)}"),
         choice("exclusive", "default", "${x}"),
     ),
+    "OF508": (
+        model("start -> g\ng -> a: Yes\na -> end", {"g": "exclusive Ok?"}),
+        model("start -> g\ng -> a\na -> end", {"g": "exclusive"}),
+    ),
 }
 
 
