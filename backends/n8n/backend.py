@@ -40,14 +40,15 @@ class N8nBackend(Backend):
         pairs = emit_workflows(model, ctx)
         if pairs is None:
             return ()
-        names: list[str] = []
-        for process, workflow in pairs:
-            del process
+        names: dict[str, None] = {}
+        numbers: dict[str, int] = {}
+        for _, workflow in pairs:
             base = slug(workflow["name"]).replace("_", "-") or "workflow"
-            name, number = base, 2
+            name = base
             while name in names:
-                name, number = f"{base}-{number}", number + 1
-            names.append(name)
+                numbers[base] = numbers.get(base, 1) + 1
+                name = f"{base}-{numbers[base]}"
+            names[name] = None
         return tuple(
             Artifact(f"{name}.json", dumps(workflow))
             for name, (_, workflow) in zip(names, pairs, strict=True)
