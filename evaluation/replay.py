@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -213,9 +212,3 @@ def scores(did: Counter[str], should: Counter[str]) -> tuple[float, float, float
     recall = common / wanted if wanted else 0.0
     f1 = 2 * precision * recall / (precision + recall) if common else 0.0
     return precision, recall, f1
-
-
-def pooled_f1(reports: Iterable[RunReport]) -> float:
-    """Mean F1 of the reports, 0 without any."""
-    values = [r.f1 for r in reports]
-    return sum(values) / len(values) if values else 0.0

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple
 
 from orgflow_ir.diagnostics import Rule, Severity
-from orgflow_ir.model import Element, Flow, MessageFlow, Model, Process, Scope
+from orgflow_ir.model import Element, Flow, MessageFlow, Model, Process
 from orgflow_ir.pass_manager import PassContext, report_breaches, verifying
 from orgflow_ir.walk import ConstructUse, plain_constructs
 
@@ -274,14 +274,6 @@ def coverage(spec: TargetSpec, construct: str) -> str:
     if isinstance(verdict, LegalIf):
         return "conditional"
     return "degraded" if ways else "refused"
-
-
-def element_scope(model: Model, element: Element) -> Scope | None:
-    """The scope whose node or flow `element` is."""
-    for scope in model.scopes():
-        if any(n is element for n in scope.nodes) or any(f is element for f in scope.flows):
-            return scope
-    return None
 
 
 def executable_processes(model: Model) -> tuple[Process, ...]:

@@ -13,15 +13,13 @@ from orgflow.backends.n8n.sketch import Port
 
 from orgflow_ir.graph import ControlFlow
 from orgflow_ir.model import Event
-from orgflow_ir.pass_manager import PassContext
 
 if TYPE_CHECKING:
     from orgflow.backends.n8n.emit import Emission
 
 
-def emit_decision(decision: Decision, emission: Emission, ctx: PassContext) -> None:
+def emit_decision(decision: Decision, emission: Emission) -> None:
     """Give the gateway's node its parameters and say by which port each branch leaves."""
-    del ctx
     join = next(
         (
             j

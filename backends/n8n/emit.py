@@ -343,7 +343,7 @@ class _Emitter:
     def _decision(self, decision: Decision) -> None:
         from orgflow.backends.n8n.branching import emit_decision
 
-        emit_decision(decision, self.e, self.ctx)
+        emit_decision(decision, self.e)
 
 
 def _fields(decision: Decision) -> list[tuple[str, object, str]]:

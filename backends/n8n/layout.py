@@ -64,7 +64,7 @@ def grid(nodes: Sequence[str], wires: Iterable[tuple[str, str]]) -> dict[str, tu
     for node in sorted(idom, key=lambda n: layer[n]):
         children[idom[node]].append(node)
     drawing = _Drawing(succ, layer, forward, children)
-    _pack(drawing, order)
+    _pack(drawing)
     rows = _absolute(drawing)
     return {n: (layer[n], rows[n]) for n in nodes}
 
@@ -108,12 +108,11 @@ def _forward(succ: Mapping[str, list[str]]) -> tuple[dict[str, list[str]], list[
     return forward, order
 
 
-def _pack(drawing: _Drawing, order: Sequence[str]) -> None:
+def _pack(drawing: _Drawing) -> None:
     """Offsets of every node's block against its dominator's, bottom-up."""
     blocks: dict[str, _Block] = {}
     d = drawing
     depth_first = _dominator_postorder(d.children)
-    del order
     for node in depth_first:
         own = d.layer[node]
         block = _Block({own: (0, 0)})
