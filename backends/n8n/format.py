@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import re
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final, NotRequired, TypedDict
 
 from orgflow.backends.n8n.versions import DEFAULT_VERSION, V1_123, N8nVersion, require_known
@@ -297,3 +298,66 @@ def _number(value: object) -> float | None:
 def _count(value: object) -> int | None:
     number = _number(value)
     return int(number) if number is not None and number >= 0 and number == int(number) else None
+
+
+# -- identity: how a workflow says what its nodes stand for (DESIGN, "Identity") -----------------
+
+MAP_PREFIX: Final = "orgflow-map 1 "
+"""First words of the line that carries the identity map in its sticky note."""
+
+_TAG: Final = re.compile(
+    r"^orgflow: (?P<element>.+?)(?: \((?P<role>stop|decide|branch|join|pass)\))?$"
+)
+
+
+@dataclass
+class OrgflowMap:
+    """What the map notes of a workflow say; `broken` are the node indexes of unreadable ones."""
+
+    process: str | None = None
+    nodes: dict[str, str] = field(default_factory=dict)
+    broken: list[int] = field(default_factory=list)
+
+
+def read_map(nodes: Iterable[tuple[int, Mapping[str, Any]]]) -> OrgflowMap:
+    """The maps in sticky notes; where there are several, the first to name a node counts."""
+    found = OrgflowMap()
+    for index, node in nodes:
+        parameters = node.get("parameters")
+        content = parameters.get("content") if isinstance(parameters, Mapping) else None
+        if not isinstance(content, str) or MAP_PREFIX not in content:
+            continue
+        start = content.index(MAP_PREFIX) + len(MAP_PREFIX)
+        try:
+            said, _ = json.JSONDecoder().raw_decode(content, start)
+        except (json.JSONDecodeError, RecursionError):
+            said = None
+        named = said.get("nodes") if isinstance(said, dict) else None
+        if not isinstance(said, dict) or not isinstance(named, dict):
+            found.broken.append(index)
+            continue
+        if found.process is None and isinstance(said.get("process"), str):
+            found.process = said["process"] or None
+        for name, element in named.items():
+            if isinstance(element, str) and element:
+                found.nodes.setdefault(name, element)
+    return found
+
+
+def tag_of(notes: Any) -> tuple[str, str] | None:
+    """Element and role (empty for the node that stands for it) from a node's notes."""
+    if not isinstance(notes, str):
+        return None
+    for line in reversed(notes.splitlines()):
+        match = _TAG.match(line.strip())
+        if match is not None:
+            return match["element"], match["role"] or ""
+    return None
+
+
+def words_of(notes: Any) -> str:
+    """The notes without orgflow's line."""
+    if not isinstance(notes, str):
+        return ""
+    lines = [line for line in notes.splitlines() if not _TAG.match(line.strip())]
+    return "\n".join(lines).strip()

@@ -8,7 +8,7 @@ from typing import Any
 
 from orgflow.backends.n8n.drawn import from_diagram
 from orgflow.backends.n8n.emit import Emission
-from orgflow.backends.n8n.format import Node, Workflow, node_type, node_uuid
+from orgflow.backends.n8n.format import MAP_PREFIX, Node, Workflow, node_type, node_uuid
 from orgflow.backends.n8n.layout import COLUMN, NODE, ROW, banded, grid
 from orgflow.backends.n8n.names import plain, title
 from orgflow.backends.n8n.sketch import Port
@@ -16,9 +16,6 @@ from orgflow.backends.n8n.versions import N8nVersion, type_version
 
 from orgflow_ir.model import Lane, Model, Process
 from orgflow_ir.value import Value
-
-MAP_PREFIX = "orgflow-map 1 "
-"""First words of the line that carries the identity map in its sticky note."""
 
 _LANE_COLOURS = (7, 4, 5, 6, 3, 2)
 _MARGIN = 80

@@ -46,6 +46,7 @@ class Behaviour:
         batch: items per batch; for "batches".
         in_process: whether a wait sleeps in process; None where that is not known before.
         answered: whether a wait is for an answer; limited: whether it ends without one too.
+        known: whether `choices` is all that the node can do, and not a guess at an unknown type.
         calls: id of the workflow called; waited: whether the caller waits; each: once per item.
     """
 
@@ -57,6 +58,7 @@ class Behaviour:
     in_process: bool | None = None
     answered: bool = False
     limited: bool = True
+    known: bool = True
     calls: str = ""
     waited: bool = True
     each: bool = False
@@ -130,7 +132,7 @@ def _unknown(outputs: int) -> Behaviour:
     def choices(items: int, most: int) -> Iterator[Counts]:
         return itertools.product(range(max(items, most) + 1), repeat=count)
 
-    return Behaviour("choice", count, choices=choices)
+    return Behaviour("choice", count, choices=choices, known=False)
 
 
 def _split(items: int, most: int) -> Iterator[Counts]:

@@ -11,9 +11,7 @@ from typing import Any
 
 import pytest
 from n8n_language import Seen, difference, in_both
-from orgflow.backends.n8n.workflow import MAP_PREFIX
 from orgflow.commands import driver
-from orgflow.frontends.n8n import identity
 from random_processes import process as random_process
 
 from orgflow_ir.contracts import Frontend
@@ -169,10 +167,6 @@ def test_an_edited_workflow_is_different(
 
 
 # -- identity ----------------------------------------------------------------------------------
-
-
-def test_the_map_is_found_where_the_backend_puts_it() -> None:
-    assert identity.MAP_PREFIX == MAP_PREFIX
 
 
 def ids(process: Process) -> list[str]:

@@ -1,0 +1,253 @@
+"""Which node of a workflow stands for what: map, notes, ids, names, then neighbours, and copies."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from orgflow.backends.n8n.format import TYPE_PREFIX, OrgflowMap, read_map, tag_of
+from orgflow.backends.n8n.verify.reference import Reference
+
+from orgflow_ir.verification import How
+
+Row = Mapping[str, Any]
+
+_CHOICES = frozenset({"if", "switch", "filter"})
+_TRIGGER = "Trigger"
+
+
+@dataclass
+class Matching:
+    """What the nodes of a workflow stand for.
+
+    Attributes:
+        key_of: sketch key of the reference by node name.
+        how: how it is known, by node name.
+        added: names of nodes that stand for nothing, in the order of the file.
+        missing: sketch keys that no node stands for.
+    """
+
+    key_of: dict[str, str] = field(default_factory=dict)
+    how: dict[str, How] = field(default_factory=dict)
+    added: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+
+
+def workflow_map(workflow: Row) -> OrgflowMap:
+    """The identity map of a workflow."""
+    return read_map(
+        (index, node)
+        for index, node in enumerate(workflow["nodes"])
+        if node.get("type") == f"{TYPE_PREFIX}stickyNote"
+    )
+
+
+def match(ref: Reference, workflow: Row) -> Matching:
+    """Tie the nodes of `workflow` to those of the reference."""
+    return _Matcher(ref, workflow).run()
+
+
+class _Matcher:
+    def __init__(self, ref: Reference, workflow: Row) -> None:
+        self.ref = ref
+        self.rows: dict[str, Row] = {
+            row["name"]: row
+            for row in workflow["nodes"]
+            if row.get("type") != f"{TYPE_PREFIX}stickyNote"
+        }
+        self.map = workflow_map(workflow)
+        self.wires = _wires(workflow)
+        self.found = Matching()
+        self.taken: dict[str, str] = {}
+        self.later: list[tuple[str, str]] = []  # copies: node and the key of what it copies
+        sketch = ref.emission.sketch
+        self.keys: dict[tuple[str, str], list[str]] = defaultdict(list)
+        for key, node in sketch.nodes.items():
+            role = "" if node.role in ("element", "trigger") else node.role
+            self.keys[(node.element, role)].append(key)
+
+    def run(self) -> Matching:
+        self._by_notes()
+        self._by_map()
+        self._by_id()
+        self._by_name()
+        self._by_neighbours()
+        self._copies()
+        found = self.found
+        found.added = tuple(name for name in self.rows if name not in found.key_of)
+        found.missing = tuple(k for k in self.ref.emission.sketch.nodes if k not in self.taken)
+        return found
+
+    def _claim(self, name: str, key: str, how: How) -> bool:
+        if name in self.found.key_of or key in self.taken:
+            return False
+        if not self._fits(name, key):
+            return False
+        self.found.key_of[name] = key
+        self.found.how[name] = how
+        self.taken[key] = name
+        return True
+
+    def _fits(self, name: str, key: str) -> bool:
+        """A trigger stays a trigger, and nothing else becomes one."""
+        starts = self.ref.emission.sketch.nodes[key].role == "trigger"
+        return starts == is_trigger(self.rows[name])
+
+    def _by_notes(self) -> None:
+        """Notes travel with a node, names of the map are those of the day it was compiled; where a
+        tag stands on several nodes, the one the map names is the original, else the first."""
+        tagged: dict[str, list[str]] = defaultdict(list)
+        for name, row in self.rows.items():
+            tag = tag_of(row.get("notes"))
+            if tag is None or tag not in self.keys:
+                continue
+            keys = self.keys[tag]
+            if len(keys) > 1:  # several helpers of one element: the name tells which
+                named = [k for k in keys if self.ref.emission.sketch.nodes[k].name == name]
+                keys = named or [k for k in keys if _same_body(row, self.ref.nodes[k])][:1]
+            if keys:
+                tagged[keys[0]].append(name)
+        for key, names in tagged.items():
+            element = self.ref.emission.sketch.nodes[key].element
+            own = self.ref.emission.sketch.nodes[key].name
+            names.sort(key=lambda n: (self.map.nodes.get(n) != element, n != own))
+            for name in names:
+                known: How = "map" if self.map.nodes.get(name) == element else "notes"
+                if not self._claim(name, key, known):
+                    self.later.append((name, key))
+
+    def _by_map(self) -> None:
+        copies = {name for name, _ in self.later}
+        for name, element in self.map.nodes.items():
+            if name in self.rows and name not in copies:
+                for key in self.keys.get((element, ""), ())[:1]:
+                    self._claim(name, key, "map")
+
+    def _by_id(self) -> None:
+        ids = {row["id"]: key for key, row in self.ref.nodes.items()}
+        for name, row in self.rows.items():
+            if row.get("id") in ids:
+                self._claim(name, ids[row["id"]], "id")
+
+    def _by_name(self) -> None:
+        copies = {name for name, _ in self.later}
+        names = {node.name: key for key, node in self.ref.emission.sketch.nodes.items()}
+        folded = {_folded(name): key for name, key in names.items()}
+        for name in self.rows:
+            if name not in copies:
+                key = names.get(name) or folded.get(_folded(name))
+                if key is not None:
+                    self._claim(name, key, "name")
+
+    def _by_neighbours(self) -> None:
+        """What is left is tied where kind and matched neighbours agree, and nothing else fits as
+        well; each tie may allow another."""
+        copies = {name for name, _ in self.later}
+        sketch_wires = [
+            (a.node, a.number, b.node, b.number) for a, b in self.ref.emission.sketch.wires
+        ]
+        sketch = self.ref.emission.sketch
+        while True:
+            names = [n for n in self.rows if n not in self.found.key_of and n not in copies]
+            keys = [k for k in sketch.nodes if k not in self.taken]
+            if not names or not keys:
+                return
+            around_keys = {k: _around(k, sketch_wires, set(self.taken)) for k in keys}
+            around_names = {
+                n: {
+                    (side, port, self.found.key_of[other])
+                    for side, port, other in _around(n, self.wires, set(self.found.key_of))
+                }
+                for n in names
+            }
+            scores = {
+                (n, k): _overlap(around_names[n], around_keys[k])
+                for n in names
+                for k in keys
+                if _kind(self.rows[n]) == _kind(self.ref.nodes[k]) and self._fits(n, k)
+            }
+            best = _mutual_best(scores)
+            if not any([self._claim(n, k, "graph") for n, k in best]):
+                return
+
+    def _copies(self) -> None:
+        """A pasted copy of a node does the same work once more; one that was changed since is a
+        step of its own."""
+        for name, key in self.later:
+            original = self.rows[self.taken[key]]
+            if name not in self.found.key_of and _same_body(self.rows[name], original):
+                self.found.key_of[name] = key
+                self.found.how[name] = "copy"
+
+
+def is_trigger(row: Row) -> bool:
+    """Whether a node starts runs."""
+    short = str(row.get("type", "")).rsplit(".", 1)[-1]
+    return short.endswith(_TRIGGER) or short in ("webhook", "start")
+
+
+def _kind(row: Row) -> str:
+    short = str(row.get("type", "")).rsplit(".", 1)[-1]
+    if is_trigger(row):
+        return "trigger"
+    if short in _CHOICES:
+        return "choice"
+    return short if short in ("merge", "stopAndError") else "step"
+
+
+def _same_body(one: Row, other: Row) -> bool:
+    def body(row: Row) -> str:
+        return json.dumps([row.get("type"), row.get("parameters") or {}], sort_keys=True)
+
+    return body(one) == body(other)
+
+
+def _folded(name: str) -> str:
+    return " ".join(name.casefold().split())
+
+
+def _wires(workflow: Row) -> list[tuple[str, int, str, int]]:
+    return [
+        (source, output, target["node"], int(target.get("index", 0)))
+        for source, kinds in (workflow.get("connections") or {}).items()
+        for output, targets in enumerate(kinds.get("main") or ())
+        for target in targets or ()
+    ]
+
+
+def _around(
+    node: str, wires: Iterable[tuple[str, int, str, int]], known: set[str]
+) -> set[tuple[str, int, str]]:
+    """Matched neighbours with the side and the port of `node` they are at."""
+    found = set()
+    for source, output, target, slot in wires:
+        if target == node and source in known:
+            found.add(("in", slot, source))
+        if source == node and target in known:
+            found.add(("out", output, target))
+    return found
+
+
+def _overlap(one: set[Any], other: set[Any]) -> float:
+    return len(one & other) / len(one | other) if one | other else 0.0
+
+
+def _mutual_best(scores: Mapping[tuple[str, str], float]) -> list[tuple[str, str]]:
+    """Pairs that are each other's only best."""
+
+    def only_best(pairs: list[tuple[float, tuple[str, str]]]) -> tuple[str, str] | None:
+        pairs.sort(reverse=True)
+        if pairs[0][0] <= 0 or (len(pairs) > 1 and pairs[1][0] == pairs[0][0]):
+            return None
+        return pairs[0][1]
+
+    by_name: dict[str, list[tuple[float, tuple[str, str]]]] = defaultdict(list)
+    by_key: dict[str, list[tuple[float, tuple[str, str]]]] = defaultdict(list)
+    for pair, score in scores.items():
+        by_name[pair[0]].append((score, pair))
+        by_key[pair[1]].append((score, pair))
+    mine = {only_best(pairs) for pairs in by_name.values()}
+    return sorted(p for p in (only_best(pairs) for pairs in by_key.values()) if p and p in mine)

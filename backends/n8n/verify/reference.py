@@ -1,0 +1,114 @@
+"""What the compiler makes of a process: the workflow that another one is compared with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from orgflow.backends.n8n.backend import emit_sketches
+from orgflow.backends.n8n.branching import condition
+from orgflow.backends.n8n.conditions import ConditionError
+from orgflow.backends.n8n.decisions import Decision
+from orgflow.backends.n8n.emit import Emission
+from orgflow.backends.n8n.script import decided_by
+from orgflow.backends.n8n.target import N8N_TARGET
+from orgflow.backends.n8n.versions import N8nVersion
+from orgflow.backends.n8n.workflow import build, model_hash
+
+from orgflow_ir.diagnostics import Diagnostic
+from orgflow_ir.model import Event, Gateway, Model, Process
+from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.target import legalise
+
+__all__ = ["ConditionError", "NotLegal", "Reference", "condition", "reference", "references"]
+
+
+class NotLegal(ValueError):
+    """The model has something that n8n cannot say, so that there is nothing to compare with.
+
+    `diagnostics` say what.
+    """
+
+    def __init__(self, diagnostics: tuple[Diagnostic, ...]) -> None:
+        self.diagnostics = diagnostics
+        super().__init__("; ".join(d.message for d in diagnostics))
+
+
+class Reference(NamedTuple):
+    """The compiled form of one process.
+
+    Attributes:
+        process: of the *source* model, before anything was lowered.
+        emission: the sketch, whose elements may be lowered ones.
+        nodes: the nodes of the workflow by sketch key.
+        deciders: gateways of the sketch by the element of the source whose step decides them.
+        labels: what nodes and flows of the source are called.
+    """
+
+    process: Process
+    emission: Emission
+    nodes: Mapping[str, Mapping[str, Any]]
+    deciders: Mapping[str, tuple[str, ...]]
+    labels: Mapping[str, str]
+
+    def decision(self, gateway: str) -> Decision:
+        """The decision of a deciding gateway of the sketch."""
+        return self.emission.decisions[gateway]
+
+    def stands(self, key: str) -> str | None:
+        """The task or event of the source that a sketch node stands for."""
+        node = self.emission.sketch.nodes[key]
+        if node.role not in ("element", "trigger"):
+            return None
+        element = self.emission.graph.nodes.get(node.element)
+        if element is None or isinstance(element, Gateway):
+            return None
+        if isinstance(element, Event) and element.id not in self.labels:
+            return None  # made by a lowering: the source has no such step
+        return node.element
+
+
+def references(model: Model, ctx: PassContext) -> dict[str, Reference]:
+    """The compiled form of every process with anything to run, by id. Raises `NotLegal`."""
+    quiet = PassContext(
+        registry=ctx.registry,
+        target=N8N_TARGET,
+        options={"version": "2.41", "people": "placeholder", **ctx.options},
+    )
+    legal = legalise(model, N8N_TARGET, quiet, allow_lossy=True)
+    if quiet.has_errors:
+        raise NotLegal(tuple(d for d in quiet.diagnostics if d.severity == "error"))
+    version = N8nVersion.parse(str(quiet.options["version"]))
+    digest = model_hash(legal)
+    sources = {p.id: p for p in model.processes}
+    found = {}
+    for emission in emit_sketches(legal, quiet):
+        source = sources[emission.process.id]
+        built = build(legal, emission, digest, version)
+        by_name = {node["name"]: node for node in built["nodes"]}
+        deciders: dict[str, list[str]] = {}
+        for gateway, decision in emission.decisions.items():
+            deciders.setdefault(decided_by(decision), []).append(gateway)
+        found[source.id] = Reference(
+            source,
+            emission,
+            {key: by_name[n.name] for key, n in emission.sketch.nodes.items()},
+            {owner: tuple(gateways) for owner, gateways in deciders.items()},
+            _labels(source),
+        )
+    return found
+
+
+def reference(model: Model, process: Process, ctx: PassContext) -> Reference:
+    """The compiled form of one process. Raises `NotLegal`."""
+    return references(model, ctx)[process.id]
+
+
+def _labels(process: Process) -> dict[str, str]:
+    labels = {node.id: node.label for node in process.nodes}
+    for flow in process.flows:
+        name = " ".join(flow.name.split())
+        if not name and flow.condition is not None:
+            name = " ".join(flow.condition.text.split())
+        labels[flow.id] = name or ("otherwise" if flow.default else labels.get(flow.target, ""))
+    return labels

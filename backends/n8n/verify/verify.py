@@ -1,0 +1,237 @@
+"""Translation validation: does a workflow do what a process says?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from orgflow.backends.n8n.format import TYPE_PREFIX
+from orgflow.backends.n8n.machine import Machine
+from orgflow.backends.n8n.verify.choices import readers
+from orgflow.backends.n8n.verify.matching import Matching, is_trigger, match, workflow_map
+from orgflow.backends.n8n.verify.reference import Reference, reference
+from orgflow.backends.n8n.verify.walk import Point, Roles, TooMuch, Walk
+
+from orgflow_ir.model import Gateway, Model, Process
+from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.semantics import Game, Policy
+from orgflow_ir.verification import Changed, Difference, Matched, Verdict, Verification
+
+MOST_STATES = 200_000
+"""Pairs of configuration and marking looked at, over all starts of a process."""
+
+_ASSUMED_STEPS = "a step that was filled in or added hands on each item once and does not fail"
+
+
+def verify_process(
+    model: Model,
+    process: Process,
+    workflow: Mapping[str, Any],
+    ctx: PassContext,
+    *,
+    strict: bool = False,
+    most: int = MOST_STATES,
+    against: Reference | None = None,
+) -> Verification:
+    """Whether `workflow` does what `process` of `model` says (DESIGN, idea 4).
+
+    Args:
+        model: the source model, not lowered.
+        process: one of its processes.
+        workflow: an n8n workflow in file form: ours, or one edited since.
+        ctx: options of the target.
+        strict: added steps, and whatever stands still while the workflow waits, are differences.
+        most: pairs of states looked at before the verdict is `bounded`.
+        against: the compiled form of the process, if it is at hand.
+
+    Raises:
+        NotLegal: n8n cannot say what the model says, so that there is nothing to compare with.
+    """
+    ref = against or reference(model, process, ctx)
+    return _Verifier(model, ref, workflow, strict, most).run()
+
+
+class _Verifier:
+    def __init__(
+        self, model: Model, ref: Reference, workflow: Mapping[str, Any], strict: bool, most: int
+    ) -> None:
+        self.model, self.ref, self.workflow = model, ref, workflow
+        self.strict, self.most = strict, most
+        self.rows = {
+            row["name"]: row
+            for row in workflow["nodes"]
+            if row.get("type") != f"{TYPE_PREFIX}stickyNote"
+        }
+        self.matching = match(ref, workflow)
+        self.readers, self.changed = readers(ref, self.matching, workflow)
+        self.walk: Walk | None = None
+
+    def run(self) -> Verification:
+        try:
+            machine = Machine(self.workflow)
+        except ValueError as error:
+            return self._result(Verdict.BOUNDED, bound=f"nothing was looked at: {error}")
+        roles = self._roles()
+        game = Game(self.model, Policy(once=True))
+        self.walk = Walk(machine, game, roles, self.ref.labels, self.most)
+        try:
+            difference = self._difference(game)
+        except TooMuch as bound:
+            return self._result(Verdict.BOUNDED, bound=str(bound))
+        if difference is None and game.wide:
+            labels = ", ".join(f"`{self.ref.labels.get(g, g)}`" for g in sorted(game.wide))
+            return self._result(Verdict.BOUNDED, bound=f"some combinations of branches of {labels}")
+        if difference is None and self.strict:
+            difference = self._strictly()
+        if difference is not None:
+            return self._result(Verdict.DIFFERENT, difference=difference)
+        changed = [*self.changed, *self._times()]
+        return self._result(Verdict.CHANGED if changed else Verdict.PROVED)
+
+    def _difference(self, game: Game) -> Difference | None:
+        assert self.walk is not None
+        starts = self._starts(game)
+        for start in game.starts(self.ref.process.id):
+            if not any(s == start for _, s in starts):
+                label = self.ref.labels.get(start or "", "the start")
+                return Difference(f"nothing in the workflow stands for the start `{label}`")
+        for trigger, start in starts:
+            state = game.initial(self.ref.process.id, start)
+            decided = tuple((g, ("?",)) for g in sorted(self.walk.roles.given))
+            config = self.walk.machine.initial(trigger)
+            state, _ = self.walk.settled(state)
+            found = self.walk.run(Point(config, state, decided))
+            if found is not None:
+                return found
+        return None
+
+    def _starts(self, game: Game) -> list[tuple[str, str | None]]:
+        """Triggers and the start each is, in the order of the file; one that was added is the start
+        whose trigger leads to the same nodes."""
+        options = game.starts(self.ref.process.id)
+        keys = {(s or f"{self.ref.process.id}__start"): s for s in options}
+        found: list[tuple[str, str | None]] = []
+        for name, row in self.rows.items():
+            key = self.matching.key_of.get(name, "")
+            if is_trigger(row) and key in keys and not row.get("disabled"):
+                found.append((name, keys[key]))
+        leads = {tuple(sorted(self._targets(name))): start for name, start in found}
+        for name, row in self.rows.items():
+            if is_trigger(row) and name in self.matching.added and not row.get("disabled"):
+                start = leads.get(tuple(sorted(self._targets(name))), options[0])
+                found.append((name, start))
+        return found
+
+    def _targets(self, name: str) -> list[str]:
+        kinds = (self.workflow.get("connections") or {}).get(name) or {}
+        return [t["node"] for targets in kinds.get("main") or () for t in targets or ()]
+
+    def _roles(self) -> Roles:
+        ref, key_of = self.ref, self.matching.key_of
+        stands = {}
+        for name, key in key_of.items():
+            element = ref.stands(key)
+            if element is not None:
+                stands[name] = element
+        owners, branches, sets = {}, {}, {}
+        coded: set[str] = set()
+        given: set[str] = set()
+        setters: dict[str, list[str]] = {}
+        for owner, gateways in ref.deciders.items():
+            for gateway in gateways:
+                decision = ref.decision(gateway)
+                owners[gateway] = owner
+                default = decision.default
+                branches[gateway] = (
+                    tuple(b.flow.id for b in decision.branches),
+                    default.flow.id if default is not None else None,
+                )
+                if decision.coded or not decision.values:
+                    coded.add(gateway)
+                elif decision.setter == gateway:
+                    setters.setdefault(f"{gateway}\x00decide", []).append(gateway)
+                elif ref.emission.sketch.nodes[decision.setter].role == "trigger":
+                    given.add(gateway)
+                else:
+                    setters.setdefault(decision.setter, []).append(gateway)
+        for name, key in key_of.items():
+            if key in setters:
+                sets[name] = tuple(setters[key])
+        needed = {e for k in ref.emission.sketch.nodes if (e := ref.stands(k)) is not None}
+        return Roles(
+            stands=stands,
+            readers=self.readers,
+            owners=owners,
+            branches=branches,
+            coded=frozenset(coded),
+            sets=sets,
+            given=frozenset(given),
+            helpers=frozenset(n for n in key_of if n not in stands),
+            disabled=frozenset(n for n, row in self.rows.items() if row.get("disabled") is True),
+            silent=frozenset(
+                n.id
+                for n in ref.process.nodes
+                if n.id not in needed and not (isinstance(n, Gateway) and n.id in ref.deciders)
+            ),
+        )
+
+    def _times(self) -> list[Changed]:
+        """Waits whose time or way of resuming is not what the model gives."""
+        found = []
+        for name, key in self.matching.key_of.items():
+            before, now = self.ref.nodes[key], self.rows[name]
+            if before["type"] != f"{TYPE_PREFIX}wait" or now.get("type") != before["type"]:
+                continue
+            was, told = _time(before), _time(now)
+            if was != told:
+                found.append(Changed(name, self.ref.emission.sketch.nodes[key].element, was, told))
+        return found
+
+    def _strictly(self) -> Difference | None:
+        if self.matching.added:
+            names = ", ".join(f"`{n}`" for n in self.matching.added)
+            return Difference(f"the workflow has steps that the model does not have: {names}")
+        if self.walk is not None and self.walk.delayed:
+            return Difference(next(iter(self.walk.delayed)))
+        return None
+
+    def _result(
+        self, verdict: Verdict, bound: str | None = None, difference: Difference | None = None
+    ) -> Verification:
+        sketch = self.ref.emission.sketch
+        key_of, how = self.matching.key_of, self.matching.how
+        missing = [
+            self.ref.labels.get(sketch.nodes[k].element, sketch.nodes[k].name)
+            for k in self.matching.missing
+        ]
+        open_steps = [n for n in self.matching.added if not is_trigger(self.rows[n])]
+        filled = [
+            n
+            for n, k in key_of.items()
+            if self.ref.stands(k) is not None
+            and self.rows[n].get("type") != self.ref.nodes[k].get("type")
+        ]
+        return Verification(
+            process=self.ref.process.id,
+            label=self.ref.process.label,
+            workflow=str(self.workflow.get("name", "")),
+            verdict=verdict,
+            states=self.walk.states if self.walk is not None else 0,
+            bound=bound,
+            difference=difference,
+            changed=(*self.changed, *self._times()),
+            added=self.matching.added,
+            missing=tuple(dict.fromkeys(missing)),
+            matched=tuple(Matched(n, sketch.nodes[k].element, how[n]) for n, k in key_of.items()),
+            delayed=tuple(self.walk.delayed) if self.walk is not None else (),
+            assumed=(_ASSUMED_STEPS,) if open_steps or filled else (),
+        )
+
+
+def _time(row: Mapping[str, Any]) -> str:
+    parameters: Mapping[str, Any] = row.get("parameters") or {}
+    names = ("resume", "amount", "unit", "dateTime")
+    return " ".join(str(parameters[n]) for n in names if n in parameters)
+
+
+__all__ = ["MOST_STATES", "verify_process", "workflow_map"]
