@@ -21,6 +21,7 @@ _COMMANDS: dict[str, str] = {
     "opt": "Run passes on a model and print the model that results.",
     "list": "List frontends, backends, passes, agents, rules or constructs.",
     "trace": "Print the runs of a model, one a line.",
+    "verify": "Show that a workflow does what a model says, or where it does not.",
     "run": "Run a model on the target's engine and compare with its meaning.",
     "engine": "Install or show the local engine that `run` and `eval` use.",
     "eval": "Measure the compiler on a suite of models.",

@@ -13,7 +13,9 @@ from orgflow_ir.source import SourceFile
 from orgflow_ir.target import TargetSpec
 
 if TYPE_CHECKING:
+    from orgflow_ir.comparison import Comparison
     from orgflow_ir.runs import Run
+    from orgflow_ir.verification import Verification
 
 
 class Frontend(ABC):
@@ -112,6 +114,19 @@ class Backend(ABC):
 
     def runner(self) -> Runner | None:
         """Something that executes what `emit` gives, if there is such a thing."""
+        return None
+
+    def compare(self, old: SourceFile, new: SourceFile, ctx: PassContext) -> Comparison | None:
+        """What changed between two files of this target, behaviour first; `None` where the target
+        has no such comparison, or after an error that leaves nothing to compare."""
+        return None
+
+    def verify(
+        self, model: Model, source: SourceFile, ctx: PassContext, *, strict: bool = False
+    ) -> tuple[Verification, ...] | None:
+        """Whether a file of this target does what `model` (not lowered) says, process by process;
+        what is found goes to `ctx`, too. `None` where the backend has no way to tell."""
+        del model, source, ctx, strict
         return None
 
 

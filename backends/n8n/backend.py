@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from typing import TYPE_CHECKING
+
 from orgflow.backends.n8n import rules
+from orgflow.backends.n8n.compare.rules import COMPARE_RULES
 from orgflow.backends.n8n.emit import Emission, emit_process
 from orgflow.backends.n8n.format import Workflow, dumps
 from orgflow.backends.n8n.names import slug
 from orgflow.backends.n8n.parallel import report_parallel
 from orgflow.backends.n8n.target import N8N_TARGET
+from orgflow.backends.n8n.verify_rules import VERIFY_RULES
 from orgflow.backends.n8n.versions import N8nVersion
 from orgflow.backends.n8n.workflow import build, model_hash
 from orgflow.backends.n8n.workflow_check import check_workflow
@@ -15,7 +21,14 @@ from orgflow.backends.n8n.workflow_check import check_workflow
 from orgflow_ir.contracts import Artifact, Backend, Runner
 from orgflow_ir.model import Model, Process
 from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.source import SourceFile
 from orgflow_ir.target import TargetSpec, executable_processes
+
+if TYPE_CHECKING:
+    from orgflow_ir.comparison import Comparison
+
+if TYPE_CHECKING:
+    from orgflow_ir.verification import Verification
 
 
 class N8nBackend(Backend):
@@ -23,7 +36,7 @@ class N8nBackend(Backend):
 
     name = "n8n"
     summary = "n8n workflow JSON, checked offline, for the editor, the API and n8n's own engine"
-    rules = rules.N8N_RULES
+    rules = (*rules.N8N_RULES, *VERIFY_RULES, *COMPARE_RULES)
 
     @property
     def target(self) -> TargetSpec:
@@ -34,6 +47,20 @@ class N8nBackend(Backend):
         from orgflow.backends.n8n.runner import LocalRunner
 
         return LocalRunner()
+
+    def compare(self, old: SourceFile, new: SourceFile, ctx: PassContext) -> Comparison | None:
+        """Behaviour on n8n's engine, then nodes; positions and ids are ignored. OF490."""
+        from orgflow.backends.n8n.compare.files import compare
+
+        return compare(old, new, ctx)
+
+    def verify(
+        self, model: Model, source: SourceFile, ctx: PassContext, *, strict: bool = False
+    ) -> tuple[Verification, ...]:
+        """By the product of a model of n8n's engine and the token game: `backends/n8n/verify`."""
+        from orgflow.backends.n8n.verify.report import verify_file
+
+        return verify_file(model, source, ctx, strict=strict)
 
     def emit(self, model: Model, ctx: PassContext) -> tuple[Artifact, ...]:
         """One file a process. What fails our own check of the format is OF911, never printed."""

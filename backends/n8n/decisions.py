@@ -115,12 +115,17 @@ def decide(process: Process, graph: ControlFlow, ctx: PassContext) -> dict[str, 
 
 
 def setters(gateway: str, graph: ControlFlow) -> Iterator[str]:
-    """Tasks that dominate `gateway` and run again on every way back to it, nearest first."""
+    """Tasks that dominate `gateway`, run again on every way back to it and only bring one token to it
+    each time, nearest first."""
     cyclic = gateway in graph.cyclic
     for candidate in graph.dominators_of(gateway):
         if cyclic and graph.components[candidate] != graph.components[gateway]:
             return  # outside the cycle, and so is every dominator further away
-        if isinstance(graph.nodes[candidate], Task) and _runs_again(candidate, gateway, graph):
+        if (
+            isinstance(graph.nodes[candidate], Task)
+            and _runs_again(candidate, gateway, graph)
+            and not _multiplied(candidate, gateway, graph)
+        ):
             yield candidate
 
 
@@ -142,6 +147,44 @@ def _runs_again(setter: str, gateway: str, graph: ControlFlow) -> bool:
                 seen.add(arc.source)
                 stack.append(arc.source)
     return True
+
+
+def _multiplied(setter: str, gateway: str, graph: ControlFlow) -> bool:
+    """Whether one token of the setter may reach the gateway as several: then all of them would read
+    one decision, where the model decides for each.
+
+    A split into parallel work whose branches meet in a join that dominates the gateway is closed.
+    """
+    last = next((d for d in graph.dominators_of(gateway) if d == setter or _joins(d, graph)), setter)
+    region = {gateway}
+    stack = [gateway]
+    while stack:
+        node = stack.pop()
+        if node == last:
+            continue
+        for arc in graph.into[node]:
+            if arc.source not in region and arc.source in graph.reachable:
+                region.add(arc.source)
+                stack.append(arc.source)
+    return any(
+        node != gateway
+        and not _exclusive(node, graph)
+        and sum(1 for arc in graph.out[node] if arc.target in region and arc.target != last) > 1
+        for node in region
+    )
+
+
+def _joins(node: str, graph: ControlFlow) -> bool:
+    found = graph.nodes[node]
+    kinds = ("parallel", "inclusive")
+    return (
+        isinstance(found, Gateway) and found.gateway_kind in kinds and len(graph.into[node]) > 1
+    )
+
+
+def _exclusive(node: str, graph: ControlFlow) -> bool:
+    found = graph.nodes[node]
+    return isinstance(found, Gateway) and found.gateway_kind == "exclusive"
 
 
 def _single_trigger(gateway: str, graph: ControlFlow) -> str | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -24,6 +24,10 @@ from orgflow.backends.n8n.verify.reference import Reference
 from orgflow_ir.verification import Changed
 
 _REFERENCE = re.compile(r"\$\(\s*(?:'((?:[^'\\]|\\.)*)'|\"((?:[^\"\\]|\\.)*)\")\s*\)")
+_READ = re.compile(
+    r"\(\$\(@(?P<key>[^)]*)\)\.isExecuted \? \$\(@(?P=key)\)\.last\(0\)\.json\.(?P<path>[\w.?]+)"
+    r" : undefined\)"
+)
 _MOST_UNKNOWN = 4
 
 Predicate = frozenset[str]
@@ -95,7 +99,9 @@ def readers(
         if before is None:
             continue
         if now is None:
-            changed.append(Changed(name, sketched.element, _said(before.texts(own)), "another node"))
+            changed.append(
+                Changed(name, sketched.element, _said(before.texts(own)), "another node")
+            )
             continue
         reader, notes = _reader(name, key, before, now, known, own, names, ref)
         found[name] = reader
@@ -197,8 +203,10 @@ def _known(ref: Reference, names: _Names) -> dict[str, list[Key]]:
     for gateway, decision in ref.emission.decisions.items():
         for branch in decision.branches:
             if branch.kind != "default":
-                made = {"conditions": [condition(decision, branch, ref.emission, "")]}
-                made |= {"options": {"caseSensitive": True}}
+                made: dict[str, Any] = {
+                    "conditions": [condition(decision, branch, ref.emission, "")],
+                    "options": {"caseSensitive": True},
+                }
                 key = Key(gateway, frozenset({branch.flow.id}))
                 found.setdefault(names.canonical(made, True), []).append(key)
         rules = _rules(ref.nodes[gateway])
@@ -271,11 +279,28 @@ def _predicate(text: str, gateway: str, known: Mapping[str, list[Key]]) -> Predi
     return keys[0].predicate if keys else None
 
 
-def _said(texts: Any) -> str:
-    """Conditions for people: left side, operation, right side."""
+def _said(texts: Iterable[str]) -> str:
+    """Conditions for people: left side, operation, right side; our own way to read a field of the
+    node that sets it is told as `field of node`."""
     parts = []
     for text in texts:
         conditions, combinator, *_ = json.loads(text)
-        told = [f"{left} {operation} {right}".strip() for left, right, _, operation in conditions]
+        told = []
+        for left, right, _, operation in conditions:
+            sides = [_plain(side) for side in (left, right)]
+            told.append(f"{sides[0]} {operation or 'is'} {sides[1]}".strip())
         parts.append(f" {combinator} ".join(told) or "nothing")
     return "; ".join(parts)
+
+
+def _plain(value: Any) -> str:
+    if not isinstance(value, str):
+        return "" if value is None else json.dumps(value, ensure_ascii=False)
+    if value.startswith("={{ ") and value.endswith(" }}"):
+        value = value[4:-3]
+    value = _READ.sub(lambda m: f"{m['path'].replace('?', '')} of {_element(m['key'])}", value)
+    return value.replace("$(@", "$(").replace("\x00", " ")
+
+
+def _element(key: str) -> str:
+    return key.partition("\x00")[0]

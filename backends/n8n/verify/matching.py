@@ -170,7 +170,8 @@ class _Matcher:
                 if _kind(self.rows[n]) == _kind(self.ref.nodes[k]) and self._fits(n, k)
             }
             best = _mutual_best(scores)
-            if not any([self._claim(n, k, "graph") for n, k in best]):
+            claimed = [self._claim(n, k, "graph") for n, k in best]
+            if not any(claimed):
                 return
 
     def _copies(self) -> None:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from orgflow.backends.n8n.format import TYPE_PREFIX
 from orgflow.backends.n8n.machine import Machine
 from orgflow.backends.n8n.verify.choices import readers
-from orgflow.backends.n8n.verify.matching import Matching, is_trigger, match, workflow_map
+from orgflow.backends.n8n.verify.marking import Marking
+from orgflow.backends.n8n.verify.matching import is_trigger, match
+from orgflow.backends.n8n.verify.opening import opened
+from orgflow.backends.n8n.verify.points import OPEN, Point, Roles, TooMuch
 from orgflow.backends.n8n.verify.reference import Reference, reference
-from orgflow.backends.n8n.verify.walk import Point, Roles, TooMuch, Walk
+from orgflow.backends.n8n.verify.walk import Walk
 
 from orgflow_ir.model import Gateway, Model, Process
 from orgflow_ir.pass_manager import PassContext
@@ -40,7 +43,8 @@ def verify_process(
         process: one of its processes.
         workflow: an n8n workflow in file form: ours, or one edited since.
         ctx: options of the target.
-        strict: added steps, and whatever stands still while the workflow waits, are differences.
+        strict: added steps, changed expressions, and whatever stands still while the workflow
+            waits, are differences.
         most: pairs of states looked at before the verdict is `bounded`.
         against: the compiled form of the process, if it is at hand.
 
@@ -48,7 +52,7 @@ def verify_process(
         NotLegal: n8n cannot say what the model says, so that there is nothing to compare with.
     """
     ref = against or reference(model, process, ctx)
-    return _Verifier(model, ref, workflow, strict, most).run()
+    return _Verifier(model, ref, opened(workflow), strict, most).run()
 
 
 class _Verifier:
@@ -73,18 +77,28 @@ class _Verifier:
             return self._result(Verdict.BOUNDED, bound=f"nothing was looked at: {error}")
         roles = self._roles()
         game = Game(self.model, Policy(once=True))
-        self.walk = Walk(machine, game, roles, self.ref.labels, self.most)
+        self.walk = Walk(machine, Marking(game, roles, self.ref.labels), roles, self.most)
         try:
             difference = self._difference(game)
         except TooMuch as bound:
             return self._result(Verdict.BOUNDED, bound=str(bound))
         if difference is None and game.wide:
-            labels = ", ".join(f"`{self.ref.labels.get(g, g)}`" for g in sorted(game.wide))
+            labels = self._labels(game.wide)
             return self._result(Verdict.BOUNDED, bound=f"some combinations of branches of {labels}")
+        if difference is None and roles.loose:
+            difference = self._never_taken(game)
         if difference is None and self.strict:
             difference = self._strictly()
         if difference is not None:
             return self._result(Verdict.DIFFERENT, difference=difference)
+        if roles.loose:
+            labels = self._labels(roles.loose)
+            return self._result(
+                Verdict.BOUNDED,
+                bound=f"no node could be tied to the choice at {labels}: every run of the workflow "
+                "is one of the model and every branch is taken by some run, but not every "
+                "combination was looked at",
+            )
         changed = [*self.changed, *self._times()]
         return self._result(Verdict.CHANGED if changed else Verdict.PROVED)
 
@@ -97,12 +111,34 @@ class _Verifier:
                 return Difference(f"nothing in the workflow stands for the start `{label}`")
         for trigger, start in starts:
             state = game.initial(self.ref.process.id, start)
-            decided = tuple((g, ("?",)) for g in sorted(self.walk.roles.given))
+            decided = tuple((g, OPEN) for g in sorted(self.walk.roles.given))
             config = self.walk.machine.initial(trigger)
-            state, _ = self.walk.settled(state)
+            state, _ = self.walk.marking.settled(state)
             found = self.walk.run(Point(config, state, decided))
             if found is not None:
                 return found
+        return None
+
+    def _labels(self, elements: Iterable[str]) -> str:
+        return ", ".join(f"`{self.ref.labels.get(e, e)}`" for e in sorted(elements))
+
+    def _never_taken(self, game: Game) -> Difference | None:
+        """A branch of a choice without a node that no run of the workflow takes."""
+        assert self.walk is not None
+        graph, loosely = self.ref.emission.graph, self.walk.marking.loosely
+        for gateway, owner in self.walk.roles.owners.items():
+            if owner not in self.walk.roles.loose or gateway not in graph.reachable:
+                continue
+            if owner != gateway:
+                label = self.ref.labels[owner]
+                return Difference(f"no node decides which branches of `{label}` are taken")
+            taken = {f for flows in loosely.get(owner, {}) for f in flows}
+            for flow in self.walk.roles.branches[gateway][0]:
+                if flow not in taken and flow in self.ref.labels:
+                    label, way = self.ref.labels[owner], self.ref.labels[flow]
+                    return Difference(
+                        f"no node decides at `{label}`, and no run of the workflow takes `{way}`"
+                    )
         return None
 
     def _starts(self, game: Game) -> list[tuple[str, str | None]]:
@@ -157,6 +193,7 @@ class _Verifier:
         for name, key in key_of.items():
             if key in setters:
                 sets[name] = tuple(setters[key])
+        decided = {reader.gateway for reader in self.readers.values() if reader.main}
         needed = {e for k in ref.emission.sketch.nodes if (e := ref.stands(k)) is not None}
         return Roles(
             stands=stands,
@@ -173,6 +210,7 @@ class _Verifier:
                 for n in ref.process.nodes
                 if n.id not in needed and not (isinstance(n, Gateway) and n.id in ref.deciders)
             ),
+            loose=frozenset(owners[g] for g in owners if g not in decided),
         )
 
     def _times(self) -> list[Changed]:
@@ -191,6 +229,10 @@ class _Verifier:
         if self.matching.added:
             names = ", ".join(f"`{n}`" for n in self.matching.added)
             return Difference(f"the workflow has steps that the model does not have: {names}")
+        changed = [*self.changed, *self._times()]
+        if changed:
+            nodes = ", ".join(f"`{n}`" for n in dict.fromkeys(c.node for c in changed))
+            return Difference(f"expressions of the workflow are not the model's: {nodes}")
         if self.walk is not None and self.walk.delayed:
             return Difference(next(iter(self.walk.delayed)))
         return None
@@ -230,8 +272,5 @@ class _Verifier:
 
 def _time(row: Mapping[str, Any]) -> str:
     parameters: Mapping[str, Any] = row.get("parameters") or {}
-    names = ("resume", "amount", "unit", "dateTime")
+    names = ("resume", "amount", "unit", "dateTime", "limitWaitTime", "resumeAmount", "resumeUnit")
     return " ".join(str(parameters[n]) for n in names if n in parameters)
-
-
-__all__ = ["MOST_STATES", "verify_process", "workflow_map"]

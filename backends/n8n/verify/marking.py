@@ -1,0 +1,227 @@
+"""The model's side of the product: what the token game allows, in the words of the model."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from orgflow.backends.n8n.verify.points import Differs, Point, Roles, TooMuch
+
+from orgflow_ir.diagnostics import Step
+from orgflow_ir.semantics import Game, State
+from orgflow_ir.verification import SideBySide
+
+_ACTS: Final = ("start", "fire", "done")
+_MOST_SILENT = 10_000
+_MOST_LOOSE = 2_000
+_SHOWN = 3
+
+
+class Fired(NamedTuple):
+    """The model after an element happened: the point, the steps, and how a line tells it."""
+
+    point: Point
+    steps: tuple[Step, ...]
+    told: str
+
+
+class Loosened(NamedTuple):
+    """A state behind choices that no node takes, the steps there, and how a line tells them."""
+
+    state: State
+    steps: tuple[Step, ...]
+    told: str
+
+
+@dataclass
+class Marking:
+    """Moves the model along with the workflow; keeps what it found out about states."""
+
+    game: Game
+    roles: Roles
+    labels: Mapping[str, str]
+    loosely: dict[str, dict[tuple[str, ...], None]] = field(default_factory=dict)
+    _settled: dict[State, tuple[State, tuple[Step, ...]]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.visible = frozenset(self.roles.stands.values())
+        self.choosers = frozenset(self.roles.owners.values())
+
+    # -- steps that nothing shows ---------------------------------------------------------------
+
+    def settled(self, state: State) -> tuple[State, tuple[Step, ...]]:
+        """The state after all steps that no node shows: gateways that do not decide. They are
+        confluent, so one order stands for all. Raises `TooMuch`."""
+        known = self._settled.get(state)
+        if known is not None:
+            return known
+        fired: list[Step] = []
+        now = state
+        while (step := self._silent(now)) is not None:
+            if len(fired) >= _MOST_SILENT:
+                raise TooMuch("gateways that lead to each other without end")
+            fired.append(step)
+            now = self.game.fire(now, step)
+        self._settled[state] = (now, tuple(fired))
+        return now, tuple(fired)
+
+    def _silent(self, state: State) -> Step | None:
+        for step in self.game.enabled(state):
+            if step.element in self.roles.silent and step.action in _ACTS:
+                return step
+        return None
+
+    def loosened(self, state: State, wanted: Callable[[State], bool]) -> Loosened | None:
+        """The nearest state that is `wanted`, by choices at gateways that no node decides; None
+        where there is none."""
+        if not self.roles.loose:
+            return None
+        seen = {state}
+        queue: deque[tuple[State, tuple[Step, ...]]] = deque([(state, ())])
+        while queue and len(seen) < _MOST_LOOSE:
+            now, steps = queue.popleft()
+            if steps and wanted(now):
+                for step in steps:
+                    if step.element in self.roles.loose:
+                        self.loosely.setdefault(step.element, {})[step.taken] = None
+                told = " ".join(
+                    f"{self.label(s.element)} → {self.ways(s.taken)}"
+                    for s in steps
+                    if s.element in self.roles.loose
+                )
+                return Loosened(now, steps, told)
+            for step in self.game.enabled(now):
+                if step.element in self.roles.loose and step.action in _ACTS:
+                    after, quiet = self.settled(self.game.fire(now, step))
+                    if after not in seen:
+                        seen.add(after)
+                        queue.append((after, (*steps, step, *quiet)))
+        return None
+
+    # -- steps that a node shows ----------------------------------------------------------------
+
+    def opens(self, point: Point, element: str, name: str) -> Fired:
+        """The element begins to wait in the workflow. Raises `Differs`."""
+        point, before, told = self._reached(point, element)
+        steps = self.game.steps_of(point.state, element)
+        if not steps:
+            raise self.not_allowed(point, name)
+        opening = next((s for s in steps if s.action == "open"), None)
+        if opening is None:
+            return Fired(point, before, told)
+        state = self.game.fire(point.state, opening)
+        return Fired(
+            point._replace(state=state),
+            (*before, opening),
+            f"{told} {self.label(element)}: waits".strip(),
+        )
+
+    def fires(self, point: Point, element: str, items: int, name: str) -> Fired:
+        """The element happens in the workflow, once for each item. Raises `Differs`.
+
+        An element that takes one of its own flows has to be able to happen; which flow it takes is
+        told by the node that decides, later (`begun`).
+        """
+        point, before, told = self._reached(point, element)
+        state, begun, fired = point.state, list(point.begun), list(before)
+        for number in range(items):
+            steps = self._acts(state, element)
+            if not steps:
+                opening = [s for s in self.game.steps_of(state, element) if s.action == "open"]
+                if opening:
+                    state = self.game.fire(state, opening[0])
+                    fired.append(opening[0])
+                    steps = self._acts(state, element)
+            decides_later = element in self.choosers and element not in self.roles.loose
+            if not steps or (decides_later and not self._again(state, element, begun)):
+                raise self.not_allowed(point._replace(state=state), name, number, tuple(fired))
+            if decides_later:
+                begun.append(element)
+                continue
+            state = self.game.fire(state, steps[0])
+            fired.append(steps[0])
+        said = self.label(element) if items < 2 else f"{self.label(element)} ({items} times)"
+        after = point._replace(state=state, begun=tuple(sorted(begun)))
+        return Fired(after, tuple(fired), f"{told} {said}".strip())
+
+    def _reached(self, point: Point, element: str) -> Fired:
+        """The point itself, or after loose choices the nearest where the element can happen."""
+        if not self.game.steps_of(point.state, element):
+            found = self.loosened(point.state, lambda s: bool(self.game.steps_of(s, element)))
+            if found is not None:
+                after = point._replace(state=found.state)
+                return Fired(after, found.steps, f"{found.told};")
+        return Fired(point, (), "")
+
+    def _acts(self, state: State, element: str) -> list[Step]:
+        return [s for s in self.game.steps_of(state, element) if s.action in _ACTS]
+
+    def _again(self, state: State, element: str, begun: list[str]) -> bool:
+        """Whether the element can happen once more than it already has without being fired."""
+        for _ in range(begun.count(element)):
+            steps = self._acts(state, element)
+            if not steps:
+                return False
+            state = self.game.fire(state, steps[0])
+        return bool(self._acts(state, element))
+
+    def options(self, point: Point, gateway: str) -> dict[tuple[str, ...], Step]:
+        """The model's choices at a decision: branches taken → the step that takes them."""
+        owner = self.roles.owners[gateway]
+        flows, default = self.roles.branches[gateway]
+        found: dict[tuple[str, ...], Step] = {}
+        if owner in self.visible and owner not in point.begun:
+            return found
+        for step in self._acts(point.state, owner):
+            taken = tuple(f for f in flows if f in step.taken)
+            if not taken and default is not None:
+                taken = (default,)
+            found.setdefault(taken, step)
+        return found
+
+    # -- words ----------------------------------------------------------------------------------
+
+    def not_allowed(
+        self, point: Point, name: str, times: int = 0, steps: tuple[Step, ...] = ()
+    ) -> Differs:
+        """The workflow does something that the model does not, here."""
+        goes_on = self.next(point)
+        line = SideBySide(" or ".join(goes_on[:_SHOWN]), name)
+        if times:
+            often = "once" if times == 1 else f"{times} times"
+            return Differs(
+                f"the workflow does `{name}` {times + 1} times where the model has it {often}",
+                (line,),
+                steps,
+            )
+        instead = f"the model goes on with {listed(goes_on)}" if goes_on else "the model waits"
+        if self.game.finished(point.state):
+            instead = "the model has ended"
+        return Differs(
+            f"the workflow runs `{name}` where the model does not; {instead}", (line,), steps
+        )
+
+    def next(self, point: Point) -> list[str]:
+        """Labels of what the model can do now."""
+        found = {
+            self.label(s.element): None
+            for s in self.game.enabled(point.state)
+            if s.element not in point.begun
+        }
+        return list(found)
+
+    def label(self, element: str) -> str:
+        """What an element is called."""
+        return self.labels.get(element, element)
+
+    def ways(self, taken: tuple[str, ...]) -> str:
+        """What the branches taken are called."""
+        return " + ".join(self.labels.get(f, "otherwise") or f for f in taken) or "none"
+
+
+def listed(labels: list[str]) -> str:
+    """Some labels, in backticks."""
+    shown = ", ".join(f"`{label}`" for label in labels[:_SHOWN]) or "nothing"
+    return shown + (f" and {len(labels) - _SHOWN} more" if len(labels) > _SHOWN else "")

@@ -1,0 +1,120 @@
+"""The nodes and steps of the product, and what its walk is told about a workflow."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from orgflow.backends.n8n.machine import Config, Machine
+from orgflow.backends.n8n.verify.choices import Reader
+
+from orgflow_ir.diagnostics import Step
+from orgflow_ir.semantics import State
+from orgflow_ir.verification import SideBySide
+
+OPEN: Final = ("?",)
+"""A decision that is set and not read yet; no flow has this id."""
+
+
+@dataclass(frozen=True)
+class Roles:
+    """What the nodes of one workflow do for one process.
+
+    Attributes:
+        stands: task or event of the source by node name.
+        readers: deciding nodes by name.
+        owners: gateway of the sketch → element of the source whose step decides.
+        branches: gateway → flows of its branches in order, and its default, if any.
+        coded: gateways that read data the model does not model: free at every visit.
+        sets: node name → gateways whose decision it sets each time it runs.
+        given: gateways whose decision comes with the trigger.
+        helpers: nodes that the compiler made and that stand for nothing.
+        disabled: nodes that are switched off.
+        silent: elements of the source that need no node: gateways that do not decide.
+        loose: elements of the source that decide, without a node that does.
+    """
+
+    stands: Mapping[str, str]
+    readers: Mapping[str, Reader]
+    owners: Mapping[str, str]
+    branches: Mapping[str, tuple[tuple[str, ...], str | None]]
+    coded: frozenset[str]
+    sets: Mapping[str, tuple[str, ...]]
+    given: frozenset[str]
+    helpers: frozenset[str]
+    disabled: frozenset[str]
+    silent: frozenset[str]
+    loose: frozenset[str]
+
+
+class Point(NamedTuple):
+    """A node of the product.
+
+    Attributes:
+        config: of the engine.
+        state: of the token game.
+        decided: for each gateway that may still be read, the branches decided for, or `OPEN`.
+        begun: elements that have run in the workflow and whose branches are not decided yet.
+        unfit: label of the gateway where a value came that is no branch's: only a stop may follow.
+    """
+
+    config: Config
+    state: State
+    decided: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    begun: tuple[str, ...] = ()
+    unfit: str = ""
+
+
+class Move(NamedTuple):
+    """A step of the product: where it leads, and what both sides did."""
+
+    to: Point
+    lines: tuple[SideBySide, ...]
+    steps: tuple[Step, ...]
+
+
+class Differs(Exception):
+    """Here the two part; `lines` and `steps` are the last ones."""
+
+    def __init__(
+        self,
+        message: str,
+        lines: tuple[SideBySide, ...] = (),
+        steps: tuple[Step, ...] = (),
+        unfit: bool = False,
+    ) -> None:
+        super().__init__(message)
+        self.message, self.lines, self.steps, self.unfit = message, lines, steps, unfit
+
+
+class TooMuch(Exception):
+    """A bound was hit; the text says which."""
+
+
+def live_decisions(machine: Machine, roles: Roles) -> list[frozenset[str]]:
+    """For each node of the main workflow the gateways whose decision may be read from there on
+    before it is set anew; all else about them can be forgotten."""
+    flow = machine.flows[0]
+    reads: list[set[str]] = [set() for _ in flow.nodes]
+    sets: list[set[str]] = [set() for _ in flow.nodes]
+    before: list[list[int]] = [[] for _ in flow.nodes]
+    for node in flow.nodes:
+        sets[node.index].update(roles.sets.get(node.name, ()))
+        reader = roles.readers.get(node.name)
+        if reader is not None:
+            fresh = reader.main and reader.gateway in roles.coded
+            (sets if fresh else reads)[node.index].add(reader.gateway)
+        for wire in node.wires:
+            before[wire.target].append(node.index)
+    live = [set(r) for r in reads]
+    work = deque(i for i, r in enumerate(reads) if r)
+    while work:
+        index = work.popleft()
+        for source in before[index]:
+            grown = live[index] - sets[source] - live[source]
+            if grown:
+                live[source] |= grown
+                work.append(source)
+    return [frozenset(entry) for entry in live]

@@ -1,0 +1,111 @@
+"""Verification of a whole file, told as diagnostics."""
+
+from __future__ import annotations
+
+from orgflow.backends.n8n import verify_rules as rules
+from orgflow.backends.n8n.compare.reading import flows_of
+from orgflow.backends.n8n.verify.opening import paired
+from orgflow.backends.n8n.verify.reference import NotLegal, references
+from orgflow.backends.n8n.verify.verify import verify_process
+
+from orgflow_ir.json_places import JsonFault, parse_json
+from orgflow_ir.model import Model, Process
+from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.source import SourceFile, SourceLocation
+from orgflow_ir.target import IllegalConstruct
+from orgflow_ir.verification import Difference, Verdict, Verification
+
+
+def verify_file(
+    model: Model, source: SourceFile, ctx: PassContext, *, strict: bool
+) -> tuple[Verification, ...]:
+    """Verify each process of `model` against its workflow in `source`; findings go to `ctx`.
+
+    Empty after an error that leaves nothing to verify.
+    """
+    try:
+        flows = flows_of(parse_json(source.path, source.data).root.value)
+    except JsonFault as fault:
+        place = SourceLocation(file=source.path, line=fault.line, column=fault.column)
+        _unverifiable(f"{source.path} is not JSON: {fault}", place, ctx)
+        return ()
+    here = SourceLocation(file=source.path)
+    if not flows:
+        _unverifiable(f"there is no n8n workflow in {source.path}", here, ctx)
+        return ()
+    try:
+        refs = references(model, ctx)
+    except NotLegal as refused:
+        for d in refused.diagnostics:
+            ctx.emit(IllegalConstruct, d.message, element=d.element, loc=d.loc, help=d.help)
+        return ()
+    found = []
+    processes = {p.id: p for p in model.processes}
+    for process, flow in paired(model, refs, flows).items():
+        if flow is None:
+            ctx.emit(
+                rules.MissingWorkflow,
+                f"no workflow in {source.path} is made of `{processes[process].label}`",
+                element=processes[process],
+                help="give the file with its workflow, or name one process with --process",
+            )
+            label = processes[process].label
+            missing = Difference("there is no workflow for this process")
+            found.append(Verification(process, label, "", Verdict.DIFFERENT, difference=missing))
+            continue
+        result = verify_process(
+            model, processes[process], flow.raw, ctx, strict=strict, against=refs[process]
+        )
+        _tell(result, processes[process], here, ctx, strict)
+        found.append(result)
+    return tuple(found)
+
+
+def _unverifiable(message: str, place: SourceLocation, ctx: PassContext) -> None:
+    ctx.emit(
+        rules.UnverifiableFile,
+        message,
+        loc=place,
+        help="give a workflow as n8n's editor exports it or `compile --target n8n` writes it",
+    )
+
+
+def _tell(
+    result: Verification, process: Process, place: SourceLocation, ctx: PassContext, strict: bool
+) -> None:
+    """What there is to say about one workflow."""
+    if result.difference is not None:
+        ctx.emit(
+            rules.DifferentWorkflow,
+            result.difference.message,
+            loc=place,
+            trace=result.difference.steps,
+            help="compile the model again, or draw what the workflow does now",
+        )
+    if result.verdict is Verdict.BOUNDED and not result.states:
+        _unverifiable(f"`{result.workflow}` cannot be followed: {result.bound}", place, ctx)
+    elif result.verdict is Verdict.BOUNDED:
+        ctx.emit(
+            rules.UnfinishedVerification,
+            f"no difference was found in `{result.workflow}`, but not everything was looked at: "
+            f"{result.bound}",
+            loc=place,
+            help="play its runs as well: orgflowc run --all-paths",
+        )
+    for change in result.changed:
+        ctx.emit(
+            rules.ChangedExpression,
+            f"`{change.node}` has `{change.now}`, the model gives `{change.was}`",
+            element=change.element,
+            loc=place,
+            help="if it is meant, write it into the model and compile again",
+        )
+    if not strict:
+        for name in result.added:
+            ctx.emit(
+                rules.AddedStep,
+                f"`{name}` stands for nothing in the model; it is taken to hand on each item once",
+                loc=place,
+            )
+        for delay in result.delayed:
+            ctx.emit(rules.StandsStill, delay, element=process, loc=place)

@@ -1,0 +1,181 @@
+"""`orgflowc verify`: does a workflow do what a model says?"""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import click
+from orgflow.commands import driver
+from orgflow.commands.options import process_option, resolve_target, source_options
+from orgflow.commands.output import write_stdout
+from orgflow.commands.session import Session, exit_code, leave
+
+from orgflow_ir.rules import UnreadableInput
+
+if TYPE_CHECKING:
+    from orgflow_ir.verification import Difference, Verification
+
+WIDTH = 80
+_REPORTED = ("OF480", "OF481", "OF482", "OF483", "OF484")
+_LEFT = 38
+_HOW = {
+    "map": "by the map",
+    "notes": "by their notes",
+    "id": "by their ids",
+    "name": "by their names",
+    "graph": "by their neighbours",
+    "copy": "as copies",
+}
+
+
+@click.command("verify", short_help="Show that a workflow does what a model says.")
+@click.argument("model_", metavar="MODEL")
+@click.argument("workflow", metavar="WORKFLOW")
+@click.option(
+    "--target", default="n8n", metavar="T[{option=value,…}]", help="Target.  [default: n8n]"
+)
+@click.option(
+    "--strict",
+    is_flag=True,
+    help="Added steps, changed expressions and work that stands still are differences.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+@process_option
+@source_options
+def command(
+    model_: str,
+    workflow: str,
+    target: str,
+    strict: bool,
+    as_json: bool,
+    process: str | None,
+    from_: str | None,
+    format_: str,
+    verbose: bool,
+) -> None:
+    """Verify that the workflow in WORKFLOW does what the model in MODEL says, whether it was
+    compiled or has been edited since.
+
+    Every state that n8n's engine can reach is walked beside the model's, so loops are proved and
+    not sampled. Verdicts: proved, bounded (with the bound), different (with both runs side by
+    side), changed expression (reported, not judged). Exit code 1: different.
+    """
+    if model_ == "-" and workflow == "-":
+        raise click.UsageError("only one of MODEL and WORKFLOW can be standard input")
+    session = Session(format_, verbose=verbose)
+    backend, options = resolve_target(target, session.registry)
+    ctx = session.context()
+    model = session.load(model_, ctx, from_, process=process)
+    results: tuple[Verification, ...] | None = ()
+    if model is not None and not ctx.has_errors:
+        try:
+            source = driver.read_source(workflow)
+        except driver.InputError as error:
+            ctx.emit(UnreadableInput, str(error), help=error.help)
+        else:
+            session.inputs.append(source.path)
+            ctx.options = {**ctx.options, **options}
+            results = backend.verify(model, source, ctx, strict=strict)
+            if results is None:
+                raise click.UsageError(f"target `{backend.name}` has nothing to verify with")
+    session.collect(ctx)
+    code = exit_code(session.diagnostics)
+    if results:
+        write_stdout(as_json_text(results) if as_json else as_text(results))
+        if session.format == "text":  # the report says it already
+            session.diagnostics = [d for d in session.diagnostics if d.code not in _REPORTED]
+    session.show()
+    leave(code)
+
+
+def as_text(results: tuple[Verification, ...]) -> str:
+    """The report for people: a block a process, 80 columns."""
+    blocks = ["\n".join(_block(result)) for result in results]
+    return "\n\n".join(blocks) + "\n"
+
+
+def _block(result: Verification) -> list[str]:
+    said = {
+        "proved": f"does what the process `{result.label}` says; all {result.states} states were "
+        "looked at",
+        "changed expression": f"does what the process `{result.label}` says if its changed "
+        f"expressions decide as the model's do; all {result.states} states were looked at",
+        "bounded": f"no difference to the process `{result.label}` was found, but not all was "
+        f"looked at: "
+        f"{result.bound}",
+        "different": f"does not do what the process `{result.label}` says",
+    }[result.verdict.value]
+    lines = _wrapped(f"{result.verdict.value}: the workflow `{result.workflow}` {said}", "")
+    if result.difference is not None:
+        lines += _wrapped(result.difference.message, "  ")
+        lines += side_by_side(result.difference)
+    lines += _matching(result)
+    for change in result.changed:
+        lines += _wrapped(f"changed: `{change.node}`", "  ")
+        lines += _wrapped(f"was {change.was}", "    ") + _wrapped(f"is  {change.now}", "    ")
+    if result.added:
+        lines += _wrapped("added: " + ", ".join(f"`{n}`" for n in result.added), "  ")
+    if result.missing:
+        lines += _wrapped("not there: " + ", ".join(f"`{n}`" for n in result.missing), "  ")
+    for delay in result.delayed:
+        lines += _wrapped(f"n8n takes turns: {delay}", "  ")
+    for taken in result.assumed:
+        lines += _wrapped(f"taken for granted: {taken}", "  ")
+    return lines
+
+
+def side_by_side(difference: Difference) -> list[str]:
+    """Both runs up to the difference, the line where they part marked."""
+    if not difference.lines:
+        return []
+    rows = ["", f"  {'model':<{_LEFT}}workflow"]
+    last = len(difference.lines) - 1
+    for number, line in enumerate(difference.lines):
+        left = textwrap.wrap(line.model, _LEFT - 2) or [""]
+        right = textwrap.wrap(line.workflow, WIDTH - _LEFT - 3) or [""]
+        for at in range(max(len(left), len(right))):
+            mark = ">" if number == last and at == 0 else " "
+            model = left[at] if at < len(left) else ""
+            workflow = right[at] if at < len(right) else ""
+            rows.append(f"{mark} {model:<{_LEFT}}{workflow}".rstrip())
+    return [*rows, ""]
+
+
+def _matching(result: Verification) -> list[str]:
+    count = Counter(m.how for m in result.matched)
+    parts = [f"{n} {_HOW[how]}" for how, n in sorted(count.items(), key=lambda e: -e[1])]
+    if not parts:
+        return []
+    nodes = "node" if len(result.matched) == 1 else "nodes"
+    lines = _wrapped(f"{len(result.matched)} {nodes} found: {', '.join(parts)}", "  ")
+    unsure = [m for m in result.matched if m.how in ("graph", "copy")]
+    for match in unsure:
+        lines += _wrapped(f"`{match.node}` stands for {match.element} {_HOW[match.how]}", "    ")
+    return lines
+
+
+def _wrapped(text: str, indent: str) -> list[str]:
+    return textwrap.wrap(
+        text,
+        WIDTH,
+        initial_indent=indent,
+        subsequent_indent=indent + "  ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def as_json_text(results: tuple[Verification, ...]) -> str:
+    """The results as JSON, one object a process."""
+    return json.dumps([_plain(r) for r in results], indent=2, ensure_ascii=False) + "\n"
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple) and hasattr(value, "_asdict"):
+        return {key: _plain(entry) for key, entry in value._asdict().items()}
+    if isinstance(value, tuple | list):
+        return [_plain(entry) for entry in value]
+    return value
