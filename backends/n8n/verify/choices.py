@@ -28,6 +28,7 @@ _READ = re.compile(
     r"\(\$\(@(?P<key>[^)]*)\)\.isExecuted \? \$\(@(?P=key)\)\.last\(0\)\.json\.(?P<path>[\w.?]+)"
     r" : undefined\)"
 )
+_AT = re.compile(r"\$\(@([^)]*)\)")
 _MOST_UNKNOWN = 4
 
 Predicate = frozenset[str]
@@ -52,6 +53,7 @@ class Reader:
         every: whether all outputs with a true condition are taken, or only the first.
         fallback: the output taken where none is true; None: the items are dropped.
         broken: names of nodes that it reads and that are not there.
+        compiled: whether the compiler made it, so that it has to stop where no branch fits.
     """
 
     gateway: str
@@ -60,6 +62,7 @@ class Reader:
     every: bool
     fallback: int | None
     broken: tuple[str, ...] = ()
+    compiled: bool = True
 
     def outputs(self, taken: frozenset[str]) -> Iterator[tuple[int, ...]]:
         """Outputs by which an item leaves when the branches `taken` are decided for; several
@@ -83,30 +86,11 @@ class Reader:
 def readers(
     ref: Reference, matching: Matching, workflow: Row
 ) -> tuple[dict[str, Reader], list[Changed]]:
-    """The deciding nodes of `workflow` by name, and the expressions in them that have changed."""
-    rows = {row["name"]: row for row in workflow["nodes"]}
-    own = _Names({n.name: key for key, n in ref.emission.sketch.nodes.items()}, None)
-    names = _Names(matching.key_of, set(rows))
-    known = _known(ref, own)
-    found: dict[str, Reader] = {}
-    changed: list[Changed] = []
-    for name, key in matching.key_of.items():
-        sketched = ref.emission.sketch.nodes[key]
-        if sketched.type not in ("if", "switch") or sketched.element not in ref.emission.decisions:
-            continue
-        before = _rules(ref.nodes[key])
-        now = _rules(rows[name])
-        if before is None:
-            continue
-        if now is None:
-            changed.append(
-                Changed(name, sketched.element, _said(before.texts(own)), "another node")
-            )
-            continue
-        reader, notes = _reader(name, key, before, now, known, own, names, ref)
-        found[name] = reader
-        changed += notes
-    return found, changed
+    """The deciding nodes of `workflow` by name, and the expressions in them that have changed.
+
+    A node that was drawn by hand and whose outputs cannot all be told apart is none of them.
+    """
+    return _Reading(ref, matching, workflow).run()
 
 
 class _Rules(NamedTuple):
@@ -221,57 +205,105 @@ def _any_branch(decision: Decision) -> Predicate:
     return frozenset(b.flow.id for b in decision.branches if b.kind != "default")
 
 
-def _reader(
-    name: str,
-    key: str,
-    before: _Rules,
-    now: _Rules,
-    known: Mapping[str, list[Key]],
-    own: _Names,
-    names: _Names,
-    ref: Reference,
-) -> tuple[Reader, list[Changed]]:
-    gateway = ref.emission.sketch.nodes[key].element
-    texts, wanted = now.texts(names), before.texts(own)
-    predicates = [_predicate(text, gateway, known) for text in texts]
-    changed: list[Changed] = []
-    left = [i for i, text in enumerate(wanted) if text not in texts]
-    for place, predicate in enumerate(predicates):
-        if predicate is not None:
-            continue
-        was = _stands_for(place, left, before, now)
-        said = _said([wanted[was]]) if was is not None else "no such rule"
-        changed.append(Changed(name, gateway, said, _said([texts[place]])))
-        if was is not None:
-            left.remove(was)
-            predicates[place] = _predicate(wanted[was], gateway, known)
-    broken = [
-        missing
-        for f in now.filters
-        for c in f.get("conditions") or ()
-        for side in ("leftValue", "rightValue")
-        for missing in names.missing(c.get(side))
-    ]
-    reader = Reader(
-        gateway,
-        key == gateway,
-        tuple(predicates),
-        now.every,
-        now.fallback,
-        tuple(dict.fromkeys(broken)),
-    )
-    return reader, changed
+class _Reading:
+    """Works out the readers of one workflow."""
 
+    def __init__(self, ref: Reference, matching: Matching, workflow: Row) -> None:
+        self.ref, self.matching = ref, matching
+        self.rows = {row["name"]: row for row in workflow["nodes"]}
+        sketch = ref.emission.sketch
+        self.own = _Names({n.name: key for key, n in sketch.nodes.items()}, None)
+        self.names = _Names(matching.key_of, set(self.rows))
+        self.known = _known(ref, self.own)
+        self.found: dict[str, Reader] = {}
+        self.changed: list[Changed] = []
+        self.before: dict[tuple[str, int], set[str]] = {}
+        for a, b in sketch.wires:
+            self.before.setdefault((a.node, a.number), set()).add(b.node)
+        self.now: dict[tuple[str, int], set[str]] = {}
+        for source, kinds in workflow["connections"].items():
+            for output, ends in enumerate(kinds.get("main") or ()):
+                for end in ends or ():
+                    key = matching.key_of.get(end["node"], "?" + end["node"])
+                    self.now.setdefault((source, output), set()).add(key)
 
-def _stands_for(place: int, left: list[int], before: _Rules, now: _Rules) -> int | None:
-    """The rule of the reference that an unknown rule took the place of: the one with its label,
-    else the one at its place."""
-    for was in left:
-        if len(before.labels) > 1 and before.labels[was] == now.labels[place]:
-            return was
-    if place in left:
-        return place
-    return left[0] if len(left) == 1 and len(before.filters) == len(now.filters) else None
+    def run(self) -> tuple[dict[str, Reader], list[Changed]]:
+        """Look at every node that stands for one that decides."""
+        sketch = self.ref.emission.sketch
+        for name, key in self.matching.key_of.items():
+            sketched = sketch.nodes[key]
+            deciding = sketched.element in self.ref.emission.decisions
+            if sketched.type not in ("if", "switch") or not deciding:
+                continue
+            before, now = _rules(self.ref.nodes[key]), _rules(self.rows[name])
+            if before is not None and now is not None:
+                self._read(name, key, before, now)
+            elif before is not None and self._tied(name):
+                said = _said(before.texts(self.own), self.ref.labels)
+                self.changed.append(Changed(name, sketched.element, said, "another node"))
+        return self.found, self.changed
+
+    def _tied(self, name: str) -> bool:
+        return self.matching.how[name] in ("map", "notes", "id", "copy")
+
+    def _read(self, name: str, key: str, before: _Rules, now: _Rules) -> None:
+        gateway = self.ref.emission.sketch.nodes[key].element
+        texts, wanted = now.texts(self.names), before.texts(self.own)
+        predicates = [_predicate(text, gateway, self.known) for text in texts]
+        changed: list[Changed] = []
+        left = [i for i, text in enumerate(wanted) if text not in texts]
+        for place, predicate in enumerate(predicates):
+            if predicate is not None:
+                continue
+            was = self._stands_for(name, key, place, left, before, now)
+            said = "no such rule"
+            if was is not None:
+                left.remove(was)
+                predicates[place] = _predicate(wanted[was], gateway, self.known)
+                said = _said([wanted[was]], self.ref.labels)
+            told = _said([texts[place]], self.ref.labels)
+            changed.append(Changed(name, gateway, said, told))
+        outputs = len(predicates) + (now.fallback is not None)
+        few = outputs < len(self.ref.decision(gateway).branches)
+        if not self._tied(name) and (few or None in predicates):
+            return
+        self.changed += changed
+        broken = [
+            missing
+            for f in now.filters
+            for c in f.get("conditions") or ()
+            for side in ("leftValue", "rightValue")
+            for missing in self.names.missing(c.get(side))
+        ]
+        self.found[name] = Reader(
+            gateway,
+            key == gateway,
+            tuple(predicates),
+            now.every,
+            now.fallback,
+            tuple(dict.fromkeys(broken)),
+            self._tied(name),
+        )
+
+    def _stands_for(
+        self, name: str, key: str, place: int, left: list[int], before: _Rules, now: _Rules
+    ) -> int | None:
+        """The rule of the reference that an unknown rule took the place of: the one with its label,
+        else the one that leads to the same nodes, else, in a node that was compiled, the one at its
+        place."""
+        if len(before.labels) > 1:
+            for was in left:
+                if before.labels[was].casefold() == now.labels[place].casefold():
+                    return was
+        leads = self.now.get((name, place), set())
+        same = [was for was in left if leads and self.before.get((key, was)) == leads]
+        if len(same) == 1:
+            return same[0]
+        if not self._tied(name):
+            return None
+        if place in left:
+            return place
+        return left[0] if len(left) == 1 and len(before.filters) == len(now.filters) else None
 
 
 def _predicate(text: str, gateway: str, known: Mapping[str, list[Key]]) -> Predicate | None:
@@ -279,28 +311,29 @@ def _predicate(text: str, gateway: str, known: Mapping[str, list[Key]]) -> Predi
     return keys[0].predicate if keys else None
 
 
-def _said(texts: Iterable[str]) -> str:
+def _said(texts: Iterable[str], labels: Mapping[str, str]) -> str:
     """Conditions for people: left side, operation, right side; our own way to read a field of the
     node that sets it is told as `field of node`."""
-    parts = []
+    parts: list[str] = []
     for text in texts:
         conditions, combinator, *_ = json.loads(text)
         told = []
         for left, right, _, operation in conditions:
-            sides = [_plain(side) for side in (left, right)]
+            sides = [_plain(side, labels) for side in (left, right)]
             told.append(f"{sides[0]} {operation or 'is'} {sides[1]}".strip())
         parts.append(f" {combinator} ".join(told) or "nothing")
     return "; ".join(parts)
 
 
-def _plain(value: Any) -> str:
+def _plain(value: Any, labels: Mapping[str, str]) -> str:
     if not isinstance(value, str):
         return "" if value is None else json.dumps(value, ensure_ascii=False)
     if value.startswith("={{ ") and value.endswith(" }}"):
         value = value[4:-3]
-    value = _READ.sub(lambda m: f"{m['path'].replace('?', '')} of {_element(m['key'])}", value)
-    return value.replace("$(@", "$(").replace("\x00", " ")
 
+    def told(key: str) -> str:
+        element = key.partition("\x00")[0]
+        return labels.get(element, element)
 
-def _element(key: str) -> str:
-    return key.partition("\x00")[0]
+    path = _READ.sub(lambda m: f"{m['path'].replace('?', '')} of “{told(m['key'])}”", value)
+    return _AT.sub(lambda m: f"$('{told(m[1])}')", path)

@@ -118,3 +118,24 @@ def live_decisions(machine: Machine, roles: Roles) -> list[frozenset[str]]:
                 live[source] |= grown
                 work.append(source)
     return [frozenset(entry) for entry in live]
+
+
+def inert_nodes(machine: Machine, roles: Roles) -> frozenset[int]:
+    """Added nodes of the main workflow from which nothing leads on: they pass items into nowhere.
+
+    Nodes that can stop the run, wait, decide or call are none.
+    """
+    flow = machine.flows[0]
+    inert = {
+        node.index
+        for node in flow.nodes
+        if node.name not in roles.stands
+        and node.name not in roles.readers
+        and (node.disabled or node.behaviour.kind in ("pass", "choice"))
+        and not node.behaviour.answered
+    }
+    while True:
+        left = {i for i in inert if all(w.target in inert for w in flow.nodes[i].wires)}
+        if left == inert:
+            return frozenset(inert)
+        inert = left

@@ -6,7 +6,7 @@ from orgflow.backends.n8n import verify_rules as rules
 from orgflow.backends.n8n.compare.reading import flows_of
 from orgflow.backends.n8n.verify.opening import paired
 from orgflow.backends.n8n.verify.reference import NotLegal, references
-from orgflow.backends.n8n.verify.verify import verify_process
+from orgflow.backends.n8n.verify.verify import SETTINGS, verify_process
 
 from orgflow_ir.json_places import JsonFault, parse_json
 from orgflow_ir.model import Model, Process
@@ -93,6 +93,15 @@ def _tell(
             help="play its runs as well: orgflowc run --all-paths",
         )
     for change in result.changed:
+        if change.node == SETTINGS:
+            ctx.emit(
+                rules.UnverifiableFile,
+                f"`{result.workflow}` has not the execution order v1: n8n runs it in its first "
+                "order, in which parallel branches and their joins do other things",
+                loc=place,
+                help="in the editor: settings of the workflow, execution order, v1 (recommended)",
+            )
+            continue
         ctx.emit(
             rules.ChangedExpression,
             f"`{change.node}` has `{change.now}`, the model gives `{change.was}`",

@@ -15,14 +15,18 @@ from orgflow.backends.n8n.verify.points import OPEN, Point, Roles, TooMuch
 from orgflow.backends.n8n.verify.reference import Reference, reference
 from orgflow.backends.n8n.verify.walk import Walk
 
-from orgflow_ir.model import Gateway, Model, Process
+from orgflow_ir.model import Event, Gateway, Model, Node, Process
 from orgflow_ir.pass_manager import PassContext
 from orgflow_ir.semantics import Game, Policy
 from orgflow_ir.verification import Changed, Difference, Matched, Verdict, Verification
 
-MOST_STATES = 200_000
+MOST_STATES = 50_000
 """Pairs of configuration and marking looked at, over all starts of a process."""
 
+SETTINGS = "the workflow's settings"
+"""Where `Changed` has no node."""
+
+_V1 = "executionOrder v1"
 _ASSUMED_STEPS = "a step that was filled in or added hands on each item once and does not fail"
 
 
@@ -68,6 +72,11 @@ class _Verifier:
         }
         self.matching = match(ref, workflow)
         self.readers, self.changed = readers(ref, self.matching, workflow)
+        order = workflow["settings"]["executionOrder"]
+        if order != "v1":
+            # Only v1 is modelled; n8n's first order takes the branches of a split level by level.
+            self.changed.insert(0, Changed(SETTINGS, "", _V1, f"executionOrder {order}"))
+            self.workflow = {**workflow, "settings": {"executionOrder": "v1"}}
         self.walk: Walk | None = None
 
     def run(self) -> Verification:
@@ -193,8 +202,12 @@ class _Verifier:
         for name, key in key_of.items():
             if key in setters:
                 sets[name] = tuple(setters[key])
-        decided = {reader.gateway for reader in self.readers.values() if reader.main}
         needed = {e for k in ref.emission.sketch.nodes if (e := ref.stands(k)) is not None}
+        compiled = any(how in ("map", "notes", "id") for how in self.matching.how.values())
+        if not compiled:  # drawn by hand: nobody draws a node for an end at which nothing is done
+            standing = set(stands.values())
+            needed -= {n.id for n in ref.process.nodes if n.id not in standing and _plain(n)}
+        decided = {reader.gateway for reader in self.readers.values() if reader.main}
         return Roles(
             stands=stands,
             readers=self.readers,
@@ -245,6 +258,7 @@ class _Verifier:
         missing = [
             self.ref.labels.get(sketch.nodes[k].element, sketch.nodes[k].name)
             for k in self.matching.missing
+            if sketch.nodes[k].role in ("element", "trigger")
         ]
         open_steps = [n for n in self.matching.added if not is_trigger(self.rows[n])]
         filled = [
@@ -268,6 +282,11 @@ class _Verifier:
             delayed=tuple(self.walk.delayed) if self.walk is not None else (),
             assumed=(_ASSUMED_STEPS,) if open_steps or filled else (),
         )
+
+
+def _plain(node: Node) -> bool:
+    """Whether an event does nothing: an end, or a milestone on the way, without a trigger."""
+    return isinstance(node, Event) and node.position in ("end", "throw") and not node.definitions
 
 
 def _time(row: Mapping[str, Any]) -> str:

@@ -27,12 +27,15 @@ from orgflow.backends.n8n.verify.points import (
     Point,
     Roles,
     TooMuch,
+    inert_nodes,
     live_decisions,
 )
 
 from orgflow_ir.diagnostics import Step
 from orgflow_ir.semantics import State
 from orgflow_ir.verification import Difference, SideBySide
+
+_MOST_ITEMS_PER_NODE = 4
 
 
 @dataclass
@@ -58,6 +61,8 @@ class Walk:
     def __post_init__(self) -> None:
         self.flow = self.machine.flows[0]
         self.live = live_decisions(self.machine, self.roles)
+        self.inert = inert_nodes(self.machine, self.roles)
+        self.most_items = _MOST_ITEMS_PER_NODE * len(self.flow.nodes)
 
     def run(self, start: Point) -> Difference | None:
         """The first difference of the runs from `start`, breadth first; None where there is none.
@@ -169,7 +174,7 @@ class Walk:
     ) -> Move:
         """The point after the engine's step: decisions that the node sets are open again, those
         that nothing can read any more are forgotten."""
-        config = self.machine.step(point.config, outcome)
+        config = self._without_inert(self.machine.step(point.config, outcome))
         decided = dict(point.decided)
         if not isinstance(outcome, Opens) and name not in self.roles.disabled:
             decided.update((gateway, OPEN) for gateway in self.roles.sets.get(name, ()))
@@ -181,6 +186,22 @@ class Walk:
         kept = tuple(sorted((g, t) for g, t in decided.items() if g in alive))
         state, quiet = self.marking.settled(point.state)
         return Move(Point(config, state, kept, point.begun, point.unfit), lines, (*steps, *quiet))
+
+    def _without_inert(self, config: Config) -> Config:
+        """The configuration without pending nodes that lead to nothing: in a loop they would pile
+        up. One stays where nothing else would be left, since n8n looks at what waits only then."""
+        if len(config.frames) != 1:
+            return config
+        frame = config.frames[0]
+        size = len(frame.stack) + sum(len(entries) for _, entries in frame.waiting)
+        if size > self.most_items:
+            raise TooMuch(f"items pile up in the workflow, over {self.most_items} of them")
+        if not self.inert:
+            return config
+        kept = tuple(entry for entry in frame.stack if entry[0] not in self.inert)
+        if len(kept) == len(frame.stack):
+            return config
+        return config._replace(frames=(frame._replace(stack=kept or frame.stack[:1]),))
 
     # -- nodes that decide ----------------------------------------------------------------------
 
@@ -219,7 +240,7 @@ class Walk:
             )
         for taken in options:
             yield from self._decides(point, place, reader, taken)
-        if default is None and not point.unfit:
+        if default is None and reader.compiled and not point.unfit:
             yield from self._fits_none(point, place, reader)
 
     def _as_before(
@@ -264,11 +285,9 @@ class Walk:
         """A value that is no branch's: the run has to stop loudly."""
         label = self.marking.label(self.roles.owners[reader.gateway])
         after = _decide(point, reader.gateway, ())._replace(unfit=label)
-        wired = {w.output for w in self.flow.nodes[self.flow.by_name[place.node]].wires}
         for outputs in reader.outputs(frozenset()):
-            if wired & set(outputs):
-                line = SideBySide("", f"{place.node} → no branch fits")
-                yield self._leave(after, place, outputs, (line,), ())
+            line = SideBySide("", f"{place.node} → no branch fits")
+            yield self._leave(after, place, outputs, (line,), ())
 
     def _leaves(
         self,
@@ -301,6 +320,13 @@ class Walk:
     def _ends(self, point: Point) -> None:
         """The run is over: so has to be the model's."""
         if point.unfit:
+            if point.config.status != "error":
+                raise Differs(
+                    f"where no branch of `{point.unfit}` fits, the run ends without a word, as if "
+                    "all were done; a compiled workflow stops there and says so",
+                    (SideBySide("", "ends"),),
+                    unfit=True,
+                )
             return
         game, marking = self.marking.game, self.marking
         state = point.state
