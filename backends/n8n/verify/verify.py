@@ -15,9 +15,10 @@ from orgflow.backends.n8n.verify.points import OPEN, Point, Roles, TooMuch
 from orgflow.backends.n8n.verify.reference import Reference, reference
 from orgflow.backends.n8n.verify.walk import Walk
 
+from orgflow_ir.diagnostics import Step
 from orgflow_ir.model import Event, Gateway, Model, Node, Process
 from orgflow_ir.pass_manager import PassContext
-from orgflow_ir.semantics import Game, Policy
+from orgflow_ir.semantics import Game, Policy, State
 from orgflow_ir.verification import Changed, Difference, Matched, Verdict, Verification
 
 MOST_STATES = 50_000
@@ -120,16 +121,31 @@ class _Verifier:
                 return Difference(f"nothing in the workflow stands for the start `{label}`")
         for trigger, start in starts:
             state = game.initial(self.ref.process.id, start)
-            decided = tuple((g, OPEN) for g in sorted(self.walk.roles.given))
-            config = self.walk.machine.initial(trigger)
-            state, _ = self.walk.marking.settled(state)
-            found = self.walk.run(Point(config, state, decided))
+            given = sorted(self.walk.roles.given) if trigger in self.matching.key_of else []
+            state, steps = self._begun(game, state, trigger, start)
+            state, quiet = self.walk.marking.settled(state)
+            point = Point(
+                self.walk.machine.initial(trigger), state, tuple((g, OPEN) for g in given)
+            )
+            found = self.walk.run(point, (*steps, *quiet))
             if found is not None:
                 return found
         return None
 
     def _labels(self, elements: Iterable[str]) -> str:
         return ", ".join(f"`{self.ref.labels.get(e, e)}`" for e in sorted(elements))
+
+    def _begun(
+        self, game: Game, state: State, trigger: str, start: str | None
+    ) -> tuple[State, tuple[Step, ...]]:
+        """The state behind the start where the trigger does not stand for it: one that was added
+        starts the process without being the start."""
+        steps: list[Step] = []
+        if start is not None and trigger not in self.matching.key_of:
+            while found := game.steps_of(state, start):
+                steps.append(found[0])
+                state = game.fire(state, found[0])
+        return state, tuple(steps)
 
     def _never_taken(self, game: Game) -> Difference | None:
         """A branch of a choice without a node that no run of the workflow takes."""

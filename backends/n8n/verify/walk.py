@@ -64,10 +64,10 @@ class Walk:
         self.inert = inert_nodes(self.machine, self.roles)
         self.most_items = _MOST_ITEMS_PER_NODE * len(self.flow.nodes)
 
-    def run(self, start: Point) -> Difference | None:
+    def run(self, start: Point, steps: tuple[Step, ...] = ()) -> Difference | None:
         """The first difference of the runs from `start`, breadth first; None where there is none.
 
-        Raises `TooMuch`.
+        `steps` are those of the model before it. Raises `TooMuch`.
         """
         seen: dict[Point, tuple[Point, Move] | None] = {start: None}
         queue = deque([start])
@@ -82,7 +82,7 @@ class Walk:
                         seen[move.to] = (point, move)
                         queue.append(move.to)
             except Differs as found:
-                return _told(seen, point, found)
+                return _told(seen, point, found, steps)
         return None
 
     def _moves(self, point: Point) -> Iterator[Move]:
@@ -225,6 +225,7 @@ class Walk:
         if reader.gateway in self.roles.coded:
             value = OPEN
         options = self.marking.options(point, reader.gateway)
+        before: tuple[Step, ...] = ()
         if not options:
             found = self.marking.loosened(
                 point.state,
@@ -232,14 +233,14 @@ class Walk:
             )
             if found is None:
                 raise self.marking.not_allowed(point, place.node)
-            point = point._replace(state=found.state)
+            point, before = point._replace(state=found.state), found.steps
             options = self.marking.options(point, reader.gateway)
         if value != OPEN:
             self._as_before(
                 place, reader, value or (() if default is None else (default,)), options
             )
         for taken in options:
-            yield from self._decides(point, place, reader, taken)
+            yield from self._decides(point, place, reader, taken, before)
         if default is None and reader.compiled and not point.unfit:
             yield from self._fits_none(point, place, reader)
 
@@ -263,18 +264,23 @@ class Walk:
             )
 
     def _decides(
-        self, point: Point, place: Place, reader: Reader, taken: tuple[str, ...]
+        self,
+        point: Point,
+        place: Place,
+        reader: Reader,
+        taken: tuple[str, ...],
+        before: tuple[Step, ...],
     ) -> Iterator[Move]:
         owner = self.roles.owners[reader.gateway]
         state, begun = point.state, list(point.begun)
-        fired: list[Step] = []
-        for _ in range(place.inputs[0]):
+        fired = list(before)
+        for times in range(place.inputs[0]):
             now = point._replace(state=state, begun=tuple(begun))
             step = self.marking.options(now, reader.gateway).get(taken)
             if step is None:
-                raise self.marking.not_allowed(now, place.node, len(fired), tuple(fired))
-            fired.append(step)
-            state, _ = self.marking.settled(self.marking.game.fire(state, step))
+                raise self.marking.not_allowed(now, place.node, times, tuple(fired))
+            state, quiet = self.marking.settled(self.marking.game.fire(state, step))
+            fired += (step, *quiet)
             if owner in begun:
                 begun.remove(owner)
         after = _decide(point._replace(state=state, begun=tuple(begun)), reader.gateway, taken)
@@ -328,6 +334,8 @@ class Walk:
                     unfit=True,
                 )
             return
+        if point.config.status == "error" and self.roles.loose:
+            return  # drawn by hand: it stops loudly where no branch of its own choice fits
         game, marking = self.marking.game, self.marking
         state = point.state
         found = None if game.finished(state) else marking.loosened(state, game.finished)
@@ -370,7 +378,10 @@ def _decide(point: Point, gateway: str, taken: tuple[str, ...]) -> Point:
 
 
 def _told(
-    seen: Mapping[Point, tuple[Point, Move] | None], point: Point, found: Differs
+    seen: Mapping[Point, tuple[Point, Move] | None],
+    point: Point,
+    found: Differs,
+    first: tuple[Step, ...],
 ) -> Difference:
     """Both runs from the start up to the difference."""
     lines, steps = [found.lines], [found.steps]
@@ -380,6 +391,7 @@ def _told(
         lines.append(move.lines)
         steps.append(move.steps)
         at = seen[before]
+    steps.append(first)
     return Difference(
         found.message,
         tuple(line for part in reversed(lines) for line in part),

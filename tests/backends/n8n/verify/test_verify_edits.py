@@ -1,0 +1,376 @@
+"""Workflows that people have edited since they were compiled, and workflows drawn by hand."""
+
+from __future__ import annotations
+
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import verify_edits as edits
+from orgflow.backends.n8n.verify import Verdict, Verification, verify_process
+from orgflow.commands import driver
+
+from orgflow_ir.model import Model
+from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.plugins import Registry
+from orgflow_ir.semantics import Game
+
+ROOT = Path(__file__).resolve().parents[4]
+CHOICE = "Request approved?"
+
+
+class Case:
+    """A model and its compiled workflow."""
+
+    def __init__(self, path: Path, registry: Registry) -> None:
+        ctx = PassContext(registry=registry)
+        model = driver.load(str(path), registry, ctx)
+        assert model is not None
+        self.model: Model = model
+        self.registry = registry
+        artifacts = driver.compile_model(model, registry.backends["n8n"], ctx)
+        assert artifacts is not None
+        self.workflow: dict[str, Any] = json.loads(artifacts[0].text)
+
+    def verify(self, workflow: dict[str, Any], *, strict: bool = False) -> Verification:
+        ctx = PassContext(registry=self.registry)
+        process = self.model.processes[0]
+        return verify_process(self.model, process, workflow, ctx, strict=strict)
+
+
+@pytest.fixture(scope="module")
+def leave(registry: Registry) -> Case:
+    return Case(ROOT / "examples" / "leave-request" / "model.bpmn", registry)
+
+
+def how(result: Verification, node: str) -> str:
+    return next(m.how for m in result.matched if m.node == node)
+
+
+# -- what changes nothing --------------------------------------------------------------------
+
+
+def test_renamed_is_found_by_notes(leave: Case) -> None:
+    result = leave.verify(edits.renamed(leave.workflow, "Check leave request", "Boss looks at it"))
+    assert result.verdict is Verdict.PROVED
+    assert how(result, "Boss looks at it") == "notes"
+    assert result.changed == ()
+
+
+def test_new_ids_do_not_matter(leave: Case) -> None:
+    assert leave.verify(edits.imported(leave.workflow)).verdict is Verdict.PROVED
+
+
+def test_without_notes_the_map_tells(leave: Case) -> None:
+    result = leave.verify(edits.imported(edits.stripped(leave.workflow, sticky=False)))
+    assert result.verdict is Verdict.PROVED
+    assert how(result, "Send rejection") == "map"
+
+
+def test_without_notes_and_map_the_id_tells(leave: Case) -> None:
+    bare = edits.stripped(leave.workflow)
+    result = leave.verify(edits.renamed(bare, "Send rejection", "Say no"))
+    assert result.verdict is Verdict.PROVED
+    assert how(result, "Say no") == "id"
+
+
+def test_then_the_name_and_then_the_neighbours(leave: Case) -> None:
+    bare = edits.imported(edits.stripped(leave.workflow))
+    result = leave.verify(edits.renamed(bare, "Send rejection", "Say no"))
+    assert result.verdict is Verdict.PROVED
+    assert how(result, "Check leave request") == "name"
+    assert how(result, "Say no") == "graph"
+
+
+def test_two_names_exchanged_are_told_by_the_notes(leave: Case) -> None:
+    """The map is of the day it was compiled; notes travel with the node."""
+    once = edits.renamed(leave.workflow, "Send rejection", "x")
+    twice = edits.renamed(once, "Confirm leave", "Send rejection")
+    result = leave.verify(edits.renamed(twice, "x", "Confirm leave"))
+    assert result.verdict is Verdict.PROVED
+    assert how(result, "Confirm leave") == "notes"
+
+
+def test_order_of_rules_with_their_wires(leave: Case) -> None:
+    workflow = edits.swapped(leave.workflow, CHOICE)
+    rules = edits.node(workflow, CHOICE)["parameters"]["rules"]["values"]
+    rules[0], rules[1] = rules[1], rules[0]
+    result = leave.verify(workflow)
+    assert result.verdict is Verdict.PROVED
+    assert result.changed == ()
+
+
+def test_filled_in_steps(leave: Case) -> None:
+    workflow = copy.deepcopy(leave.workflow)
+    kinds = {"Send rejection": ("n8n-nodes-base.gmail", 2.1), "Confirm leave": ("@x/n8n.y", 1)}
+    for name, (kind, version) in kinds.items():
+        edits.node(workflow, name).update(type=kind, typeVersion=version, parameters={"a": 1})
+    result = leave.verify(workflow)
+    assert result.verdict is Verdict.PROVED
+    assert len(result.assumed) == 1
+
+
+def test_an_added_step_is_told_and_strictly_a_difference(leave: Case) -> None:
+    workflow = edits.inserted(leave.workflow, "Confirm leave", "httpRequest")
+    result = leave.verify(workflow)
+    assert (result.verdict, result.added) == (Verdict.PROVED, ("Log it",))
+    assert result.assumed
+    strictly = leave.verify(workflow, strict=True)
+    assert strictly.verdict is Verdict.DIFFERENT
+    assert strictly.difference is not None
+    assert "`Log it`" in strictly.difference.message
+
+
+def test_an_added_trigger_starts_the_same(leave: Case) -> None:
+    workflow = copy.deepcopy(leave.workflow)
+    workflow["nodes"].append(
+        {
+            "id": "t", "name": "Every day", "type": "n8n-nodes-base.scheduleTrigger",
+            "typeVersion": 1.2, "position": [0, 400], "parameters": {},
+        }
+    )  # fmt: skip
+    workflow["connections"]["Every day"] = copy.deepcopy(workflow["connections"]["Leave needed"])
+    result = leave.verify(workflow)
+    assert (result.verdict, result.added) == (Verdict.PROVED, ("Every day",))
+    workflow["connections"]["Every day"]["main"][0][0]["node"] = "Confirm leave"
+    assert leave.verify(workflow).verdict is Verdict.DIFFERENT
+
+
+def test_an_added_step_that_leads_nowhere_in_a_loop(leave: Case) -> None:
+    """It is pending for ever: without care the states would never end."""
+    workflow = copy.deepcopy(leave.workflow)
+    edits.node(workflow, "Leave needed")
+    workflow["nodes"].append(
+        {
+            "id": "a", "name": "Audit", "type": "n8n-nodes-base.httpRequest", "typeVersion": 4.2,
+            "position": [9999, 9999], "parameters": {},
+        }
+    )  # fmt: skip
+    workflow["connections"]["Fill in leave request"]["main"][0].append(
+        {"node": "Audit", "type": "main", "index": 0}
+    )
+    assert leave.verify(workflow).verdict is Verdict.PROVED
+
+
+# -- what changes the process ----------------------------------------------------------------
+
+
+def different(case: Case, workflow: dict[str, Any]) -> str:
+    """The message of the difference, whose run the token game can follow."""
+    result = case.verify(workflow)
+    assert result.verdict is Verdict.DIFFERENT
+    assert result.difference is not None
+    game = Game(case.model)
+    process = case.model.processes[0].id
+    state = game.initial(process, game.starts(process)[0])
+    for step in result.difference.steps:
+        state = game.fire(state, step)
+    return result.difference.message
+
+
+def test_swapped_branches(leave: Case) -> None:
+    result = leave.verify(edits.swapped(leave.workflow, CHOICE))
+    assert result.difference is not None
+    *_, before, last = result.difference.lines
+    assert before == ("Request approved? → Yes", "Request approved? → Yes")
+    shown = "Record absence in payroll or Update team calendar"
+    assert last == (shown, "Send rejection")
+    different(leave, edits.swapped(leave.workflow, CHOICE))
+
+
+def test_deleted_step(leave: Case) -> None:
+    workflow = edits.without(leave.workflow, "Send rejection")
+    assert leave.verify(workflow).missing == ("Send rejection",)
+    assert different(leave, workflow) == (
+        "the workflow runs `Request rejected` where the model does not; the model goes on with "
+        "`Send rejection`"
+    )
+
+
+def test_cut_wire(leave: Case) -> None:
+    workflow = copy.deepcopy(leave.workflow)
+    workflow["connections"]["Send rejection"]["main"] = [[]]
+    message = different(leave, workflow)
+    assert message == "the workflow ends where the model goes on with `Request rejected`"
+
+
+def test_switched_off(leave: Case) -> None:
+    workflow = copy.deepcopy(leave.workflow)
+    edits.node(workflow, "Send rejection")["disabled"] = True
+    message = different(leave, workflow)
+    assert "`Request rejected`" in message
+    result = leave.verify(workflow)
+    assert result.difference is not None
+    assert ("", "Send rejection (switched off)") in result.difference.lines
+
+
+def test_pasted_copy_does_the_work_twice(leave: Case) -> None:
+    message = different(leave, edits.pasted(leave.workflow, "Confirm leave", "Confirm leave1"))
+    assert message.startswith("the workflow runs `Confirm leave")
+    result = leave.verify(edits.pasted(leave.workflow, "Confirm leave", "Confirm leave1"))
+    assert how(result, "Confirm leave1") == "copy"
+
+
+def test_merge_that_hands_on_two_items(leave: Case) -> None:
+    workflow = copy.deepcopy(leave.workflow)
+    merge = next(n for n in workflow["nodes"] if n["type"].endswith(".merge"))
+    merge["parameters"] = {"mode": "append", "numberInputs": 2}
+    assert different(leave, workflow) == (
+        "the workflow does `Confirm leave` 2 times where the model has it once"
+    )
+
+
+def test_join_taken_out(leave: Case) -> None:
+    merge = next(n["name"] for n in leave.workflow["nodes"] if n["type"].endswith(".merge"))
+    message = different(leave, edits.without(leave.workflow, merge))
+    assert message.startswith("the workflow runs `Confirm leave` where the model does not")
+
+
+def test_a_rename_that_references_did_not_follow(leave: Case) -> None:
+    workflow = edits.renamed(leave.workflow, "Check leave request", "Boss looks at it")
+    text = json.dumps(workflow, ensure_ascii=False)
+    broken = json.loads(text.replace("$('Boss looks at it')", "$('Check leave request')"))
+    message = different(leave, broken)
+    assert "reads `Check leave request`, which is not in the workflow" in message
+
+
+def test_stop_taken_out_ends_silently(leave: Case) -> None:
+    message = different(leave, edits.without(leave.workflow, f"Stop: {CHOICE}"))
+    assert message.startswith("where no branch of `Request approved?` fits, the run ends")
+    result = leave.verify(edits.without(leave.workflow, f"Stop: {CHOICE}"))
+    assert result.difference is not None
+    assert result.difference.unfit
+
+
+def test_early_end_in_an_added_check(leave: Case) -> None:
+    workflow = edits.inserted(leave.workflow, "Confirm leave", "if", "Really?")
+    assert different(leave, workflow) == (
+        "the workflow ends where the model goes on with `Confirm leave`"
+    )
+
+
+def test_trigger_gone(leave: Case) -> None:
+    workflow = edits.without(leave.workflow, "Leave needed")
+    assert different(leave, workflow) == (
+        "nothing in the workflow stands for the start `Leave needed`"
+    )
+
+
+# -- what cannot be judged -------------------------------------------------------------------
+
+
+def test_changed_condition_is_reported_and_the_rest_is_judged(leave: Case) -> None:
+    workflow = copy.deepcopy(leave.workflow)
+    rule = edits.node(workflow, CHOICE)["parameters"]["rules"]["values"][0]["conditions"]
+    rule["conditions"][0]["rightValue"] = "Never"
+    result = leave.verify(workflow)
+    assert result.verdict is Verdict.CHANGED
+    (change,) = result.changed
+    assert (change.node, change.element) == (CHOICE, "request_approved")
+    assert change.was == "request_approved of “Check leave request” equals Yes"
+    assert change.now == "request_approved of “Check leave request” equals Never"
+    assert leave.verify(workflow, strict=True).verdict is Verdict.DIFFERENT
+    cut = copy.deepcopy(workflow)
+    cut["connections"]["Send rejection"]["main"] = [[]]
+    assert leave.verify(cut).verdict is Verdict.DIFFERENT
+
+
+def test_negated_condition_is_reported(leave: Case) -> None:
+    workflow = copy.deepcopy(leave.workflow)
+    rule = edits.node(workflow, CHOICE)["parameters"]["rules"]["values"][1]["conditions"]
+    rule["conditions"][0]["operator"]["operation"] = "notEquals"
+    assert leave.verify(workflow).verdict is Verdict.CHANGED
+
+
+def test_first_order_of_execution_is_reported(leave: Case) -> None:
+    workflow = copy.deepcopy(leave.workflow)
+    del workflow["settings"]["executionOrder"]
+    result = leave.verify(workflow)
+    assert result.verdict is Verdict.CHANGED
+    assert result.changed[0].node == "the workflow's settings"
+
+
+# -- drawn by hand ---------------------------------------------------------------------------
+
+
+def drawn(wires: list[tuple[str, int, str, int]], kinds: dict[str, str]) -> dict[str, Any]:
+    """A workflow nobody compiled: names and wires."""
+    merge = {"mode": "combine", "combineBy": "combineByPosition", "numberInputs": 2}
+    nodes = [
+        {
+            "id": str(number), "name": name, "type": f"n8n-nodes-base.{kind}", "typeVersion":
+            3.2 if kind == "merge" else 2.2 if kind == "if" else 1, "position": [200 * number, 0],
+            "parameters": merge if kind == "merge" else {"conditions": {"conditions": [
+                {"id": "1", "leftValue": "={{ $json.ok }}", "rightValue": "", "operator":
+                 {"type": "boolean", "operation": "true"}}]}} if kind == "if" else {},
+        }
+        for number, (name, kind) in enumerate(kinds.items())
+    ]  # fmt: skip
+    connections: dict[str, Any] = {}
+    for source, output, target, slot in wires:
+        main = connections.setdefault(source, {"main": []})["main"]
+        while len(main) <= output:
+            main.append([])
+        main[output].append({"node": target, "type": "main", "index": slot})
+    return {
+        "name": "Leave", "nodes": nodes, "connections": connections,
+        "settings": {"executionOrder": "v1"},
+    }  # fmt: skip
+
+
+KINDS = {
+    "When clicking": "manualTrigger", "Fill in leave request": "set",
+    "check leave request": "httpRequest", "Request approved?": "if", "Needs changes?": "if",
+    "Send rejection": "httpRequest", "Record absence in payroll": "httpRequest",
+    "Update team calendar": "googleCalendar", "Both": "merge", "Confirm leave": "gmail",
+}  # fmt: skip
+WIRES = [
+    ("When clicking", 0, "Fill in leave request", 0),
+    ("Fill in leave request", 0, "check leave request", 0),
+    ("check leave request", 0, "Request approved?", 0),
+    ("Request approved?", 0, "Record absence in payroll", 0),
+    ("Request approved?", 0, "Update team calendar", 0),
+    ("Request approved?", 1, "Needs changes?", 0),
+    ("Needs changes?", 0, "Fill in leave request", 0),
+    ("Needs changes?", 1, "Send rejection", 0),
+    ("Record absence in payroll", 0, "Both", 0),
+    ("Update team calendar", 0, "Both", 1),
+    ("Both", 0, "Confirm leave", 0),
+]
+
+
+def test_a_choice_drawn_as_two_nodes_is_bounded(leave: Case) -> None:
+    result = leave.verify(drawn(WIRES, KINDS))
+    assert result.verdict is Verdict.BOUNDED
+    assert result.bound is not None
+    assert "`Request approved?`" in result.bound
+
+
+def test_a_branch_that_never_comes(leave: Case) -> None:
+    wires = [w for w in WIRES if w[:2] != ("Needs changes?", 0)]
+    wires += [("Needs changes?", 0, "Send rejection", 0)]
+    result = leave.verify(drawn(wires, KINDS))
+    assert result.difference is not None
+    assert result.difference.message == (
+        "no node decides at `Request approved?`, and no run of the workflow takes `Needs changes`"
+    )
+
+
+def test_a_branch_that_leads_elsewhere(leave: Case) -> None:
+    wires = [w for w in WIRES if w[:2] != ("Needs changes?", 1)]
+    result = leave.verify(drawn([*wires, ("Needs changes?", 1, "Confirm leave", 0)], KINDS))
+    assert result.verdict is Verdict.DIFFERENT
+
+
+def test_a_choice_of_two_drawn_by_hand_is_told_by_where_it_leads(registry: Registry) -> None:
+    case = Case(ROOT / "examples" / "invoice-approval" / "model.bpmn", registry)
+    bare = edits.imported(edits.stripped(case.workflow))
+    for row in bare["nodes"]:
+        if row["type"].endswith((".if", ".switch")):
+            text = json.dumps(row["parameters"])
+            row["parameters"] = json.loads(text.replace("isExecuted", "isPaired"))
+    result = case.verify(bare)
+    assert result.verdict is Verdict.CHANGED
+    assert result.changed
