@@ -10,14 +10,16 @@ from orgflow.commands.driver import compile_model
 from orgflow.commands.options import process_option, resolve_target, source_options
 from orgflow.commands.output import (
     destinations,
-    is_folder,
     same_file,
     write_files,
     write_stdout,
 )
-from orgflow.commands.session import Session, exit_code, leave
+from orgflow.commands.session import Session, exit_code, leave, text_width
 
-from orgflow_ir.contracts import Artifact
+from orgflow_ir.contracts import Artifact, Backend
+from orgflow_ir.model import Model
+from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.source import SourceFile
 
 
 @click.command("compile", short_help="Compile a model into a workflow of the target.")
@@ -37,6 +39,11 @@ from orgflow_ir.contracts import Artifact
     metavar="GOLDEN",
     help="Write nothing; compare with this file (or folder), exit 1 with the difference.",
 )
+@click.option(
+    "--verify",
+    is_flag=True,
+    help="Show that what was compiled does what the model says; where not, write nothing.",
+)
 @click.option("--allow-lossy", is_flag=True, help="Accept rewriting that loses something.")
 @click.option(
     "--force", is_flag=True, help="Compile in spite of deadlocks, livelocks and endless work."
@@ -50,6 +57,7 @@ def command(
     target: str,
     output: str | None,
     golden: str | None,
+    verify: bool,
     allow_lossy: bool,
     force: bool,
     strict: bool,
@@ -80,11 +88,13 @@ def command(
             model, backend, ctx, options=options, allow_lossy=allow_lossy, force=force,
             strict=strict,
         )  # fmt: skip
+        if verify and artifacts is not None and not _verified(model, artifacts, backend, ctx):
+            artifacts = None
     session.collect(ctx)
     code = exit_code(session.diagnostics)
     try:
         if artifacts is not None and golden is not None:
-            code = max(code, _compare(golden, artifacts))
+            code = max(code, _compare(golden, artifacts, backend, session))
         elif artifacts is not None:
             _write(in_, output, artifacts)
         if report is not None:
@@ -95,6 +105,21 @@ def command(
     finally:
         session.show()
     leave(code)
+
+
+def _verified(
+    model: Model, artifacts: Sequence[Artifact], backend: Backend, ctx: PassContext
+) -> bool:
+    """Whether no difference between the artifacts and the model was found; a line a process on
+    standard error, everything else is in `ctx`."""
+    made = SourceFile("what was compiled", as_one(artifacts).encode("utf-8", "surrogatepass"))
+    results = backend.verify(model, made, ctx)
+    if results is None:
+        raise click.UsageError(f"target `{backend.name}` has nothing to verify with; leave --verify")
+    for result in results:
+        states = f", {result.states} states" if result.verdict.value == "proved" else ""
+        click.echo(f"verified `{result.label}`: {result.verdict.value}{states}", err=True)
+    return bool(results) and all(r.ok for r in results)
 
 
 def _write(in_: str, output: str | None, artifacts: Sequence[Artifact]) -> None:
@@ -119,33 +144,13 @@ def as_one(artifacts: Sequence[Artifact]) -> str:
     return "[\n" + ",\n".join(a.text.strip() for a in artifacts) + "\n]\n"
 
 
-def _compare(golden: str, artifacts: Sequence[Artifact]) -> int:
-    """0 where the golden file or folder holds exactly these artifacts, else 1 and the difference
-    on standard output."""
-    import difflib
+def _compare(golden: str, artifacts: Sequence[Artifact], backend: Backend, session: Session) -> int:
+    """0 where the golden file or folder holds exactly these artifacts, else 1 and what differs on
+    standard output: behaviour and nodes, or where these are the same the bytes."""
+    from orgflow.commands.golden import golden_difference, wanted_files
 
-    path = Path(golden)
-    if path.is_file() and len(artifacts) > 1:
-        wanted = {path: as_one(artifacts)}
-    elif is_folder(golden, artifacts):
-        wanted = dict(
-            zip(destinations(golden, artifacts), (a.text for a in artifacts), strict=True)
-        )
-    else:
-        wanted = {path: artifacts[0].text}
-    lines: list[str] = []
-    for place, new in wanted.items():
-        old = place.read_text("utf-8", "replace") if place.exists() else ""
-        if old != new:
-            lines += difflib.unified_diff(
-                _split(old), _split(new), str(place), "compiled now", lineterm="\n"
-            )
-    write_stdout("".join(lines))
-    return 1 if lines else 0
-
-
-def _split(text: str) -> list[str]:
-    lines = text.splitlines(keepends=True)
-    if lines and not lines[-1].endswith("\n"):
-        lines[-1] += "\n\\ no newline at the end\n"
-    return lines
+    ctx = session.context()
+    said = golden_difference(wanted_files(golden, artifacts), backend, ctx, text_width())
+    session.collect(ctx)
+    write_stdout(said)
+    return 1 if said else 0

@@ -98,17 +98,18 @@ def as_text(results: tuple[Verification, ...]) -> str:
 
 
 def _block(result: Verification) -> list[str]:
+    what = f"the workflow `{result.workflow}` does what the process `{result.label}` says"
+    looked = f"all {result.states} states were looked at"
     said = {
-        "proved": f"does what the process `{result.label}` says; all {result.states} states were "
-        "looked at",
-        "changed expression": f"does what the process `{result.label}` says if its changed "
-        f"expressions decide as the model's do; all {result.states} states were looked at",
-        "bounded": f"no difference to the process `{result.label}` was found, but not all was "
-        f"looked at: "
-        f"{result.bound}",
-        "different": f"does not do what the process `{result.label}` says",
+        "proved": f"{what}; {looked}",
+        "changed expression": f"{what} if its changed expressions decide as the model's do; "
+        f"{looked}",
+        "bounded": f"no difference between the workflow `{result.workflow}` and the process "
+        f"`{result.label}` was found, but not all was looked at: {result.bound}",
+        "different": f"the workflow `{result.workflow}` does not do what the process "
+        f"`{result.label}` says",
     }[result.verdict.value]
-    lines = _wrapped(f"{result.verdict.value}: the workflow `{result.workflow}` {said}", "")
+    lines = _wrapped(f"{result.verdict.value}: {said}", "")
     if result.difference is not None:
         lines += _wrapped(result.difference.message, "  ")
         lines += side_by_side(result.difference)
@@ -169,8 +170,15 @@ def _wrapped(text: str, indent: str) -> list[str]:
 
 
 def as_json_text(results: tuple[Verification, ...]) -> str:
-    """The results as JSON, one object a process."""
-    return json.dumps([_plain(r) for r in results], indent=2, ensure_ascii=False) + "\n"
+    """The results as JSON, by `orgflow_ir/schema/verification.schema.json`."""
+    from orgflow_ir.verification import VERIFICATION_VERSION
+
+    said = {
+        "format": "orgflow-verification",
+        "version": VERIFICATION_VERSION,
+        "results": [_plain(r) for r in results],
+    }
+    return json.dumps(said, indent=2, ensure_ascii=False) + "\n"
 
 
 def _plain(value: Any) -> Any:

@@ -102,6 +102,8 @@ class Backend(ABC):
     name: ClassVar[str]
     rules: ClassVar[tuple[type[Rule], ...]] = ()
     summary: ClassVar[str] = ""
+    examines: ClassVar[frozenset[str]] = frozenset()
+    """Names of passes whose findings `examine` says better of files in this target's format."""
 
     @property
     @abstractmethod
@@ -115,6 +117,10 @@ class Backend(ABC):
     def runner(self) -> Runner | None:
         """Something that executes what `emit` gives, if there is such a thing."""
         return None
+
+    def examine(self, source: SourceFile, ctx: PassContext) -> None:  # noqa: B027  # optional
+        """Report to `ctx` what is wrong with a file in this target's own format, beyond what the
+        frontend of the same name and the passes can tell; nothing by default."""
 
     def compare(self, old: SourceFile, new: SourceFile, ctx: PassContext) -> Comparison | None:
         """What changed between two files of this target, behaviour first; `None` where the target

@@ -1,18 +1,20 @@
 """Shipped test helpers: contract checks for frontends and backends, golden files of artifacts.
 
-Importable without pytest or syrupy; only the golden helpers need syrupy, when they are called.
+Importable without pytest or syrupy; only `artifact_extension` needs syrupy, when it is called. The
+pytest plugin (`orgflow_ir.pytest_plugin`) gives `check_golden` as the fixture `orgflow_golden`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import Any
 
 from orgflow_ir.contracts import Artifact, Backend, Frontend
 from orgflow_ir.diagnostics import Diagnostic, Rule, Severity
+from orgflow_ir.golden import GoldenMismatch, check_golden
 from orgflow_ir.minimal import minimal_model, minimal_models
 from orgflow_ir.model import Model
 from orgflow_ir.pass_manager import PassContext
@@ -22,10 +24,13 @@ from orgflow_ir.target import TARGET_RULES, Legal, constructs, legalise
 
 __all__ = [
     "ContractError",
+    "GoldenMismatch",
     "artifact_extension",
     "artifacts_text",
     "check_backend",
     "check_frontend",
+    "check_golden",
+    "difference_text",
     "emit",
     "minimal_model",
     "minimal_models",
@@ -201,12 +206,35 @@ def artifacts_text(artifacts: Iterable[Artifact]) -> str:
     return "".join(f"=== {a.path}\n{a.text}" for a in items)
 
 
+_PATH_LINE = re.compile(r"(?m)^=== .*\n")
+
+
+def difference_text(old: str, new: str, target: str = "n8n") -> str | None:
+    """What changed between two texts of a target (as `artifacts_text` makes them), behaviour
+    first; `None` where the target cannot tell, or nothing but layout differs.
+
+    Raises `KeyError` for a target that is not there.
+    """
+    from orgflow_ir.comparison_text import comparison_text
+    from orgflow_ir.plugins import Registry
+
+    sources = []
+    for name, text in (("golden", old), ("now", new)):
+        parts = [part.strip() for part in _PATH_LINE.split(text) if part.strip()]
+        joined = text if len(parts) == 1 else f"[{','.join(parts)}]"
+        sources.append(SourceFile(name, joined.encode("utf-8", "replace")))
+    found = Registry().backends[target].compare(sources[0], sources[1], PassContext())
+    return comparison_text(found) if found is not None and found.differs else None
+
+
 @lru_cache
-def artifact_extension(suffix: str = "json") -> Any:
+def artifact_extension(suffix: str = "json", target: str | None = None) -> Any:
     """A syrupy extension that keeps what a backend emitted as a file as people would open it.
 
     Use: `assert artifacts == snapshot.use_extension(artifact_extension())`, where `artifacts` is
-    a tuple of `Artifact`, one `Artifact`, or text. Needs syrupy.
+    a tuple of `Artifact`, one `Artifact`, or text. With a `target`, as in
+    `artifact_extension(target="n8n")`, a failure shows what changed in behaviour and in nodes in
+    place of the lines that differ. Needs syrupy.
     """
     from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
@@ -221,5 +249,15 @@ def artifact_extension(suffix: str = "json") -> Any:
             if isinstance(data, str):
                 return data
             return artifacts_text((data,) if isinstance(data, Artifact) else data)
+
+        def diff_lines(self, serialized_data: Any, snapshot_data: Any) -> Iterator[str]:
+            """What a failure shows."""
+            told = None
+            if target is not None:
+                told = difference_text(str(snapshot_data), str(serialized_data), target)
+            if told is None:
+                yield from super().diff_lines(serialized_data, snapshot_data)
+            else:
+                yield from told.splitlines()
 
     return ArtifactExtension

@@ -7,6 +7,9 @@ from typing import Literal, NamedTuple
 
 from orgflow_ir.diagnostics import Step
 
+VERIFICATION_VERSION = 1
+"""Version of the JSON; raised when a field changes its meaning or goes."""
+
 
 class Verdict(StrEnum):
     """What is known of a workflow and a process (DESIGN, idea 4).

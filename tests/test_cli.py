@@ -19,7 +19,9 @@ from orgflow.commands.options import parse_target
 
 Invoke = Callable[..., Ran]
 
-COMMANDS = ("compile", "check", "explain", "opt", "list", "trace", "run", "engine", "eval")
+COMMANDS = (
+    "compile", "check", "explain", "opt", "list", "trace", "diff", "run", "engine", "eval"
+)  # fmt: skip
 
 
 @pytest.fixture
@@ -161,7 +163,8 @@ def test_check_golden(invoke: Invoke, linear: Path, tmp_path: Path) -> None:
     golden.write_text(golden.read_text().replace("Ship order", "Keep order"))
     differs = invoke(*command)
     assert differs.code == 1
-    assert differs.out.startswith(f"--- {golden}\n+++ compiled now\n@@")
+    assert differs.out.startswith(f"--- {golden}\n+++ compiled now\nOrder: same behaviour\n")
+    assert "`Keep order` is now `Ship order`" in differs.out
     assert "Keep order" in golden.read_text()
 
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
+from orgflow_ir.comparison import COMPARISON_VERSION, ChangeKind, Kind, Verdict
 from orgflow_ir.diagnostics import Diagnostic
 from orgflow_ir.reporters import JSON_VERSION
+from orgflow_ir.verification import VERIFICATION_VERSION, How
+from orgflow_ir.verification import Verdict as Verified
 
 FOLDER = Path(__file__).resolve().parent.parent / "orgflow_ir" / "schema"
 
@@ -48,7 +51,112 @@ def diagnostics_schema() -> dict[str, Any]:
     }
 
 
+def verification_schema() -> dict[str, Any]:
+    """What `verify --json` prints."""
+    text = {"type": "string"}
+    maybe = {"type": ["string", "null"]}
+    step = {
+        "action": text,
+        "element": text,
+        "taken": _list(text),
+        "instance": {"type": "integer"},
+    }
+    difference = _closed(
+        {
+            "message": text,
+            "lines": _list(_closed({"model": text, "workflow": text})),
+            "steps": _list(_closed(step)),
+            "unfit": {"type": "boolean"},
+        }
+    )
+    how = {"enum": list(get_args(How))}
+    result = _closed(
+        {
+            "process": text,
+            "label": text,
+            "workflow": text,
+            "verdict": {"enum": [v.value for v in Verified]},
+            "states": _COUNT,
+            "bound": maybe,
+            "difference": {"anyOf": [{"type": "null"}, difference]},
+            "changed": _list(_closed({"node": text, "element": text, "was": text, "now": text})),
+            "added": _list(text),
+            "missing": _list(text),
+            "matched": _list(_closed({"node": text, "element": text, "how": how})),
+            "delayed": _list(text),
+            "assumed": _list(text),
+        }
+    )
+    return {
+        "$schema": _DIALECT,
+        "title": "orgflow verification",
+        **_closed(
+            {
+                "format": {"const": "orgflow-verification"},
+                "version": {"const": VERIFICATION_VERSION},
+                "results": _list(result),
+            }
+        ),
+    }
+
+
+def comparison_schema() -> dict[str, Any]:
+    """What `diff --format json` prints."""
+    text, flag = {"type": "string"}, {"type": "boolean"}
+    maybe = {"type": ["string", "null"]}
+    behaviour = _closed(
+        {
+            "verdict": {"enum": list(get_args(Verdict))},
+            "looked_at": _COUNT,
+            "reason": text,
+            "run": _list(_closed({"old": text, "new": text, "same": flag})),
+            "assumed": _list(text),
+        }
+    )
+    change = _closed(
+        {
+            "kind": {"enum": list(get_args(ChangeKind))},
+            "what": text,
+            "name": text,
+            "detail": text,
+            "old": maybe,
+            "new": maybe,
+        }
+    )
+    part = _closed(
+        {
+            "old": maybe,
+            "new": maybe,
+            "how": text,
+            "differs": flag,
+            "layout": flag,
+            "behaviour": {"anyOf": [{"type": "null"}, behaviour]},
+            "changes": _list(change),
+        }
+    )
+    return {
+        "$schema": _DIALECT,
+        "title": "orgflow comparison",
+        **_closed(
+            {
+                "format": {"const": "orgflow-comparison"},
+                "version": {"const": COMPARISON_VERSION},
+                "old": text,
+                "new": text,
+                "kind": {"enum": list(get_args(Kind))},
+                "differs": flag,
+                "verdict": {"enum": list(get_args(Verdict))},
+                "layout_only": flag,
+                "notes": _list(text),
+                "parts": _list(part),
+            }
+        ),
+    }
+
+
 SCHEMAS = {
+    "comparison.schema.json": comparison_schema,
+    "verification.schema.json": verification_schema,
     "diagnostics.schema.json": diagnostics_schema,
 }
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from orgflow.backends.n8n import rules
 from orgflow.backends.n8n.compare.rules import COMPARE_RULES
 from orgflow.backends.n8n.emit import Emission, emit_process
+from orgflow.backends.n8n.examine import EXAMINE_RULES
 from orgflow.backends.n8n.format import Workflow, dumps
 from orgflow.backends.n8n.names import slug
 from orgflow.backends.n8n.parallel import report_parallel
@@ -36,7 +37,17 @@ class N8nBackend(Backend):
 
     name = "n8n"
     summary = "n8n workflow JSON, checked offline, for the editor, the API and n8n's own engine"
-    rules = (*rules.N8N_RULES, *VERIFY_RULES, *COMPARE_RULES)
+    rules = (*rules.N8N_RULES, *EXAMINE_RULES, *VERIFY_RULES, *COMPARE_RULES)
+    examines = frozenset(
+        {
+            "merge-deadlock",
+            "loop-termination",
+            "lack-of-synchronisation",
+            "leftover-tokens",
+            "stuck-runs",
+            "undecided-flow",
+        }
+    )
 
     @property
     def target(self) -> TargetSpec:
@@ -61,6 +72,12 @@ class N8nBackend(Backend):
         from orgflow.backends.n8n.verify.report import verify_file
 
         return verify_file(model, source, ctx, strict=strict)
+
+    def examine(self, source: SourceFile, ctx: PassContext) -> None:
+        """What n8n refuses, or takes and does otherwise than it looks: OF430 to OF469."""
+        from orgflow.backends.n8n.examine.examine import examine
+
+        examine(source, ctx)
 
     def emit(self, model: Model, ctx: PassContext) -> tuple[Artifact, ...]:
         """One file a process. What fails our own check of the format is OF911, never printed."""

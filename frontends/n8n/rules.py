@@ -151,7 +151,7 @@ class DeadConnection(Rule):
     """
     What it finds
         A connection that can never carry anything: from an output the node does not have, from
-        any but the first output of a disabled node, into a trigger, or the same one twice.
+        any but the first output of a disabled node, or into a trigger.
     Why it is wrong
         n8n says nothing and never runs what hangs on it. The connection is kept as data of the
         process and is no flow of it.

@@ -18,7 +18,7 @@ from orgflow.frontends.n8n.rules import (
     WrongWorkflowValue,
 )
 
-from orgflow_ir.diagnostics import Rule
+from orgflow_ir.diagnostics import Rule, Severity
 from orgflow_ir.json_places import JsonDocument, JsonNode, json_path
 from orgflow_ir.pass_manager import PassContext
 from orgflow_ir.source import SourceLocation
@@ -138,18 +138,29 @@ class Opener:
         return self.document.loc(item, json_path(path))
 
     def report(
-        self, rule: type[Rule], message: str, path: Path, help: str, element: str | None = None
+        self,
+        rule: type[Rule],
+        message: str,
+        path: Path,
+        help: str,
+        element: str | None = None,
+        severity: Severity | None = None,
     ) -> None:
         """Tell of a fault at a JSON path."""
         loc = self.loc(path, self.document.root.find(path))
-        self.ctx.emit(rule, message, loc=loc, help=help, element=element)
+        self.ctx.emit(rule, message, loc=loc, help=help, element=element, severity=severity)
 
-    def _wrong(self, path: Path, value: Any, wanted: str) -> None:
+    def _wrong(self, path: Path, value: Any, wanted: str, kind: str = "main") -> None:
+        """A value of the wrong type; in a connection of a `kind` that n8n does not know, n8n does
+        not look at it (N8N.md, "refused nowhere")."""
+        unread = kind != "main" and not kind.startswith("ai_")
         self.report(
             WrongWorkflowValue,
-            f"{json_path(path)} is {_KINDS[type(value)]}, not {wanted}",
+            f"{json_path(path)} is {_KINDS[type(value)]}, not {wanted}"
+            + (f", and n8n has no connections of the type `{kind}`" if unread else ""),
             path,
             f"write {wanted}",
+            severity=Severity.WARNING if unread else None,
         )
 
     def _repeated(self, path: Path, item: JsonNode) -> None:
@@ -258,7 +269,7 @@ class Opener:
             if outputs is None:
                 continue
             if not isinstance(outputs, list):
-                self._wrong((*at, kind), outputs, "a list")
+                self._wrong((*at, kind), outputs, "a list", kind)
                 flow.lost.append([name, kind, None, outputs])
                 continue
             for output, ends in enumerate(outputs):
@@ -266,7 +277,7 @@ class Opener:
                     continue
                 where = (*at, kind, output)
                 if not isinstance(ends, list):
-                    self._wrong(where, ends, "a list")
+                    self._wrong(where, ends, "a list", kind)
                     flow.lost.append([name, kind, output, ends])
                     continue
                 for number, end in enumerate(ends):

@@ -69,13 +69,7 @@ class Wiring:
         `beside` tells for each element added the one it was added for."""
         into: dict[int, list[Wire]] = {n.index: [] for n in nodes}
         out: dict[int, list[Wire]] = {n.index: [] for n in nodes}
-        seen: set[tuple[int, int, int, int]] = set()
-        for wire in wires:
-            mark = (wire.source.index, wire.output, wire.target.index, wire.input)
-            if mark in seen:
-                self.dead.append((wire, "is there twice"))
-                continue
-            seen.add(mark)
+        for wire in wires:  # one that is there twice carries two tokens: n8n runs its target twice
             out[wire.source.index].append(wire)
             into[wire.target.index].append(wire)
         shapes = {n.index: self._ways(n, out[n.index]) for n in nodes}

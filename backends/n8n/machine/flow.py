@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 from orgflow.backends.n8n.format import TYPE_PREFIX
 from orgflow.backends.n8n.machine.behaviour import Behaviour, behaviour
+from orgflow.backends.n8n.machine.config import Frame
 
 OnError = Literal["stop", "regular", "error"]
 
@@ -71,12 +72,23 @@ class Flow:
     Attributes:
         id: the id it is called by, None for the main workflow.
         entry: index of the trigger it starts at when it is called, None without one.
+        ends: the nodes that may be the last ones to run, as a set of bits.
+        all_runs: called, it returns what its last node handed on in all its runs.
     """
 
     id: str | None
     nodes: tuple[Node, ...]
     by_name: Mapping[str, int]
     entry: int | None
+    ends: int = -1
+    all_runs: bool = True
+
+
+def on_top(flow: Flow, frame: Frame) -> Node:
+    """The node that runs next in an execution, as n8n treats it there."""
+    node = flow.nodes[frame.stack[-1][0]]
+    passes = bool(frame.passing) and frame.passing[-1] == len(frame.stack) - 1
+    return replace(node, disabled=True) if passes else node
 
 
 def compile_flow(
@@ -112,7 +124,8 @@ def compile_flow(
         _node(row, index, wires[index], inputs[index], ancestors[index], known)
         for index, row in enumerate(rows)
     )
-    return Flow(flow_id, nodes, by_name, _entry(rows))
+    entry = _entry(rows)
+    return Flow(flow_id, nodes, by_name, entry, _ends(nodes), _all_runs(rows, entry))
 
 
 def _wires(
@@ -141,20 +154,56 @@ def _wires(
 
 
 def _closure(parents: Sequence[int]) -> list[int]:
-    """For each node the nodes it can be reached from, without itself."""
-    reached = list(parents)
-    changed = True
-    while changed:
-        changed = False
-        for index, mask in enumerate(reached):
-            grown, rest = mask, mask
-            while rest:
-                low = rest & -rest
-                grown |= reached[low.bit_length() - 1]
-                rest ^= low
-            if grown != mask:
-                reached[index] = grown
-                changed = True
+    """For each node the nodes it can be reached from, without itself.
+
+    Strongly connected components, sources first (Tarjan's algorithm against the wires): the nodes
+    of one have the same ancestors, so each wire is looked at once.
+    """
+    size = len(parents)
+    number, low = [0] * size, [0] * size
+    reached = [0] * size
+    path: list[int] = []
+    count = 0
+    for root in range(size):
+        if number[root]:
+            continue
+        count += 1
+        number[root] = low[root] = count
+        path.append(root)
+        work = [(root, parents[root])]
+        while work:
+            index, rest = work[-1]
+            if rest:
+                bit = rest & -rest
+                work[-1] = (index, rest ^ bit)
+                parent = bit.bit_length() - 1
+                if not number[parent]:
+                    count += 1
+                    number[parent] = low[parent] = count
+                    path.append(parent)
+                    work.append((parent, parents[parent]))
+                elif low[parent] <= size:
+                    low[index] = min(low[index], number[parent])
+                continue
+            work.pop()
+            if work:
+                below = work[-1][0]
+                low[below] = min(low[below], low[index])
+            if low[index] == number[index]:
+                members = [path.pop()]
+                while members[-1] != index:
+                    members.append(path.pop())
+                mask = 0
+                for member in members:
+                    low[member] = size + 1  # done
+                    rest = parents[member]
+                    mask |= rest
+                    while rest:
+                        bit = rest & -rest
+                        mask |= reached[bit.bit_length() - 1]
+                        rest ^= bit
+                for member in members:
+                    reached[member] = mask
     return [mask & ~(1 << index) for index, mask in enumerate(reached)]
 
 
@@ -206,3 +255,24 @@ def _entry(rows: Sequence[Mapping[str, Any]]) -> int | None:
         if row.get("type") == f"{TYPE_PREFIX}executeWorkflowTrigger" and not row.get("disabled"):
             return index
     return None
+
+
+def _ends(nodes: Sequence[Node]) -> int:
+    """Nodes that do not always hand something to a node that runs at once."""
+    found = 0
+    for node in nodes:
+        direct = {wire.output for wire in node.wires if nodes[wire.target].inputs < 2}
+        kind = "pass" if node.disabled else node.behaviour.kind
+        always = kind in ("trigger", "pass") and 0 in direct
+        if not always or node.on_error != "stop":
+            found |= 1 << node.index
+    return found
+
+
+def _all_runs(rows: Sequence[Mapping[str, Any]], entry: int | None) -> bool:
+    """Before version 1.2 of the trigger one run was returned, unless it says otherwise."""
+    if entry is None:
+        return True
+    parameters = rows[entry].get("parameters") or {}
+    version = float(rows[entry].get("typeVersion", 1))
+    return version >= 1.2 or parameters.get("returnOutput") == "allRuns"

@@ -148,7 +148,6 @@ def test_an_empty_workflow_or_one_of_notes_needs_no_trigger() -> None:
         ([node("I", "if", 2)], "Start > I, I:2 > A", "leaves by output 2"),
         ([node("I", "if", 2, disabled=True)], "Start > I, I:1 > A", "leaves a disabled node"),
         ([], "Start > A, A > Start", "leads into a trigger"),
-        ([], "Start > A, Start > A", "is there twice"),
         ([node("N", "stickyNote")], "Start > N", "has an end that is no step"),
         ([node("E", "stopAndError")], "Start > E, E > A", "leaves by output 0"),
     ],
@@ -160,6 +159,17 @@ def test_of058_dead_connections(nodes: list[dict[str, Any]], text: str, why: str
     assert [d.code for d in found] == ["OF058"]
     assert why in found[0].message
     assert missing(value, model, model.processes[0]) == []
+
+
+def test_a_connection_that_is_there_twice_is_two_flows() -> None:
+    """n8n runs its target twice, measured on the local engine."""
+    value = workflow([START, STEP], "Start > A, Start > A")
+    model, found = read(value)
+    assert model is not None
+    assert found == []
+    flows = [(f.source, f.target) for f in model.processes[0].flows]
+    assert len(flows) == 2
+    assert len(set(flows)) == 1
 
 
 def test_of060_a_broken_map() -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 import verify_edits as edits
 from cli_cases import DEADLOCK, LINEAR, Ran
@@ -15,6 +16,7 @@ from orgflow import cli
 
 ROOT = Path(__file__).resolve().parents[4]
 LEAVE = ROOT / "examples" / "leave-request" / "model.bpmn"
+SCHEMA = ROOT / "orgflow_ir" / "schema" / "verification.schema.json"
 Invoke = Callable[..., Ran]
 
 
@@ -88,11 +90,17 @@ def test_legacy_order_is_an_error(invoke: Invoke, workflow: Path) -> None:
     assert "has not the execution order v1" in ran.err
 
 
-def test_as_json(invoke: Invoke, workflow: Path) -> None:
+def test_json_keeps_its_schema(invoke: Invoke, workflow: Path) -> None:
+    schema = json.loads(SCHEMA.read_text("utf-8"))
     ran = invoke("verify", LEAVE, workflow, "--json")
-    (result,) = json.loads(ran.out)
+    jsonschema.validate(json.loads(ran.out), schema)
+    (result,) = json.loads(ran.out)["results"]
     assert (result["process"], result["verdict"]) == ("leave_request", "proved")
     assert {"node": "Leave needed", "element": "leave_needed", "how": "map"} in result["matched"]
+    changed(workflow, lambda w: edits.without(w, "Send rejection"))
+    ran = invoke("verify", LEAVE, workflow, "--json")
+    jsonschema.validate(json.loads(ran.out), schema)
+    assert json.loads(ran.out)["results"][0]["difference"]["steps"]
 
 
 def test_standing_still_is_told(invoke: Invoke, tmp_path: Path) -> None:

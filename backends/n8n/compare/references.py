@@ -1,0 +1,54 @@
+"""References to nodes in expressions and code, `$('Name')` and its older forms, under new names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+_CODE = frozenset({"jsCode", "functionCode", "pythonCode"})
+_QUOTED = re.compile(
+    r"""(?P<before>\$(?:node\s*\[|items\s*\(|\()\s*)
+        (?P<quote>['"`])(?P<name>(?:\\.|(?!(?P=quote))[^\\\n])*)(?P=quote)""",
+    re.VERBOSE,
+)
+_DOTTED = re.compile(r"(?P<before>\$node\.)(?P<name>[A-Za-z_$][\w$]*)")
+_WORD = re.compile(r"[A-Za-z_$][\w$]*")
+_ESCAPE = re.compile(r"\\(.)")
+
+
+def follow(value: Any, renamed: Mapping[str, str], *, code: bool = False) -> Any:
+    """`value` (parameters, or a part of them) as n8n's editor leaves it after nodes were renamed:
+    references in expressions and in code name the new nodes. `code`: it is the text of a script."""
+    if not renamed:
+        return value
+    if isinstance(value, str):
+        return _text(value, renamed) if code or value.startswith("=") else value
+    if isinstance(value, list):
+        return [follow(v, renamed, code=code) for v in value]
+    if isinstance(value, Mapping):
+        return {k: follow(v, renamed, code=code or k in _CODE) for k, v in value.items()}
+    return value
+
+
+def _text(text: str, renamed: Mapping[str, str]) -> str:
+    if "$" not in text:
+        return text
+
+    def quoted(match: re.Match[str]) -> str:
+        name = _ESCAPE.sub(r"\1", match["name"])
+        if name not in renamed:
+            return match[0]
+        quote = match["quote"]
+        new = renamed[name].replace("\\", "\\\\").replace(quote, f"\\{quote}")
+        return f"{match['before']}{quote}{new}{quote}"
+
+    def dotted(match: re.Match[str]) -> str:
+        new = renamed.get(match["name"])
+        if new is None:
+            return match[0]
+        if _WORD.fullmatch(new):
+            return f"{match['before']}{new}"
+        return f'{match["before"][:-1]}["{new}"]'
+
+    return _DOTTED.sub(dotted, _QUOTED.sub(quoted, text))

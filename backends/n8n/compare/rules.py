@@ -1,0 +1,27 @@
+"""Rules of comparisons: OF490 to OF499."""
+
+from __future__ import annotations
+
+from orgflow_ir.diagnostics import Rule, Severity
+
+
+class NotComparable(Rule):
+    """
+    What it finds
+        A file given to `diff` or to `compile --check` as an n8n workflow that is not JSON, or in
+        which there is no workflow.
+    Why it is wrong
+        There is nothing to compare with: every node would be called new.
+    Example
+        A golden file with the conflict marks of a merge in it: <<<<<<< HEAD
+    Instead
+        Correct the file, export the workflow again, or write the golden file anew:
+        orgflowc compile model.bpmn --target n8n -o golden.json
+    """
+
+    code = "OF490"
+    name = "not-comparable"
+    severity = Severity.ERROR
+
+
+COMPARE_RULES: tuple[type[Rule], ...] = (NotComparable,)

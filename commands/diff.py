@@ -1,0 +1,118 @@
+"""`orgflowc diff`: what changed from one version to the other (`comparison.schema.json`)."""
+
+from __future__ import annotations
+
+import click
+from orgflow.commands import driver
+from orgflow.commands.output import write_stdout
+from orgflow.commands.session import Session, leave, text_width
+
+from orgflow_ir.comparison import Comparison, to_dict
+from orgflow_ir.comparison_text import comparison_text
+from orgflow_ir.contracts import Backend, Frontend
+from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.rules import UnreadableInput
+from orgflow_ir.source import SourceFile
+
+SAME, DIFFERENT, NOT_COMPARED = 0, 1, 2
+
+
+@click.command("diff", short_help="Say what changed between two versions.")
+@click.argument("old", metavar="OLD")
+@click.argument("new", metavar="NEW")
+@click.option(
+    "--from",
+    "from_",
+    metavar="FRONTEND",
+    help="Format of both inputs; needed for `-`, else known by the suffix.",
+)
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(("text", "json")),
+    default="text",
+    help="Form of the comparison on standard output.  [default: text]",
+)
+def command(old: str, new: str, from_: str | None, format_: str) -> None:
+    """Say what changed from OLD to NEW: first in behaviour, then in nodes and parameters.
+
+    Each is a workflow file or a model. Positions, ids and the order of keys are ignored. Exit
+    code 0: no difference, 1: differences, 2: the two cannot be compared.
+    """
+    if old == new == "-":
+        raise click.UsageError("only one of OLD and NEW can be standard input")
+    if from_ is None and "-" in (old, new):
+        raise click.UsageError("standard input needs its format: --from FRONTEND")
+    session = Session()
+    ctx = session.context()
+    sources = [_read(path, session, ctx) for path in (old, new)]
+    found = None
+    if sources[0] is not None and sources[1] is not None:
+        try:
+            found = compare_sources(sources[0], sources[1], session, ctx, from_)
+        except driver.UnknownName as error:
+            raise click.UsageError(str(error)) from None
+    session.collect(ctx)
+    session.diagnostics = [d for d in session.diagnostics if d.severity.value == "error"]
+    session.show()
+    if found is None:
+        leave(NOT_COMPARED)
+    if format_ == "json":
+        import json
+
+        write_stdout(json.dumps(to_dict(found), ensure_ascii=False, indent=1) + "\n")
+    else:
+        write_stdout(comparison_text(found, text_width()))
+    leave(DIFFERENT if found.differs else SAME)
+
+
+def _read(path: str, session: Session, ctx: PassContext) -> SourceFile | None:
+    session.inputs.append(driver.STDIN if path == "-" else path)
+    try:
+        source = driver.read_source(path)
+    except driver.InputError as error:
+        ctx.emit(UnreadableInput, str(error), help=error.help)
+        return None
+    session.sources[source.path] = source.data
+    return source
+
+
+def compare_sources(
+    old: SourceFile, new: SourceFile, session: Session, ctx: PassContext, from_: str | None
+) -> Comparison | None:
+    """Two workflows of one target by that target's own comparison, everything else as models;
+    `None` after an error. Raises `driver.UnknownName` for a frontend that is not there."""
+    registry = session.registry
+    frontends = [driver.choose_frontend(source, registry, ctx, from_) for source in (old, new)]
+    if frontends[0] is None or frontends[1] is None:
+        return None
+    targets = [_target(frontend, registry.backends) for frontend in frontends]
+    if targets[0] is not None and targets[0] is targets[1]:
+        return targets[0].compare(old, new, ctx)
+    from orgflow_ir.model_changes import compare_models
+
+    ctx.options = {**ctx.options, "diagram": True}  # that only a drawing differs is told
+
+    models = [f.parse(s, ctx) for f, s in zip(frontends, (old, new), strict=True) if f is not None]
+    if models[0] is None or models[1] is None:
+        return None
+    session.models += [model for model in models if model is not None]
+    names = (old.path, new.path)
+    if targets == [None, None]:
+        return compare_models(models[0], models[1], names=names)
+    workflow = old.path if targets[0] is not None else new.path
+    note = (
+        f"{workflow} is a workflow: what is compared is the model that is read from it, and of its "
+        "structure only the steps; `orgflowc verify` is the exact check of a workflow"
+    )
+    return compare_models(
+        models[0], models[1], names=names, kind="model and workflow", notes=(note,)
+    )
+
+
+def _target(frontend: Frontend | None, backends: dict[str, Backend]) -> Backend | None:
+    """The backend of the language that a frontend reads, where it compares by itself."""
+    backend = None if frontend is None else backends.get(frontend.name)
+    if backend is None or type(backend).compare is Backend.compare:
+        return None
+    return backend

@@ -1,0 +1,154 @@
+"""Golden files: what a model compiles to, kept beside it, and what differs when it changes.
+
+`compile --check` uses it, and by name `orgflow_ir.golden`, the part that tests of users see.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from io import StringIO
+from pathlib import Path
+
+import click
+from orgflow.commands import driver
+from orgflow.commands.compile import as_one
+from orgflow.commands.driver import compile_model
+from orgflow.commands.options import resolve_target
+from orgflow.commands.output import destinations, is_folder, write_files
+from orgflow.commands.session import text_width
+
+from orgflow_ir.comparison_text import comparison_text
+from orgflow_ir.contracts import Artifact, Backend
+from orgflow_ir.diagnostics import Diagnostic, Severity
+from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.plugins import Registry
+from orgflow_ir.source import SourceFile
+
+_FEW = 60
+"""Lines of a textual difference that are shown where only layout differs."""
+
+
+def wanted_files(golden: str, artifacts: Sequence[Artifact]) -> dict[Path, str]:
+    """The golden file or files and what has to be in each. Raises `click.UsageError`."""
+    path = Path(golden)
+    if path.is_file() and len(artifacts) > 1:
+        return {path: as_one(artifacts)}
+    if is_folder(golden, artifacts):
+        texts = (artifact.text for artifact in artifacts)
+        return dict(zip(destinations(golden, artifacts), texts, strict=True))
+    return {path: artifacts[0].text}
+
+
+def golden_difference(
+    wanted: Mapping[Path, str], backend: Backend, ctx: PassContext, width: int = 80
+) -> str:
+    """What differs between golden files and what is compiled now; empty where no byte does.
+
+    Behaviour and nodes where the target can compare (`Backend.compare`), with the textual
+    difference only where nothing else differs; a golden file that it cannot read is reported to
+    `ctx`.
+    """
+    lines: list[str] = []
+    for place, new in wanted.items():
+        data = place.read_bytes() if place.exists() else b""
+        if data == new.encode():
+            continue
+        old = data.decode("utf-8", "replace")
+        unified = _unified(old, new, str(place))
+        compared = None
+        if place.exists():
+            sources = SourceFile(str(place), data), SourceFile("compiled now", new.encode())
+            compared = backend.compare(*sources, ctx)
+        if compared is None:
+            lines += unified
+        elif compared.differs:
+            lines += [f"--- {place}\n", "+++ compiled now\n", comparison_text(compared, width)]
+        else:
+            lines += _few(unified)
+            said = "only layout differs: positions, ids, white space or the order of keys\n"
+            lines.append(said if compared.verdict == "same" else comparison_text(compared, width))
+    return "".join(lines)
+
+
+def _few(lines: list[str]) -> list[str]:
+    if len(lines) <= _FEW:
+        return lines
+    return [*lines[:_FEW], f"… {len(lines) - _FEW} more lines\n"]
+
+
+def _unified(old: str, new: str, name: str) -> list[str]:
+    import difflib
+
+    return list(difflib.unified_diff(_split(old), _split(new), name, "compiled now", lineterm="\n"))
+
+
+def _split(text: str) -> list[str]:
+    lines = text.splitlines(keepends=True)
+    if lines and not lines[-1].endswith("\n"):
+        lines[-1] += "\n\\ no newline at the end\n"
+    return lines
+
+
+def check_golden(
+    model: Path, golden: str, *, target: str = "n8n", frontend: str | None = None,
+    allow_lossy: bool = False, force: bool = False, update: bool = False,
+) -> str:  # fmt: skip
+    """What is wrong with a golden file, in words; empty where nothing is.
+
+    Args:
+        model: the model.
+        golden: the golden file, or with `/` at its end the folder of several.
+        target: as for `compile --target`.
+        frontend: as for `--from`.
+        allow_lossy: as `--allow-lossy`.
+        force: as `--force`.
+        update: write it anew instead of comparing.
+
+    Raises:
+        ValueError: no such frontend, target or option of the target.
+        OSError: a file that cannot be read.
+    """
+    registry = Registry()
+    ctx = PassContext(registry=registry)
+    try:
+        backend, options = resolve_target(target, registry)
+        source = SourceFile(str(model), model.read_bytes())
+        diagram = backend.target.wants_diagram
+        read = driver.load(source, registry, ctx, from_=frontend, diagram=diagram)
+        artifacts = None
+        if read is not None:
+            artifacts = compile_model(
+                read, backend, ctx, options=options, allow_lossy=allow_lossy, force=force
+            )
+        if artifacts is None:
+            return f"{model} does not compile\n{_told(ctx, source)}"
+        wanted = wanted_files(golden, artifacts)
+        if update:
+            write_files([item for item in wanted.items() if not _holds(*item)])
+            return ""
+        missing = [place for place in wanted if not place.exists()]
+        if missing:
+            return f"{missing[0]} does not exist: {model} has no golden file yet\n"
+        compared = PassContext(registry=registry)
+        said = golden_difference(wanted, backend, compared, text_width())
+    except driver.UnknownName as error:
+        raise ValueError(str(error)) from None
+    except click.ClickException as error:
+        raise ValueError(error.format_message()) from None
+    if not said:
+        return ""
+    told = "".join(f"{d.message}\n" for d in compared.diagnostics)
+    return f"{model} does not compile to {golden} any more\n{told}{said}"
+
+
+def _holds(place: Path, text: str) -> bool:
+    return place.is_file() and place.read_bytes() == text.encode()
+
+
+def _told(ctx: PassContext, source: SourceFile) -> str:
+    from orgflow_ir.reporters import TextReporter
+
+    errors: list[Diagnostic] = [d for d in ctx.diagnostics if d.severity is Severity.ERROR]
+    out = StringIO()
+    TextReporter(inputs=(source.path,), sources={source.path: source.data}).report(errors, out)
+    return out.getvalue()
