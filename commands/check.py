@@ -6,12 +6,13 @@ import io
 from pathlib import Path
 
 import click
-from orgflow.commands.driver import check_model
+from orgflow.commands.driver import STDIN, check_source
 from orgflow.commands.options import resolve_target, source_options
 from orgflow.commands.output import write_files
 from orgflow.commands.session import Session, exit_code, leave
 
 from orgflow_ir.contracts import Backend
+from orgflow_ir.source import SourceFile
 
 
 @click.command("check", short_help="Find what is wrong with models.")
@@ -61,10 +62,15 @@ def _check_one(
     ctx = session.context()
     model = session.load(path, ctx, from_)
     if model is not None:
+        name = STDIN if path == "-" else path
+        source = SourceFile(name, session.sources[name])
         if backend is None:
-            check_model(model, ctx)
+            check_source(source, model, ctx, from_)
         else:
-            from orgflow.commands.driver import legal_model
+            from orgflow.commands.driver import legal_model, own_backend
 
             legal_model(model, backend, ctx, options=options)
+            own = own_backend(source, session.registry, from_)
+            if own is not None:
+                own.examine(source, ctx)
     session.collect(ctx)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from orgflow_ir.collector import paused_collector
 from orgflow_ir.contracts import Artifact, Backend, Frontend
@@ -181,11 +181,30 @@ def check_model(
     *,
     last: Stage = Stage.ANALYSE,
     after_each: Sequence[AfterEach] = (),
+    without: Collection[str] = (),
 ) -> Model:
-    """Run the CHECK pipeline and the plugins' passes up to stage `last`; findings are in `ctx`."""
+    """Run the CHECK pipeline, but for the passes named in `without`, and the plugins' passes up to
+    stage `last`; findings are in `ctx`."""
     from orgflow.passes.pipelines import CHECK
 
-    return PassManager(with_outside(CHECK, ctx.registry, last), after_each).run(model, ctx)
+    passes = [p for p in CHECK if p.name not in without]
+    return PassManager(with_outside(passes, ctx.registry, last), after_each).run(model, ctx)
+
+
+def check_source(source: SourceFile, model: Model, ctx: PassContext, from_: str | None) -> None:
+    """`check_model` for a model read from `source`; where the file is in the format of a backend,
+    that backend examines it, and says itself what some passes would say of it as a process."""
+    assert ctx.registry is not None
+    backend = own_backend(source, ctx.registry, from_)
+    check_model(model, ctx, without=backend.examines if backend is not None else ())
+    if backend is not None:
+        backend.examine(source, ctx)
+
+
+def own_backend(source: SourceFile, registry: Registry, from_: str | None) -> Backend | None:
+    """The backend of the name of the frontend that reads `source`, if there is one."""
+    frontend = choose_frontend(source, registry, PassContext(), from_)
+    return registry.backends.get(frontend.name) if frontend is not None else None
 
 
 def compile_model(

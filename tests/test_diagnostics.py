@@ -9,6 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from orgflow.commands.driver import choose_frontend, own_backend
 from orgflow.passes.pipelines import CHECK
 
 from orgflow_ir.diagnostics import Diagnostic, Severity, apply
@@ -22,17 +23,20 @@ CASES = sorted(p for p in FOLDER.iterdir() if p.is_dir())
 REGISTRY = Registry(outside=False)
 
 
-def read(path: Path) -> tuple[Model | None, PassContext]:
-    frontend = next(f for f in REGISTRY.frontends.values() if path.suffix in f.suffixes)
-    ctx = PassContext(registry=REGISTRY)
-    return frontend.parse(SourceFile(path.name, path.read_bytes()), ctx), ctx
-
-
 def check(path: Path) -> tuple[Model | None, list[Diagnostic]]:
-    model, ctx = read(path)
+    """What `check` does: parse, the passes, and what the format's own backend has to say."""
+    source = SourceFile(path.name, path.read_bytes())
+    ctx = PassContext(registry=REGISTRY)
+    frontend = choose_frontend(source, REGISTRY, ctx, None)
+    assert frontend is not None
+    model = frontend.parse(source, ctx)
     if model is not None:
-        checked = PassManager(CHECK).run(model, ctx)
+        backend = own_backend(source, REGISTRY, None)
+        without = backend.examines if backend is not None else ()
+        checked = PassManager([p for p in CHECK if p.name not in without]).run(model, ctx)
         assert checked is model, "a pass that only looks gives back the model it was given"
+        if backend is not None:
+            backend.examine(source, ctx)
     return model, ctx.diagnostics
 
 

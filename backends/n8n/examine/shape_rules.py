@@ -1,0 +1,216 @@
+"""Rules of what n8n refuses, or takes and ignores (OF430 to OF440)."""
+
+from __future__ import annotations
+
+from orgflow_ir.diagnostics import Rule, Severity
+
+
+class UnknownNodeType(Rule):
+    """
+    What it finds
+        A node of n8n's own packages whose type this n8n does not have.
+    Why it is wrong
+        n8n does not publish the workflow; started by hand it stops there.
+    Example
+        `n8n-nodes-base.sqlite`, or `n8n-nodes-base.htpRequest`.
+    Instead
+        Correct the type, or use the node that replaced it.
+    """
+
+    code = "OF430"
+    name = "unknown-node-type"
+    severity = Severity.WARNING
+
+
+class UnknownTypeVersion(Rule):
+    """
+    What it finds
+        A `typeVersion` that this n8n does not know, often because it is newer.
+    Why it is wrong
+        n8n takes it without a word. Where each version of a node is a program of its own,
+        there is none to run and the run stops; other nodes run by rules nobody tested.
+    Example
+        An If with `"typeVersion": 9`.
+    Instead
+        A version that the message lists, with the parameters of that version.
+    """
+
+    code = "OF431"
+    name = "unknown-type-version"
+    severity = Severity.ERROR
+
+
+class MissingParameter(Rule):
+    """
+    What it finds
+        A node without a parameter that it requires.
+    Why it is wrong
+        The workflow is unfinished: n8n does not publish it, also where nothing leads to the
+        node.
+    Example
+        An HTTP Request without `url`.
+    Instead
+        Fill it in, or disable the node.
+    """
+
+    code = "OF432"
+    name = "missing-parameter"
+    severity = Severity.WARNING
+
+
+class UnknownParameter(Rule):
+    """
+    What it finds
+        A parameter that no version of its node knows.
+    Why it is wrong
+        n8n ignores it without a word and uses the default of what was meant.
+    Example
+        A Set with `"assignment": {…}`.
+    Instead
+        The name that the message proposes.
+    """
+
+    code = "OF433"
+    name = "unknown-parameter"
+    severity = Severity.WARNING
+
+
+class OtherVersionParameter(Rule):
+    """
+    What it finds
+        A parameter that the node knows in another version than its `typeVersion`.
+    Why it is wrong
+        n8n ignores it without a word: the node does not do what the parameter says.
+    Example
+        A Set of version 3.4 with `values`, which is how version 2 names its fields.
+    Instead
+        The parameter of this version, or the version of this parameter.
+    """
+
+    code = "OF434"
+    name = "other-version-parameter"
+    severity = Severity.WARNING
+
+
+class RefusedKey(Rule):
+    """
+    What it finds
+        A key of a workflow, of its settings or of a node that n8n does not know.
+    Why it is wrong
+        The API answers 400 to the whole workflow; the editor drops the key without a word.
+        A key that looks like a misspelt one is a warning: what it says does not happen.
+    Example
+        `"onErorr": "continueErrorOutput"` at a node.
+    Instead
+        Remove it, or spell it as n8n does.
+    """
+
+    code = "OF435"
+    name = "refused-key"
+    severity = Severity.INFO
+
+
+class UnknownErrorHandling(Rule):
+    """
+    What it finds
+        A value of `onError` that n8n does not know.
+    Why it is wrong
+        n8n takes it for the default: an error of this node stops the whole run.
+    Example
+        `"onError": "continueOutput"`.
+    Instead
+        `stopWorkflow`, `continueRegularOutput` or `continueErrorOutput`.
+    """
+
+    code = "OF436"
+    name = "unknown-error-handling"
+    severity = Severity.WARNING
+
+
+class IgnoredConnection(Rule):
+    """
+    What it finds
+        A connection to an input that the node does not have, or of a kind that n8n does not
+        know.
+    Why it is wrong
+        n8n says nothing. The connection carries nothing, or the node waits for inputs that
+        it then does not read.
+    Example
+        A wire to input 1 of an If.
+    Instead
+        Connect an input that exists, on `main`.
+    """
+
+    code = "OF437"
+    name = "ignored-connection"
+    severity = Severity.WARNING
+
+
+class ErrorWorkflowElsewhere(Rule):
+    """
+    What it finds
+        An `errorWorkflow` in the settings that is not in this file, or cannot be started by
+        an error.
+    Why it is wrong
+        If that workflow is not there, not published, or has no Error Trigger, n8n runs
+        nothing when this one fails, and does not say so.
+    Example
+        `"settings": {"errorWorkflow": "nowhere"}`.
+    Instead
+        Publish a workflow with an Error Trigger under that id.
+    """
+
+    code = "OF438"
+    name = "error-workflow-elsewhere"
+    severity = Severity.INFO
+
+
+class UnreadableCondition(Rule):
+    """
+    What it finds
+        Conditions of an If, Filter or Switch with an operator that does not exist, or in
+        the shape of another version of the node.
+    Why it is wrong
+        An unknown operator is never true; conditions of the wrong shape are as good as
+        none, and none is always true, or stop the run. Nothing says so before.
+    Example
+        `"operator": {"type": "string", "operation": "equalz"}`.
+    Instead
+        The operators of n8n's editor, in the shape of the node's version.
+    """
+
+    code = "OF439"
+    name = "unreadable-condition"
+    severity = Severity.ERROR
+
+
+class MistypedCondition(Rule):
+    """
+    What it finds
+        A strict comparison with a value of another type than its operator's.
+    Why it is wrong
+        The node fails at run time and with it the run, whatever the data.
+    Example
+        `5` as a text, compared as a number with `typeValidation` strict.
+    Instead
+        A value of the right type, or `looseTypeValidation` with `typeValidation` loose.
+    """
+
+    code = "OF440"
+    name = "mistyped-condition"
+    severity = Severity.ERROR
+
+
+SHAPE_RULES: tuple[type[Rule], ...] = (
+    UnknownNodeType,
+    UnknownTypeVersion,
+    MissingParameter,
+    UnknownParameter,
+    OtherVersionParameter,
+    RefusedKey,
+    UnknownErrorHandling,
+    IgnoredConnection,
+    ErrorWorkflowElsewhere,
+    UnreadableCondition,
+    MistypedCondition,
+)
