@@ -187,6 +187,14 @@ class Marking:
         self, point: Point, name: str, times: int = 0, steps: tuple[Step, ...] = ()
     ) -> Differs:
         """The workflow does something that the model does not, here."""
+        if point.unfit:
+            return Differs(
+                f"where no branch of `{point.unfit}` fits, the workflow goes on to `{name}`; the "
+                "model has no such run",
+                (SideBySide("", name),),
+                steps,
+                unfit=True,
+            )
         goes_on = self.next(point)
         line = SideBySide(" or ".join(goes_on[:_SHOWN]), name)
         if times:

@@ -12,7 +12,7 @@ from orgflow.backends.n8n.verify.choices import Reader
 
 from orgflow_ir.diagnostics import Step
 from orgflow_ir.semantics import State
-from orgflow_ir.verification import SideBySide
+from orgflow_ir.verification import Difference, SideBySide
 
 OPEN: Final = ("?",)
 """A decision that is set and not read yet; no flow has this id."""
@@ -93,6 +93,10 @@ class TooMuch(Exception):
     """A bound was hit; the text says which."""
 
 
+class PilesUp(TooMuch):
+    """The engine has more and more to do."""
+
+
 def live_decisions(machine: Machine, roles: Roles) -> list[frozenset[str]]:
     """For each node of the main workflow the gateways whose decision may be read from there on
     before it is set anew; all else about them can be forgotten."""
@@ -139,3 +143,26 @@ def inert_nodes(machine: Machine, roles: Roles) -> frozenset[int]:
         if left == inert:
             return frozenset(inert)
         inert = left
+
+
+def told(
+    seen: Mapping[Point, tuple[Point, Move] | None],
+    point: Point,
+    found: Differs,
+    first: tuple[Step, ...],
+) -> Difference:
+    """Both runs from the start up to the difference."""
+    lines, steps = [found.lines], [found.steps]
+    at = seen[point]
+    while at is not None:
+        before, move = at
+        lines.append(move.lines)
+        steps.append(move.steps)
+        at = seen[before]
+    steps.append(first)
+    return Difference(
+        found.message,
+        tuple(line for part in reversed(lines) for line in part),
+        tuple(step for part in reversed(steps) for step in part),
+        found.unfit or bool(point.unfit),
+    )

@@ -19,16 +19,19 @@ from orgflow.backends.n8n.machine import Config, Machine, Phase, Place
 from orgflow.backends.n8n.machine.flow import Node
 from orgflow.backends.n8n.machine.outcome import RUNS, Emits, Opens, Outcome, Resumes
 from orgflow.backends.n8n.verify.choices import Reader
+from orgflow.backends.n8n.verify.endless import Onward, circle, pumped
 from orgflow.backends.n8n.verify.marking import Marking, listed
 from orgflow.backends.n8n.verify.points import (
     OPEN,
     Differs,
     Move,
+    PilesUp,
     Point,
     Roles,
     TooMuch,
     inert_nodes,
     live_decisions,
+    told,
 )
 
 from orgflow_ir.diagnostics import Step
@@ -70,20 +73,36 @@ class Walk:
         `steps` are those of the model before it. Raises `TooMuch`.
         """
         seen: dict[Point, tuple[Point, Move] | None] = {start: None}
+        after: dict[Point, list[Onward]] = {}
         queue = deque([start])
         while queue:
             point = queue.popleft()
             self.states += 1
             if self.states > self.most:
                 raise TooMuch(f"more than {self.most} states")
+            onward = after.setdefault(point, [])
             try:
                 for move in self._moves(point):
+                    onward.append(Onward(move.to, bool(move.steps)))
                     if move.to not in seen:
                         seen[move.to] = (point, move)
                         queue.append(move.to)
             except Differs as found:
-                return _told(seen, point, found, steps)
-        return None
+                return told(seen, point, found, steps)
+            except PilesUp:
+                if not pumped(seen, point):
+                    raise
+                return told(seen, point, self._endless(point), steps)
+        stuck = circle(after)
+        return None if stuck is None else told(seen, stuck, self._endless(stuck), steps)
+
+    def _endless(self, point: Point) -> Differs:
+        place = self.machine.at(point.config)
+        name = place.node if place is not None else ""
+        return Differs(
+            f"the workflow goes round in circles at `{name}` for ever, where the model goes on",
+            (SideBySide(" or ".join(self.marking.next(point)[:3]), f"{name}: again and again"),),
+        )
 
     def _moves(self, point: Point) -> Iterator[Move]:
         place = self.machine.at(point.config)
@@ -109,13 +128,6 @@ class Walk:
 
     def _shows(self, point: Point, place: Place, node: Node, element: str) -> Iterator[Move]:
         name, items = place.node, place.inputs[0]
-        if point.unfit:
-            raise Differs(
-                f"where no branch of `{point.unfit}` fits, the workflow goes on to `{name}`; the "
-                "model has no such run",
-                (SideBySide("", name),),
-                unfit=True,
-            )
         for outcome in self._outcomes(point.config, node, place):
             if isinstance(outcome, Opens):
                 fired = self.marking.opens(point, element, name)
@@ -195,7 +207,7 @@ class Walk:
         frame = config.frames[0]
         size = len(frame.stack) + sum(len(entries) for _, entries in frame.waiting)
         if size > self.most_items:
-            raise TooMuch(f"items pile up in the workflow, over {self.most_items} of them")
+            raise PilesUp(f"items pile up in the workflow, over {self.most_items} of them")
         if not self.inert:
             return config
         kept = tuple(entry for entry in frame.stack if entry[0] not in self.inert)
@@ -375,26 +387,3 @@ class Walk:
 def _decide(point: Point, gateway: str, taken: tuple[str, ...]) -> Point:
     decided = {**dict(point.decided), gateway: taken}
     return point._replace(decided=tuple(sorted(decided.items())))
-
-
-def _told(
-    seen: Mapping[Point, tuple[Point, Move] | None],
-    point: Point,
-    found: Differs,
-    first: tuple[Step, ...],
-) -> Difference:
-    """Both runs from the start up to the difference."""
-    lines, steps = [found.lines], [found.steps]
-    at = seen[point]
-    while at is not None:
-        before, move = at
-        lines.append(move.lines)
-        steps.append(move.steps)
-        at = seen[before]
-    steps.append(first)
-    return Difference(
-        found.message,
-        tuple(line for part in reversed(lines) for line in part),
-        tuple(step for part in reversed(steps) for step in part),
-        found.unfit or bool(point.unfit),
-    )

@@ -251,6 +251,29 @@ def test_early_end_in_an_added_check(leave: Case) -> None:
     )
 
 
+def test_going_round_in_circles(leave: Case) -> None:
+    """A step that leads back to itself, alone or beside its way on: nothing that the model shows
+    happens, and the run never ends."""
+    alone = edits.inserted(leave.workflow, "Confirm leave")
+    alone["connections"]["Log it"]["main"] = [[{"node": "Log it", "type": "main", "index": 0}]]
+    message = different(leave, alone)
+    assert message.startswith("the workflow goes round in circles at `Log it` for ever")
+    beside = edits.inserted(leave.workflow, "Confirm leave")
+    edits.node(beside, "Log it")["position"] = [-999, -999]
+    beside["connections"]["Log it"]["main"][0].append(
+        {"node": "Log it", "type": "main", "index": 0}
+    )
+    assert different(leave, beside) == message
+
+
+def test_trying_again_is_no_circle(leave: Case) -> None:
+    workflow = edits.inserted(leave.workflow, "Confirm leave", "if", "Worked?")
+    workflow["connections"]["Worked?"]["main"].append(
+        [{"node": "Worked?", "type": "main", "index": 0}]
+    )
+    assert leave.verify(workflow).verdict is Verdict.PROVED
+
+
 def test_trigger_gone(leave: Case) -> None:
     workflow = edits.without(leave.workflow, "Leave needed")
     assert different(leave, workflow) == (
