@@ -14,15 +14,17 @@ EXAMPLE := examples/leave-request/model.bpmn
 
 export PYTHONUTF8 := 1
 
-.PHONY: help demo test lint types golden bench clean engine
+.PHONY: help demo test test-live lint types golden bench bench-verify clean engine
 
 help: ## print this
 	@echo "make demo     set up, compile an example, show what came out"
 	@echo "make test     set up with the local n8n engine, run all tests"
+	@echo "make test-live  tests on a real n8n server and in its editor (2.9 GB, installed once)"
 	@echo "make lint     ruff: rules and formatting"
 	@echo "make types    mypy, strict"
 	@echo "make golden   write the golden files anew (look at the diff)"
 	@echo "make bench    print the speed and memory figures beside their targets"
+	@echo "make bench-verify  mutated workflows on n8n's engine and before verify: who notices what"
 	@echo "make clean    remove .venv and everything that was made"
 
 # -- set-up: a stamp file a step, so that a second call does nothing ---------------------------
@@ -51,6 +53,10 @@ $(VENV)/.node: $(VENV)/.test
 	  || $(PIP) install --editable '.[node]'
 	@touch $@
 
+$(VENV)/.live: $(VENV)/.node
+	$(PIP) install --editable '.[test,live]'
+	@touch $@
+
 engine: $(VENV)/.node
 	@$(BIN)/orgflowc engine status >/dev/null 2>&1 || $(BIN)/orgflowc engine install
 
@@ -66,6 +72,10 @@ demo: $(VENV)/.demo ## compile an example and show what came out
 test: engine ## all tests
 	$(BIN)/python -m pytest -n 2 $(PYTEST_ARGS)
 
+test-live: engine $(VENV)/.live ## tests on a real n8n server and in its editor
+	@$(BIN)/orgflowc engine install --server
+	$(BIN)/python -m pytest tests/live $(PYTEST_ARGS)
+
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -80,6 +90,9 @@ golden: engine
 
 bench: $(VENV)/.test
 	$(BIN)/python benchmarks/bench.py
+
+bench-verify: engine
+	$(BIN)/python benchmarks/verify_mutants.py
 
 clean:
 	rm -rf $(VENV) .types build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

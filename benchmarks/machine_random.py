@@ -337,15 +337,18 @@ def conditions(expression: str) -> Json:
     return {"conditions": held, "options": {}}
 
 
-def case(seed: int) -> Case:
-    """The case of a seed."""
+def case(seed: int, make: type[Builder] = Builder, sizes: tuple[int, int] = (8, 61)) -> Case:
+    """The case of a seed; `sizes`: the fewest nodes of its main workflow, and one more than most.
+
+    Another builder makes the same graphs where it draws as this one does.
+    """
     rng = random.Random(seed)
     called: dict[str, Json] = {}
     builders: list[Builder] = []
     callable_: list[str] = []
     if rng.random() < 0.4:
         for index in range(rng.randrange(1, 3)):
-            child = Builder(rng, f"sub{index}", rng.randrange(2, 9), list(callable_))
+            child = make(rng, f"sub{index}", rng.randrange(2, 9), list(callable_))
             builders.append(child)
     mode = rng.choice(("error-outputs", "regular", "plain", "retry"))
     for child in builders:
@@ -353,7 +356,7 @@ def case(seed: int) -> Case:
         child.mode, child.callable = mode, list(callable_)
         called[child.flow_id] = child.build(0.1, 0.4)
         callable_.append(child.flow_id)
-    main = Builder(rng, None, rng.randrange(8, 61), callable_)
+    main = make(rng, None, rng.randrange(*sizes), callable_)
     main.mode = mode
     workflow = main.build(rng.choice((0.05, 0.12, 0.2)), rng.choice((0.1, 0.4, 0.8)))
     builders.append(main)

@@ -20,19 +20,26 @@ def command() -> None:
 
 @command.command("install")
 @click.option("--force", is_flag=True, help="Install again although it is there.")
+@click.option("--server", is_flag=True, help="A whole n8n server instead (2.9 GB, minutes).")
 @click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
-def install(force: bool, quiet: bool) -> None:
-    """Install the engine, unless it is there already (about a minute)."""
+def install(force: bool, server: bool, quiet: bool) -> None:
+    """Install the engine, unless it is there already (about a minute).
+
+    With --server a whole n8n server is installed beside it, into ORGFLOW_N8N_SERVER (else the
+    user's cache folder): for tests on the real thing. It needs python3, make and a C++ compiler.
+    """
     from orgflow.backends.n8n.engine.install import InstallError
     from orgflow.backends.n8n.engine.install import install as install_engine
     from orgflow.backends.n8n.engine.node import NodeError
+    from orgflow.backends.n8n.server.install import install as install_server
 
     def say(line: str) -> None:
         if line and not quiet:
             click.echo(line, err=True)
 
     try:
-        done = install_engine(say, force=force)
+        wanted = install_server if server else install_engine
+        done = wanted(say, force=force)
     except (InstallError, NodeError) as error:
         click.echo(f"orgflowc engine install: {error}", err=True)
         leave(MISUSE)

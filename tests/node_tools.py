@@ -19,8 +19,8 @@ from types import TracebackType
 from typing import IO, Any, NoReturn, Self
 
 import pytest
-from orgflow.backends.n8n.engine.install import _lock as lock
 from orgflow.backends.n8n.engine.node import NodeError, NodeRuntime, find_node, npm_command
+from orgflow.backends.n8n.engine.npm import lock
 
 _MARKER = "orgflow-test-tool.json"
 _NPM_FLAGS = (

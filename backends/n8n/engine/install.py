@@ -5,21 +5,26 @@ n8n's packages are under the Sustainable Use License: they are never part of thi
 
 from __future__ import annotations
 
-import collections
-import contextlib
 import json
 import os
 import shutil
-import subprocess
-import sys
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import IO
 
 from orgflow.backends.n8n.engine.node import NodeError, NodeRuntime, find_node, npm_command
+from orgflow.backends.n8n.engine.npm import (
+    QUIET_FLAGS,
+    OnLine,
+    lock,
+    move_into_place,
+    package_version,
+    remove_leftovers,
+    run_npm,
+    work_folder,
+)
+from orgflow.backends.n8n.engine.npm import InstallError as InstallError
 
 PACKAGES: Mapping[str, str] = MappingProxyType(
     {"n8n-core": "2.41.1", "n8n-nodes-base": "2.41.1", "n8n-workflow": "2.41.0"}
@@ -31,23 +36,6 @@ LAYOUT = 1
 """Raised when the content of an engine folder changes in a way that needs a new install."""
 
 _MARKER = "orgflow-engine.json"
-_NPM_FLAGS = (
-    "install",
-    "--ignore-scripts",  # nothing n8n needs here is built natively
-    "--no-audit",
-    "--no-fund",
-    "--no-package-lock",
-    "--no-progress",
-    "--loglevel=error",  # the engine runs on Nodes that many packages warn about
-)
-_LAST_LINES = 25
-_LOCK_POLL_SECONDS = 0.5
-
-OnLine = Callable[[str], None]
-
-
-class InstallError(RuntimeError):
-    """The engine was not installed; what was there before is still in place."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +76,9 @@ def status() -> EngineStatus:
         node = find_node()
     except NodeError as error:
         problems.append(str(error))
-    versions = {name: found for name in PACKAGES if (found := _version(path, name)) is not None}
+    versions = {
+        name: found for name in PACKAGES if (found := package_version(path, name)) is not None
+    }
     if not path.is_dir():
         problems.append(f"{path} does not exist: run `orgflowc engine install`")
     elif not (path / _MARKER).is_file():
@@ -132,31 +122,22 @@ def install(on_line: OnLine | None = None, force: bool = False) -> EngineStatus:
         target.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InstallError(f"cannot make {target.parent}: {error}") from error
-    with _lock(target.with_name(f"{target.name}.lock"), say):
+    with lock(target.with_name(f"{target.name}.lock"), say):
         if not force and status().installed:
             say(f"already installed in {target}")
             return status()
-        _remove_leftovers(target)
-        work = target.with_name(f"{target.name}.tmp-{os.getpid()}")
+        remove_leftovers(target)
+        work = work_folder(target)
         try:
             _fill(work, node, npm, say)
             _verify(work, node, say)
-            _move(work, target)
+            move_into_place(work, target)
         except OSError as error:
             raise InstallError(f"cannot install into {target}: {error}") from error
         finally:
             shutil.rmtree(work, ignore_errors=True)
     say(f"installed in {target}")
     return status()
-
-
-def _version(path: Path, package: str) -> str | None:
-    try:
-        text = (path / "node_modules" / package / "package.json").read_text(encoding="utf-8")
-        version = json.loads(text)["version"]
-    except (OSError, ValueError, KeyError):
-        return None
-    return str(version)
 
 
 def _fill(work: Path, node: NodeRuntime, npm: tuple[str, ...], say: OnLine) -> None:
@@ -169,31 +150,9 @@ def _fill(work: Path, node: NodeRuntime, npm: tuple[str, ...], say: OnLine) -> N
     }
     (work / "package.json").write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
     say(f"npm install with Node {node.version_text} ({node.origin})")
-    path = os.pathsep.join((str(node.path.parent), os.environ.get("PATH", os.defpath)))
-    last: collections.deque[str] = collections.deque(maxlen=_LAST_LINES)
-    with subprocess.Popen(
-        [*npm, *_NPM_FLAGS],
-        cwd=work,
-        env=os.environ | {"PATH": path},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        encoding="utf-8",
-        errors="replace",
-    ) as child:
-        try:
-            assert child.stdout is not None
-            for line in child.stdout:
-                last.append(line.rstrip())
-                say(line.rstrip())
-            code = child.wait()
-        except BaseException:  # Ctrl-C above all: npm must not go on in a folder that is removed
-            child.kill()
-            raise
-    if code != 0:
-        raise InstallError(f"npm install failed with exit code {code}:\n" + "\n".join(last))
-    wrong = [name for name, wanted in PACKAGES.items() if _version(work, name) != wanted]
+    # Nothing that n8n needs here is built natively.
+    run_npm(npm, ("install", "--ignore-scripts", *QUIET_FLAGS), work, node, say)
+    wrong = [name for name, wanted in PACKAGES.items() if package_version(work, name) != wanted]
     if wrong:
         raise InstallError(f"npm reported success but installed no or another {', '.join(wrong)}")
     marker = {"layout": LAYOUT, "packages": dict(PACKAGES), "node": node.version_text}
@@ -219,58 +178,3 @@ def _verify(work: Path, node: NodeRuntime, say: OnLine) -> None:
         raise InstallError(f"the installed engine does not run: {error}") from error
     if run.status != "success" or [entry.node for entry in run.order] != ["Start"]:
         raise InstallError(f"the installed engine does not run a trigger: {run.error}")
-
-
-def _move(work: Path, target: Path) -> None:
-    if not target.exists():
-        work.rename(target)
-        return
-    old = target.with_name(f"{target.name}.old-{os.getpid()}")
-    target.rename(old)
-    try:
-        work.rename(target)
-    except OSError:
-        old.rename(target)
-        raise
-    shutil.rmtree(old, ignore_errors=True)
-
-
-def _remove_leftovers(target: Path) -> None:
-    """Remove what killed installs left; the lock is held, so none of it is in use."""
-    for pattern in (f"{target.name}.tmp-*", f"{target.name}.old-*"):
-        for path in target.parent.glob(pattern):
-            shutil.rmtree(path, ignore_errors=True)
-
-
-@contextlib.contextmanager
-def _lock(path: Path, say: OnLine) -> Iterator[None]:
-    """Hold a lock of the operating system, which ends with the process however that ends."""
-    with path.open("a+b") as file:
-        told = False
-        while not _try_lock(file):
-            if not told:
-                say("waiting for another install to finish")
-                told = True
-            time.sleep(_LOCK_POLL_SECONDS)
-        yield  # closing the file unlocks it
-
-
-if sys.platform == "win32":
-    import msvcrt
-
-    def _try_lock(file: IO[bytes]) -> bool:
-        try:
-            file.seek(0)
-            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
-        except OSError:
-            return False
-        return True
-else:
-    import fcntl
-
-    def _try_lock(file: IO[bytes]) -> bool:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        return True

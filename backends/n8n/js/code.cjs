@@ -21,7 +21,14 @@ function makeTaskRunner(luxon) {
     };
     for (const name of PROXY_NAMES) {
       // Getters, as `$json` and others throw when there is no item to read.
-      Object.defineProperty(scope, name, { enumerable: true, get: () => proxy[name] });
+      Object.defineProperty(scope, name, { configurable: true, enumerable: true, get: () => proxy[name] });
+    }
+    if (functions.getNode().executeOnce) {
+      // The real runner gets the one item; n8n's proxy alone still shows all that came.
+      const items = functions.getInputData();
+      const own = { all: () => items, last: () => items.at(-1) };
+      const $input = new Proxy({}, { get: (_, name) => own[name] ?? proxy.$input[name] });
+      Object.defineProperty(scope, '$input', { enumerable: true, value: $input });
     }
     return vm.createContext(scope);
   }
@@ -32,17 +39,27 @@ function makeTaskRunner(luxon) {
     return result === undefined ? undefined : JSON.parse(JSON.stringify(result));
   }
 
+  /** With onError set, the real runner hands out an item that names the error and goes on. */
+  async function evaluateOr(settings, context, timeout) {
+    try {
+      return await evaluate(settings.code, context, timeout);
+    } catch (error) {
+      if (!settings.continueOnFail) throw error;
+      return { json: { error: String(error?.message ?? error) } };
+    }
+  }
+
   async function runCode(settings, functions, timeout) {
     const items = functions.getInputData();
     if (settings.nodeMode !== 'runOnceForEachItem') {
       const extra = { items, ...settings.additionalProperties };
-      return await evaluate(settings.code, contextFor(functions, 0, extra), timeout);
+      return await evaluateOr(settings, contextFor(functions, 0, extra), timeout);
     }
     const { startIndex, count } = settings.chunk ?? { startIndex: 0, count: items.length };
     const results = [];
     for (let index = startIndex; index < startIndex + count; index++) {
       const extra = { item: items[index], ...settings.additionalProperties };
-      const value = await evaluate(settings.code, contextFor(functions, index, extra), timeout);
+      const value = await evaluateOr(settings, contextFor(functions, index, extra), timeout);
       const plain = value && typeof value === 'object' && !Array.isArray(value);
       results.push(plain && value.pairedItem === undefined ? { ...value, pairedItem: { item: index } } : value);
     }

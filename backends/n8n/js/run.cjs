@@ -14,6 +14,29 @@ class LimitError extends Error {}
 const quote = (text) => JSON.stringify(text);
 const jsonOf = (main) => (main ?? []).map((output) => (output ?? []).map((item) => item.json));
 
+/**
+ * What a called workflow hands back, as on the server: its last node's runs together, or the last run
+ * where its trigger is an old one; once it was stored, the last run's first output.
+ */
+function returned(runs, trigger, stored) {
+  const last = runs.at(-1)?.data?.main ?? [];
+  if (stored) return [last[0] ?? []];
+  if (trigger.typeVersion < 1.2 && trigger.parameters?.returnOutput !== 'allRuns') return last;
+  const outputs = Math.max(0, ...runs.map((run) => run.data?.main?.length ?? 0));
+  const sorted = runs.toSorted((a, b) => (a.executionIndex ?? 0) - (b.executionIndex ?? 0));
+  return Array.from({ length: outputs }, (_, output) => sorted.flatMap((run) => run.data?.main?.[output] ?? []));
+}
+
+/**
+ * What writing an execution to the database and reading it back does to its stack: the entries of one
+ * node share a copy of it, which is no longer the node that later entries get. The node that is
+ * resumed is marked as disabled, and with it the entries that share it: a fault of n8n's.
+ */
+function storeAndLoad(runExecutionData) {
+  const stack = runExecutionData.executionData.nodeExecutionStack;
+  stack.splice(0, stack.length, ...structuredClone(stack));
+}
+
 class Run {
   constructor(host, request) {
     checkRequest(host.types, request);
@@ -176,13 +199,26 @@ class Run {
     const { error, runData, lastNodeExecuted } = result.data.resultData;
     if (error) throw Object.assign(new Error(error.message), error);
     this.children.set(child.id, result.data);
-    const last = runData[lastNodeExecuted]?.at(-1)?.data?.main ?? [];
-    return { executionId: child.id, data: last, waitTill: result.waitTill ?? null };
+    if (child.stored) this.storedWith(parent, options.node);
+    const data = returned(runData[lastNodeExecuted] ?? [], trigger, child.stored);
+    return { executionId: child.id, data, waitTill: result.waitTill ?? null };
+  }
+
+  /**
+   * The server stores a caller with what it called, and marks its calling node as disabled when it
+   * goes on, so that runs of that node that are still on its stack hand on what they got.
+   */
+  storedWith(parent, node) {
+    parent.stored = true;
+    for (const entry of parent.data.executionData.nodeExecutionStack) {
+      if (entry.node === node) entry.node = { ...entry.node, disabled: true };
+    }
+    storeAndLoad(parent.data);
   }
 
   execution(definition, key, trigger, rest) {
     this.executions += 1;
-    return { definition: structuredClone(definition), key, trigger, id: String(this.executions), realTypes: new Map(), parked: false, entry: null, last: null, ...rest };
+    return { definition: structuredClone(definition), key, trigger, id: String(this.executions), realTypes: new Map(), parked: false, stored: false, data: null, entry: null, last: null, ...rest };
   }
 
   /** The n8n Workflow of an execution, with the type of every stubbed node exchanged. */
@@ -218,6 +254,7 @@ class Run {
       },
     });
     for (;;) {
+      execution.data = runExecutionData;
       const engine = new this.host.Execute(additionalData, mode, runExecutionData);
       const running = engine.processRunExecutionData(workflow);
       this.active.add(running);
@@ -232,9 +269,8 @@ class Run {
   /** Ends the wait an execution is parked in; false where nobody ever answers. */
   async resume(execution, parked, waitTill) {
     const { runExecutionData, workflow } = parked;
+    storeAndLoad(runExecutionData);
     const [top] = runExecutionData.executionData.nodeExecutionStack;
-    // n8n marks the resumed node as disabled, on a copy: the node itself may run again.
-    top.node = { ...top.node };
     if (waitTill.getTime() === this.host.library.WAIT_FOR_SUB_EXECUTION.getTime()) {
       await this.drain();
       return false;
@@ -250,6 +286,7 @@ class Run {
     }
     if (answer === null && event.wait_till === null) return false;
     execution.parked = true;
+    execution.stored = true;
     if (kind === 'time' || answer === null) {
       event.resumed = kind === 'time' ? 'timer' : 'timeout';
       return true;

@@ -101,7 +101,7 @@ def behaviour(node: Mapping[str, Any], wired: int, known: frozenset[str]) -> Beh
         case "splitInBatches" if version >= 3:
             return _batches(parameters)
         case "stopAndError":
-            return Behaviour("stop")
+            return Behaviour("stop", outputs=0)
         case "wait":
             return _wait(version, parameters)
         case "form":

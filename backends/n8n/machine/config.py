@@ -68,8 +68,16 @@ class Frame(NamedTuple):
         stack: nodes to run, the next one last.
         waiting: incomplete inputs.
         batches: Loop Over Items nodes that were reached: node, items left, items handed back.
-        last: what the node that ran last handed on; kept for called workflows, which return it.
+        last: what a called workflow returns if it ends now: what the node that ran last handed on,
+            in all its runs together, or in its last run only where that is what n8n returns.
         call: the call that the node on top of the stack makes.
+        totals: what nodes of a called workflow that may be its last have handed on so far. This
+            alone counts up: such a workflow has as many configurations as it has results.
+        parked: the execution of a called workflow was stored once, waiting.
+        passing: places in the stack whose nodes hand on what they got as if they were disabled.
+            When n8n resumes a node it marks it as disabled, and with it what the stack holds of the
+            same node, if it was put there since the execution was last stored.
+        cuts: stack heights at which it was stored, as far as that still matters.
     """
 
     flow: int
@@ -80,6 +88,10 @@ class Frame(NamedTuple):
     batches: tuple[tuple[int, int, int], ...] = ()
     last: Counts = ()
     call: Call | None = None
+    totals: tuple[tuple[int, Counts], ...] = ()
+    parked: bool = False
+    passing: tuple[int, ...] = ()
+    cuts: tuple[int, ...] = ()
 
 
 class Config(NamedTuple):

@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 from orgflow.backends.n8n.machine.choices import choices_at
 from orgflow.backends.n8n.machine.config import Config, Counts, Event, Frame, Phase, Place, Role
-from orgflow.backends.n8n.machine.flow import Flow, Node, compile_flow
+from orgflow.backends.n8n.machine.flow import Flow, Node, compile_flow, on_top
 from orgflow.backends.n8n.machine.outcome import Outcome
 from orgflow.backends.n8n.machine.work import Work
 
@@ -26,6 +26,9 @@ class Machine:
     whatever depends on data or on the outside is an `Outcome` that the caller chooses from
     `outcomes`. A configuration holds no run counters, so a loop that comes back to where it was
     comes back to an equal configuration.
+
+    Not modelled: an Execute Workflow node in mode "each" whose calls are stored waiting. n8n then
+    goes on with the items of the call that is over first, and the others run on by themselves.
 
     Args:
         workflow: an n8n workflow with `executionOrder` v1.
@@ -84,8 +87,7 @@ class Machine:
             return None
         frame = config.frames[-1]
         flow = self.flows[frame.flow]
-        index, counts = frame.stack[-1]
-        node = flow.nodes[index]
+        node, counts = on_top(flow, frame), frame.stack[-1][1]
         return Place(
             workflow=flow.id,
             node=node.name,
@@ -100,7 +102,7 @@ class Machine:
         if not config.frames:
             return None
         frame = config.frames[-1]
-        return self.flows[frame.flow].nodes[frame.stack[-1][0]]
+        return on_top(self.flows[frame.flow], frame)
 
     def outcomes(
         self, config: Config, *, errors: bool = False, most: int = 1
@@ -116,8 +118,7 @@ class Machine:
         if not config.frames:
             return ()
         frame = config.frames[-1]
-        index, counts = frame.stack[-1]
-        node = self.flows[frame.flow].nodes[index]
+        node, counts = on_top(self.flows[frame.flow], frame), frame.stack[-1][1]
         return choices_at(node, frame.phase, taken(node, counts), errors, most)
 
     def step(self, config: Config, outcome: Outcome) -> Config:

@@ -30,6 +30,7 @@ class Recorded(NamedTuple):
         failed: whether it threw, also where the run went on.
         stayed: whether it is a wait that was never resumed.
         in_process: for a wait: whether n8n slept; None where the record does not say.
+        answered: for a wait: whether an answer ended it; None where the record does not say.
     """
 
     workflow: str | None
@@ -38,6 +39,7 @@ class Recorded(NamedTuple):
     failed: bool = False
     stayed: bool = False
     in_process: bool | None = None
+    answered: bool | None = None
 
 
 class Disagreement(NamedTuple):
@@ -81,6 +83,7 @@ def replay(
     status: str,
     *,
     items: int = 1,
+    detached: list[tuple[str, int]] | None = None,
 ) -> Disagreement | None:
     """Run `machine` beside `record`; None where they agree on nodes, items and status.
 
@@ -91,6 +94,7 @@ def replay(
         status: how the record ended: "success", "error", "waiting", or "limit" for a record that
             was cut short.
         items: what the trigger got.
+        detached: gets the calls that nobody waits for: the workflow and the items handed over.
     """
     opened: list[int] = []
     begun = 0
@@ -123,6 +127,8 @@ def replay(
         place = places[-1]
         said = _text(record[begun]) if begun < len(record) else "the end"
         return Disagreement(begun, said, f"{_name(place.workflow, place.node)} {place.inputs}")
+    if detached is not None:
+        detached += run.detached
     return compare(run, record, status)
 
 
@@ -168,7 +174,10 @@ def _outcome(entry: Recorded, place: Place) -> Outcome:
 def _resumption(entry: Recorded, place: Place) -> Outcome:
     if entry.stayed:
         return Stays()
-    if place.phase is Phase.SLEEPING or entry.outputs[:1] == place.inputs[:1]:
+    elapsed = (
+        entry.outputs[:1] == place.inputs[:1] if entry.answered is None else not entry.answered
+    )
+    if place.phase is Phase.SLEEPING or elapsed:
         return Resumes(None)
     return Resumes(sum(entry.outputs))
 

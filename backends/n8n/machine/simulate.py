@@ -60,6 +60,7 @@ class Simulation:
         status: of the main workflow; "limit" where more nodes would have run than allowed.
         order: every node run in the order in which n8n begins them.
         waits: every wait in the order of opening.
+        detached: the calls that nobody waits for: the workflow and the items handed over.
         config: the last configuration.
         steps: how many steps were made.
         most: the most items that were on one output.
@@ -68,6 +69,7 @@ class Simulation:
     status: Literal["success", "error", "waiting", "limit"] = "limit"
     order: list[Visit] = field(default_factory=list)
     waits: list[WaitVisit] = field(default_factory=list)
+    detached: list[tuple[str, int]] = field(default_factory=list)
     config: Config = field(default_factory=lambda: Config(()))
     steps: int = 0
     most: int = 0
@@ -139,7 +141,10 @@ def _record(
             _finish(run, run.order[begun[depth]], event, runs)
         case "return":
             _finish(run, run.order[begun[depth]], event, runs)
-        case "skip" | "detach" | "end":
+        case "detach":
+            assert event.workflow is not None
+            run.detached.append((event.workflow, event.outputs[0]))
+        case "skip" | "end":
             pass
 
 

@@ -16,7 +16,7 @@ from orgflow.backends.n8n.machine.config import (
     Role,
     Status,
 )
-from orgflow.backends.n8n.machine.flow import Flow, Node
+from orgflow.backends.n8n.machine.flow import Flow, Node, on_top
 from orgflow.backends.n8n.machine.outcome import (
     Emits,
     Fails,
@@ -26,6 +26,7 @@ from orgflow.backends.n8n.machine.outcome import (
     Runs,
     Stays,
 )
+from orgflow.backends.n8n.machine.storing import lowered, stored
 from orgflow.backends.n8n.machine.waiting import arrive, fire
 
 _Action = Literal["run", "open", "done", "call", "return", "detach", "skip", "begin", "end"]
@@ -55,8 +56,7 @@ class Work:
     def apply(self, outcome: Outcome) -> None:
         """Let the node on top do `outcome`; a ValueError says that it cannot."""
         frame = self.frames[-1]
-        index, counts = frame.stack[-1]
-        node = self.flows[frame.flow].nodes[index]
+        node, counts = on_top(self.flows[frame.flow], frame), frame.stack[-1][1]
         inputs = counts
         if node.execute_once and not node.disabled:
             inputs = tuple(min(count, 1) for count in counts)
@@ -127,8 +127,10 @@ class Work:
             return
         self._event("skip", node.name, (), "success")
         frame = self.frames[-1]
-        self.frames[-1] = frame._replace(stack=frame.stack[:-1])
-        if not self.frames[-1].stack:
+        stack = frame.stack[:-1]
+        passing, cuts = lowered(self.flows[frame.flow], frame, stack)
+        self.frames[-1] = frame._replace(stack=stack, passing=passing, cuts=cuts)
+        if not stack:
             self._end("success")
 
     def _emit(self, action: _Action, node: Node, outputs: Counts, kept: bool = True) -> None:
@@ -159,6 +161,7 @@ class Work:
         flow = self.flows[frame.flow]
         stack = list(frame.stack)
         stack.pop()
+        passing, cuts = lowered(flow, frame, stack)
         waiting = frame.waiting
         size = len(outputs)
         for output, target, slot in node.wires:
@@ -176,10 +179,13 @@ class Work:
             if fired is not None:
                 waiting, pending = fired
                 stack.append(pending)
-        last = outputs if kept and frame.role is Role.CALLED else frame.last
-        self.frames[-1] = Frame(
-            frame.flow, frame.role, Phase.READY, tuple(stack), waiting, frame.batches, last
-        )
+        last, totals = frame.last, frame.totals
+        if kept and frame.role is Role.CALLED:
+            last, totals = _returned(flow, frame, node, outputs)
+        self.frames[-1] = frame._replace(
+            phase=Phase.READY, stack=tuple(stack), waiting=waiting, last=last, call=None,
+            totals=totals, passing=passing, cuts=cuts,
+        )  # fmt: skip
         if not stack:
             self._end(ends)
 
@@ -216,7 +222,20 @@ class Work:
             index, counts = stack[-1]
             stack = (*stack[:-1], (index, (0, *counts[1:])))
         self.frames[-1] = frame._replace(phase=Phase.PARKED, stack=stack)
+        self._park()
         self._next_detached()
+
+    def _park(self) -> None:
+        """A stored execution takes those that wait for it along."""
+        for depth in range(len(self.frames) - 1, -1, -1):
+            frame = self.frames[depth]
+            passing, cuts = stored(self.flows[frame.flow], frame)
+            called = frame.role is Role.CALLED
+            self.frames[depth] = frame._replace(
+                parked=called, totals=(), passing=passing, cuts=cuts
+            )
+            if not called:
+                return
 
     def _stay(self) -> None:
         """End the execution that is parked and all that wait for it."""
@@ -271,7 +290,9 @@ class Work:
         frame = self.frames.pop()
         match frame.role:
             case Role.CALLED:
-                self._called_back(frame.last, failed=status == "error")
+                # An execution that was stored hands over by the database: the first output only.
+                last = frame.last[:1] if frame.parked else frame.last
+                self._called_back(last, failed=status == "error")
                 return
             case Role.MAIN:
                 self.status = status
@@ -283,8 +304,7 @@ class Work:
         """A call that is waited for is over; `last` is what its last node handed on."""
         frame = self.frames[-1]
         assert frame.call is not None
-        index, counts = frame.stack[-1]
-        node = self.flows[frame.flow].nodes[index]
+        node, counts = on_top(self.flows[frame.flow], frame), frame.stack[-1][1]
         call = frame.call
         each = node.behaviour.each
         if failed and not node.body_continues:
@@ -322,6 +342,18 @@ class Work:
         frame = self.frames[-1]
         self.frames[-1] = frame._replace(phase=Phase.READY, call=None)
         self._emit("return", node, outputs)
+
+
+def _returned(
+    flow: Flow, frame: Frame, node: Node, outputs: Counts
+) -> tuple[Counts, tuple[tuple[int, Counts], ...]]:
+    """What a called workflow returns if `node` was its last one, and the totals kept for that."""
+    if frame.parked or not flow.all_runs or not flow.ends >> node.index & 1:
+        return outputs, frame.totals
+    before = next((held for index, held in frame.totals if index == node.index), ())
+    total = _plus(before, outputs)
+    rest = tuple(entry for entry in frame.totals if entry[0] != node.index)
+    return total, tuple(sorted((*rest, (node.index, total))))
 
 
 def _plus(first: Counts, second: Counts) -> Counts:

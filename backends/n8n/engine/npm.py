@@ -1,0 +1,181 @@
+"""Installs from npm that are all there or not at all: the engine, the server, test tools."""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import IO
+
+from orgflow.backends.n8n.engine.node import NodeRuntime
+
+QUIET_FLAGS = (
+    "--no-audit",
+    "--no-fund",
+    "--no-package-lock",
+    "--no-progress",
+    "--loglevel=error",  # n8n runs on Nodes that many packages warn about
+)
+"""Flags of every npm call: nothing is asked of the registry but packages, little is said."""
+
+_LAST_LINES = 25
+_LOCK_POLL_SECONDS = 0.5
+
+OnLine = Callable[[str], None]
+
+
+class InstallError(RuntimeError):
+    """Nothing was installed; what was there before is still in place."""
+
+
+def run_npm(
+    npm: Sequence[str],
+    arguments: Sequence[str],
+    folder: Path,
+    node: NodeRuntime,
+    say: OnLine,
+    *,
+    environment: Mapping[str, str] | None = None,
+    seconds: float = 1800.0,
+) -> None:
+    """Run npm in `folder` with `node` first on PATH.
+
+    Args:
+        npm: the command (`node.npm_command`).
+        arguments: what follows it.
+        folder: where it works.
+        node: the Node it and what it starts run on.
+        say: called with each line npm prints.
+        environment: variables set besides the caller's own.
+        seconds: after which npm is ended.
+
+    Raises:
+        InstallError: npm failed or took too long; the text ends with the last lines it printed.
+    """
+    path = os.pathsep.join((str(node.path.parent), os.environ.get("PATH", os.defpath)))
+    last: collections.deque[str] = collections.deque(maxlen=_LAST_LINES)
+    what = f"npm {arguments[0]}"
+    late = threading.Event()
+    with subprocess.Popen(
+        [*npm, *arguments],
+        cwd=folder,
+        env=os.environ | {"PATH": path} | dict(environment or {}),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        encoding="utf-8",
+        errors="replace",
+        start_new_session=True,  # npm starts compilers, which have to end with it
+    ) as child:
+
+        def end_late() -> None:
+            late.set()
+            end_group(child)
+
+        timer = threading.Timer(seconds, end_late)
+        timer.daemon = True
+        timer.start()
+        try:
+            assert child.stdout is not None
+            for line in child.stdout:
+                last.append(line.rstrip())
+                say(line.rstrip())
+            code = child.wait()
+        except BaseException:  # Ctrl-C above all: npm must not go on in a folder that is removed
+            end_group(child)
+            raise
+        finally:
+            timer.cancel()
+    if late.is_set():
+        raise InstallError(f"{what} took over {seconds:.0f} s:\n" + "\n".join(last))
+    if code != 0:
+        raise InstallError(f"{what} failed with exit code {code}:\n" + "\n".join(last))
+
+
+def end_group(child: subprocess.Popen[str] | subprocess.Popen[bytes]) -> None:
+    """Kill a child that was started with `start_new_session`, and all it started."""
+    if sys.platform != "win32":
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(child.pid, signal.SIGKILL)
+    child.kill()
+
+
+def package_version(folder: Path, package: str) -> str | None:
+    """The version of `package` in the `node_modules` of `folder`; None where it is not there."""
+    try:
+        text = (folder / "node_modules" / package / "package.json").read_text(encoding="utf-8")
+        version = json.loads(text)["version"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return str(version)
+
+
+def move_into_place(work: Path, target: Path) -> None:
+    """Let `work` become `target`, which keeps what it had if that fails."""
+    if not target.exists():
+        work.rename(target)
+        return
+    old = target.with_name(f"{target.name}.old-{os.getpid()}")
+    target.rename(old)
+    try:
+        work.rename(target)
+    except OSError:
+        old.rename(target)
+        raise
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def work_folder(target: Path) -> Path:
+    """The folder beside `target` that this process fills."""
+    return target.with_name(f"{target.name}.tmp-{os.getpid()}")
+
+
+def remove_leftovers(target: Path) -> None:
+    """Remove what killed installs left; the lock is held, so none of it is in use."""
+    for pattern in (f"{target.name}.tmp-*", f"{target.name}.old-*"):
+        for path in target.parent.glob(pattern):
+            shutil.rmtree(path, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def lock(path: Path, say: OnLine) -> Iterator[None]:
+    """Hold a lock of the operating system, which ends with the process however that ends."""
+    with path.open("a+b") as file:
+        told = False
+        while not _try_lock(file):
+            if not told:
+                say("waiting for another install to finish")
+                told = True
+            time.sleep(_LOCK_POLL_SECONDS)
+        yield  # closing the file unlocks it
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _try_lock(file: IO[bytes]) -> bool:
+        try:
+            file.seek(0)
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        return True
+else:
+    import fcntl
+
+    def _try_lock(file: IO[bytes]) -> bool:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True

