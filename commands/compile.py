@@ -115,7 +115,9 @@ def _verified(
     made = SourceFile("what was compiled", as_one(artifacts).encode("utf-8", "surrogatepass"))
     results = backend.verify(model, made, ctx)
     if results is None:
-        raise click.UsageError(f"target `{backend.name}` has nothing to verify with; leave --verify")
+        raise click.UsageError(
+            f"target `{backend.name}` has nothing to verify with; leave out --verify"
+        )
     for result in results:
         states = f", {result.states} states" if result.verdict.value == "proved" else ""
         click.echo(f"verified `{result.label}`: {result.verdict.value}{states}", err=True)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from typing import TYPE_CHECKING
-
 from orgflow.backends.n8n import rules
 from orgflow.backends.n8n.compare.rules import COMPARE_RULES
 from orgflow.backends.n8n.emit import Emission, emit_process

@@ -115,8 +115,8 @@ def decide(process: Process, graph: ControlFlow, ctx: PassContext) -> dict[str, 
 
 
 def setters(gateway: str, graph: ControlFlow) -> Iterator[str]:
-    """Tasks that dominate `gateway`, run again on every way back to it and only bring one token to it
-    each time, nearest first."""
+    """Tasks that dominate `gateway`, run again on every way back to it, and bring one token to it
+    each time they run; nearest first."""
     cyclic = gateway in graph.cyclic
     for candidate in graph.dominators_of(gateway):
         if cyclic and graph.components[candidate] != graph.components[gateway]:
@@ -155,7 +155,8 @@ def _multiplied(setter: str, gateway: str, graph: ControlFlow) -> bool:
 
     A split into parallel work whose branches meet in a join that dominates the gateway is closed.
     """
-    last = next((d for d in graph.dominators_of(gateway) if d == setter or _joins(d, graph)), setter)
+    before = graph.dominators_of(gateway)
+    last = next((d for d in before if d == setter or _joins(d, graph)), setter)
     region = {gateway}
     stack = [gateway]
     while stack:

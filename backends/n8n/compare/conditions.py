@@ -209,9 +209,17 @@ def _trim(value: Any) -> Any:
     return "={{ " + whole["code"].strip() + " }}" if whole is not None else value
 
 
+_OURS = re.compile(
+    r"\(\$\('(?P<node>(?:[^'\\]|\\.)*)'\)\.isExecuted \? \$\('(?P=node)'\)\.last\(0\)\.json\."
+    r"(?P<path>[\w.?]+) : undefined\)"
+)
+"""How the compiler reads a field of the node that sets it (`parameters.read_field`)."""
+
+
 def _words(left: Any, name: str, right: Any) -> str:
     sign = _SIGNS.get(name, name or "=")
-    return f"{operand(left)} {sign}" + ("" if name in _UNARY else f" {operand(right)}")
+    sides = [_OURS.sub(r"\g<path> of “\g<node>”", operand(side)) for side in (left, right)]
+    return f"{sides[0]} {sign}" + ("" if name in _UNARY else f" {sides[1]}")
 
 
 def operand(value: Any) -> str:
