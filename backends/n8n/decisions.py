@@ -178,9 +178,7 @@ def _multiplied(setter: str, gateway: str, graph: ControlFlow) -> bool:
 def _joins(node: str, graph: ControlFlow) -> bool:
     found = graph.nodes[node]
     kinds = ("parallel", "inclusive")
-    return (
-        isinstance(found, Gateway) and found.gateway_kind in kinds and len(graph.into[node]) > 1
-    )
+    return isinstance(found, Gateway) and found.gateway_kind in kinds and len(graph.into[node]) > 1
 
 
 def _exclusive(node: str, graph: ControlFlow) -> bool:
