@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -44,6 +45,12 @@ DEADLOCK = """\
 </definitions>
 """
 """An exclusive split that a parallel join waits for: OF201 on every run."""
+
+
+def interruptible() -> None:
+    """In a child before it starts: Ctrl-C counts, also where the tests run in the background, whose
+    shell makes its children deaf to it."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @dataclass(frozen=True)

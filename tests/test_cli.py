@@ -12,7 +12,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from cli_cases import DEADLOCK, LINEAR, Ran, orgflowc
+from cli_cases import DEADLOCK, LINEAR, Ran, interruptible, orgflowc
 from orgflow import cli
 from orgflow.commands import driver
 from orgflow.commands.options import parse_target
@@ -334,6 +334,7 @@ def test_ctrl_c_is_130(tmp_path: Path) -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=interruptible,
     )
     with pipe.open("wb"):  # opens when the command has opened its end, and keeps it reading
         process.send_signal(signal.SIGINT)

@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+from cli_cases import interruptible
 from engine_fixture import missing
 from orgflow.backends.n8n.engine.node import NodeError, find_node
 from orgflow.backends.n8n.server import process
@@ -156,7 +157,14 @@ def test_it_ends_when_its_parent_is_killed(made: object, kill: str) -> None:
     files = made(ANSWERS)
     command = [sys.executable, "-c", ORPHAN, str(files.node), str(files.script), kill]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    done = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        env=environment,
+        check=False,
+        preexec_fn=interruptible,
+    )
     assert done.returncode == -getattr(signal, kill), done.stderr
     pid, text = done.stdout.split(maxsplit=1)
     seen = json.loads(text)
