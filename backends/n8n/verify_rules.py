@@ -129,6 +129,23 @@ class UnverifiableFile(Rule):
     severity = Severity.ERROR
 
 
+class UnverifiedWorkflow(Rule):
+    """
+    What it finds
+        A workflow in the file that is made of no process of the model.
+    Why it is wrong
+        Nothing is said of what it does, though the file was called verified.
+    Example
+        An export of all workflows of a server beside the model of one.
+    Instead
+        Give the workflow alone, or the model that it belongs to.
+    """
+
+    code = "OF487"
+    name = "unverified-workflow"
+    severity = Severity.WARNING
+
+
 VERIFY_RULES: tuple[type[Rule], ...] = (
     DifferentWorkflow,
     ChangedExpression,
@@ -137,4 +154,5 @@ VERIFY_RULES: tuple[type[Rule], ...] = (
     StandsStill,
     MissingWorkflow,
     UnverifiableFile,
+    UnverifiedWorkflow,
 )

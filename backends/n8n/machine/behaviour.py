@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from orgflow.backends.n8n.format import TYPE_PREFIX
 from orgflow.backends.n8n.machine.config import Counts
-from orgflow.backends.n8n.machine.merges import is_expression, merging
+from orgflow.backends.n8n.machine.merges import is_expression, mapping, merging
 
 Kind = Literal[
     "trigger",  # hands on what it got, on every output what came on that input
@@ -32,6 +32,7 @@ _TRIGGERS = frozenset(
 _PASSES = frozenset({"noOp", "set", "executeWorkflowTrigger", "respondToWebhook", "emailSend"})
 _UNIT_SECONDS = {"seconds": 1, "minutes": 60, "hours": 3600, "days": 86400}
 _SLEEPS_BELOW = 65
+_MOST_OUTPUTS = 1_000
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ def behaviour(node: Mapping[str, Any], wired: int, known: frozenset[str]) -> Beh
     if name == type_name:
         return _unknown(wired)
     version = float(node.get("typeVersion", 1))
-    parameters: Mapping[str, Any] = node.get("parameters") or {}
+    parameters = mapping(node.get("parameters"))
     if name in _TRIGGERS:
         return Behaviour("trigger")
     if name in _PASSES:
@@ -111,6 +112,10 @@ def behaviour(node: Mapping[str, Any], wired: int, known: frozenset[str]) -> Beh
             called = called_workflow(parameters)
             if called in known:
                 return _call(called, version, parameters)
+        case "limit" if isinstance(most := parameters.get("maxItems", 1), int):
+            return Behaviour("merge", count=lambda inputs: (min(inputs[0], max(0, most)),))
+        case "aggregate":
+            return Behaviour("merge", count=lambda inputs: (min(inputs[0], 1),))
         case "code":
             return _unknown(1)
     return _unknown(wired)
@@ -142,10 +147,12 @@ def _split(items: int, most: int) -> Iterator[Counts]:
 def _switch(parameters: Mapping[str, Any], wired: int) -> Behaviour:
     if parameters.get("mode", "rules") == "expression":
         number = parameters.get("numberOutputs", 4)
-        outputs = number if isinstance(number, int) else max(1, wired)
+        given = isinstance(number, int) and 1 <= number <= _MOST_OUTPUTS
+        outputs = number if given else max(1, wired)
         return Behaviour("choice", outputs, choices=_routes(outputs, every=True))
-    rules = (parameters.get("rules") or {}).get("values") or ()
-    options = parameters.get("options") or {}
+    listed = mapping(parameters.get("rules")).get("values")
+    rules = listed if isinstance(listed, list | tuple) else ()
+    options = mapping(parameters.get("options"))
     fallback = options.get("fallbackOutput")
     extra = fallback == "extra"
     every = fallback is not None and fallback != "none"
@@ -160,15 +167,16 @@ def _switch(parameters: Mapping[str, Any], wired: int) -> Behaviour:
 def _routes(outputs: int, every: bool) -> Callable[[int, int], Iterator[Counts]]:
     """Each item leaves by one output, or by none unless `every`."""
 
-    def parts(items: int, places: int) -> Iterator[Counts]:
-        if places == 1:
-            yield from ((count,) for count in ((items,) if every else range(items, -1, -1)))
-            return
-        for count in range(items, -1, -1):
-            for rest in parts(items - count, places - 1):
-                yield (count, *rest)
+    places = outputs if every else outputs + 1  # the last one is where items are dropped
 
-    return lambda items, _: parts(items, outputs)
+    def choices(items: int, _: int) -> Iterator[Counts]:
+        for taken in itertools.combinations_with_replacement(range(places), items):
+            counts = [0] * places
+            for place in taken:
+                counts[place] += 1
+            yield tuple(counts[:outputs])
+
+    return choices
 
 
 def _all_matching(rules: int, extra: bool, every: bool) -> Callable[[int, int], Iterator[Counts]]:
@@ -186,7 +194,7 @@ def _all_matching(rules: int, extra: bool, every: bool) -> Callable[[int, int], 
 
 def _batches(parameters: Mapping[str, Any]) -> Behaviour:
     size = parameters.get("batchSize", 1)
-    reset = (parameters.get("options") or {}).get("reset", False)
+    reset = mapping(parameters.get("options")).get("reset", False)
     if not isinstance(size, int) or is_expression(reset):
         return _unknown(2)
     return Behaviour("batches", 2, batch=-size if reset else size)
@@ -202,14 +210,15 @@ def _wait(version: float, parameters: Mapping[str, Any]) -> Behaviour:
     if resume != "timeInterval":
         return Behaviour("wait")
     amount = parameters.get("amount", 5 if version >= 1.1 else 1)
-    unit = _UNIT_SECONDS.get(parameters.get("unit", "seconds" if version >= 1.1 else "hours"))
+    named = parameters.get("unit", "seconds" if version >= 1.1 else "hours")
+    unit = _UNIT_SECONDS.get(named) if isinstance(named, str) else None
     if unit is None or not isinstance(amount, int | float):
         return Behaviour("wait")
     return Behaviour("wait", in_process=amount * unit < _SLEEPS_BELOW)
 
 
 def _call(called: str, version: float, parameters: Mapping[str, Any]) -> Behaviour:
-    waited = (parameters.get("options") or {}).get("waitForSubWorkflow", True)
+    waited = mapping(parameters.get("options")).get("waitForSubWorkflow", True)
     mode = parameters.get("mode", "once")
     if is_expression(waited) or is_expression(mode):
         return _unknown(1)

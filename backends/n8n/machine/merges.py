@@ -7,6 +7,8 @@ from typing import Any
 
 from orgflow.backends.n8n.machine.config import Counts
 
+_MOST_INPUTS = 1_000
+
 Merging = Callable[[Counts], Counts | None]
 """Items per input to items per output; None where the node throws."""
 
@@ -25,12 +27,22 @@ def is_expression(value: object) -> bool:
     return isinstance(value, str) and value.startswith("=")
 
 
+def mapping(value: object) -> Mapping[str, Any]:
+    """An object of a file, empty where something else stands in its place."""
+    return value if isinstance(value, Mapping) else {}
+
+
 def inputs_declared(parameters: Mapping[str, Any]) -> int | None:
-    """The number of inputs a Merge of version 3 reads, however many are wired."""
-    number = parameters.get("numberInputs") or 2
+    """The number of inputs a Merge of version 3 reads, however many are wired; None where it is
+    computed, or no number that a node can have."""
+    number = _whole(parameters.get("numberInputs") or 2)
+    return number if number is not None and 1 <= number <= _MOST_INPUTS else None
+
+
+def _whole(value: Any) -> int | None:
     try:
-        return int(number)
-    except (TypeError, ValueError):
+        return int(value)
+    except (TypeError, ValueError, OverflowError):
         return None
 
 
@@ -146,9 +158,9 @@ def _by_position_3(inputs: int, parameters: Mapping[str, Any]) -> Merging | None
     if unpaired is None:
         return None
     choose = max if unpaired else min
-    clash = ((parameters.get("options") or {}).get("clashHandling") or {}).get("values") or {}
+    clash = mapping(mapping(mapping(parameters.get("options")).get("clashHandling")).get("values"))
     preferred = str(clash.get("resolveClash", "")).removeprefix("preferInput")
-    if preferred.isdecimal() and not 1 <= int(preferred) <= inputs:
+    if preferred.isdecimal() and not 1 <= (_whole(preferred) or 0) <= inputs:
         return lambda counts: None
 
     def count(counts: Counts) -> Counts:
@@ -159,8 +171,7 @@ def _by_position_3(inputs: int, parameters: Mapping[str, Any]) -> Merging | None
 
 
 def _unpaired(parameters: Mapping[str, Any]) -> bool | None:
-    options = parameters.get("options") or {}
-    value = options.get("includeUnpaired", False)
+    value = mapping(parameters.get("options")).get("includeUnpaired", False)
     return None if is_expression(value) else bool(value)
 
 
@@ -170,9 +181,8 @@ def _choose_3(inputs: int, parameters: Mapping[str, Any]) -> Merging | None:
         return _one
     if output != "specifiedInput":
         return None
-    try:
-        chosen = int(parameters.get("useDataOfInput", 1))
-    except (TypeError, ValueError):
+    chosen = _whole(parameters.get("useDataOfInput", 1))
+    if chosen is None:
         return None
     if chosen > inputs:
         return lambda counts: None

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from orgflow.backends.n8n.branching import condition
 from orgflow.backends.n8n.decisions import Decision
 from orgflow.backends.n8n.format import TYPE_PREFIX
-from orgflow.backends.n8n.machine.merges import is_expression
+from orgflow.backends.n8n.machine.merges import is_expression, mapping
 from orgflow.backends.n8n.verify.matching import Matching, Row
 from orgflow.backends.n8n.verify.reference import Reference
 
@@ -115,15 +115,15 @@ class _Names:
 
     def canonical(self, filter_: Mapping[str, Any], loose: bool) -> str:
         """A text that two filters share exactly where they mean the same."""
-        options = filter_.get("options") or {}
+        options = mapping(filter_.get("options"))
         conditions = [
             [
                 self.told(c.get("leftValue")),
                 self.told(c.get("rightValue")),
-                (c.get("operator") or {}).get("type"),
-                (c.get("operator") or {}).get("operation"),
+                mapping(c.get("operator")).get("type"),
+                mapping(c.get("operator")).get("operation"),
             ]
-            for c in filter_.get("conditions") or ()
+            for c in _mappings(filter_.get("conditions"))
         ]
         validation = "loose" if loose else options.get("typeValidation", "strict")
         combinator = filter_.get("combinator", "and") if len(conditions) > 1 else "and"
@@ -150,6 +150,11 @@ class _Names:
         return [name for name in names if name not in self.existing]
 
 
+def _mappings(value: Any) -> tuple[Mapping[str, Any], ...]:
+    """The objects of a list of a file; what else is in it says nothing."""
+    return tuple(v for v in value if isinstance(v, Mapping)) if isinstance(value, list) else ()
+
+
 def _name(match: re.Match[str]) -> str:
     raw = match[1] if match[1] is not None else match[2]
     text = raw.replace("\\u007b", "{").replace("\\u007d", "}")
@@ -159,20 +164,21 @@ def _name(match: re.Match[str]) -> str:
 def _rules(row: Mapping[str, Any]) -> _Rules | None:
     """The rules of a node; None where it is no If or Switch of a version with filters."""
     version = float(row.get("typeVersion", 1))
-    parameters: Mapping[str, Any] = row.get("parameters") or {}
-    options = parameters.get("options") or {}
+    parameters = mapping(row.get("parameters"))
+    options = mapping(parameters.get("options"))
     loose = bool(parameters.get("looseTypeValidation") or options.get("looseTypeValidation"))
     match str(row.get("type", "")).removeprefix(TYPE_PREFIX):
         case "if" if version >= 2:
-            return _Rules((parameters.get("conditions") or {},), ("true",), loose, False, 1)
+            only = mapping(parameters.get("conditions"))
+            return _Rules((only,), ("true",), loose, False, 1)
         case "switch" if version >= 3 and parameters.get("mode", "rules") == "rules":
-            values = (parameters.get("rules") or {}).get("values") or ()
+            values = _mappings(mapping(parameters.get("rules")).get("values"))
             fallback: Any = options.get("fallbackOutput", "none")
             place = len(values) if fallback == "extra" else None
             if isinstance(fallback, int):
                 place = fallback
             return _Rules(
-                tuple(v.get("conditions") or {} for v in values),
+                tuple(mapping(v.get("conditions")) for v in values),
                 tuple(str(v.get("outputKey", "")) for v in values),
                 loose,
                 bool(options.get("allMatchingOutputs")),
@@ -271,7 +277,7 @@ class _Reading:
         broken = [
             missing
             for f in now.filters
-            for c in f.get("conditions") or ()
+            for c in _mappings(f.get("conditions"))
             for side in ("leftValue", "rightValue")
             for missing in self.names.missing(c.get(side))
         ]

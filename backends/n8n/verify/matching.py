@@ -115,9 +115,17 @@ class _Matcher:
             own = self.ref.emission.sketch.nodes[key].name
             names.sort(key=lambda n: (self.map.nodes.get(n) != element, n != own))
             for name in names:
-                known: How = "map" if self.map.nodes.get(name) == element else "notes"
-                if not self._claim(name, key, known):
+                said = self.map.nodes.get(name)
+                known: How = "map" if said == element else "notes"
+                if self._claim(name, key, known):
+                    continue
+                # A copy that was given the name of another step, "keep the name", is that step.
+                if said is None or self._tagged(said):
                     self.later.append((name, key))
+
+    def _tagged(self, element: str) -> bool:
+        """Whether some node has the tag of an element itself."""
+        return any(tag_of(row.get("notes")) == (element, "") for row in self.rows.values())
 
     def _by_map(self) -> None:
         copies = {name for name, _ in self.later}
@@ -129,8 +137,9 @@ class _Matcher:
     def _by_id(self) -> None:
         ids = {row["id"]: key for key, row in self.ref.nodes.items()}
         for name, row in self.rows.items():
-            if row.get("id") in ids:
-                self._claim(name, ids[row["id"]], "id")
+            own = row.get("id")
+            if isinstance(own, str) and own in ids:
+                self._claim(name, ids[own], "id")
 
     def _by_name(self) -> None:
         copies = {name for name, _ in self.later}
@@ -178,6 +187,8 @@ class _Matcher:
         """A pasted copy of a node does the same work once more; one that was changed since is a
         step of its own."""
         for name, key in self.later:
+            if key not in self.taken:  # the tag of a trigger on a node that is none
+                continue
             original = self.rows[self.taken[key]]
             if name not in self.found.key_of and _same_body(self.rows[name], original):
                 self.found.key_of[name] = key

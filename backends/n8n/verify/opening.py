@@ -20,7 +20,7 @@ def opened(workflow: Mapping[str, Any]) -> dict[str, Any]:
     sound = flow.sound()
     listed = workflow.get("nodes")
     notes = [
-        row
+        row if isinstance(row.get("name"), str) else {**row, "name": ""}
         for row in (listed if isinstance(listed, list) else ())
         if isinstance(row, Mapping) and row.get("type") == f"{TYPE_PREFIX}stickyNote"
     ]

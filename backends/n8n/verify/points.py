@@ -34,6 +34,7 @@ class Roles:
         disabled: nodes that are switched off.
         silent: elements of the source that need no node: gateways that do not decide.
         loose: elements of the source that decide, without a node that does.
+        refusals: Stop nodes right behind nodes that decide.
     """
 
     stands: Mapping[str, str]
@@ -47,6 +48,7 @@ class Roles:
     disabled: frozenset[str]
     silent: frozenset[str]
     loose: frozenset[str]
+    refusals: frozenset[str]
 
 
 class Point(NamedTuple):

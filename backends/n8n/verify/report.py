@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from orgflow.backends.n8n import verify_rules as rules
-from orgflow.backends.n8n.compare.reading import flows_of
+from orgflow.backends.n8n.compare.reading import Flow, flows_of
 from orgflow.backends.n8n.verify.opening import paired
 from orgflow.backends.n8n.verify.reference import NotLegal, references
 from orgflow.backends.n8n.verify.verify import SETTINGS, verify_process
@@ -41,7 +43,8 @@ def verify_file(
         return ()
     found = []
     processes = {p.id: p for p in model.processes}
-    for process, flow in paired(model, refs, flows).items():
+    pairs = paired(model, refs, flows)
+    for process, flow in (*pairs.items(), *_more(pairs, flows, ctx, here)):
         if flow is None:
             ctx.emit(
                 rules.MissingWorkflow,
@@ -59,6 +62,27 @@ def verify_file(
         _tell(result, processes[process], here, ctx, strict)
         found.append(result)
     return tuple(found)
+
+
+def _more(
+    pairs: Mapping[str, Flow | None], flows: Sequence[Flow], ctx: PassContext, place: SourceLocation
+) -> list[tuple[str, Flow]]:
+    """Further workflows of a process that has one already: another copy is judged like the first.
+    What belongs to no process is told."""
+    found = []
+    for flow in flows:
+        if any(flow is taken for taken in pairs.values()):
+            continue
+        if flow.map.process in pairs:
+            found.append((str(flow.map.process), flow))
+            continue
+        ctx.emit(
+            rules.UnverifiedWorkflow,
+            f"the workflow `{flow.name}` is of no process of the model, and was not looked at",
+            loc=place,
+            help="take it out of the file, or give the model that it is made of",
+        )
+    return found
 
 
 def _unverifiable(message: str, place: SourceLocation, ctx: PassContext) -> None:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from orgflow.backends.n8n.format import TYPE_PREFIX
 from orgflow.backends.n8n.machine import Machine
 from orgflow.backends.n8n.verify.choices import readers
 from orgflow.backends.n8n.verify.marking import Marking
-from orgflow.backends.n8n.verify.matching import is_trigger, match
+from orgflow.backends.n8n.verify.matching import is_trigger, match, workflow_map
 from orgflow.backends.n8n.verify.opening import opened
+from orgflow.backends.n8n.verify.parameters import changed_parameters
 from orgflow.backends.n8n.verify.points import OPEN, Point, Roles, TooMuch
 from orgflow.backends.n8n.verify.reference import Reference, reference
 from orgflow.backends.n8n.verify.walk import Walk
@@ -28,7 +29,8 @@ SETTINGS = "the workflow's settings"
 """Where `Changed` has no node."""
 
 _V1 = "executionOrder v1"
-_ASSUMED_STEPS = "a step that was filled in or added hands on each item once and does not fail"
+_SHOWN = 5
+_ASSUMED_STEPS = "what was filled in or added hands on each item once and does not fail"
 
 
 def verify_process(
@@ -73,6 +75,7 @@ class _Verifier:
         }
         self.matching = match(ref, workflow)
         self.readers, self.changed = readers(ref, self.matching, workflow)
+        self.changed += changed_parameters(ref, self.matching, workflow)
         order = workflow["settings"]["executionOrder"]
         if order != "v1":
             # Only v1 is modelled; n8n's first order takes the branches of a split level by level.
@@ -105,11 +108,11 @@ class _Verifier:
             labels = self._labels(roles.loose)
             return self._result(
                 Verdict.BOUNDED,
-                bound=f"no node could be tied to the choice at {labels}: every run of the workflow "
-                "is one of the model and every branch is taken by some run, but not every "
-                "combination was looked at",
+                bound=f"no node could be tied to the choice at {labels}: what decides in its place "
+                "is taken to be able to take each of its outputs, and not every combination was "
+                "looked at",
             )
-        changed = [*self.changed, *self._times()]
+        changed = self.changed
         return self._result(Verdict.CHANGED if changed else Verdict.PROVED)
 
     def _difference(self, game: Game) -> Difference | None:
@@ -240,31 +243,52 @@ class _Verifier:
                 if n.id not in needed and not (isinstance(n, Gateway) and n.id in ref.deciders)
             ),
             loose=frozenset(owners[g] for g in owners if g not in decided),
+            refusals=self._refusals(),
         )
 
-    def _times(self) -> list[Changed]:
-        """Waits whose time or way of resuming is not what the model gives."""
-        found = []
-        for name, key in self.matching.key_of.items():
-            before, now = self.ref.nodes[key], self.rows[name]
-            if before["type"] != f"{TYPE_PREFIX}wait" or now.get("type") != before["type"]:
-                continue
-            was, told = _time(before), _time(now)
-            if was != told:
-                found.append(Changed(name, self.ref.emission.sketch.nodes[key].element, was, told))
-        return found
+    def _refusals(self) -> frozenset[str]:
+        """Stop nodes right behind nodes that decide: they stop runs for which no branch fits."""
+        before: dict[str, set[str]] = {}
+        for source, kinds in self.workflow["connections"].items():
+            for ends in kinds["main"]:
+                for end in ends or ():
+                    before.setdefault(end["node"], set()).add(self.rows[source]["type"])
+        choices = {f"{TYPE_PREFIX}{kind}" for kind in ("if", "switch", "filter")}
+        return frozenset(
+            name
+            for name, row in self.rows.items()
+            if row["type"] == f"{TYPE_PREFIX}stopAndError" and before.get(name, {""}) <= choices
+        )
 
     def _strictly(self) -> Difference | None:
         if self.matching.added:
             names = ", ".join(f"`{n}`" for n in self.matching.added)
             return Difference(f"the workflow has steps that the model does not have: {names}")
-        changed = [*self.changed, *self._times()]
+        contradicted = self._contradicted()
+        if contradicted:
+            return Difference(contradicted[0])
+        changed = self.changed
         if changed:
             nodes = ", ".join(f"`{n}`" for n in dict.fromkeys(c.node for c in changed))
             return Difference(f"expressions of the workflow are not the model's: {nodes}")
         if self.walk is not None and self.walk.delayed:
             return Difference(next(iter(self.walk.delayed)))
         return None
+
+    def _contradicted(self) -> list[str]:
+        """Nodes whose notes say another element than the map says of their name."""
+        said = []
+        names = workflow_map(self.workflow).nodes
+        for name, key in self.matching.key_of.items():
+            element = self.ref.emission.sketch.nodes[key].element
+            other = names.get(name, element)
+            if self.matching.how[name] == "notes" and other != element:
+                labels = self.ref.labels
+                said.append(
+                    f"`{name}` stands for `{labels.get(element, element)}`, as its notes say; by "
+                    f"its name it would be `{labels.get(other, other)}`"
+                )
+        return said
 
     def _result(
         self, verdict: Verdict, bound: str | None = None, difference: Difference | None = None
@@ -283,6 +307,7 @@ class _Verifier:
             if self.ref.stands(k) is not None
             and self.rows[n].get("type") != self.ref.nodes[k].get("type")
         ]
+        unsure = bool(open_steps or filled)
         return Verification(
             process=self.ref.process.id,
             label=self.ref.process.label,
@@ -291,12 +316,15 @@ class _Verifier:
             states=self.walk.states if self.walk is not None else 0,
             bound=bound,
             difference=difference,
-            changed=(*self.changed, *self._times()),
+            changed=tuple(self.changed),
             added=self.matching.added,
             missing=tuple(dict.fromkeys(missing)),
             matched=tuple(Matched(n, sketch.nodes[k].element, how[n]) for n, k in key_of.items()),
             delayed=tuple(self.walk.delayed) if self.walk is not None else (),
-            assumed=(_ASSUMED_STEPS,) if open_steps or filled else (),
+            assumed=(
+                *self._contradicted(),
+                *((f"{_ASSUMED_STEPS}: {_names([*open_steps, *filled])}",) if unsure else ()),
+            ),
         )
 
 
@@ -305,7 +333,6 @@ def _plain(node: Node) -> bool:
     return isinstance(node, Event) and node.position in ("end", "throw") and not node.definitions
 
 
-def _time(row: Mapping[str, Any]) -> str:
-    parameters: Mapping[str, Any] = row.get("parameters") or {}
-    names = ("resume", "amount", "unit", "dateTime", "limitWaitTime", "resumeAmount", "resumeUnit")
-    return " ".join(str(parameters[n]) for n in names if n in parameters)
+def _names(names: Sequence[str]) -> str:
+    shown = ", ".join(f"`{n}`" for n in names[:_SHOWN])
+    return shown + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")

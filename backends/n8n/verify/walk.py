@@ -119,6 +119,9 @@ class Walk:
         elif reader is not None:
             yield from self._reads(point, place, reader)
         elif element is None:
+            if self.roles.loose and place.node in self.roles.refusals:
+                # Drawn by hand: it stops loudly where no branch of a choice of its own fits.
+                point = point._replace(unfit=place.node)
             for outcome in self._outcomes(point.config, node, place):
                 yield self._hidden(point, outcome, place)
         else:
@@ -161,8 +164,8 @@ class Walk:
             return self.machine.outcomes(config)[:1]
         if place.kind != "choice" or node.behaviour.known:
             return self.machine.outcomes(config)
-        error = node.behaviour.outputs if node.on_error == "error" else None
-        wired = sorted({w.output for w in node.wires if w.output != error}) or [0]
+        ways = node.behaviour.outputs or 1
+        wired = sorted({w.output for w in node.wires if w.output < ways}) or [0]
         return tuple(Emits((*(0,) * output, place.inputs[0])) for output in wired)
 
     def _hidden(self, point: Point, outcome: Outcome, place: Place) -> Move:
@@ -346,8 +349,6 @@ class Walk:
                     unfit=True,
                 )
             return
-        if point.config.status == "error" and self.roles.loose:
-            return  # drawn by hand: it stops loudly where no branch of its own choice fits
         game, marking = self.marking.game, self.marking
         state = point.state
         found = None if game.finished(state) else marking.loosened(state, game.finished)

@@ -204,6 +204,23 @@ def test_the_other_process_has_no_workflow(invoke: Invoke, workflow: Path, tmp_p
     assert invoke("verify", model, workflow, "--process", "leave_request").code == 0
 
 
+def test_every_workflow_of_a_file_counts(invoke: Invoke, workflow: Path) -> None:
+    """A wrong copy beside a right one, and OF487: one of another model."""
+    good = json.loads(workflow.read_text())
+    wrong = edits.swapped(good, "Request approved?")
+    for order in ([good, wrong], [wrong, good]):
+        workflow.write_text(json.dumps(order))
+        ran = invoke("verify", LEAVE, workflow)
+        assert ran.code == 1
+        assert "proved: the workflow" in ran.out
+        assert "different: the workflow" in ran.out
+    workflow.write_text(json.dumps([good, {**edits.stripped(good), "name": "Stranger"}]))
+    ran = invoke("verify", LEAVE, workflow)
+    assert ran.code == 0
+    assert "OF487" in ran.err
+    assert "`Stranger`" in ran.err
+
+
 def test_compile_verifies(invoke: Invoke, tmp_path: Path) -> None:
     path = tmp_path / "w.json"
     ran = invoke("compile", LEAVE, "--target", "n8n", "--verify", "-o", path)

@@ -315,6 +315,89 @@ def test_first_order_of_execution_is_reported(leave: Case) -> None:
     assert result.changed[0].node == "the workflow's settings"
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"typeVersion": 99},
+        {"typeVersion": 1},
+        {"parameters": {"mode": "combine", "combineBy": "combineByFields"}},
+        {"parameters": {"mode": "combineBySql"}},
+        {"parameters": {"mode": "={{ 'append' }}"}},
+    ],
+)
+def test_a_merge_that_goes_by_the_data_is_reported(leave: Case, change: dict[str, Any]) -> None:
+    workflow = copy.deepcopy(leave.workflow)
+    next(n for n in workflow["nodes"] if n["type"].endswith(".merge")).update(change)
+    result = leave.verify(workflow)
+    assert result.verdict is Verdict.CHANGED
+    assert [c.element for c in result.changed] == ["book_join"]
+
+
+def test_a_decision_that_is_not_set_any_more_is_reported(leave: Case) -> None:
+    setter = edits.node(leave.workflow, "Check leave request")
+    fields = setter["parameters"]["assignments"]["assignments"]
+    assert [f["name"] for f in fields] == ["request_approved"]
+    said = "request_approved is set to one of: Yes, No, Needs changes"
+    for change, told in (
+        ({**fields[0], "name": "approved"}, "request_approved is not set"),
+        ({**fields[0], "value": "Ja"}, "request_approved is always Ja"),
+    ):
+        workflow = copy.deepcopy(leave.workflow)
+        body = edits.node(workflow, "Check leave request")["parameters"]
+        body["assignments"]["assignments"] = [change]
+        result = leave.verify(workflow)
+        assert result.verdict is Verdict.CHANGED
+        assert [(c.was, c.now) for c in result.changed] == [(said, told)]
+    workflow = copy.deepcopy(leave.workflow)
+    edits.node(workflow, "Check leave request").update(type="n8n-nodes-base.noOp", parameters={})
+    assert leave.verify(workflow).verdict is Verdict.CHANGED
+
+
+def test_a_wait_taken_out_is_reported(registry: Registry) -> None:
+    case = Case(ROOT / "examples" / "invoice-approval" / "model.bpmn", registry)
+    workflow = copy.deepcopy(case.workflow)
+    wait = next(n for n in workflow["nodes"] if n["type"].endswith(".wait"))
+    wait.update(type="n8n-nodes-base.noOp", typeVersion=1, parameters={})
+    result = case.verify(workflow)
+    assert result.verdict is Verdict.CHANGED
+    assert result.changed[0].now == "no wait: n8n-nodes-base.noOp"
+
+
+def test_names_that_contradict_the_notes_are_told(leave: Case) -> None:
+    once = edits.renamed(leave.workflow, "Send rejection", "x")
+    twice = edits.renamed(once, "Confirm leave", "Send rejection")
+    workflow = edits.renamed(twice, "x", "Confirm leave")
+    result = leave.verify(workflow)
+    assert sorted(result.assumed) == [
+        "`Confirm leave` stands for `Send rejection`, as its notes say; by its name it would be "
+        "`Confirm leave`",
+        "`Send rejection` stands for `Confirm leave`, as its notes say; by its name it would be "
+        "`Send rejection`",
+    ]
+    assert leave.verify(workflow, strict=True).verdict is Verdict.DIFFERENT
+
+
+def test_a_copy_with_the_name_of_another_step_is_that_step(leave: Case) -> None:
+    """ "Keep the name": its notes are those of the node that was copied."""
+    workflow = copy.deepcopy(leave.workflow)
+    made = edits.node(workflow, "Send rejection")
+    made.update(id="pasted", notes=edits.node(workflow, "Confirm leave")["notes"])
+    assert leave.verify(workflow).verdict is Verdict.PROVED
+
+
+def test_limit_and_aggregate_hand_on_fewer_items(leave: Case) -> None:
+    merge = next(n["name"] for n in leave.workflow["nodes"] if n["type"].endswith(".merge"))
+    appended = copy.deepcopy(leave.workflow)
+    edits.node(appended, merge)["parameters"] = {"mode": "append", "numberInputs": 2}
+    for kind in ("limit", "aggregate"):
+        assert leave.verify(edits.inserted(appended, "Confirm leave", kind)).verdict is (
+            Verdict.PROVED
+        )
+    nothing = edits.inserted(leave.workflow, "Confirm leave", "limit")
+    edits.node(nothing, "Log it")["parameters"] = {"maxItems": 0}
+    assert leave.verify(nothing).verdict is Verdict.DIFFERENT
+
+
 # -- drawn by hand ---------------------------------------------------------------------------
 
 
