@@ -29,6 +29,8 @@ CODE: Final[Mapping[str, tuple[str, ...]]] = {
 
 # Faults that n8n takes as they are (run): unclosed or stray braces are text.
 _HARMLESS: Final = ("`{{` is never closed", "`}}` without", "begins with `=`")
+_PIECE: Final = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
+_OPERATOR_LAST: Final = re.compile(r"(?<![+-])[-+*%&|<>=!?:,.]\s*$")
 _FILLED: Final = re.compile(
     r"\{\{\s*\$(?:json|node|input|now|today|item|items|vars|execution|workflow|env|itemIndex"
     r"|runIndex|prevNode|binary|parameter|\()"
@@ -120,6 +122,7 @@ def _broken(report: Report, node: Node) -> None:
         if not text.startswith("="):
             continue
         faults = [f for f in read_parameter(text).faults if not f.startswith(_HARMLESS)]
+        faults += [f"`{code}` ends in the middle" for code in _unfinished(text)]
         if faults:
             report.tell(
                 BrokenExpression,
@@ -129,6 +132,16 @@ def _broken(report: Report, node: Node) -> None:
                 "parameters",
                 *path,
             )
+
+
+def _unfinished(text: str) -> list[str]:
+    """Pieces of code that end with an operator; those with an odd quote are cut somewhere else."""
+    pieces = _PIECE.findall(text) if text.startswith("=") else []
+    return [
+        " ".join(code.split())
+        for code in pieces
+        if _OPERATOR_LAST.search(code) and not any(code.count(quote) % 2 for quote in "'\"`")
+    ]
 
 
 def _literal(report: Report, node: Node) -> None:

@@ -102,10 +102,11 @@ def check_empty(report: Report, walk: Walk) -> None:
     found: dict[int, int] = {}
     for _, turn in walk.all_turns():
         one = walk.flow.nodes[turn.node]
-        if flow.nodes[turn.node].short != "merge" or one.inputs < 2 or one.disabled:
+        if flow.nodes[turn.node].short != "merge" or one.disabled:
             continue
-        if turn.ran and any(turn.inputs) and not any(turn.outputs) and 0 in turn.inputs:
-            found.setdefault(turn.node, turn.inputs.index(0))
+        lone = len(turn.inputs) < 2  # a Merge has two inputs, also where one is wired
+        if turn.ran and any(turn.inputs) and not any(turn.outputs) and (lone or 0 in turn.inputs):
+            found.setdefault(turn.node, len(turn.inputs) if lone else turn.inputs.index(0))
     for index, slot in sorted(found.items()):
         node = flow.nodes[index]
         if not flow.out[index] or triggers_apart(flow, node):
