@@ -78,6 +78,7 @@ class _Emitter:
         self.ctx = ctx
         self.sinks: dict[str, tuple[Port, ...]] = {}
         self.addresses: set[str] = set()
+        self.started: tuple[Flow, ...] = ()
         self.setters: dict[str, list[Decision]] = {}
         for decision in emission.decisions.values():
             self.setters.setdefault(decision.setter, []).append(decision)
@@ -87,7 +88,7 @@ class _Emitter:
             if self._is_silent(node.id):
                 self.e.silent.add(node.id)
                 self._report_single_branch(node.id)
-        self._implicit_start()
+        self.started = self._implicit_start()
         for node in self.e.process.nodes:
             if node.id in self.e.silent:
                 continue
@@ -101,6 +102,9 @@ class _Emitter:
                 self._join(node)
         for decision in self.e.decisions.values():
             self._decision(decision)
+        for flow in self.started:
+            for port in self._ports(flow):
+                self.sketch.connect(Port(flow.source), port)
         for node in self.e.process.nodes:
             if node.id in self.e.silent:
                 continue
@@ -183,16 +187,16 @@ class _Emitter:
 
     # -- starts, tasks, events -----------------------------------------------------------------
 
-    def _implicit_start(self) -> None:
-        """BPMN 2.0.2, 10.5.2: without a start event all that nothing leads to starts at once."""
+    def _implicit_start(self) -> tuple[Flow, ...]:
+        """BPMN 2.0.2, 10.5.2: without a start event all that nothing leads to starts at once; the
+        flows there, to be connected when every node has its ports."""
         if any(isinstance(n, Event) and n.position == "start" for n in self.e.process.nodes):
-            return
+            return ()
         start = f"{self.e.process.id}__start"
         self.sketch.add(start, "Start", "manualTrigger", {}, element=start, role="trigger")
-        for node in self.graph.entries:
-            target = Flow(id=f"{start}_{node}", source=start, target=node)
-            for port in self._ports(target):
-                self.sketch.connect(Port(start), port)
+        return tuple(
+            Flow(id=f"{start}_{node}", source=start, target=node) for node in self.graph.entries
+        )
 
     def _task(self, task: Task) -> None:
         decisions = self.setters.get(task.id, [])
@@ -337,7 +341,8 @@ class _Emitter:
             )
             setter.notes += notes.decide(decision)
             self.sketch.connect(Port(key), Port(gateway.id))
-            for flow in self.graph.flows_in(gateway.id):
+            implicit = (f for f in self.started if f.target == gateway.id)
+            for flow in (*self.graph.flows_in(gateway.id), *implicit):
                 self.e.entry[(gateway.id, flow.id)] = Port(key)
 
     def _decision(self, decision: Decision) -> None:
