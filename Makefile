@@ -14,7 +14,7 @@ EXAMPLE := examples/leave-request/model.bpmn
 
 export PYTHONUTF8 := 1
 
-.PHONY: help demo test test-live lint types golden bench bench-verify clean engine
+.PHONY: help demo test test-live lint types golden bench bench-verify docs clean engine
 
 help: ## print this
 	@echo "make demo     set up, compile an example, show what came out"
@@ -25,6 +25,7 @@ help: ## print this
 	@echo "make golden   write the golden files anew (look at the diff)"
 	@echo "make bench    print the speed and memory figures beside their targets"
 	@echo "make bench-verify  mutated workflows on n8n's engine and before verify: who notices what"
+	@echo "make docs     build the documentation into build/site"
 	@echo "make clean    remove .venv and everything that was made"
 
 # -- set-up: a stamp file a step, so that a second call does nothing ---------------------------
@@ -57,6 +58,10 @@ $(VENV)/.live: $(VENV)/.node
 	$(PIP) install --editable '.[test,live]'
 	@touch $@
 
+$(VENV)/.docs: $(VENV)/.made pyproject.toml
+	$(PIP) install --editable '.[docs]'
+	@touch $@
+
 engine: $(VENV)/.node
 	@$(BIN)/orgflowc engine status >/dev/null 2>&1 || $(BIN)/orgflowc engine install
 
@@ -86,6 +91,7 @@ types: $(VENV)/.test .types/orgflow
 golden: engine
 	$(BIN)/python tests/write_schemas.py
 	$(BIN)/python -m orgflow_ir.publish_schema
+	$(BIN)/python tests/write_docs.py
 	$(BIN)/python -m pytest -n 2 --snapshot-update tests/test_examples.py $(PYTEST_ARGS)
 
 bench: $(VENV)/.test
@@ -93,6 +99,10 @@ bench: $(VENV)/.test
 
 bench-verify: engine
 	$(BIN)/python benchmarks/verify_mutants.py
+
+docs: $(VENV)/.docs ## build the documentation; links that lead nowhere are errors
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "build/site/index.html"
 
 clean:
 	rm -rf $(VENV) .types build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from types import FrameType
 from typing import Any, NoReturn
 
 import click
@@ -26,6 +28,7 @@ _COMMANDS: dict[str, str] = {
     "run": "Run a model on the target's engine and compare with its meaning.",
     "engine": "Install or show the local engine that `run` and `eval` use.",
     "eval": "Measure the compiler on a suite of models.",
+    "new": "Make a package with a backend, a frontend or a pass of your own.",
 }
 """Every command with its line of help, here so that `--help` imports none of them."""
 
@@ -119,6 +122,9 @@ def run(args: Sequence[str] | None = None) -> int:
         where = f"{error.filename}: " if error.filename is not None else ""
         click.echo(f"orgflowc: {where}{error.strerror or error}", err=True)
         return MISUSE
+    except MemoryError:
+        click.echo("orgflowc: there is not enough memory for this", err=True)
+        return MISUSE
     except Exception as error:  # noqa: BLE001  # the last resort: a line, not a traceback
         return _crashed(error)
     return code if isinstance(code, int) else OK
@@ -138,17 +144,41 @@ def _crashed(error: Exception) -> int:
         import traceback
 
         traceback.print_exception(error)
+    from orgflow_ir.plugins import outside_culprit
+
     said = " ".join(str(error).split()) or "no message"
+    plugin = outside_culprit(error)
+    what = "internal error" if plugin is None else f"the plugin `{plugin}` failed"
     click.echo(
-        f"orgflowc: internal error: {type(error).__name__}: {said} (ORGFLOW_DEBUG=1 shows where)",
+        f"orgflowc: {what}: {type(error).__name__}: {said} (ORGFLOW_DEBUG=1 shows where)",
         err=True,
     )
     return MISUSE
 
 
+class Ended(BaseException):
+    """SIGTERM or SIGHUP; what is open is put away before the process dies of it."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
+def _end(number: int, _frame: FrameType | None) -> NoReturn:
+    raise Ended(number)
+
+
 def main() -> NoReturn:
     """Entry point of `orgflowc`."""
-    code = run()
+    for number in (signal.SIGTERM, signal.SIGHUP) if os.name == "posix" else ():
+        if signal.getsignal(number) is signal.SIG_DFL:  # nohup ignores one of them
+            signal.signal(number, _end)
+    try:
+        code = run()
+    except Ended as ended:  # by the signal, so that whoever waits sees what it was
+        signal.signal(ended.number, signal.SIG_DFL)
+        os.kill(os.getpid(), ended.number)
+        code = MISUSE
     gc.freeze()  # the process ends: looking through all objects once more would free nothing
     sys.exit(code)
 

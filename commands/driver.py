@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Collection, Mapping, Sequence
+from typing import BinaryIO
 
 from orgflow_ir.collector import paused_collector
 from orgflow_ir.contracts import Artifact, Backend, Frontend
@@ -18,6 +19,11 @@ from orgflow_ir.pass_manager import AfterEach, Pass, PassContext, PassManager, S
 from orgflow_ir.plugins import Registry
 from orgflow_ir.rules import UnknownFormat, UnreadableInput
 from orgflow_ir.source import SourceFile
+
+MOST_BYTES = 256 * 1024 * 1024
+"""More than any reader takes; so much is read of an input at most, be it a device without end."""
+
+_CHUNK = 1024 * 1024
 
 STDIN = "<stdin>"
 """The name shown for standard input."""
@@ -52,14 +58,14 @@ def suggestion(name: str, known: Sequence[str]) -> str:
 def read_source(path: str) -> SourceFile:
     """The bytes of a file, or of standard input for `-`. Raises `InputError`."""
     if path == "-":
-        return SourceFile(STDIN, sys.stdin.buffer.read())
+        return SourceFile(STDIN, _bounded(sys.stdin.buffer, "standard input"))
     if not path:
         raise InputError("the input has no name", "name a file, or - for standard input")
     try:
         if os.path.isdir(path):
             raise InputError(f"{path} is a folder", "name a file in it")
         with open(path, "rb") as file:
-            return SourceFile(path, file.read())
+            return SourceFile(path, _bounded(file, path))
     except FileNotFoundError:
         raise InputError(f"{path} does not exist", "check the path") from None
     except ValueError as error:  # a NUL in the path
@@ -67,6 +73,19 @@ def read_source(path: str) -> SourceFile:
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise InputError(f"{path} cannot be read: {reason}", "check the file") from None
+
+
+def _bounded(file: BinaryIO, name: str) -> bytes:
+    parts = [file.read(_CHUNK)]
+    size = len(parts[0])
+    while parts[-1] and size <= MOST_BYTES:
+        parts.append(file.read(_CHUNK))
+        size += len(parts[-1])
+    if size > MOST_BYTES:
+        raise InputError(
+            f"{name} has more than {MOST_BYTES // (1024 * 1024)} MB", "take out what is not a model"
+        )
+    return b"".join(parts)
 
 
 def load(

@@ -11,7 +11,7 @@ from orgflow.commands.output import write_stdout
 
 from orgflow_ir.pass_manager import PassContext
 from orgflow_ir.plugins import Registry
-from orgflow_ir.target import coverage
+from orgflow_ir.target import TargetSpec, coverage, extended
 from orgflow_ir.walk import CONSTRUCTS
 
 KINDS = ("frontends", "backends", "passes", "agents", "rules", "constructs")
@@ -26,7 +26,7 @@ _CELLS = {
 _LEGEND = (
     "Supported: as it is; Supported*: where the target's condition holds; Lowered: rewritten "
     "without loss;\nDegraded: approximated, with --allow-lossy only; Refused: an error with a "
-    "reason.\n"
+    "reason;\n-: the target does not tell it from the construct it is derived from.\n"
 )
 
 
@@ -83,12 +83,22 @@ def constructs(registry: Registry) -> dict[str, str]:
 
 def matrix_text(registry: Registry) -> str:
     """The table of constructs and targets, with its legend."""
+    return columns(matrix(registry)) + "\n" + _LEGEND
+
+
+def matrix(registry: Registry) -> list[tuple[str, ...]]:
+    """The table of constructs and targets, with its head."""
     backends = registry.backends
-    table: list[tuple[str, ...]] = [("construct", *backends)]
-    for name in constructs(registry):
-        cells = (_CELLS[coverage(b.target, name)] for b in backends.values())
-        table.append((name, *cells))
-    return columns(table) + "\n" + _LEGEND
+    targets = [extended(b.target, registry) for b in backends.values()]
+    rows = [(name, *(_cell(t, name) for t in targets)) for name in constructs(registry)]
+    return [("construct", *backends), *rows]
+
+
+def _cell(target: TargetSpec, construct: str) -> str:
+    """A derived construct that a target does not speak of is none to it."""
+    if construct not in CONSTRUCTS and construct not in target.constructs:
+        return "-"
+    return _CELLS[coverage(target, construct)]
 
 
 def columns(lines: Iterable[tuple[str, ...]]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -66,7 +67,10 @@ def write_files(files: Sequence[tuple[Path, str]]) -> None:
     path = Path()
     try:
         for path, text in files:
-            path = path.resolve() if path.is_symlink() else path
+            real = Path(os.path.realpath(path)) if path.is_symlink() else path
+            if real.is_symlink():
+                raise OSError(errno.ELOOP, "a ring of symbolic links")
+            path = real
             path.parent.mkdir(parents=True, exist_ok=True)
             if path.is_dir():
                 raise IsADirectoryError(None, "is a folder")

@@ -61,9 +61,11 @@ def command(
     from orgflow.backends.n8n.engine.node import NodeError
     from orgflow.evaluation.replay import replay_model
 
+    from orgflow_ir.contracts import RunnerError
+
     try:
         report = replay_model(model, lowered, runner, ctx, max_runs=MAX_RUNS, all_paths=all_paths)
-    except (EngineError, NodeError) as error:
+    except (EngineError, NodeError, RunnerError) as error:
         click.echo(f"orgflowc run: {error}", err=True)
         leave(MISUSE)
     finally:

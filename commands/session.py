@@ -116,8 +116,11 @@ class Session:
         unless `always`."""
         if not (self.diagnostics or always or self.format != "text"):
             return
+        out_or_stderr = sys.stderr if out is None else out
+        if out_or_stderr is None:  # whoever called closed it: the exit code has to do
+            return
         reporter = self._configured(self._lookup_reporter(), out)
-        reporter.report(self.diagnostics, sys.stderr if out is None else out)
+        reporter.report(self.diagnostics, out_or_stderr)
 
     def _configured(self, reporter: Any, out: Any) -> Any:
         from orgflow_ir.reporters import TextReporter

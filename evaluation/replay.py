@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from orgflow_ir.contracts import Runner, RunResult
-from orgflow_ir.model import Model, Process, Task
+from orgflow_ir.model import Event, Model, Process, Task
 from orgflow_ir.pass_manager import PassContext
 from orgflow_ir.replay import follow
 from orgflow_ir.runs import Run, RunSet, enumerate_runs
@@ -150,7 +150,7 @@ def _play(
     game: Game, process: Process, runs: RunSet, runner: Runner, all_paths: bool
 ) -> list[RunReport]:
     wanted = runs.runs if all_paths else runs.runs[:1]
-    visible = runner.visible & {n.id for n in process.nodes}
+    visible = runner.visible & {n.id for scope in process.scopes() for n in scope.nodes}
     return [
         judge(game, process, run, result, visible)
         for run, result in zip(wanted, runner.play(wanted), strict=True)
@@ -161,11 +161,15 @@ def judge(
     game: Game, process: Process, run: Run, result: RunResult, visible: frozenset[str]
 ) -> RunReport:
     """Hold one executed run against the model's."""
-    tasks = {n.id for n in process.nodes if isinstance(n, Task)}
-    names = {n.id: n.label for n in process.nodes}
+    nodes = [n for scope in process.scopes() for n in scope.nodes]
+    tasks = {n.id for n in nodes if isinstance(n, Task)}
+    names = {n.id: n.label for n in nodes}
     executed = [e.element for e in result.executed if e.element is not None]
     did = Counter(e for e in executed if e in tasks)
     should = Counter(s.element for s in run.steps if s.action in ("fire", "done"))
+    hosts = {n.attached_to for n in nodes if isinstance(n, Event) and n.interrupting}
+    for host in hosts & run.script.keys():  # what a boundary event ended was begun, too
+        should[str(host)] = len(run.script[str(host)])
     should = Counter({e: n for e, n in should.items() if e in tasks})
     precision, recall, f1 = scores(did, should)
     missing = tuple(names[e] for e in (should - did).elements())
@@ -191,7 +195,7 @@ def judge(
                 f"({followed.reason})",
             )
         return report("different", f"after the last step: {followed.reason}")
-    if result.status != "success":
+    if result.status != ("error" if run.outcome == "error" else "success"):
         return report("different", f"the run ended with {result.status}: {result.error}")
     if run.outcome != followed.outcome:
         return report(

@@ -65,6 +65,10 @@ class RunResult(NamedTuple):
     milliseconds: float = 0.0
 
 
+class RunnerError(RuntimeError):
+    """The engine of a runner is missing, does not start, or refuses what it was given."""
+
+
 class Runner(ABC):
     """Executes what a backend emits with the decisions of given runs of the model.
 

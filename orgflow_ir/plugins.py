@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import pluggy
 
@@ -15,7 +16,10 @@ from orgflow_ir.contracts import Agent, Backend, Frontend, Reporter
 from orgflow_ir.diagnostics import Rule
 from orgflow_ir.pass_manager import Pass, PassContext
 from orgflow_ir.rules import CORE_RULES, BrokenPlugin
-from orgflow_ir.target import TARGET_RULES
+from orgflow_ir.target import TARGET_RULES, AddedLowering, Lowering
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 GROUP = "orgflow.plugins"
 """Entry point group of outside plugins."""
@@ -32,6 +36,10 @@ BUILTINS: tuple[str, ...] = (
     "orgflow.passes",
     "orgflow.backends.n8n",
     "orgflow.backends.ir",
+    "orgflow.backends.asl",
+    "orgflow.backends.bpmn",
+    "orgflow.backends.mermaid",
+    "orgflow.backends.svg",
 )
 """Modules with hook implementations that ship with orgflow; a new leaf is one line here."""
 
@@ -52,6 +60,10 @@ class Hooks:
         """Backends, each with its lowerings."""
 
     @hookspec
+    def orgflow_lowerings(self) -> Iterable[AddedLowering]:  # type: ignore[empty-body]
+        """Lowerings for targets that are there already; a backend of your own carries its own."""
+
+    @hookspec
     def orgflow_agents(self) -> Iterable[Agent]:  # type: ignore[empty-body]
         """Agents."""
 
@@ -64,15 +76,13 @@ class RegistryError(RuntimeError):
     """Two owners of one name or code, or no owner at all."""
 
 
-T = TypeVar("T")
-
-
 class Registry:
     """All leaves by name. Each table is filled when it is first asked for; results are sorted."""
 
     def __init__(self, *, outside: bool = True) -> None:
         self.broken: list[tuple[str, str]] = []
         self._outside = outside
+        self._owners: dict[tuple[str, str], str] = {}
 
     @cached_property
     def _manager(self) -> pluggy.PluginManager:
@@ -91,42 +101,73 @@ class Registry:
 
         for point in sorted(entry_points(group=GROUP), key=lambda e: (e.name, e.value)):
             try:
-                plugin = point.load()
-                manager.register(plugin, f"{point.name} ({point.value})")
-                manager.check_pending()
-            except Exception as error:  # noqa: BLE001  # one broken plugin must not end the program
-                self.broken.append((point.name, f"{type(error).__name__}: {error}"))
+                self._register(manager, point)
+            except (Exception, SystemExit) as error:  # noqa: BLE001  # it must not end the program
+                self.broken.append((point.name, f"cannot be used: {_told(error)}"))
+
+    def _register(self, manager: pluggy.PluginManager, point: EntryPoint) -> None:
+        """Load one plugin and register it whole. Raises whatever it raises, and `TypeError` and
+        pluggy's errors where it is no plugin."""
+        with contextlib.redirect_stdout(sys.stderr):  # ours is for the artifact
+            plugin = point.load()
+        if point.name in BUILTINS or manager.has_plugin(point.name):
+            raise ValueError(f"another plugin is called `{point.name}`")
+        try:
+            manager.register(plugin, point.name)
+            manager.check_pending()
+            if not manager.get_hookcallers(plugin):
+                raise TypeError(f"`{point.value}` has no function that `hookimpl` marks")
+        except (pluggy.PluginValidationError, TypeError):
+            manager.unregister(name=point.name)  # a hook half registered would be called
+            raise
 
     def report_broken(self, ctx: PassContext) -> None:
-        """OF001 for each plugin that could not be loaded."""
+        """OF001 for each plugin that could not be loaded, or not in all its parts."""
+        plugins: dict[str, list[str]] = {}
         for name, error in self.broken:
+            plugins.setdefault(name, []).append(error)
+        for name, errors in sorted(plugins.items()):
             ctx.emit(
                 BrokenPlugin,
-                f"plugin `{name}` cannot be used: {error}",
+                f"plugin `{name}` {'; it '.join(dict.fromkeys(errors))}",
                 help="update or uninstall the package that provides it",
             )
 
+    def _items(self, hook: str, kind: Any) -> Iterator[tuple[str, Any]]:
+        """What every plugin gives to a hook, each item with its owner: ours first. A plugin whose
+        hook fails is left out, an item of it that cannot be used as well."""
+        impls = getattr(self._manager.hook, hook).get_hookimpls()
+        for impl in sorted(impls, key=lambda i: (i.plugin_name not in BUILTINS, i.plugin_name)):
+            owner = impl.plugin_name
+            if owner in BUILTINS:
+                yield from ((owner, item) for item in impl.function())
+                continue
+            from orgflow_ir.plugin_faults import fault
+
+            try:
+                with contextlib.redirect_stdout(sys.stderr):
+                    items = list(impl.function())
+                    faults = [fault(item, kind) for item in items]
+            except (Exception, SystemExit) as error:  # noqa: BLE001  # it must not end the program
+                self.broken.append((owner, f"cannot be used: {hook} failed with {_told(error)}"))
+                continue
+            for item, wrong in zip(items, faults, strict=True):
+                if wrong is None:
+                    yield owner, item
+                else:
+                    self.broken.append((owner, f"cannot be used: {hook} gave {wrong}"))
+
     def _table(self, hook: str, kind: Any) -> dict[str, Any]:
         table: dict[str, Any] = {}
-        owners: dict[str, str] = {}
-        for impl in getattr(self._manager.hook, hook).get_hookimpls():
-            owner = impl.plugin_name
-            try:
-                items = list(impl.function())
-                bad = [i for i in items if not _is_kind(i, kind)]
-                if bad:
-                    raise TypeError(f"{hook} gave {bad[0]!r}")
-            except Exception as error:
-                if owner in BUILTINS:
-                    raise
-                self.broken.append((owner, f"{type(error).__name__}: {error}"))
-                continue
-            for item in items:
-                if item.name in table:
-                    raise RegistryError(
-                        f"`{item.name}` is registered by both {owners[item.name]} and {owner}"
-                    )
-                table[item.name], owners[item.name] = item, owner
+        for owner, item in self._items(hook, kind):
+            first = self._owners.setdefault((hook, item.name), owner)
+            if item.name not in table:
+                table[item.name] = item
+            elif owner in BUILTINS:
+                raise RegistryError(f"`{item.name}` is registered by both {first} and {owner}")
+            else:
+                told = f"`{item.name}`, which is registered by {first} already"
+                self.broken.append((owner, f"cannot be used: {hook} gave {told}"))
         return dict(sorted(table.items()))
 
     @cached_property
@@ -145,6 +186,24 @@ class Registry:
         return self._table("orgflow_backends", Backend)
 
     @cached_property
+    def lowerings(self) -> dict[str, tuple[Lowering, ...]]:
+        """Lowerings that plugins add to targets, by target, in the order of their names."""
+        found: dict[str, dict[str, Lowering]] = {}
+        for owner, (target, lowering) in self._items("orgflow_lowerings", AddedLowering):
+            own = self.backends[target].target.lowerings if target in self.backends else ()
+            same = found.setdefault(target, {})
+            wrong = None
+            if target not in self.backends:
+                wrong = f"a lowering for `{target}`, which is no target"
+            elif lowering.name in (*same, *(low.name for low in own)):
+                wrong = f"`{lowering.name}`, a lowering that `{target}` has already"
+            if wrong is None:
+                same[lowering.name] = lowering
+            else:
+                self.broken.append((owner, f"cannot be used: orgflow_lowerings gave {wrong}"))
+        return {t: tuple(low for _, low in sorted(ls.items())) for t, ls in found.items() if ls}
+
+    @cached_property
     def agents(self) -> dict[str, Agent]:
         """Agents by name."""
         return self._table("orgflow_agents", Agent)
@@ -156,20 +215,50 @@ class Registry:
 
     @cached_property
     def rules(self) -> dict[str, type[Rule]]:
-        """Every rule by code. Raises `RegistryError` for a code with two rules."""
-        found: dict[str, type[Rule]] = {}
-        owners = [
-            CORE_RULES,
-            TARGET_RULES,
-            *(f.rules for f in self.frontends.values()),
-            *(p.rules for p in self.passes.values()),
-            *(b.rules for b in self.backends.values()),
+        """Every rule by code. A plugin's rule that takes a code which is taken is left out; raises
+        `RegistryError` where two of ours have one code."""
+        found: dict[str, type[Rule]] = {r.code: r for r in (*CORE_RULES, *TARGET_RULES)}
+        leaves = [
+            (self._owners.get((hook, name)), leaf.rules)
+            for hook, table in (
+                ("orgflow_frontends", self.frontends),
+                ("orgflow_passes", self.passes),
+                ("orgflow_backends", self.backends),
+            )
+            for name, leaf in table.items()
         ]
-        for rules in owners:
+        for owner, rules in sorted(leaves, key=lambda leaf: not _ours(leaf[0])):
             for rule in rules:
-                if found.setdefault(rule.code, rule) is not rule:
-                    raise RegistryError(f"{rule.code} is the code of two rules")
+                first = found.setdefault(rule.code, rule)
+                if first is rule:
+                    continue
+                told = f"{rule.code} is the code of two rules, {first.name} and {rule.name}"
+                if _ours(owner):
+                    raise RegistryError(told)
+                self.broken.append((str(owner), f"cannot explain {rule.name}: {told}"))
         return dict(sorted(found.items()))
+
+
+def outside_culprit(error: BaseException) -> str | None:
+    """The plugin in whose code an exception was raised, or that called what raised it."""
+    if not _may_have_plugins(sys.path):
+        return None
+    from importlib.metadata import entry_points
+    from traceback import walk_tb
+
+    owners = {p.module.partition(".")[0]: p.name for p in entry_points(group=GROUP)}
+    frames = [frame for frame, _ in walk_tb(error.__traceback__)]
+    modules = (str(frame.f_globals.get("__name__")).partition(".")[0] for frame in frames)
+    return next((owners[m] for m in reversed(list(modules)) if m in owners), None)
+
+
+def _ours(owner: str | None) -> bool:
+    return owner is None or owner in BUILTINS
+
+
+def _told(error: BaseException) -> str:
+    """An exception in one line."""
+    return f"{type(error).__name__}: {' '.join(str(error).split()) or 'no message'}"
 
 
 def _may_have_plugins(path: Iterable[str]) -> bool:
@@ -196,7 +285,3 @@ def _may_have_plugins(path: Iterable[str]) -> bool:
                 except OSError:
                     continue
     return False
-
-
-def _is_kind(item: Any, kind: Any) -> bool:
-    return issubclass(item, kind) if isinstance(item, type) else isinstance(item, kind)

@@ -8,9 +8,10 @@ from orgflow_ir.diagnostics import Rule, Severity
 class BrokenPlugin(Rule):
     """
     What it finds
-        An installed plugin could not be loaded, or registered something its hook does not take.
+        An installed plugin could not be loaded, or registered something its hook does not take,
+        or something under a name that is taken.
     Why it is wrong
-        Its frontends, passes and backends are missing from this run; everything else works.
+        What the message names is missing from this run; everything else works.
     Example
         A package registers `orgflow.plugins` → `acme_orgflow`, and importing that module fails.
     Instead

@@ -9,13 +9,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import ClassVar, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from orgflow_ir.diagnostics import Rule, Severity
 from orgflow_ir.model import Element, Flow, MessageFlow, Model, Process
 from orgflow_ir.pass_manager import PassContext, report_breaches, verifying
 from orgflow_ir.walk import ConstructUse, plain_constructs
+
+if TYPE_CHECKING:
+    from orgflow_ir.plugins import Registry
 
 
 class Legal(NamedTuple):
@@ -63,6 +66,14 @@ class Lowering(ABC):
     @abstractmethod
     def apply(self, model: Model, ctx: PassContext) -> tuple[Model, tuple[str, ...]]:
         """The rewritten model and a line for each element rewritten (what became of it)."""
+
+
+class AddedLowering(NamedTuple):
+    """A lowering that a plugin adds to a target that is there already, by the target's name. It
+    comes after the target's own lowerings, and never in place of what the target says itself."""
+
+    target: str
+    lowering: Lowering
 
 
 @dataclass(frozen=True)
@@ -158,10 +169,16 @@ def illegal_uses(
     for use in constructs(model, spec, ctx):
         verdict = spec.legality(use.construct)
         if isinstance(verdict, Illegal):
-            found.append((use, verdict.reason, verdict.help))
+            found.append((use, use.reason or verdict.reason, verdict.help))
         elif isinstance(verdict, LegalIf) and not verdict.test(use, model, ctx):
             found.append((use, f"it is legal only if {verdict.reason}", ""))
     return found
+
+
+def extended(spec: TargetSpec, registry: Registry | None) -> TargetSpec:
+    """The target with the lowerings that plugins add to it."""
+    added = registry.lowerings.get(spec.name, ()) if registry is not None else ()
+    return replace(spec, lowerings=(*spec.lowerings, *added)) if added else spec
 
 
 class PlanError(RuntimeError):
@@ -174,6 +191,7 @@ def legalise(model: Model, spec: TargetSpec, ctx: PassContext, *, allow_lossy: b
     Emits OF401 for each rewritten element, OF402 for lossy rewriting that is not allowed, OF403
     for what no lowering takes: one diagnostic an element. Raises `PlanError`.
     """
+    spec = extended(spec, ctx.registry)
     while True:
         illegal = illegal_uses(model, spec, ctx)
         if not illegal:

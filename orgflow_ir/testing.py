@@ -1,4 +1,4 @@
-"""Shipped test helpers: contract checks for frontends and backends, golden files of artifacts.
+"""Shipped test helpers: contract checks for leaves, golden files of artifacts.
 
 Importable without pytest or syrupy; only `artifact_extension` needs syrupy, when it is called. The
 pytest plugin (`orgflow_ir.pytest_plugin`) gives `check_golden` as the fixture `orgflow_golden`.
@@ -7,20 +7,18 @@ pytest plugin (`orgflow_ir.pytest_plugin`) gives `check_golden` as the fixture `
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from pathlib import PurePosixPath
 from typing import Any
 
+from orgflow_ir.conformance.emission import emit
 from orgflow_ir.contracts import Artifact, Backend, Frontend
-from orgflow_ir.diagnostics import Diagnostic, Rule, Severity
 from orgflow_ir.golden import GoldenMismatch, check_golden
 from orgflow_ir.minimal import minimal_model, minimal_models
 from orgflow_ir.model import Model
-from orgflow_ir.pass_manager import PassContext
-from orgflow_ir.rules import CORE_RULES
+from orgflow_ir.pass_manager import Pass, PassContext
 from orgflow_ir.source import SourceFile
-from orgflow_ir.target import TARGET_RULES, Legal, constructs, legalise
+from orgflow_ir.target import Lowering
 
 __all__ = [
     "ContractError",
@@ -30,6 +28,9 @@ __all__ = [
     "check_backend",
     "check_frontend",
     "check_golden",
+    "check_lowerings",
+    "check_pass",
+    "check_runs",
     "difference_text",
     "emit",
     "minimal_model",
@@ -45,157 +46,101 @@ class ContractError(AssertionError):
         super().__init__("\n".join([f"`{name}` breaks its contract:", *self.problems]))
 
 
-def emit(
-    backend: Backend, model: Model, options: Mapping[str, str] | None = None
-) -> tuple[tuple[Artifact, ...] | None, list[Diagnostic]]:
-    """What a backend makes of a model (`None`: refused) and what was said on the way.
+def check_backend(
+    backend: Backend,
+    models: Iterable[tuple[str, Model]] | None = None,
+    *,
+    reads_back: Frontend | None = None,
+    runs: bool = True,
+) -> None:
+    """Try a backend with a minimal model of every construct and small models of several (or with
+    `models`), with hostile labels, and with each of its options.
 
-    Only legalisation stands before the backend here: no passes run.
+    What its table calls legal must be emitted, twice and under other hash seeds with the same
+    bytes, to paths that are relative and unique; what it refuses must be refused with a 4xx error
+    that names the element. Lowerings must lower their measure, and unless they say what they lose
+    leave the same runs. With `reads_back`, that frontend must give back the model that was
+    emitted. With `runs`, a backend that has a runner must do on its engine what the models mean.
+    Raises `ContractError`, and `RunnerError` where the engine is missing.
     """
-    spec = backend.target
-    defaults = {name: values[0] for name, values in spec.options.items() if values}
-    ctx = PassContext(target=spec, options={**defaults, **(options or {})})
-    legal = legalise(model, spec, ctx, allow_lossy=False)
-    if ctx.has_errors:
-        return None, ctx.diagnostics
-    artifacts = backend.emit(legal, ctx)
-    return (None if ctx.has_errors else artifacts), ctx.diagnostics
+    from orgflow_ir.conformance.backends import backend_problems
+    from orgflow_ir.conformance.lowerings import lowering_problems
+    from orgflow_ir.conformance.seeds import seed_problems
+    from orgflow_ir.conformance.shapes import shapes
 
-
-def check_backend(backend: Backend, models: Iterable[tuple[str, Model]] | None = None) -> None:
-    """Try a backend with a minimal model of every construct (or with `models`).
-
-    What its table calls legal must be emitted, twice with the same bytes, to paths that are
-    relative and unique; what it refuses must be refused with an OF4xx error that names the
-    element. Raises `ContractError`.
-    """
-    problems = _rule_problems(backend.rules)
-    for construct, model in minimal_models() if models is None else models:
-        problems += [f"{construct}: {p}" for p in _backend_problems(backend, construct, model)]
+    tried = [*minimal_models(), *shapes()] if models is None else list(models)
+    problems = backend_problems(backend, tried, reads_back)
+    problems += lowering_problems(backend.target.lowerings)
+    if not problems:
+        problems += seed_problems(backend)
     if problems:
         raise ContractError(backend.name, problems)
+    if runs:
+        check_runs(backend, tried)
 
 
-def _backend_problems(backend: Backend, construct: str, model: Model) -> list[str]:
-    artifacts, said = emit(backend, model)
-    errors = [d for d in said if d.severity is Severity.ERROR]
-    if artifacts is None:
-        others = [d for d in errors if not d.code.startswith("OF4")]
-        problems = [f"refused with {d.code} ({d.message}), which is no OF4xx" for d in others]
-        problems += [f"{d.code} names no element" for d in errors if d.element is None]
-        if not errors:
-            problems.append("refused without an error")
-        if _all_legal(backend, model):
-            problems.append(f"its table says it is legal, but: {errors[0].message}")
-        return problems
-    problems = []
-    if not artifacts:
-        problems.append("emitted nothing and said nothing")
-    paths = [a.path for a in artifacts]
-    if len(set(paths)) != len(paths):
-        problems.append(f"two files have one path: {paths}")
-    for path in map(PurePosixPath, paths):
-        if path.is_absolute() or ".." in path.parts or not path.name:
-            problems.append(f"`{path}` is not a path inside the output folder")
-    again, _ = emit(backend, Model.from_json(model.to_json()))
-    if again != artifacts:
-        problems.append("the same model gives other bytes the second time")
-    return problems
+def check_runs(backend: Backend, models: Iterable[tuple[str, Model]] | None = None) -> int:
+    """Play runs of minimal models and small shapes (or of `models`) on a backend's engine, and
+    hold each against the token game; the number of runs played, 0 for a backend without a runner.
+
+    Raises `ContractError`, and `RunnerError` where the engine is missing.
+    """
+    from orgflow_ir.conformance.playing import run_problems
+    from orgflow_ir.conformance.shapes import shapes
+
+    runner = backend.runner()
+    if runner is None:
+        return 0
+    tried = [*minimal_models(), *shapes()] if models is None else list(models)
+    try:
+        problems, played = run_problems(backend, tried, runner)
+    finally:
+        runner.close()
+    if problems:
+        raise ContractError(backend.name, problems)
+    return played
 
 
-def _all_legal(backend: Backend, model: Model) -> bool:
-    """Whether the table calls everything in the model plainly legal."""
-    uses = constructs(model, backend.target, PassContext(target=backend.target))
-    return all(isinstance(backend.target.legality(u.construct), Legal) for u in uses)
+def check_lowerings(
+    lowerings: Iterable[Lowering], models: Iterable[tuple[str, Model]] | None = None
+) -> None:
+    """Try lowerings of a plugin, as `check_backend` does those of a backend. Raises
+    `ContractError`."""
+    from orgflow_ir.conformance.lowerings import lowering_problems
 
-
-_HOSTILE: tuple[bytes, ...] = (
-    b"",
-    b" \n",
-    b"\x00",
-    b"\xff\xfe\x00<",
-    b"\xef\xbb\xbf",
-    b"{}",
-    b"[]",
-    b"null",
-    b"{",
-    b"[" * 5000,
-    b'{"a":' * 5000,
-    b"<a/>",
-    b"<a>",
-    b"<a>" * 5000,
-    b"just words, \xe4\xf6\xfc",
-    "just wörds".encode(),
-)
+    problems = lowering_problems(lowerings, models)
+    if problems:
+        raise ContractError("lowerings", problems)
 
 
 def check_frontend(frontend: Frontend, samples: Iterable[SourceFile] = ()) -> None:
-    """Try a frontend with input that is not its language, and with `samples` that are.
+    """Try a frontend with input that is not its language, and with `samples` that are, whole, cut
+    off, and with single bytes changed.
 
     It never raises; where it gives no model it says why by an error with a code of its own, a
     place in the file and a message of one line. Samples must give a model, twice the same one,
     that its JSON gives back. Raises `ContractError`.
     """
-    problems = _rule_problems(frontend.rules)
-    for suffix in frontend.suffixes:
-        if not re.fullmatch(r"\.[a-z0-9.]+", suffix):
-            problems.append(f"suffix `{suffix}` is not a dot and lower-case letters")
-    suffix = frontend.suffixes[0] if frontend.suffixes else ".txt"
-    for data in _HOSTILE:
-        name = f"{data[:12]!r} ({len(data)} bytes)"
-        source = SourceFile(f"hostile{suffix}", data)
-        problems += [f"{name}: {p}" for p in _parse_problems(frontend, source)]
-    for source in samples:
-        problems += [f"{source.path}: {p}" for p in _sample_problems(frontend, source)]
+    from orgflow_ir.conformance.frontends import frontend_problems
+
+    problems = frontend_problems(frontend, samples)
     if problems:
         raise ContractError(frontend.name, problems)
 
 
-def _parse_problems(frontend: Frontend, source: SourceFile) -> list[str]:
-    ctx = PassContext(options={"diagram": True})
-    try:
-        model = frontend.parse(source, ctx)
-        frontend.sniff(source)
-    except Exception as error:  # noqa: BLE001  # "never raises" is what is tested
-        return [f"raised {type(error).__name__}: {error}"]
-    problems = []
-    if model is None and not ctx.has_errors:
-        problems.append("gave no model and no error")
-    known = {r.code for r in (*frontend.rules, *CORE_RULES)}
-    for d in ctx.diagnostics:
-        if d.code not in known:
-            problems.append(f"{d.code} is not among the frontend's rules")
-        if "\n" in d.message or not d.message or d.message.endswith("."):
-            problems.append(f"{d.code}: message is not one line without a full stop: {d.message!r}")
-        if d.loc is None or d.loc.file != source.path:
-            problems.append(f"{d.code} has no place in {source.path}")
-    return problems
+def check_pass(item: Pass, models: Iterable[tuple[str, Model]] = ()) -> None:
+    """Try a pass with a minimal model of every construct, small models of several, and `models`.
 
+    It never raises, does the same twice, leaves no broken model, and changes nothing more when it
+    is run on its own result; where its stage only looks it returns the object it was given; its
+    options survive being text. Raises `ContractError`.
+    """
+    from orgflow_ir.conformance.passes import pass_problems
+    from orgflow_ir.conformance.shapes import shapes
 
-def _sample_problems(frontend: Frontend, source: SourceFile) -> list[str]:
-    problems = _parse_problems(frontend, source)
+    problems = pass_problems(item, [*minimal_models(), *shapes(), *models])
     if problems:
-        return problems
-    found = [frontend.parse(source, PassContext(options={"diagram": True})) for _ in range(2)]
-    first, second = found
-    if first is None or second is None:
-        return ["gave no model"]
-    if not frontend.sniff(source):
-        problems.append("`sniff` does not recognise it")
-    if first != second:
-        problems.append("gives another model the second time")
-    if Model.from_json(first.to_json()) != first:
-        problems.append("the model does not survive its own JSON")
-    return problems
-
-
-def _rule_problems(rules: Iterable[type[Rule]]) -> list[str]:
-    codes = [r.code for r in rules]
-    taken = {r.code for r in (*CORE_RULES, *TARGET_RULES)}
-    problems = [f"{c} is the code of two of its rules" for c in set(codes) if codes.count(c) > 1]
-    own = [r for r in rules if r not in (*CORE_RULES, *TARGET_RULES)]
-    problems += [f"{r.code} is a code of the core" for r in own if r.code in taken]
-    return sorted(problems)
+        raise ContractError(item.name, problems)
 
 
 def artifacts_text(artifacts: Iterable[Artifact]) -> str:

@@ -90,11 +90,16 @@ CONSTRUCTS: dict[str, str] = {
 
 
 class ConstructUse(NamedTuple):
-    """An element that uses a construct; `scope` is `None` outside processes."""
+    """An element that uses a construct; `scope` is `None` outside processes.
+
+    `reason`: why just this use is illegal where the construct is, in place of the target's reason
+    for all of them (a derived construct may know better).
+    """
 
     construct: str
     element: Element
     scope: Scope | None = None
+    reason: str = ""
 
 
 def _quantity(node: Element) -> bool:

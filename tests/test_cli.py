@@ -20,7 +20,7 @@ from orgflow.commands.options import parse_target
 Invoke = Callable[..., Ran]
 
 COMMANDS = (
-    "compile", "check", "explain", "opt", "list", "trace", "diff", "run", "engine", "eval"
+    "compile", "check", "explain", "opt", "list", "trace", "diff", "run", "engine", "eval", "new",
 )  # fmt: skip
 
 
@@ -444,7 +444,7 @@ def test_the_matrix_has_a_cell_for_every_construct_and_target(invoke: Invoke) ->
     table = invoke("list", "constructs", "--matrix").out.split("\n\n")[0].splitlines()
     targets = table[0].split()[1:]
     assert "n8n" in targets
-    words = {"Supported", "Supported*", "Lowered", "Degraded", "Refused"}
+    words = {"Supported", "Supported*", "Lowered", "Degraded", "Refused", "-"}
     rows = {line.split()[0]: line.split()[1:] for line in table[1:]}
     assert all(len(cells) == len(targets) and set(cells) <= words for cells in rows.values())
     assert rows["gateway.complex"][targets.index("n8n")] == "Refused"

@@ -58,7 +58,7 @@ def test_the_wheel_holds_every_shipped_file_and_nothing_else(wheel: Path) -> Non
         expected |= {f"orgflow/{p.relative_to(ROOT)}" for p in (ROOT / folder).rglob("*.py")}
     expected |= {str(p.relative_to(ROOT)) for p in (ROOT / "orgflow_ir").rglob("*.py")}
     for data in ("*.json", "*.cjs", "*.j2"):
-        for folder in ("orgflow_ir", "frontends", "backends", "agents"):
+        for folder in ("orgflow_ir", "frontends", "backends", "agents", "commands"):
             expected |= {
                 name if folder == "orgflow_ir" else f"orgflow/{name}"
                 for name in (str(p.relative_to(ROOT)) for p in (ROOT / folder).rglob(data))

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import os
+import sys
 import textwrap
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import pytest
 from cli_cases import LINEAR, orgflowc
 
+from orgflow_ir.model import Model
 from orgflow_ir.pass_manager import PassContext
 from orgflow_ir.plugins import Registry, RegistryError
+from orgflow_ir.target import Lowering
+from orgflow_ir.testing import ContractError, check_lowerings
 
 PLUGIN = '''
     from orgflow_ir.contracts import Artifact, Backend, Frontend
@@ -71,6 +77,12 @@ def install(folder: Path, name: str, code: str) -> dict[str, str]:
     return {"PYTHONPATH": os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])}
 
 
+def forget(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the plugin be imported anew, and be gone after the test."""
+    monkeypatch.setitem(sys.modules, "acme_plugin", ModuleType("acme_plugin"))
+    del sys.modules["acme_plugin"]
+
+
 @pytest.fixture
 def model(tmp_path: Path) -> Path:
     path = tmp_path / "order.bpmn"
@@ -87,37 +99,323 @@ def test_a_plugin_adds_a_target_and_a_pass(tmp_path: Path, model: Path) -> None:
     assert "no rule `OF299`" in orgflowc("explain", "OF299").err
 
 
-@pytest.mark.parametrize(
-    ("code", "said"),
-    [
-        ("import nothing_like_this", "ModuleNotFoundError"),
-        ("raise SystemError('no')", "SystemError: no"),
-        (
-            "from orgflow_ir.plugins import hookimpl\n@hookimpl\ndef orgflow_backends():\n"
-            "    return ['n9n']\n",
-            "TypeError: orgflow_backends gave 'n9n'",
-        ),
-    ],
+HEAD = "from orgflow_ir.plugins import hookimpl\n"
+BACKEND = (
+    HEAD
+    + """
+from orgflow_ir.contracts import Artifact, Backend
+from orgflow_ir.target import Legal, TargetSpec
+
+class Names(Backend):
+    name = "names"
+    target = TargetSpec("names", {"task": Legal()})
+
+    def emit(self, model, ctx):
+        return (Artifact("names.txt", ""),)
+
+@hookimpl
+def orgflow_backends():
+    return [CHANGED]
+"""
 )
-def test_a_broken_plugin_is_a_warning(tmp_path: Path, model: Path, code: str, said: str) -> None:
-    env = install(tmp_path / "site", "acme", code)
-    ran = orgflowc("compile", model, "--target", "n8n", env=env)
-    assert ran.code == 0
-    assert "warning OF001 [broken-plugin]" in ran.err
-    assert said in " ".join(ran.err.split())
-    assert ran.out == orgflowc("compile", model, "--target", "n8n").out
+PASS = (
+    HEAD
+    + """
+from orgflow_ir.pass_manager import Pass, Stage
+
+class Short(Pass):
+    name = "acme-short"
+    stage = Stage.ANALYSE
+    rules = ()
+
+    def run(self, model, ctx):
+        return model
+
+@hookimpl
+def orgflow_passes():
+    return [CHANGED]
+"""
+)
+LOWERING = (
+    HEAD
+    + """
+from orgflow_ir.target import AddedLowering, Lowering
+
+class Undo(Lowering):
+    name = "undo"
+    consumes = ("activity.compensation",)
+    def measure(self, model, ctx):
+        return 0
+    def apply(self, model, ctx):
+        return model, ()
+
+@hookimpl
+def orgflow_lowerings():
+    return [CHANGED]
+"""
+)
 
 
-def test_a_plugin_cannot_take_a_name_that_is_taken(tmp_path: Path, model: Path) -> None:
-    env = install(tmp_path / "site", "acme", PLUGIN.replace('"names"', '"n8n"'))
+def hook(body: str, name: str = "orgflow_backends", head: str = HEAD) -> str:
+    return f"{head}@hookimpl\ndef {name}():\n    {body}\n"
+
+
+BROKEN = {
+    "a missing import": ("import nothing_like_this", "ModuleNotFoundError: No module named"),
+    "an error": ("raise SystemError('no')", "cannot be used: SystemError: no"),
+    "an error of two lines": ("raise ValueError('a\\n\\nb')", "cannot be used: ValueError: a b"),
+    "a syntax error": ("def", "cannot be used: SyntaxError"),
+    "an exit": ("import sys; sys.exit(3)", "cannot be used: SystemExit: 3"),
+    "no hook": ("def orgflow_backends(): return []", "has no function that `hookimpl`"),
+    "an unknown hook": (hook("return []", "orgflow_backend"), "PluginValidationError"),
+    "a hook with arguments": (
+        f"{HEAD}@hookimpl\ndef orgflow_passes(ctx): return []", "PluginValidationError"
+    ),
+    "a hook that raises": (
+        hook("return {}['x']"), "orgflow_backends failed with KeyError: 'x'"
+    ),
+    "a hook that exits": (hook("raise SystemExit"), "orgflow_backends failed with SystemExit"),
+    "a hook that gives nothing": (hook("pass"), "orgflow_backends failed with TypeError"),
+    "text": (hook("return ['n9n']"), "gave 'n9n', which is no `Backend`"),
+    "a class for an instance": (BACKEND.replace("CHANGED", "Names"), "the class `Names`; it takes"),
+    "another leaf": (
+        BACKEND.replace("CHANGED", "Names()").replace("orgflow_backends", "orgflow_frontends"),
+        "which is no `Frontend`",
+    ),
+    "an abstract class": (
+        BACKEND.replace("CHANGED", "Names()").replace("emit", "omit"),
+        "orgflow_backends failed with TypeError: Can't instantiate abstract class",
+    ),
+    "no name": (
+        BACKEND.replace("CHANGED", "Names()").replace('name = "names"', ""),
+        "gave `Names` with the name None",
+    ),
+    "another target": (
+        BACKEND.replace("CHANGED", "Names()").replace('TargetSpec("names"', 'TargetSpec("n"'),
+        "gave `names`, whose target is called `n`",
+    ),
+    "no target": (
+        BACKEND.replace("CHANGED", "Names()").replace("target = TargetSpec", "target = dict"),
+        "cannot be used",
+    ),
+    "a target that raises": (
+        BACKEND.replace("CHANGED", "Names()").replace(
+            'target = TargetSpec("names", {"task": Legal()})', "target = property(lambda s: 1 / 0)"
+        ),
+        "ZeroDivisionError",
+    ),
+    "rules that are none": (
+        BACKEND.replace("CHANGED", "Names()").replace("name =", "rules = (1,)\n    name ="),
+        "whose rule 1 is no subclass",
+    ),
+    "a pass, not its class": (PASS.replace("CHANGED", "Short()"), "it takes the class"),
+    "a pass without a stage": (
+        PASS.replace("CHANGED", "Short").replace("stage = Stage.ANALYSE", ""),
+        "a pass without a `stage`",
+    ),
+    "an abstract pass": (
+        PASS.replace("CHANGED", "Short").replace("def run", "def go"), "a pass without run"
+    ),
+    "a pass that needs arguments": (
+        PASS.replace("CHANGED", "Short").replace("rules = ()", "def __init__(self, x): pass"),
+        "cannot be made without arguments",
+    ),
+    "a lowering alone": (LOWERING.replace("CHANGED", "Undo()"), "is no `AddedLowering`"),
+    "a lowering for nothing": (
+        LOWERING.replace("CHANGED", "AddedLowering('n9n', Undo())"),
+        "a lowering for `n9n`, which is no target",
+    ),
+    "a lowering that is there": (
+        LOWERING.replace("CHANGED", "AddedLowering('n8n', Undo())").replace("undo", "link-to-flow"),
+        "`link-to-flow`, a lowering that `n8n` has already",
+    ),
+    "a class for a lowering": (
+        LOWERING.replace("CHANGED", "AddedLowering('n8n', Undo)"), "which is no `Lowering`"
+    ),
+    "a taken name": (
+        BACKEND.replace("CHANGED", "Names()").replace('"names"', '"n8n"'),
+        "gave `n8n`, which is registered by orgflow.backends.n8n already",
+    ),
+}  # fmt: skip
+"""Every way in which a plugin is broken, with its code and what is said."""
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """What comes out without any plugin."""
+    model = tmp_path_factory.mktemp("model") / "order.bpmn"
+    model.write_text(LINEAR)
+    return orgflowc("compile", model, "--target", "n8n").out
+
+
+@pytest.mark.parametrize("how", BROKEN)
+def test_a_broken_plugin_is_one_warning(
+    how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code, said = BROKEN[how]
+    install(tmp_path / "site", "acme", code)
+    monkeypatch.syspath_prepend(tmp_path / "site")
+    forget(monkeypatch)
+    registry, ctx = Registry(), PassContext()
+    for table in ("frontends", "passes", "backends", "agents", "reporters", "lowerings", "rules"):
+        found = getattr(registry, table)
+        ours = getattr(Registry(outside=False), table)
+        assert found.keys() == ours.keys()
+    registry.report_broken(ctx)
+    assert [(d.code, d.severity.value) for d in ctx.diagnostics] == [("OF001", "warning")]
+    message = ctx.diagnostics[0].message
+    assert message.startswith("plugin `acme` ")
+    assert said in message
+    assert "\n" not in message
+
+
+@pytest.mark.parametrize("how", ["an exit", "a hook that raises", "a taken name"])
+def test_the_command_goes_on(how: str, tmp_path: Path, model: Path, compiled: str) -> None:
+    env = install(tmp_path / "site", "acme", BROKEN[how][0])
     ran = orgflowc("compile", model, "--target", "n8n", env=env)
-    assert ran.code == 2
-    assert "`n8n` is registered by both orgflow.backends.n8n and acme" in ran.err
+    assert (ran.code, ran.out) == (0, compiled)
+    assert ran.err.count("warning OF001 [broken-plugin]") == 1
+    assert BROKEN[how][1] in " ".join(ran.err.split())
+
+
+def test_a_broken_plugin_leaves_the_others_alone(tmp_path: Path, model: Path) -> None:
+    """One that is refused after it was half registered, and one that comes after it."""
+    first = install(tmp_path / "a", "aaa", BROKEN["an unknown hook"][0])
+    second = install(tmp_path / "b", "bbb", PLUGIN)
+    paths = os.pathsep.join(env["PYTHONPATH"] for env in (first, second))
+    ran = orgflowc("compile", model, "--target", "names", env={"PYTHONPATH": paths})
+    assert (ran.code, ran.out) == (0, "Order received, Ship order, Order shipped\n")
+    assert ran.err.count("OF001") == 1
+    assert "plugin `aaa`" in ran.err
+
+
+def test_of_two_plugins_with_one_name_the_first_is_used(tmp_path: Path, model: Path) -> None:
+    env = {}
+    for name in ("bbb", "aaa"):
+        code = PLUGIN.replace('", ".join', f'"-{name}-".join').replace(
+            "acme-short", f"{name}-short"
+        )
+        env = install(tmp_path / name, name, code.replace("OF299", f"{name.upper()}299"))
+    paths = os.pathsep.join(str(tmp_path / name) for name in ("bbb", "aaa"))
+    env = {"PYTHONPATH": os.pathsep.join([paths, env["PYTHONPATH"]])}
+    ran = orgflowc("compile", model, "--target", "names", env=env)
+    assert "-aaa-" in ran.out
+    told = "plugin `bbb` cannot be used: orgflow_backends gave `names`, which is registered by aaa"
+    assert told in " ".join(ran.err.split())
+    assert ran.err.count("OF001") == 1
+
+
+def test_a_code_that_is_taken_is_not_explained_anew(tmp_path: Path) -> None:
+    env = install(tmp_path / "site", "acme", PLUGIN.replace("OF299", "OF201"))
+    assert "OF201 deadlocked-join" in orgflowc("explain", "OF201", env=env).out
+    ran = orgflowc("list", "rules", env=env)
+    told = "plugin `acme` cannot explain too-short: OF201 is the code of two rules"
+    assert told in " ".join(ran.err.split())
+
+
+def test_what_a_plugin_prints_does_not_reach_the_artifact(tmp_path: Path, model: Path) -> None:
+    talking = "print('hello')\n" + textwrap.dedent(PLUGIN) + "\nprint('there')\n"
+    ran = orgflowc(
+        "compile", model, "--target", "names", env=install(tmp_path / "site", "acme", talking)
+    )
+    assert ran.out == "Order received, Ship order, Order shipped\n"
+    assert "hello" in ran.err
+
+
+def test_a_plugin_that_fails_at_work_is_named(tmp_path: Path, model: Path) -> None:
+    code = PLUGIN.replace("names = [n.label", "names = [n.lable")
+    ran = orgflowc("compile", model, "--target", "names", env=install(tmp_path / "s", "acme", code))
+    assert (ran.code, ran.out) == (2, "")
+    assert "the plugin `acme` failed: AttributeError" in ran.err
+    assert "Traceback" not in ran.err
+
+
+ADDED = """
+from orgflow_ir.edit import Editor
+from orgflow_ir.plugins import hookimpl
+from orgflow_ir.target import AddedLowering, Lowering
+
+class Ring(Lowering):
+    name = "acme-ring"
+    consumes = ("event.throw.signal",)
+    produces = ("task.send",)
+    loses = "that other processes hear the signal"
+
+    def measure(self, model, ctx):
+        return sum(1 for s in model.scopes() for n in s.nodes if self.takes(n))
+
+    def takes(self, node):
+        return node.construct == "event.throw.signal"
+
+    def apply(self, model, ctx):
+        from orgflow_ir.model import Task
+        edit, notes = Editor(model), []
+        for scope in model.scopes():
+            for node in scope.nodes:
+                if self.takes(node):
+                    task = Task(id=node.id, name=node.name, task_type="send", origin=self.name)
+                    edit.put_node(scope.id, task)
+                    notes.append(f"the signal `{node.label}` became a task")
+        return edit.done(), tuple(notes)
+
+@hookimpl
+def orgflow_lowerings():
+    return [AddedLowering("n8n", Ring())]
+"""
+SIGNAL = LINEAR.replace(
+    '<task id="ship" name="Ship order" />',
+    '<intermediateThrowEvent id="ship" name="Ring"><signalEventDefinition signalRef="bell" />'
+    "</intermediateThrowEvent>",
+).replace("<process ", '<signal id="bell" name="Bell" />\n  <process ')
+
+
+def test_a_plugin_adds_a_lowering_to_a_target(tmp_path: Path) -> None:
+    model = tmp_path / "order.bpmn"
+    model.write_text(SIGNAL)
+    without = orgflowc("compile", model, "--target", "n8n")
+    assert without.code == 1
+    assert "OF403" in without.err
+    env = install(tmp_path / "site", "acme", ADDED)
+    asked = orgflowc("compile", model, "--target", "n8n", env=env)
+    assert asked.code == 1
+    assert "OF402" in asked.err
+    assert "other processes hear the signal would be lost" in " ".join(asked.err.split())
+    ran = orgflowc("compile", model, "--target", "n8n", "--allow-lossy", env=env)
+    assert ran.code == 0, ran.err
+    assert '"Ring"' in ran.out
+    assert "the signal `Ring` became a task; lost: that other" in " ".join(ran.err.split())
+    matrix = orgflowc("list", "constructs", "--matrix", env=env).out
+    (row,) = [line for line in matrix.splitlines() if line.startswith("event.throw.signal ")]
+    assert "Degraded" in row
+
+
+def test_lowerings_of_one_plugin_are_tried(tmp_path: Path) -> None:
+    space: dict[str, type[Lowering]] = {}
+    exec(ADDED, space)
+    ring = space["Ring"]
+    check_lowerings([ring()])
+
+    def cut(self: Any, model: Model, ctx: PassContext) -> tuple[Model, tuple[str, ...]]:
+        rung, notes = ring.apply(self, model, ctx)
+        (process,) = rung.processes
+        flows = tuple(f for f in process.flows if f.target != "end")
+        return rung.replace(processes=(process.replace(flows=flows),)), notes
+
+    for change, said in (
+        ({"loses": None, "apply": cut}, "claims to lose nothing, but the runs"),
+        ({"measure": lambda self, model, ctx: 1}, "does not lower its measure"),
+        ({"consumes": "event"}, "not a tuple of constructs"),
+        ({"name": "Acme Ring"}, "not words with hyphens"),
+        ({"takes": lambda self, node: 1 / 0}, "raised ZeroDivisionError"),
+    ):
+        with pytest.raises(ContractError, match=said):
+            check_lowerings([type("Other", (ring,), change)()])
 
 
 def test_no_outside_plugins_when_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     install(tmp_path / "site", "acme", PLUGIN)
     monkeypatch.syspath_prepend(tmp_path / "site")
+    forget(monkeypatch)
     assert "names" in Registry().backends
     assert "names" not in Registry(outside=False).backends
 

@@ -28,7 +28,16 @@ from orgflow_ir.walk import CONSTRUCTS, plain_constructs
 
 
 class Bad(Rule):
-    """A rule of the test's frontend."""
+    """
+    What it finds
+        A file of another language.
+    Why it is wrong
+        Nothing of it can be read.
+    Example
+        proces Order
+    Instead
+        process Order
+    """
 
     code = "OF099"
     name = "bad"

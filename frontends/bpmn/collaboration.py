@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from orgflow.backends.bpmn.format import COLLABORATION, rank
 from orgflow.frontends.bpmn.data import read_artifact
 from orgflow.frontends.bpmn.names import ARTIFACTS, BPMN
 from orgflow.frontends.bpmn.reading import NAMED, NOTHING, Reading
 from orgflow.frontends.bpmn.tree import XmlElement
 
 from orgflow_ir.model import Artifact, CorrelationKey, MessageFlow, Pool
-from orgflow_ir.value import trusted
+from orgflow_ir.value import Extra, trusted
 
 _MODELLED = frozenset((*ARTIFACTS, "participant", "messageFlow", "correlationKey"))
 _POOL_ATTRIBUTES = NAMED | {"processRef"}
@@ -28,30 +29,41 @@ class Collaborations:
     artifacts: list[Artifact] = field(default_factory=list)
     keys: list[CorrelationKey] = field(default_factory=list)
     shells: list[tuple[str, str]] = field(default_factory=list)
+    number: int = 0
 
     def read(self, r: Reading, node: XmlElement) -> None:
         """Add the collaboration `node`; what is not modelled (its id and name, conversations,
         choreography references) is kept as the element without its modelled children."""
         r.stray(node)
         rest = []
+        which: Extra = ((COLLABORATION, str(self.number)),) if self.number else ()
+        self.number += 1
         for child in node.children:
             local = child.local
             if child.ns != BPMN or local not in _MODELLED:
                 rest.append(child)
             elif local == "participant":
-                self.pools.append(_pool(r, child))
+                self.pools.append(_pool(r, child, which))
             elif local == "messageFlow":
-                self.message_flows.append(_message_flow(r, child))
+                self.message_flows.append(_message_flow(r, child, which))
             elif local == "correlationKey":
-                self.keys.append(_correlation_key(r, child))
+                self.keys.append(_correlation_key(r, child, which))
             else:
-                self.artifacts.append(read_artifact(r, child))
+                found = read_artifact(r, child)
+                found = found.replace(extra=found.extra + which) if which else found
+                self.artifacts.append(found)
         r.kept(node, NAMED, _MODELLED)  # for what it reports
+        rest.sort(key=lambda c: rank(node.local, c.ns, c.local))
+        own = f"{r.document.root.attrs.get('id', '').strip()}__collaboration"
+        if (
+            not rest and not which and node.attrs == {"id": own}
+        ):  # the one that is made where there is none
+            return
         inner = [r.document.raw(c) for c in rest]
         self.shells.append((node.tag, r.document.shell(node, inner)))
 
 
-def _pool(r: Reading, node: XmlElement) -> Pool:
+def _pool(r: Reading, node: XmlElement, which: Extra) -> Pool:
     args = r.base(node, _POOL_ATTRIBUTES, _POOL_CHILDREN)
     process = r.ref(node, "processRef")
     r.known(node, process, None, "process")
@@ -65,25 +77,27 @@ def _pool(r: Reading, node: XmlElement) -> Pool:
         for number, limit in enumerate(limits):
             if number or limit.children or set(limit.attrs) - {"minimum", "maximum"}:
                 args["extra"] += ((limit.tag, r.document.standalone(limit)),)
+    args["extra"] += which
     return trusted(Pool, process=process, **args)
 
 
-def _message_flow(r: Reading, node: XmlElement) -> MessageFlow:
+def _message_flow(r: Reading, node: XmlElement, which: Extra) -> MessageFlow:
     args = r.base(node, _MESSAGE_ATTRIBUTES, NOTHING)
     source, target = r.ref(node, "sourceRef") or "", r.ref(node, "targetRef") or ""
     r.known(node, source, None, "node or pool")
     r.known(node, target, None, "node or pool")
     message = r.ref(node, "messageRef")
     r.known(node, message, None, "message")
+    args["extra"] += which
     return trusted(MessageFlow, source=source, target=target, message=message, **args)
 
 
-def _correlation_key(r: Reading, node: XmlElement) -> CorrelationKey:
+def _correlation_key(r: Reading, node: XmlElement, which: Extra) -> CorrelationKey:
     properties = [
         r.resolve(c.text) or "" for c in node.children if c.local == "correlationPropertyRef"
     ]
     for name in properties:
         r.known(node, name, None, "correlation property")
-    return trusted(
-        CorrelationKey, properties=tuple(properties), **r.base(node, NAMED, _KEY_CHILDREN)
-    )
+    args = r.base(node, NAMED, _KEY_CHILDREN)
+    args["extra"] += which
+    return trusted(CorrelationKey, properties=tuple(properties), **args)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
+from orgflow.backends.bpmn.format import rank
 from orgflow.frontends.bpmn.names import ARTIFACTS, BPMN, DATA, DATA_ASSOCIATIONS
+from orgflow.frontends.bpmn.own import is_placeholder
 from orgflow.frontends.bpmn.reading import NAMED, NOTHING, Reading
 from orgflow.frontends.bpmn.tree import XmlElement
 
@@ -26,10 +29,12 @@ def read_data_object(r: Reading, node: XmlElement, kind: str | None = None) -> D
     """A data object, a reference to an object or a store, an input or output of a process."""
     local = node.local
     args = r.base(node, _DATA_ATTRIBUTES[local], _DATA_CHILDREN)
+    own = r.own(node)
     reference = _REFERENCES.get(local)
     if reference:
         args["ref"] = r.ref(node, reference)
         r.known(node, args["ref"], None, "data store" if "Store" in local else "data object")
+        args["collection"] = own.get("collection") == "true"
     else:
         args["collection"] = r.boolean(node, "isCollection", False)
     states = [c for c in node.children if c.local == "dataState" and c.ns == BPMN]
@@ -40,7 +45,7 @@ def read_data_object(r: Reading, node: XmlElement, kind: str | None = None) -> D
                 args["extra"] += ((state.tag, r.document.standalone(state)),)
     return trusted(
         DataObject,
-        data_kind=kind or DATA[local],  # type: ignore[arg-type]  # the table holds the kinds
+        data_kind=kind or own.get("kind") or DATA[local],  # type: ignore[arg-type]  # known kinds
         type=r.ref(node, "itemSubjectRef"),
         **args,
     )
@@ -66,11 +71,9 @@ def read_data_associations(r: Reading, owner: XmlElement, name: str) -> list[Dat
     The owner's own data inputs and outputs are kept as elements; the flow is between the node
     itself and the data object. Further sources of one association are kept as elements.
     """
-    return [
-        _association(r, node, name)
-        for node in owner.children
-        if node.local in DATA_ASSOCIATIONS and node.ns == BPMN
-    ]
+    found = [n for n in owner.children if n.local in DATA_ASSOCIATIONS and n.ns == BPMN]
+    found.sort(key=lambda n: n.local)  # inputs first, as the schema has them
+    return [_association(r, node, name) for node in found]
 
 
 def _association(r: Reading, node: XmlElement, owner: str) -> DataFlow:
@@ -85,6 +88,9 @@ def _association(r: Reading, node: XmlElement, owner: str) -> DataFlow:
     if other is not None:
         r.known(node, other, None, "data object")
     kept = [*(parts["targetRef"] if inward else parts["sourceRef"]), *outer[1:]]
+    made = r.ids.get(kept[0].text.strip()) if inward and len(kept) == 1 else None
+    if made is not None and made.local == "property" and is_placeholder(made):
+        kept = []  # it ends at nothing: the schema wants an end
     mapping = []
     for assignment in parts["assignment"]:
         ends = {c.local: c for c in assignment.children if c.ns == BPMN}
@@ -97,6 +103,7 @@ def _association(r: Reading, node: XmlElement, owner: str) -> DataFlow:
     if transformations:
         args["transformation"] = r.expression(transformations[0])
         kept.extend(transformations if args["transformation"] is None else transformations[1:])
+    kept.sort(key=lambda c: rank(node.local, c.ns, c.local))
     args["extra"] += tuple((c.tag, r.document.standalone(c)) for c in kept)
     return trusted(
         DataFlow,
@@ -107,10 +114,24 @@ def _association(r: Reading, node: XmlElement, owner: str) -> DataFlow:
     )
 
 
+def read_data_flow(r: Reading, node: XmlElement) -> DataFlow:
+    """A data flow that was written as an association, since BPMN lets no node have it."""
+    mapping = json.loads(r.own(node).get("mapping", "[]"))
+    args = r.base(node, NAMED | _ENDS, NOTHING)
+    return trusted(
+        DataFlow,
+        source=r.ref(node, "sourceRef") or "",
+        target=r.ref(node, "targetRef") or "",
+        mapping=tuple((str(a), str(b)) for a, b in mapping),
+        **args,
+    )
+
+
+_ENDS = frozenset(("sourceRef", "targetRef", "associationDirection"))
 _ARTIFACT_ATTRIBUTES: dict[str, frozenset[str]] = {
     "textAnnotation": NAMED,
     "group": NAMED,
-    "association": NAMED | {"sourceRef", "targetRef", "associationDirection"},
+    "association": NAMED | _ENDS,
 }
 _ARTIFACT_CHILDREN = {"textAnnotation": frozenset(("text",))}
 
@@ -129,6 +150,7 @@ def read_artifact(r: Reading, node: XmlElement) -> Artifact:
             if number or text.attrs or text.children:
                 args["extra"] += ((text.tag, r.document.standalone(text)),)
     elif local == "group":
+        args["text"] = r.own(node).get("text", "")
         value = r.ids.get(r.ref(node, "categoryValueRef") or "")
         if value is not None and value.local == "categoryValue":
             args["text"] = value.attrs.get("value", "")

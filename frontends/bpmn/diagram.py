@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from orgflow.backends.bpmn.format import PLANE
 from orgflow.frontends.bpmn.names import BPMNDI, DC, DI
 from orgflow.frontends.bpmn.reading import Reading
 from orgflow.frontends.bpmn.reading_rules import InvalidValue, UnknownReference
@@ -21,11 +22,13 @@ def read_diagrams(r: Reading, diagrams: list[XmlElement]) -> tuple[Diagram | Non
     shapes: list[Shape] = []
     edges: list[Edge] = []
     shells: list[tuple[str, str]] = []
+    planes = 0
     for diagram in diagrams:
         inner = []
         for child in diagram.children:
             if child.local == "BPMNPlane" and child.ns == BPMNDI:
-                inner.append(_plane(r, child, shapes, edges))
+                inner.append(_plane(r, child, shapes, edges, planes))
+                planes += 1
             else:
                 inner.append(r.document.standalone(child))
         shells.append((diagram.tag, r.document.shell(diagram, inner)))
@@ -34,17 +37,20 @@ def read_diagrams(r: Reading, diagrams: list[XmlElement]) -> tuple[Diagram | Non
     return trusted(Diagram, shapes=tuple(shapes), edges=tuple(edges)), tuple(shells)
 
 
-def _plane(r: Reading, plane: XmlElement, shapes: list[Shape], edges: list[Edge]) -> str:
+def _plane(
+    r: Reading, plane: XmlElement, shapes: list[Shape], edges: list[Edge], number: int
+) -> str:
     rest = []
+    which: Extra = ((PLANE, str(number)),) if number else ()
     for node in plane.children:
         if node.local == "BPMNShape" and node.ns == BPMNDI:
             shape = _shape(r, node)
             if shape is not None:
-                shapes.append(shape)
+                shapes.append(shape.replace(extra=shape.extra + which) if which else shape)
         elif node.local == "BPMNEdge" and node.ns == BPMNDI:
             edge = _edge(r, node)
             if edge is not None:
-                edges.append(edge)
+                edges.append(edge.replace(extra=edge.extra + which) if which else edge)
         else:
             rest.append(r.document.standalone(node))
     return r.document.shell(plane, rest)

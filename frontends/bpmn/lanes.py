@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from orgflow.backends.bpmn.format import rank
 from orgflow.frontends.bpmn.names import BPMN
 from orgflow.frontends.bpmn.reading import NAMED, Reading, describe
 from orgflow.frontends.bpmn.reading_rules import UnknownReference
@@ -23,7 +24,7 @@ def read_lanes(r: Reading, lane_set: XmlElement) -> tuple[list[Lane], Extra]:
     while stack:
         current, parent = stack.pop()
         set_id = current.attrs.get("id", "").strip() or r.claim(current)
-        shells.extend(_shell(r, current))
+        shells.extend(_shell(r, current, set_id))
         inner: list[tuple[XmlElement, str | None]] = []
         for node in current.children:
             if node.local == "lane" and node.ns == BPMN:
@@ -38,13 +39,18 @@ def read_lanes(r: Reading, lane_set: XmlElement) -> tuple[list[Lane], Extra]:
     return lanes, tuple(shells)
 
 
-def _shell(r: Reading, lane_set: XmlElement) -> Extra:
+def _shell(r: Reading, lane_set: XmlElement, set_id: str) -> Extra:
     rest = [c for c in lane_set.children if c.local != "lane" or c.ns != BPMN]
     plain = all(k == "id" or k.startswith("xmlns") for k in lane_set.attrs)
     if plain and not rest and lane_set.children:
         return ()
     r.kept(lane_set, NAMED, frozenset(("lane",)))  # for what it reports
-    return ((lane_set.tag, r.document.shell(lane_set, (r.document.raw(c) for c in rest))),)
+    rest.sort(key=lambda c: rank(lane_set.local, c.ns, c.local))
+    text = r.document.shell(lane_set, (r.document.raw(c) for c in rest))
+    if "id" not in lane_set.attrs:
+        at = 1 + len(lane_set.qname)
+        text = f'{text[:at]} id="{set_id}"{text[at:]}'
+    return ((lane_set.tag, text),)
 
 
 def _lane(r: Reading, node: XmlElement, parent: str | None, lane_set: str) -> Lane:

@@ -1,74 +1,31 @@
-"""Names of the BPMN 2.0 interchange format: namespaces and what its tags become in the IR."""
+"""Names of the BPMN 2.0 interchange format and what its tags become in the IR; those that are
+written as well stand with the backend."""
 
 from __future__ import annotations
 
-from typing import Literal
+from orgflow.backends.bpmn.format import (
+    ARTIFACTS,
+    BPMN,
+    BPMNDI,
+    CATALOG,
+    DATA,
+    DC,
+    DI,
+    EVENT_DEFINITIONS,
+    EVENTS,
+    GATEWAYS,
+    TASKS,
+    XSI,
+)
 
-from orgflow_ir.model import EventKind, GatewayKind, TaskType
-
-BPMN = "http://www.omg.org/spec/BPMN/20100524/MODEL"
-BPMNDI = "http://www.omg.org/spec/BPMN/20100524/DI"
-DC = "http://www.omg.org/spec/DD/20100524/DC"
-DI = "http://www.omg.org/spec/DD/20100524/DI"
-XSI = "http://www.w3.org/2001/XMLSchema-instance"
-
-TASKS: dict[str, TaskType] = {
-    "task": "abstract",
-    "userTask": "user",
-    "manualTask": "manual",
-    "serviceTask": "service",
-    "scriptTask": "script",
-    "sendTask": "send",
-    "receiveTask": "receive",
-    "businessRuleTask": "business-rule",
-}
+__all__ = [
+    "ARTIFACTS", "BPMN", "BPMNDI", "CATALOG", "DATA", "DATA_ASSOCIATIONS", "DC", "DI", "ELEMENTS",
+    "EVENTS", "EVENT_DEFINITIONS", "FLOW_NODES", "GATEWAYS", "HARMLESS_ROOTS", "ILLEGAL_ROOTS",
+    "SUB_PROCESSES", "TASKS", "XSI",
+]  # fmt: skip
 
 SUB_PROCESSES = ("subProcess", "transaction", "adHocSubProcess")
-
-EVENTS: dict[str, Literal["start", "catch", "throw", "boundary", "end"]] = {
-    "startEvent": "start",
-    "intermediateCatchEvent": "catch",
-    "intermediateThrowEvent": "throw",
-    "boundaryEvent": "boundary",
-    "endEvent": "end",
-}
-
-GATEWAYS: dict[str, GatewayKind] = {
-    "exclusiveGateway": "exclusive",
-    "inclusiveGateway": "inclusive",
-    "parallelGateway": "parallel",
-    "eventBasedGateway": "event",
-    "complexGateway": "complex",
-}
-
-EVENT_DEFINITIONS: dict[str, tuple[EventKind, str]] = {
-    "messageEventDefinition": ("message", "messageRef"),
-    "timerEventDefinition": ("timer", ""),
-    "signalEventDefinition": ("signal", "signalRef"),
-    "errorEventDefinition": ("error", "errorRef"),
-    "escalationEventDefinition": ("escalation", "escalationRef"),
-    "conditionalEventDefinition": ("conditional", ""),
-    "compensateEventDefinition": ("compensation", "activityRef"),
-    "linkEventDefinition": ("link", ""),
-    "terminateEventDefinition": ("terminate", ""),
-    "cancelEventDefinition": ("cancel", ""),
-}
-"""Kind and the attribute that refers to the catalogue (or, for compensation, to an activity)."""
-
-CATALOG = {"message": "messages", "signal": "signals", "error": "errors",
-           "escalation": "escalations"}  # fmt: skip
-
-DATA: dict[str, Literal["object", "reference", "store-reference"]] = {
-    "dataObject": "object",
-    "dataObjectReference": "reference",
-    "dataStoreReference": "store-reference",
-}
 DATA_ASSOCIATIONS = ("dataInputAssociation", "dataOutputAssociation")
-ARTIFACTS: dict[str, Literal["annotation", "group", "association"]] = {
-    "textAnnotation": "annotation",
-    "group": "group",
-    "association": "association",
-}
 
 HARMLESS_ROOTS = frozenset(
     (

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from orgflow.backends.bpmn.format import ITEM_END, ORGFLOW
 from orgflow.frontends.bpmn.names import BPMN, EVENT_DEFINITIONS, EVENTS, GATEWAYS, TASKS
+from orgflow.frontends.bpmn.own import is_empty
 from orgflow.frontends.bpmn.reading import NAMED, NOTHING, Reading, describe
 from orgflow.frontends.bpmn.reading_rules import (
     DetachedBoundaryEvent,
@@ -69,8 +71,11 @@ def read_task(r: Reading, node: XmlElement) -> dict[str, Any]:
     args["task_type"] = task_type = TASKS[local]
     if local == "scriptTask":
         _keep_marked_up_script(r, node, args)
+    own = _own_binding(node) if node.children else None
+    if own is not None:
+        args["binding"] = own
     if task_type != "abstract" and task_type != "manual":
-        args["binding"] = _binding(r, node)
+        args["binding"] = own or _binding(r, node)
         if "messageRef" in node.attrs and task_type in ("send", "receive"):
             args["message"] = r.ref(node, "messageRef")
             r.known(node, args["message"], None, "message")
@@ -102,6 +107,38 @@ def read_call(r: Reading, node: XmlElement) -> dict[str, Any]:
     args = r.base(node, _CALL_ATTRIBUTES, ACTIVITY_CHILDREN)
     args["called"] = r.ref(node, "calledElement")
     return activity_arguments(r, node, args)
+
+
+def own_opaque(node: XmlElement) -> XmlElement | None:
+    """What says that a task stands for a node that BPMN does not have."""
+    for extensions in node.children:
+        if extensions.local == "extensionElements" and extensions.ns == BPMN:
+            for child in extensions.children:
+                if child.ns == ORGFLOW and child.local == "opaque":
+                    return child
+    return None
+
+
+def _own_binding(node: XmlElement) -> Binding | None:
+    """A binding of a kind that BPMN has no attributes for: an element of our own."""
+    for extensions in node.children:
+        if extensions.local != "extensionElements" or extensions.ns != BPMN:
+            continue
+        for child in extensions.children:
+            if child.ns == ORGFLOW and child.local == "binding":
+                texts = [c.text for c in child.children if c.local == "text"]
+                return trusted(
+                    Binding,
+                    kind=child.attrs.get("kind", ""),
+                    target=child.attrs.get("target"),
+                    text=texts[0] if texts else None,
+                    parameters=tuple(
+                        (c.attrs.get("name", ""), c.text)
+                        for c in child.children
+                        if c.local == "parameter"
+                    ),
+                )
+    return None
 
 
 def _binding(r: Reading, node: XmlElement) -> Binding | None:
@@ -164,16 +201,25 @@ def _loop(r: Reading, node: XmlElement) -> Loop:
     collection = [c for c in node.children if c.local == "loopDataInputRef" and c.ns == BPMN]
     items = [c for c in node.children if c.local == "inputDataItem" and c.ns == BPMN]
     item = items[0].attrs.get("name") or items[0].attrs.get("id") if items else None
+    if len(items) == 1 and _is_made_item(items[0]):
+        extra = tuple(pair for pair in extra if pair[0] != items[0].tag)
     return trusted(
         Loop,
         kind="multi-instance",
         sequential=r.boolean(node, "isSequential", False),
         cardinality=cardinality,
-        collection=r.resolve(collection[0].text) if collection else None,
+        collection=r.own(node).get("collection")
+        or (r.resolve(collection[0].text) if collection else None),
         item=item,
         until=until,
         extra=extra + unread + unread_until,
     )
+
+
+def _is_made_item(node: XmlElement) -> bool:
+    """Whether an item is only there to have its name."""
+    made = node.attrs.keys() == {"id", "name"} and node.attrs["id"].endswith(ITEM_END)
+    return made and not node.children
 
 
 def _plain_documentation(r: Reading, node: XmlElement) -> tuple[tuple[str, str], ...]:
@@ -285,6 +331,8 @@ def _definition(r: Reading, node: XmlElement) -> EventDefinition:
     elif kind == "conditional":
         children = _DEFINITION_CHILDREN
         args["expression"], unread = single_expression(r, node, "condition")
+        if args["expression"] is None and all(is_empty(c) for c in node.children):
+            unread = ()
     _, extra = r.kept(node, frozenset(attributes), children)
     identity = node.attrs.get("id", "").strip() or None
     return trusted(
@@ -305,7 +353,7 @@ def _timer(r: Reading, node: XmlElement, args: dict[str, Any]) -> tuple[tuple[st
         if number == 0:
             args["timer"] = _TIMES[child.local]
             args["expression"] = r.expression(child)
-            if args["expression"] is not None:
+            if args["expression"] is not None or is_empty(child):
                 continue
         unread += ((child.tag, r.document.standalone(child)),)
         if number and child.text.strip():

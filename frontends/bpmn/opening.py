@@ -97,6 +97,7 @@ def _is_bpmn(document: XmlDocument, source: SourceFile, ctx: PassContext) -> boo
             node.ns = BPMN
             first = first or node
     if first is not None:
+        _correct_declarations(document, wrong)
         shown = f"in the namespace `{wrong}`" if wrong else "in no namespace"
         ctx.emit(
             WrongNamespace,
@@ -111,3 +112,14 @@ def _is_bpmn(document: XmlDocument, source: SourceFile, ctx: PassContext) -> boo
             help=f"the namespace of BPMN 2.0 is {BPMN}",
         )
     return True
+
+
+def _correct_declarations(document: XmlDocument, wrong: str) -> None:
+    """Let the right namespace be in force, so that what is kept of the file says it."""
+    root = document.root
+    for key, uri in root.attrs.items():
+        if uri == wrong and (key == "xmlns" or key.startswith("xmlns:")):
+            root.attrs[key] = BPMN
+    for scope in {id(node.scope): node.scope for node in document.elements}.values():
+        prefixes = {p: BPMN if uri == wrong else uri for p, uri in scope.prefixes.items()}
+        scope.prefixes = prefixes if wrong else {"": BPMN, **prefixes}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from orgflow.backends.bpmn.format import NAMESPACE, ORGFLOW, XMLNS
 from orgflow.frontends.bpmn.collaboration import Collaborations
 from orgflow.frontends.bpmn.diagram import read_diagrams
 from orgflow.frontends.bpmn.input_rules import UnboundPrefix
@@ -25,7 +26,7 @@ from orgflow.frontends.bpmn.reading_rules import (
     UnmodelledBehaviour,
 )
 from orgflow.frontends.bpmn.scope import opaque, read_process
-from orgflow.frontends.bpmn.tree import XMLNS, XmlDocument, XmlElement
+from orgflow.frontends.bpmn.tree import XmlDocument, XmlElement
 
 from orgflow_ir.diagram import Diagram
 from orgflow_ir.model import Catalog, CatalogEntry, Model, Opaque, Process
@@ -176,12 +177,15 @@ class _Definitions:
         )
 
     def _root_data(self, root: XmlElement) -> tuple[str, Extra]:
-        """Declared prefixes, attributes and kept root elements."""
+        """Declared prefixes (but for those that were made by the writer), attributes, elements."""
         r = self.r
+        made = r.document.made_prefixes
         declared = tuple(
             (f"@{{{XMLNS}}}{key[6:] or key}", value)
             for key, value in root.attrs.items()
-            if key == "xmlns" or key.startswith("xmlns:")
+            if (key == "xmlns" or key.startswith("xmlns:"))
+            and key[6:] not in made
+            and not value.startswith(ORGFLOW)
         )
         if root.local != "definitions":
             return "", declared
@@ -194,7 +198,10 @@ class _Definitions:
         misplaced = {
             o.tag.rpartition("}")[2] for o in self.opaque if o.tag.startswith(f"{{{BPMN}}}")
         }
-        doc, extra = r.kept(root, NAMED, taken | misplaced)
+        attributes = NAMED
+        if root.attrs.get("targetNamespace") == NAMESPACE:
+            attributes |= {"targetNamespace"}
+        doc, extra = r.kept(root, attributes, taken | misplaced)
         return doc, declared + extra
 
     def _unused_definitions(self) -> Extra:

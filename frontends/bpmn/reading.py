@@ -6,7 +6,9 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from orgflow.backends.bpmn.format import ORGFLOW, in_order
 from orgflow.frontends.bpmn.names import BPMN, ELEMENTS, FLOW_NODES, XSI
+from orgflow.frontends.bpmn.own import is_placeholder, kept_extensions, own_attributes, restore_ids
 from orgflow.frontends.bpmn.reading_rules import (
     DuplicateId,
     InvalidValue,
@@ -18,6 +20,7 @@ from orgflow.frontends.bpmn.reading_rules import (
     UnknownReference,
 )
 from orgflow.frontends.bpmn.tree import XmlDocument, XmlElement
+from orgflow.frontends.bpmn.tree import describe as describe
 
 from orgflow_ir.diagnostics import Related, Rule
 from orgflow_ir.model import Expression
@@ -48,6 +51,9 @@ class Reading:
         self.language: str | None = document.root.attrs.get("expressionLanguage")
         self._renamed: dict[XmlElement, str] = {}
         self._counts: dict[str, int] = {}
+        self.ours = ORGFLOW in document.root.scope.prefixes.values()
+        if self.ours:
+            restore_ids(document.elements)
         self._index()
 
     def _index(self) -> None:
@@ -177,7 +183,7 @@ class Reading:
         )
         return {
             "id": name,
-            "name": attrs.get("name", ""),
+            "name": attrs.get("name") or self.own(node).get("name", ""),
             "doc": doc,
             "loc": self.loc(node, name),
             "extra": extra,
@@ -208,7 +214,9 @@ class Reading:
                         if not child.attrs and not child.children:
                             continue
                 elif local == "extensionElements":
-                    self._keep_extensions(child, extra)
+                    extra.extend(kept_extensions(self.document, child))
+                    continue
+                elif local == "property" and is_placeholder(child):
                     continue
                 else:
                     self._check_place(node, child)
@@ -217,7 +225,13 @@ class Reading:
             else:
                 self._check_place(node, child)
             extra.append((child.tag, self.document.standalone(child)))
+        if len(extra) > 1:
+            extra = in_order(node.local, extra)
         return doc or "", tuple(extra)
+
+    def own(self, node: XmlElement) -> dict[str, str]:
+        """Attributes that our own writer put there, by name."""
+        return own_attributes(node) if self.ours else {}
 
     def _keep_attribute(
         self, node: XmlElement, key: str, value: str, extra: list[tuple[str, str]]
@@ -226,6 +240,8 @@ class Reading:
             return
         if ":" in key:
             ns, local = node.scope.attribute_name(key)
+            if ns == ORGFLOW:
+                return
             extra.append((f"@{{{ns}}}{local}", value))
             return
         extra.append((f"@{{{BPMN}}}{key}", value))
@@ -238,13 +254,6 @@ class Reading:
                 node,
                 help="check its spelling; a tool's own attribute needs a namespace of its own",
             )
-
-    def _keep_extensions(self, node: XmlElement, extra: list[tuple[str, str]]) -> None:
-        if node.text.strip() or any(not k.startswith("xmlns") for k in node.attrs):
-            extra.append((node.tag, self.document.standalone(node)))
-            return
-        for child in node.children:
-            extra.append((child.tag, self.document.standalone(child)))
 
     def _check_place(self, parent: XmlElement, child: XmlElement) -> None:
         from orgflow.frontends.bpmn.coverage import KNOWN_TAGS, children_of
@@ -289,7 +298,9 @@ class Reading:
     def ref(self, node: XmlElement, attribute: str) -> str | None:
         """The id an attribute refers to, or `None`."""
         value = node.attrs.get(attribute)
-        return self.resolve(value) if value is not None else None
+        if value is None:
+            return self.own(node).get(attribute)
+        return self.resolve(value)
 
     def resolve(self, value: str) -> str | None:
         """The id that the text of a reference means: a QName in the document's own namespace is
@@ -386,9 +397,3 @@ class Reading:
 
 _EXPRESSION = frozenset(("language",))
 _ANY_CONTENT = frozenset(("documentation", "text", "script"))
-
-
-def describe(node: XmlElement) -> str:
-    """How a message speaks of an element: by its name, else its id, else its tag."""
-    name = " ".join(node.attrs.get("name", "").split()) or node.attrs.get("id", "").strip()
-    return f"`{name}`" if name else f"`<{node.qname}>` of line {node.line}"

@@ -8,6 +8,7 @@ from orgflow.frontends.bpmn import nodes as read
 from orgflow.frontends.bpmn.data import (
     read_artifact,
     read_data_associations,
+    read_data_flow,
     read_data_object,
     read_io_specification,
 )
@@ -187,7 +188,12 @@ def _read_content(r: Reading, draft: _Draft, found: list[XmlElement]) -> None:
         if local == "sequenceFlow":
             flows.append(child)
             continue
-        if local in TASKS:
+        if local == "task" and child.children and (own := read.own_opaque(child)) is not None:
+            args = r.base(child, NAMED, read.ACTIVITY_CHILDREN)
+            harmless = own.attrs.get("harmless") == "true"
+            tag = own.attrs.get("tag", "")
+            keep(trusted(Opaque, tag=tag, payload=own.text, harmless=harmless, **args))
+        elif local in TASKS:
             args = read.read_task(r, child)
             _default(r, child, args, defaults)
             keep(trusted(Task, **args))
@@ -230,7 +236,10 @@ def _read_other(r: Reading, draft: _Draft, child: XmlElement, found: list[XmlEle
     if local in DATA:
         lists["data_objects"].append(read_data_object(r, child))
     elif local in ARTIFACTS:
-        lists["artifacts"].append(read_artifact(r, child))
+        if r.own(child).get("kind") == "data-flow":
+            lists["data_flows"].append(read_data_flow(r, child))
+        else:
+            lists["artifacts"].append(read_artifact(r, child))
     elif local == "laneSet":
         lanes, shells = read_lanes(r, child)
         lists["lanes"].extend(lanes)
@@ -327,7 +336,8 @@ def _flow(r: Reading, node: XmlElement, defaults: set[str]) -> Flow:
         condition, unread = read.single_expression(r, node, "conditionExpression")
         args["condition"] = condition
         args["extra"] += unread
-    return trusted(Flow, source=source, target=target, default=args["id"] in defaults, **args)
+    default = args["id"] in defaults or r.own(node).get("default") == "true"
+    return trusted(Flow, source=source, target=target, default=default, **args)
 
 
 def _check_flow_lists(r: Reading, node: XmlElement, name: str) -> None:

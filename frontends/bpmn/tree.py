@@ -9,7 +9,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
-XMLNS = "http://www.w3.org/2000/xmlns/"
+from orgflow.backends.bpmn.format import ORGFLOW, declared
+
 XML = "http://www.w3.org/XML/1998/namespace"
 
 
@@ -86,6 +87,12 @@ class XmlElement:
             stack.extend(reversed(node.children))
 
 
+def describe(node: XmlElement) -> str:
+    """How a message speaks of an element: by its name, else its id, else its tag."""
+    name = " ".join(node.attrs.get("name", "").split()) or node.attrs.get("id", "").strip()
+    return f"`{name}`" if name else f"`<{node.qname}>` of line {node.line}"
+
+
 class XmlDocument:
     """A parsed file: root, all elements in document order (but for skipped ones), its encoding."""
 
@@ -117,10 +124,7 @@ class XmlDocument:
         return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
     def standalone(self, node: XmlElement) -> str:
-        """The text of an element with every namespace it uses declared on it.
-
-        Prefixes in attribute values and text count (`xsi:type="bpmn:tFormalExpression"`).
-        """
+        """The text of an element with every namespace it uses declared on it."""
         return self._declared(node, self.raw(node))
 
     def shell(self, node: XmlElement, inner: Iterable[str]) -> str:
@@ -131,19 +135,18 @@ class XmlDocument:
 
     def _declared(self, node: XmlElement, raw: str) -> str:
         own = {k for k in node.attrs if k == "xmlns" or k.startswith("xmlns:")}
-        missing = []
         prefixes = node.scope.prefixes
-        default = prefixes.get("", "")
-        if default and "xmlns" not in own and self._uses_default(node):
-            missing.append(("xmlns", default))
-        for prefix in sorted(prefixes):
-            if prefix and prefix != "xml" and f"xmlns:{prefix}" not in own and f"{prefix}:" in raw:
-                missing.append((f"xmlns:{prefix}", prefixes[prefix]))
-        if not missing:
-            return raw
-        at = 1 + len(node.qname)
-        declared = "".join(f' {name}="{_attribute(uri)}"' for name, uri in missing)
-        return raw[:at] + declared + raw[at:]
+        if self.made_prefixes:
+            prefixes = {p: uri for p, uri in prefixes.items() if p not in self.made_prefixes}
+        return declared(node.qname, raw, own, prefixes, self._uses_default(node))
+
+    @cached_property
+    def made_prefixes(self) -> frozenset[str]:
+        """Prefixes of the root that our writer made and the source does not have."""
+        for key, value in self.root.attrs.items():
+            if key.endswith(":prefixes") and self.root.scope.attribute_name(key)[0] == ORGFLOW:
+                return frozenset(value.split())
+        return frozenset()
 
     @staticmethod
     def _uses_default(node: XmlElement) -> bool:
@@ -166,10 +169,3 @@ class XmlDocument:
 
 _START_TAG = re.compile(r"""<(?:"[^"]*"|'[^']*'|[^'">])*>""")
 _START_TAG_BYTES = re.compile(rb"""<(?:"[^"]*"|'[^']*'|[^'">])*>""")
-
-
-def _attribute(text: str) -> str:
-    for char, entity in (("&", "&amp;"), ("<", "&lt;"), ('"', "&quot;"), ("\t", "&#9;"),
-                         ("\n", "&#10;"), ("\r", "&#13;")):  # fmt: skip
-        text = text.replace(char, entity)
-    return text

@@ -8,6 +8,7 @@ from orgflow.frontends.ir.rules import IR_RULES, InvalidIr, RepeatedIrId
 from pydantic import ValidationError
 
 from orgflow_ir.contracts import Frontend
+from orgflow_ir.json_places import MAX_BYTES
 from orgflow_ir.model import Element, Model
 from orgflow_ir.pass_manager import PassContext
 from orgflow_ir.source import SourceFile, SourceLocation
@@ -30,7 +31,15 @@ class IrFrontend(Frontend):
         return head == b"{" and b'"processes"' in source.data.replace(b"\x00", b"")
 
     def parse(self, source: SourceFile, ctx: PassContext) -> Model | None:
-        """The model, or `None` if the file is not JSON or not a model."""
+        """The model, or `None` if the file is not JSON, not a model, or too large."""
+        if len(source.data) > MAX_BYTES:
+            ctx.emit(
+                InvalidIr,
+                f"the file has {len(source.data):,} bytes; the limit is {MAX_BYTES:,}",
+                loc=SourceLocation(file=source.path, line=1, column=1),
+                help="take processes out into files of their own",
+            )
+            return None
         try:
             model = Model.from_json(source.data)
         except ValidationError as error:

@@ -20,6 +20,8 @@ from orgflow.backends.n8n.engine.runs import (
     run_from_response,
 )
 
+from orgflow_ir.contracts import RunnerError
+
 __all__ = [
     "DEFAULT_MS",
     "DetachedRun",
@@ -39,7 +41,7 @@ _GRACE_SECONDS = 15.0
 _PIPELINED = 16
 
 
-class EngineError(RuntimeError):
+class EngineError(RunnerError):
     """The engine is not installed, does not start, dies, or refuses a request as malformed."""
 
 

@@ -13,13 +13,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from orgflow_ir.contracts import RunnerError
+
 MINIMUM_NODE = 20
 """The oldest Node major version that n8n's engine runs on in process."""
 
 _VERSION_SECONDS = 20
 
 
-class NodeError(RuntimeError):
+class NodeError(RunnerError):
     """Node cannot be used; the text says why and what to do."""
 
 

@@ -1,0 +1,59 @@
+"""How the tokens of a part arrive at the join around it, from its pieces upwards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from orgflow.backends.asl.plan import END, Arrival, Branch, Jump, Step
+
+from orgflow_ir.graph import ControlFlow
+from orgflow_ir.model import Event
+
+
+def together(branches: Iterable[Branch], *, inclusive: bool) -> Arrival | None:
+    """How the branches of a fork arrive; of an inclusive one any but none may be taken."""
+    all_ = tuple(branches)
+    found = [a for b in all_ if (a := of_branch(b)) is not None]
+    if not found:
+        return None
+    flows = frozenset[str]().union(*(a.flows for a in found))
+    optional = inclusive and len(all_) > 1
+    exact = all(a.exact for a in found) and not (optional and flows)
+    always = all(a.always for a in found) if optional else any(a.always for a in found)
+    return Arrival(flows, exact, always)
+
+
+def of_branch(branch: Branch) -> Arrival | None:
+    """How the tokens of a branch arrive."""
+    if branch.machine is None:
+        return Arrival(frozenset(f.id for f in branch.flows), True, True)
+    return branch.machine.arrival
+
+
+def of_machine(entry: Jump, steps: Iterable[Step], graph: ControlFlow) -> Arrival | None:
+    """How tokens arrive at the machine's exit, over all its ways."""
+    points: list[Arrival] = []
+    for jump in [entry, *(w.to for s in steps for w in s.ways)]:
+        points += _point(jump)
+    for step in steps:
+        if step.fork is not None:
+            if step.fork.join is None or step.fork.after.kind != "step":
+                points += [step.fork.arrival] if step.fork.arrival is not None else []
+        elif not step.ways and not _aborts(step, graph):
+            points += _point(END)
+    if not points:
+        return None
+    exact = all(p.exact and p.flows == points[0].flows for p in points)
+    flows = frozenset[str]().union(*(p.flows for p in points))
+    return Arrival(flows, exact, all(p.always for p in points))
+
+
+def _point(jump: Jump) -> list[Arrival]:
+    if jump.kind == "leave":
+        return [Arrival(frozenset([jump.flow]), True, True)]
+    return [Arrival(frozenset(), True, False)] if jump.kind == "end" else []
+
+
+def _aborts(step: Step, graph: ControlFlow) -> bool:
+    node = graph.nodes.get(step.node or "")
+    return isinstance(node, Event) and node.trigger in ("error", "terminate")

@@ -1,0 +1,74 @@
+"""The `asl` backend: legal process in, checked state machine out."""
+
+from __future__ import annotations
+
+from orgflow.backends.asl import rules
+from orgflow.backends.asl.definition_check import problems
+from orgflow.backends.asl.emission import Emission
+from orgflow.backends.asl.emit import emit_process
+from orgflow.backends.asl.format import dumps
+from orgflow.backends.asl.target import ASL_TARGET
+
+from orgflow_ir.contracts import Artifact, Backend, Runner
+from orgflow_ir.model import Model
+from orgflow_ir.naming import slug, title
+from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.target import TargetSpec, executable_processes
+
+MAX_FILE = 100
+"""Longest file name in characters, without its suffix."""
+
+
+class AslBackend(Backend):
+    """State machines for AWS Step Functions, one a process."""
+
+    name = "asl"
+    summary = "Amazon States Language for AWS Step Functions, checked offline"
+    rules = rules.ASL_RULES
+
+    @property
+    def target(self) -> TargetSpec:
+        return ASL_TARGET
+
+    def runner(self) -> Runner:
+        """moto's interpreter of the language, in process; nothing is sent to AWS."""
+        from orgflow.backends.asl.runner import MotoRunner
+
+        return MotoRunner()
+
+    def emit(self, model: Model, ctx: PassContext) -> tuple[Artifact, ...]:
+        """One file a process. What fails our own check of the language is OF912, never printed."""
+        emissions = emit_machines(model, ctx)
+        if emissions is None:
+            return ()
+        names: dict[str, None] = {}
+        numbers: dict[str, int] = {}
+        for emission in emissions:
+            words = slug(title(model, emission.sketch.process))[:MAX_FILE].replace("_", "-")
+            name = base = words or "state-machine"
+            while name in names:
+                numbers[base] = numbers.get(base, 1) + 1
+                name = f"{base}-{numbers[base]}"
+            names[name] = None
+        return tuple(
+            Artifact(f"{name}.asl.json", dumps(emission.definition))
+            for name, emission in zip(names, emissions, strict=True)
+        )
+
+
+def emit_machines(model: Model, ctx: PassContext) -> list[Emission] | None:
+    """The state machine of each process that has anything to run; `None` after OF912."""
+    emissions = []
+    faulty = False
+    for process in executable_processes(model):
+        emission = emit_process(model, process, ctx)
+        for problem in problems(emission.definition):
+            faulty = True
+            ctx.emit(
+                rules.FaultyStateMachine,
+                f"the state machine made of `{process.label}` is faulty: {problem}",
+                element=process,
+                help="this is a defect of orgflow: report it with the model",
+            )
+        emissions.append(emission)
+    return None if faulty else emissions

@@ -1,0 +1,29 @@
+"""The rule under which a branch of a deciding gateway is taken."""
+
+from __future__ import annotations
+
+from orgflow.backends.asl import choice
+from orgflow.backends.asl.choice import Place, Rule
+from orgflow.backends.asl.sketch import Sketch, branch_fields
+
+from orgflow_ir.decisions import Branch, Decision
+
+
+def rule(sketch: Sketch, decision: Decision, branch: Branch) -> Rule:
+    """The rule of a branch that is not the default."""
+    if branch.tree is not None:
+
+        def places(path: tuple[str, ...]) -> list[Place]:
+            roots = [_read(sketch, s) for s in decision.sources]
+            return [Place(f"{r}.{path[0]}", ".".join((r, *path))) for r in roots]
+
+        return choice.to_rule(branch.tree, places)
+    path = f"{_read(sketch, decision.setter)}.{decision.variable}"
+    if decision.several:
+        return choice.is_true(f"{path}.{branch_fields(decision)[branch.flow.id]}")
+    return choice.is_value(path, branch.value)
+
+
+def _read(sketch: Sketch, setter: str) -> str:
+    """Where the result of a setter is: a start event's is the input."""
+    return sketch.path(setter) if setter in sketch.places else "$.input"

@@ -1,0 +1,119 @@
+"""Our own check of what we emit, offline: what AWS refuses at creation, and states left over."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from orgflow.backends.asl.format import Definition, State, all_states, inner, targets
+from orgflow.backends.asl.names import MAX_NAME
+
+MAX_BYTES = 1_000_000
+"""Longest definition that Step Functions takes, in bytes (its quota, 1 MB)."""
+
+_FIELDS = {
+    "Pass": {"Parameters", "Result", "ResultPath"},
+    "Task": {"Resource", "Parameters", "ResultPath", "TimeoutSeconds", "Catch"},
+    "Choice": {"Choices", "Default"},
+    "Wait": {"Seconds", "Timestamp"},
+    "Succeed": set[str](),
+    "Fail": {"Error", "Cause"},
+    "Parallel": {"Branches", "ResultSelector", "ResultPath", "OutputPath", "Catch"},
+    "Map": {
+        "ItemsPath", "ItemSelector", "ItemProcessor", "MaxConcurrency", "ResultSelector",
+        "ResultPath", "OutputPath", "Catch",
+    },
+}  # fmt: skip
+_NEEDED = {
+    "Task": {"Resource"}, "Choice": {"Choices", "Default"}, "Parallel": {"Branches"},
+    "Map": {"ItemProcessor"}, "Fail": {"Error", "Cause"},
+}  # fmt: skip
+_STEP = r"(?:\.[A-Za-z_][A-Za-z0-9_]*|\[\d+\]|\[\*\])"
+_PATH = re.compile(rf"\${_STEP}*|\$\$(?:\.[A-Za-z]+)+")
+
+
+def problems(definition: Definition) -> Iterator[str]:
+    """What is wrong with a definition, a line each."""
+    counts = Counter(name for name, _ in all_states(definition))
+    for name, count in counts.items():
+        if count > 1:
+            yield f"two states are called `{name}`"
+        if len(name) > MAX_NAME or not name:
+            yield f"the name `{name}` has {len(name)} characters"
+    stack = [definition]
+    while stack:
+        machine = stack.pop()
+        yield from _machine(machine)
+        for state in machine["States"].values():
+            stack.extend(inner(state))
+
+
+def _machine(machine: Definition) -> Iterator[str]:
+    states = machine["States"]
+    if machine["StartAt"] not in states:
+        yield f"it starts at `{machine['StartAt']}`, which is not there"
+        return
+    for name, state in states.items():
+        yield from (f"`{name}` {p}" for p in _state(state))
+        for target in targets(state):
+            if target not in states:
+                yield f"`{name}` leads to `{target}`, which is not in its machine"
+    seen = {machine["StartAt"]}
+    stack = [machine["StartAt"]]
+    while stack:
+        for target in targets(states[stack.pop()]):
+            if target in states and target not in seen:
+                seen.add(target)
+                stack.append(target)
+    yield from (f"nothing leads to `{n}`" for n in states if n not in seen)
+
+
+def _state(state: State) -> Iterator[str]:
+    kind = state["Type"]
+    for key in state:
+        if key not in {"Type", "Comment", "Next", "End", *_FIELDS[kind]}:
+            yield f"has the field `{key}`, which a {kind} state does not take"
+    for key in sorted(_NEEDED.get(kind, ())):
+        if not state.get(key):
+            yield f"has no `{key}`"
+    ends = ("Next" in state) + ("End" in state)
+    if ends != (0 if kind in ("Choice", "Succeed", "Fail") else 1):
+        yield "has to have one of `Next` and `End`"
+    if kind == "Wait" and ("Seconds" in state) == ("Timestamp" in state):
+        yield "has to have one of `Seconds` and `Timestamp`"
+    for path in _paths(state):
+        if not _PATH.fullmatch(path):
+            yield f"has `{path}`, which is no path"
+
+
+def _paths(state: State) -> Iterator[str]:
+    for key in ("ItemsPath", "OutputPath", "ResultPath"):
+        if state.get(key) is not None:
+            yield state[key]
+    for key in ("Parameters", "ItemSelector", "ResultSelector"):
+        yield from _templates(state.get(key))
+    for rule in state.get("Choices", ()):
+        yield from _rule_paths(rule)
+
+
+def _templates(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        for key, part in value.items():
+            if key.endswith(".$"):
+                yield part
+            else:
+                yield from _templates(part)
+    elif isinstance(value, list):
+        for part in value:
+            yield from _templates(part)
+
+
+def _rule_paths(rule: dict[str, Any]) -> Iterator[str]:
+    stack = [rule]
+    while stack:
+        part = stack.pop()
+        yield from (v for k, v in part.items() if k == "Variable" or k.endswith("Path"))
+        stack += [*part.get("And", ()), *part.get("Or", ())]
+        stack += [part["Not"]] if "Not" in part else []

@@ -1,0 +1,27 @@
+"""A state machine and what is known of it beside its states."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from orgflow.backends.asl.format import Definition
+from orgflow.backends.asl.sketch import Sketch
+
+
+@dataclass(eq=False, repr=False)
+class Emission:
+    """What one process became.
+
+    `deciders` are names of the states that set decision variables, by setter; `attempts` those of
+    tasks whose errors are caught; `starts` values of the input's field `start` by start event;
+    `races` values of the answer's field `event` by event-based gateway and event; `catches` errors
+    by boundary event.
+    """
+
+    sketch: Sketch
+    definition: Definition = field(default_factory=dict)
+    deciders: dict[str, str] = field(default_factory=dict)
+    attempts: dict[str, str] = field(default_factory=dict)
+    starts: dict[str, str] = field(default_factory=dict)
+    races: dict[str, dict[str, str]] = field(default_factory=dict)
+    catches: dict[str, str] = field(default_factory=dict)

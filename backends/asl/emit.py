@@ -1,0 +1,332 @@
+"""From a sketch to the states of its machine."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from orgflow.backends.asl import choice, gaps
+from orgflow.backends.asl.branching import rule
+from orgflow.backends.asl.emission import Emission
+from orgflow.backends.asl.forks import Forks
+from orgflow.backends.asl.format import Definition, State
+from orgflow.backends.asl.leaves import Leaves
+from orgflow.backends.asl.names import FieldNames
+from orgflow.backends.asl.plan import END, START, Jump, Machine, Step
+from orgflow.backends.asl.sketch import ScopeSketch, loops, sketch
+
+from orgflow_ir.decisions import Decision
+from orgflow_ir.model import Event, Gateway, Model, Node, Process, SubProcess
+from orgflow_ir.naming import one_line, title
+from orgflow_ir.pass_manager import PassContext
+
+NO_BRANCH = "NoBranchFits"
+"""The error of an execution in which a gateway's variable has none of its values."""
+
+
+def emit_process(model: Model, process: Process, ctx: PassContext) -> Emission:
+    """The state machine of a process that is legal for the target; gaps are reported to `ctx`."""
+    emission = Emission(sketch(model, process, ctx))
+    Emitter(emission, model, ctx).run()
+    return emission
+
+
+class Frame(NamedTuple):
+    """A machine while its states are written. `nested`: it is a branch of a fork of its scope."""
+
+    machine: Machine
+    scope: ScopeSketch
+    states: dict[str, State]
+    nested: bool
+
+
+class Emitter:
+    """Writes the machines of a process, outermost first."""
+
+    def __init__(self, emission: Emission, model: Model, ctx: PassContext) -> None:
+        self.e, self.s, self.model, self.ctx = emission, emission.sketch, model, ctx
+        self.setters: dict[str, list[Decision]] = {}
+        for decision in self.s.decisions.values():
+            self.setters.setdefault(decision.setter, []).append(decision)
+        self.leaves = Leaves(emission, model, self.setters, ctx)
+        self.forks = Forks(self)
+        self._doors: dict[tuple[int, str], str] = {}
+        self._shared: set[str] = set()
+        self._begun: set[str] = set()
+        self._idles: dict[int, str] = {}
+
+    def run(self) -> None:
+        """Write everything and report what is left open."""
+        process = self.s.scopes[self.s.process.id]
+        frame = Frame(process.plan.machine, process, {}, nested=False)
+        begin = self._begin(frame)
+        self._states(frame)
+        gaps.report_lone_branches(self.s, self.ctx)
+        gaps.report_starts(self.s, self.e.starts, self.ctx)
+        self.e.definition = {
+            "Comment": title(self.model, self.s.process),
+            "StartAt": begin,
+            "States": frame.states,
+        }
+
+    def _begin(self, frame: Frame) -> str:
+        """The state that makes the token: the input in its field, empty places for results."""
+        machine, process = frame.machine, frame.scope
+        step = machine.steps.get(machine.entry.step)
+        start = process.graph.nodes.get(step.node) if step and step.node else None
+        token = {"input.$": "$", "results": self.s.skeleton}
+        if step is not None and isinstance(start, Event) and start.position == "start":
+            name, comment = self.s.names[start.id], self.leaves.start(start)
+            then = after(step)
+            self._begun.add(start.id)
+        else:
+            name = self.s.take("Begin", process.scope.id, "begin")
+            comment = "Keeps the input and makes places for results."
+            then = machine.entry
+        frame.states[name] = {"Type": "Pass", "Comment": comment, "Parameters": token}
+        self.goes(frame.states[name], then, frame)
+        return name
+
+    # -- machines ------------------------------------------------------------------------------
+
+    def definition(self, machine: Machine, scope: ScopeSketch, *, nested: bool) -> Definition:
+        """A machine inside a state."""
+        frame = Frame(machine, scope, {}, nested)
+        start = self.to(machine.entry, frame)
+        self._states(frame)
+        return {"StartAt": start, "States": frame.states}
+
+    def _states(self, frame: Frame) -> None:
+        for step in frame.machine.steps.values():
+            if step.fork is not None:
+                self.forks.write(step, step.fork, frame)
+            elif step.key == START:
+                self._which_start(step, frame)
+            elif step.node != frame.machine.entry.step or step.node not in self._begun:
+                self._node(step, frame)
+
+    def goes(self, state: State, jump: Jump, frame: Frame) -> None:
+        """Let a state lead where the token goes; its machine ends where there is no step."""
+        if jump.kind == "step":
+            state["Next"] = self.door(frame.machine, jump.step, frame.scope)
+        else:
+            state["End"] = True
+
+    def to(self, jump: Jump, frame: Frame) -> str:
+        """The state that a choice or a catch leads to."""
+        if jump.kind == "step":
+            return self.door(frame.machine, jump.step, frame.scope)
+        if id(frame.machine) not in self._idles:
+            name = self.s.take("Nothing more to do", frame.scope.scope.id, "idle")
+            self._idles[id(frame.machine)] = name
+            frame.states[name] = {"Type": "Succeed", "Comment": "This branch ends here."}
+        return self._idles[id(frame.machine)]
+
+    def door(self, machine: Machine, key: str, scope: ScopeSketch) -> str:
+        """The state by which a step is entered."""
+        place = (id(machine), key)
+        if place not in self._doors:
+            self._doors[place] = self._new_door(machine.steps[key], scope)
+        return self._doors[place]
+
+    def _new_door(self, step: Step, scope: ScopeSketch) -> str:
+        if step.key == START:
+            return self.s.take("Which start?", scope.scope.id, "starts")
+        node = step.node if step.node is not None else step.key
+        decision = scope.decisions.get(node)
+        if decision is not None and decision.setter == node:
+            return self._decide_name(decision)
+        if step.fork is not None:
+            return self.forks.door(step, step.fork, scope)
+        if step.caught and self._wrapped(scope.graph.nodes[node]):
+            return self.s.take(f"{self.s.names[node]}: attempt", node, "attempt")
+        if node in self._shared:  # an end event that several branches lead to
+            return self.s.take(self.s.names[node], node, "element")
+        self._shared.add(node)
+        return self.s.names[node]
+
+    def _decide_name(self, decision: Decision) -> str:
+        gateway = decision.gateway.id
+        if gateway not in self.e.deciders:
+            words = f"Decide: {self.s.names[gateway]}"
+            self.e.deciders[gateway] = self.s.take(words, gateway, "decide")
+        return self.e.deciders[gateway]
+
+    def decide_first(self, decision: Decision, then: str, frame: Frame) -> None:
+        """The state that decides right before a gateway, where no task does."""
+        if decision.setter == decision.gateway.id:
+            state = self.leaves.decide(decision)
+            frame.states[self._decide_name(decision)] = {**state, "Next": then}
+
+    def stop(self, name: str, cause: str, element: str, frame: Frame) -> str:
+        """A state that fails the execution where no branch of state `name` fits."""
+        stop = self.s.take(f"Stop: {name}", element, "stop")
+        frame.states[stop] = {"Type": "Fail", "Error": NO_BRANCH, "Cause": one_line(cause)}
+        return stop
+
+    # -- nodes ---------------------------------------------------------------------------------
+
+    def _which_start(self, step: Step, frame: Frame) -> None:
+        """Several start events are alternatives: the input says which one began."""
+        name = self.door(frame.machine, START, frame.scope)
+        values = FieldNames()
+        choices = []
+        for way in step.ways:
+            label = frame.scope.graph.nodes[way.flow.target].label
+            self.e.starts[way.flow.target] = value = values.take(label, "start")
+            test = choice.is_value("$.input.start", value)
+            choices.append({**test, "Next": self.to(way.to, frame)})
+        allowed = ", ".join(self.e.starts.values())
+        cause = f"the input's field start has to be one of: {allowed}"
+        frame.states[name] = {
+            "Type": "Choice",
+            "Comment": "Which start event began this execution.",
+            "Choices": choices,
+            "Default": self.stop(name, cause, frame.scope.scope.id, frame),
+        }
+
+    def _node(self, step: Step, frame: Frame) -> None:
+        assert step.node is not None
+        node = frame.scope.graph.nodes[step.node]
+        name = self.s.names[node.id]
+        if isinstance(node, Gateway) and node.id in frame.scope.decisions:
+            self._decision(step, frame.scope.decisions[node.id], frame)
+        elif isinstance(node, Gateway) and node.gateway_kind == "event":
+            self._race(step, node, frame)
+        elif isinstance(node, SubProcess):
+            self._sub_process(step, node, frame)
+        elif isinstance(node, Event) and node.trigger in ("error", "terminate"):
+            if node.position == "end":
+                name = self.door(frame.machine, step.key, frame.scope)
+                frame.states[name] = self.leaves.abort(node, nested=frame.nested)
+                if frame.nested and node.trigger == "terminate":
+                    self.s.set_role(name, "terminate")  # it is caught outside all branches
+            else:
+                self._work(step, frame)
+        elif isinstance(node, Event) and node.position == "end" and node.trigger == "none":
+            name = self.door(frame.machine, step.key, frame.scope)
+            frame.states[name] = {"Type": "Succeed", "Comment": gaps.comment(node)}
+        else:
+            self._work(step, frame)
+
+    def _work(self, step: Step, frame: Frame) -> None:
+        """One state for a task or an event, inside whatever repeats it or catches its errors."""
+        assert step.node is not None
+        node = frame.scope.graph.nodes[step.node]
+        name, state = self.s.names[node.id], self.leaves.state(node)
+        if node.id in self.setters:
+            self.e.deciders[node.id] = name
+        if loops(node):
+            inner = self.s.take(f"{name}: each", node.id, "element")
+            self.s.set_role(name, "map")
+            body: Definition = {"StartAt": inner, "States": {inner: {**state, "End": True}}}
+            state = self.leaves.each(node, body)
+        if step.caught and not self._wrapped(node):
+            self._caught(state, step, frame)
+        elif step.caught:
+            self.e.attempts[node.id] = name
+            outer = self.door(frame.machine, step.key, frame.scope)
+            body = {"StartAt": name, "States": {name: {**state, "End": True}}}
+            state = {
+                "Type": "Parallel",
+                "Comment": f"Catches what goes wrong in “{name}”.",
+                "Branches": [body],
+                "OutputPath": "$[0]",
+            }
+            self._caught(state, step, frame)
+            name = outer
+        self.goes(state, after(step), frame)
+        frame.states[name] = state
+
+    def _wrapped(self, node: Node) -> bool:
+        """Whether a node's errors are caught around its state: a Pass state catches nothing."""
+        return not isinstance(node, SubProcess) and not self.leaves.answered(node)
+
+    def _caught(self, state: State, step: Step, frame: Frame) -> None:
+        """Boundary events as what a state catches; one without a code takes all and comes last."""
+        host = frame.scope.graph.nodes[step.node or ""]
+        events = [frame.scope.graph.nodes[e] for e in step.caught]
+        named = [(e, self.leaves.caught(e)) for e in events if isinstance(e, Event)]
+        for event, error in sorted(named, key=lambda pair: pair[1] == "States.ALL"):
+            self.e.catches[event.id] = error
+            if error == "States.ALL" and isinstance(host, SubProcess):
+                cause = f"a gateway inside {host.label} has no branch that fits"
+                stop = self.stop(self.s.names[host.id], cause, host.id, frame)
+                # a decision that nobody took is no error that the model knows of
+                entry = {"ErrorEquals": [NO_BRANCH], "ResultPath": None, "Next": stop}
+                state.setdefault("Catch", []).append(entry)
+            target = self.to(Jump("step", event.id), frame)
+            entry = {"ErrorEquals": [error], "ResultPath": None, "Next": target}
+            state.setdefault("Catch", []).append(entry)
+
+    def _sub_process(self, step: Step, node: SubProcess, frame: Frame) -> None:
+        inside = self.s.scopes[node.id]
+        body = self.definition(inside.plan.machine, inside, nested=False)
+        if loops(node):
+            state = self.leaves.each(node, body)
+        else:
+            state = {
+                "Type": "Parallel",
+                "Comment": gaps.comment(node),
+                "Branches": [body],
+                "OutputPath": "$[0]",
+            }
+        self._caught(state, step, frame)
+        self.goes(state, after(step), frame)
+        frame.states[self.s.names[node.id]] = state
+
+    def _decision(self, step: Step, decision: Decision, frame: Frame) -> None:
+        """The first branch whose rule holds, else the default or a stop; of an inclusive gateway
+        with a default the others together."""
+        gateway = decision.gateway
+        name = self.s.names[gateway.id]
+        gaps.report_decision(decision, self.ctx)
+        self.decide_first(decision, name, frame)
+        to = {w.flow.id: self.to(w.to, frame) for w in step.ways}
+        default = decision.default
+        chosen = [b for b in decision.branches if b.kind != "default"]
+        tests = [(rule(self.s, decision, b), to.get(b.flow.id, "")) for b in chosen]
+        if decision.several:  # the other flows are a fork, entered by the first of them
+            tests = [(choice.any_of([t for t, _ in tests]), tests[0][1])]
+        frame.states[name] = {
+            "Type": "Choice",
+            "Comment": gaps.comment(gateway),
+            "Choices": [{**test, "Next": target} for test, target in tests],
+            "Default": (
+                to[default.flow.id]
+                if default is not None
+                else self.stop(name, gaps.stop_cause(decision), gateway.id, frame)
+            ),
+        }
+
+    def _race(self, step: Step, gateway: Gateway, frame: Frame) -> None:
+        """An event-based gateway: one callback for all of its events, then which one came."""
+        name = self.s.names[gateway.id]
+        events = [frame.scope.graph.nodes[w.flow.target] for w in step.ways]
+        came = FieldNames()
+        values = {e.id: came.take(e.label, "event") for e in events}
+        self.e.races[gateway.id] = values
+        which = self.s.take(f"Which came first: {name}", gateway.id, "which")
+        state = {**self.leaves.race(gateway, events, values), "Next": which}
+        choices = []
+        for way, event in zip(step.ways, events, strict=True):
+            happened = self.s.names[event.id]
+            frame.states[happened] = {"Type": "Pass", "Comment": gaps.comment(event)}
+            self.goes(frame.states[happened], way.to, frame)
+            test = choice.is_value(f"{self.s.path(gateway.id)}.event", values[event.id])
+            choices.append({**test, "Next": happened})
+            if self.leaves.times_out(event, events):
+                caught = {"ErrorEquals": ["States.Timeout"], "ResultPath": None, "Next": happened}
+                state["Catch"] = [caught]
+        cause = f"the answer's field event is one of: {', '.join(values.values())}"
+        frame.states[name] = state
+        frame.states[which] = {
+            "Type": "Choice",
+            "Comment": "Which of the events came first.",
+            "Choices": choices,
+            "Default": self.stop(name, cause, gateway.id, frame),
+        }
+
+
+def after(step: Step) -> Jump:
+    """Where the token of a step that does not decide goes next."""
+    return step.ways[0].to if step.ways else END

@@ -1,0 +1,43 @@
+"""The shape of a state machine in Amazon States Language, and how it is written."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+State = dict[str, Any]
+"""One state: `Type` and what belongs to it."""
+
+Definition = dict[str, Any]
+"""A machine: `StartAt` and `States` by name; the outermost one with `Comment`."""
+
+
+def dumps(definition: Definition) -> str:
+    """The text of a definition, with a line feed at its end."""
+    return json.dumps(definition, indent=2, ensure_ascii=False) + "\n"
+
+
+def inner(state: State) -> list[Definition]:
+    """The machines inside a state, in order."""
+    found = list(state.get("Branches", ()))
+    return [*found, state["ItemProcessor"]] if "ItemProcessor" in state else found
+
+
+def all_states(definition: Definition) -> Iterator[tuple[str, State]]:
+    """Every state with its name, outermost first."""
+    stack = [definition]
+    while stack:
+        machine = stack.pop()
+        for name, state in machine["States"].items():
+            yield name, state
+            stack.extend(reversed(inner(state)))
+
+
+def targets(state: State) -> Iterator[str]:
+    """Names of the states that a state leads to."""
+    for place in (state, *state.get("Choices", ()), *state.get("Catch", ())):
+        if "Next" in place:
+            yield place["Next"]
+    if "Default" in state:
+        yield state["Default"]

@@ -1,0 +1,75 @@
+"""Names in a state machine: states, fields of the token, error names."""
+
+from __future__ import annotations
+
+from orgflow_ir.naming import one_line, slug
+
+MAX_NAME = 80
+"""Longest state name in characters (Amazon States Language, "States")."""
+
+MAX_FIELD = 60
+"""Longest field name we make, so that paths stay readable."""
+
+MAX_ERROR = 200
+"""Longest error name that we make; Step Functions takes 256 characters."""
+
+
+class StateNames:
+    """Hands out state names, unique in the whole state machine."""
+
+    def __init__(self) -> None:
+        self._taken: set[str] = set()
+        self._next: dict[str, int] = {}
+
+    def take(self, wanted: str, fallback: str = "State") -> str:
+        """`wanted` as a state name, with a number behind it where it is taken already."""
+        base = one_line(wanted) or one_line(fallback) or "State"
+        base = _cut(base, MAX_NAME)
+        name, number = base, self._next.get(base, 2)
+        while name in self._taken:
+            tail = f" ({number})"
+            name = _cut(base, MAX_NAME - len(tail)) + tail
+            number += 1
+        self._next[base] = number
+        self._taken.add(name)
+        return name
+
+
+class FieldNames:
+    """Hands out the names of fields that stand beside each other in the token."""
+
+    def __init__(self) -> None:
+        self._taken: set[str] = set()
+        self._next: dict[str, int] = {}
+
+    def take(self, wanted: str, fallback: str) -> str:
+        """A field name made from `wanted`, unique among those handed out."""
+        base = field_name(wanted, fallback)
+        name, number = base, self._next.get(base, 2)
+        while name in self._taken:
+            name = f"{base}_{number}"
+            number += 1
+        self._next[base] = number
+        self._taken.add(name)
+        return name
+
+
+def _cut(text: str, length: int) -> str:
+    return text if len(text) <= length else text[: length - 1].rstrip() + "…"
+
+
+def field_name(text: str, fallback: str) -> str:
+    """`text` as something that can stand behind a dot in a path: ASCII letters, digits and `_`."""
+    name = (slug(text) or slug(fallback) or "field")[:MAX_FIELD].rstrip("_")
+    return f"v_{name}" if name[0].isdigit() else name
+
+
+def safe_path(parts: tuple[str, ...]) -> bool:
+    """Whether fields of these names can be read by a path with dots."""
+    return all(p.isascii() and p.isidentifier() for p in parts)
+
+
+def error_name(text: str, fallback: str) -> str:
+    """An error name of a Fail state. Names that begin with `States.` are the language's own."""
+    name = _cut(one_line(text) or one_line(fallback) or "Error", MAX_ERROR)
+    return f"Error {name}" if name.startswith("States.") else name

@@ -1,0 +1,163 @@
+"""Runs of emitted state machines on moto's interpreter, with scripted decisions."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from orgflow.backends.asl.backend import emit_machines
+from orgflow.backends.asl.emission import Emission
+from orgflow.backends.asl.engine import FUNCTION, Answer, MotoEngine, Played
+from orgflow.backends.asl.format import Definition, State, all_states
+from orgflow.backends.asl.leaves import CALLBACK
+from orgflow.backends.asl.schedule import Schedule, ends_early, order_of
+from orgflow.backends.asl.script import Script, make_script
+
+from orgflow_ir.contracts import NodeExecution, Runner, RunResult
+from orgflow_ir.model import Model
+from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.scripting import Unplayable
+
+if TYPE_CHECKING:
+    from orgflow_ir.runs import Run
+
+MOST_SECONDS = 30.0
+"""Wall time granted to one run."""
+
+
+class MotoRunner(Runner):
+    """Plays runs on moto; stubs take the place of placeholders that decide or fail, waits take no
+    time, callbacks are answered at once. Choices, forks, joins and catches are the delivered ones.
+    """
+
+    def __init__(self) -> None:
+        self._engine: MotoEngine | None = None
+        self._emission: Emission | None = None
+        self._definition: Definition = {}
+        self._stubs: dict[str, str] = {}
+        self.last_output: Any = None
+        """What the last execution put out; nothing where it failed."""
+
+    @property
+    def emission(self) -> Emission:
+        """What the process loaded became."""
+        assert self._emission is not None
+        return self._emission
+
+    @property
+    def definition(self) -> Definition:
+        """What is run: the delivered machine with its stubs; a test may edit it and `reload`."""
+        return self._definition
+
+    def load(self, model: Model, process: str, ctx: PassContext) -> None:
+        """See `Runner`. Raises `ValueError` where the process cannot be emitted, `RunnerError`
+        where moto is missing or refuses the machine."""
+        quiet = PassContext(registry=ctx.registry, target=ctx.target, options=ctx.options)
+        found = emit_machines(model, quiet)
+        if found is None:
+            raise ValueError(f"process `{process}` has no correct state machine")
+        self._emission = next(e for e in found if e.sketch.process.id == process)
+        self._definition = copy.deepcopy(self._emission.definition)
+        self._stubs = _put_stubs(self._definition, self._emission)
+        self.reload()
+
+    def reload(self) -> None:
+        """Give `definition` to the interpreter. Raises `RunnerError`."""
+        if self._engine is None:
+            self._engine = MotoEngine()
+        self._engine.load(self._definition)
+
+    @property
+    def visible(self) -> frozenset[str]:
+        return frozenset(
+            s.element for s in self.emission.sketch.states.values() if s.role == "element"
+        )
+
+    @property
+    def changed(self) -> tuple[str, ...]:
+        lines = [f"placeholder `{n}` gives scripted results" for n in self._stubs.values()]
+        for name, state in all_states(self.emission.definition):
+            if state["Type"] == "Wait":
+                lines.append(f"wait `{name}` takes no time")
+            elif state.get("Resource") == CALLBACK:
+                lines.append(f"callback `{name}` is answered at once")
+        return tuple(lines)
+
+    def play(self, runs: Iterable[Run]) -> Iterator[RunResult]:
+        """See `Runner`."""
+        for run in runs:
+            try:
+                script = make_script(self.emission, run)
+            except Unplayable as error:
+                yield RunResult("unplayable", error=str(error))
+            else:
+                yield self.play_script(script, self._schedule(run))
+
+    def play_script(self, script: Script, schedule: Schedule | None = None) -> RunResult:
+        """Execute with given results of every step."""
+        assert self._engine is not None
+        effects = _Effects(script)
+        played = self._engine.run(script.input, effects.answer, MOST_SECONDS, schedule)
+        self.last_output = played.output
+        return self._result(played)
+
+    def _schedule(self, run: Run) -> Schedule | None:
+        process = self.emission.sketch.process
+        if not ends_early(run, process):
+            return None
+        infos = self.emission.sketch.states
+        elements = {name: i.element for name, i in infos.items() if i.role == "element"}
+        seen = set(elements.values())
+        order = order_of(run, process)
+        return Schedule(tuple(e for e in order if e in seen), elements)
+
+    def _result(self, played: Played) -> RunResult:
+        infos = self.emission.sketch.states
+        executed = []
+        for name in played.entered:
+            info = infos.get(name)
+            element = info.element if info is not None and info.role == "element" else None
+            executed.append(NodeExecution(name, element))
+        status = {"SUCCEEDED": "success", "TIMED_OUT": "limit"}.get(played.status, "error")
+        error = f"{played.error}: {played.cause}" if played.error else None
+        return RunResult(status, tuple(executed), error, played.milliseconds)
+
+    def close(self) -> None:
+        if self._engine is not None:
+            self._engine.close()
+            self._engine = None
+
+
+class _Effects:
+    """Answers of stubs and callbacks, one a visit, counted over the whole run."""
+
+    def __init__(self, script: Script) -> None:
+        self.script = script
+        self.visits: dict[str, int] = {}
+
+    def answer(self, element: str) -> Answer:
+        visit = self.visits[element] = self.visits.get(element, 0) + 1
+        rows = self.script.results.get(element, [])
+        return rows[visit - 1] if visit <= len(rows) else Answer({})
+
+
+def _put_stubs(definition: Definition, emission: Emission) -> dict[str, str]:
+    """Replace what decides or may fail by functions that a run answers; waits take no time."""
+    wanted = {name: element for element, name in emission.deciders.items()}
+    wanted |= {name: element for element, name in emission.attempts.items()}
+    stubs: dict[str, str] = {}
+    for name, state in all_states(definition):
+        if state["Type"] == "Wait":
+            state.pop("Timestamp", None)
+            state["Seconds"] = 0
+        elif name in wanted and state["Type"] == "Pass":
+            stubs[wanted[name]] = name
+            _stub(state, wanted[name])
+    return stubs
+
+
+def _stub(state: State, element: str) -> None:
+    state["Type"] = "Task"
+    state.pop("Result", None)
+    state["Resource"] = FUNCTION + element.encode().hex()

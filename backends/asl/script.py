@@ -1,0 +1,110 @@
+"""From a run of the model to what the outside of its state machine answers, visit by visit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from orgflow.backends.asl.engine import Answer
+from orgflow.backends.asl.sketch import ScopeSketch, branch_fields, loops
+from orgflow.backends.asl.times import timer_seconds
+
+from orgflow_ir.model import Event, SubProcess, Task
+from orgflow_ir.scripting import Unplayable, script
+
+if TYPE_CHECKING:
+    from orgflow.backends.asl.emission import Emission
+
+    from orgflow_ir.runs import Run
+
+
+@dataclass
+class Script:
+    """The execution's input, and what stubs and callbacks answer by element, one a visit."""
+
+    input: dict[str, Any] = field(default_factory=dict)
+    results: dict[str, list[Answer]] = field(default_factory=dict)
+
+
+def make_script(emission: Emission, run: Run) -> Script:
+    """The script of one run. Raises `Unplayable`."""
+    sketch = emission.sketch
+    decisions = list(sketch.decisions.values())
+    result = Script()
+    for setter, rows in script(decisions, run.steps).items():
+        for row in rows:
+            for decision in decisions:
+                if decision.setter == setter and decision.several and decision.variable in row:
+                    chosen = set(row[decision.variable])
+                    fields = branch_fields(decision)
+                    row[decision.variable] = {
+                        fields[b.flow.id]: b.value in chosen
+                        for b in decision.branches
+                        if b.flow.id in fields
+                    }
+        if setter in sketch.places:
+            result.results[setter] = [Answer(row) for row in rows]
+        else:
+            for row in rows:
+                result.input.update(row)
+    if run.start in emission.starts:
+        result.input["start"] = emission.starts[run.start]
+    for scope in sketch.scopes.values():
+        _outside(scope, emission, run, result)
+    return result
+
+
+def _outside(scope: ScopeSketch, emission: Emission, run: Run, result: Script) -> None:
+    """What comes from outside: the event that came first, errors that are caught, lists."""
+    for node in scope.scope.nodes:
+        visits = run.script.get(node.id, ())
+        if loops(node):
+            assert isinstance(node, Task | SubProcess)
+            assert node.loop is not None
+            result.input[str(node.loop.collection)] = ["item"]
+        if node.id in emission.races:
+            result.results[node.id] = [_came(scope, emission, node.id, v) for v in visits]
+        elif isinstance(node, Task) and visits:
+            caught = [e for e in scope.scope.nodes if isinstance(e, Event)]
+            caught = [e for e in caught if e.attached_to == node.id]
+            if caught:
+                _attempts(scope, emission, node.id, caught, visits, result)
+
+
+def _came(scope: ScopeSketch, emission: Emission, gateway: str, taken: tuple[str, ...]) -> Answer:
+    values = emission.races[gateway]
+    target = next((f.target for f in scope.graph.flows_out(gateway) if f.id in taken), None)
+    if target is None:
+        raise Unplayable(f"nothing comes at `{gateway}`")
+    event = scope.graph.nodes[target]
+    others = [scope.graph.nodes[t] for t in values]
+    if isinstance(event, Event) and timer_seconds(event) and _first(event, others):
+        return Answer(error="States.Timeout")
+    return Answer({"event": values[target]})
+
+
+def _first(event: Event, others: list[Any]) -> bool:
+    lengths = [s for e in others if isinstance(e, Event) and (s := timer_seconds(e))]
+    return timer_seconds(event) == min(lengths)
+
+
+def _attempts(
+    scope: ScopeSketch,
+    emission: Emission,
+    task: str,
+    caught: list[Event],
+    visits: tuple[tuple[str, ...], ...],
+    result: Script,
+) -> None:
+    done = result.results.get(task, [])
+    rows: list[Answer] = []
+    for taken in visits:
+        error = None
+        for event in caught:
+            if taken and taken == tuple(f.id for f in scope.graph.flows_out(event.id)):
+                error = emission.catches[event.id]
+        if error is not None:
+            rows.append(Answer(error="orgflow.Failed" if error == "States.ALL" else error))
+        else:  # what the run's decisions need is counted by visits that are done
+            rows.append(done.pop(0) if done else Answer({}))
+    result.results[task] = rows

@@ -1,0 +1,197 @@
+"""Data objects, data associations and artifacts as BPMN."""
+
+from __future__ import annotations
+
+import json
+from typing import NamedTuple
+
+from orgflow.backends.bpmn.format import ORGFLOW, PLACEHOLDER, PLACEHOLDER_END
+from orgflow.backends.bpmn.kept import attribute, find, parse
+from orgflow.backends.bpmn.writer import Writer
+from orgflow.backends.bpmn.xml_text import Child, child, element
+
+from orgflow_ir.model import (
+    Artifact,
+    CallActivity,
+    DataFlow,
+    DataObject,
+    Event,
+    Node,
+    Scope,
+    SubProcess,
+    Task,
+)
+
+_TAGS = {
+    "object": ("dataObject", ""),
+    "reference": ("dataObjectReference", "dataObjectRef"),
+    "store": ("dataStoreReference", "dataStoreRef"),
+    "store-reference": ("dataStoreReference", "dataStoreRef"),
+    "input": ("dataInput", ""),
+    "output": ("dataOutput", ""),
+}
+_ARTIFACT_TAGS = {"annotation": "textAnnotation", "group": "group", "association": "association"}
+
+
+class Associations(NamedTuple):
+    """Data flows by the node that they are written in, and those no node can have."""
+
+    of: dict[str, list[Child]]
+    elsewhere: list[DataFlow]
+
+
+def data_object(w: Writer, value: DataObject, depth: int) -> str:
+    """A data object, a reference to one or to a store, an input or output."""
+    tag, reference = _TAGS[value.data_kind]
+    attributes: list[tuple[str, str | None]] = [w.pointer("itemSubjectRef", value.type)]
+    if reference:
+        attributes.append(w.pointer(reference, value.ref))
+    if value.data_kind == "store":
+        attributes.append((w.names.of(ORGFLOW, "kind"), "store"))
+    if value.collection:
+        name = w.names.of(ORGFLOW, "collection") if reference else "isCollection"
+        attributes.append((name, "true"))
+    children = []
+    if value.state is not None and not _state_is_kept(value):
+        text = element(depth + 1, w.names.bpmn("dataState"), [("name", value.state)])
+        children.append(child(tag, "dataState", text))
+    return w.thing(depth, tag, value, attributes, children)
+
+
+def _state_is_kept(value: DataObject) -> bool:
+    kept = find(value.extra, "dataState")
+    first = parse(kept[0][1]) if kept else None
+    if first is None or first.attrs.get("name") != value.state:
+        return False
+    more = {k for k in first.attrs if k != "name" and not k.startswith("xmlns")}
+    return bool(more or first.parts)
+
+
+def input_output(w: Writer, scope: Scope, tag: str, depth: int) -> list[Child]:
+    """Inputs and outputs of a process that no kept specification holds."""
+    found = [d for d in scope.data_objects if d.data_kind in ("input", "output")]
+    if not found or find(scope.extra, "ioSpecification"):
+        return []
+    children = []
+    refs: dict[str, list[Child]] = {"input": [], "output": []}
+    for value in sorted(found, key=lambda d: d.data_kind):
+        kind: str = value.data_kind
+        children.append(Child(0 if kind == "input" else 1, data_object(w, value, depth + 1)))
+        local = w.names.bpmn(f"data{kind.capitalize()}Refs")
+        refs[kind].append(Child(0, element(depth + 2, local, text=w.id(value.id))))
+    for at, way in enumerate(("input", "output")):
+        name = w.names.bpmn(f"{way}Set")
+        children.append(Child(2 + at, element(depth + 1, name, (), refs[way])))
+    text = element(depth, w.names.bpmn("ioSpecification"), (), children)
+    return [child(tag, "ioSpecification", text)]
+
+
+def data_associations(w: Writer, scope: Scope, depth: int) -> Associations:
+    """The data flows of a scope as children of its nodes, at `depth`."""
+    nodes = {node.id: node for node in scope.nodes}
+    found = Associations({}, [])
+    for flow in scope.data_flows:
+        source, target = nodes.get(flow.source), nodes.get(flow.target)
+        if target is not None and _may_read(target) and not (source and _may_write(source)):
+            owner, local = target, "dataInputAssociation"
+        elif source is not None and _may_write(source):
+            owner, local = source, "dataOutputAssociation"
+        else:
+            found.elsewhere.append(flow)
+            continue
+        text = _association(w, flow, local, depth)
+        children = found.of.setdefault(owner.id, [])
+        children.append(child("task", local, text))
+        if local == "dataInputAssociation" and not find(flow.extra, "targetRef"):
+            named = [("id", _placeholder(w, flow)), ("name", PLACEHOLDER)]
+            text = element(depth, w.names.bpmn("property"), named)
+            children.append(child("task", "property", text))
+    return found
+
+
+def _may_read(node: Node) -> bool:
+    if isinstance(node, Event):
+        return node.position in ("throw", "end")
+    return isinstance(node, Task | CallActivity | SubProcess)
+
+
+def _may_write(node: Node) -> bool:
+    if isinstance(node, Event):
+        return node.position in ("start", "catch", "boundary")
+    return isinstance(node, Task | CallActivity | SubProcess)
+
+
+def _placeholder(w: Writer, flow: DataFlow) -> str:
+    return f"{w.id(flow.id)}{PLACEHOLDER_END}"
+
+
+def _association(w: Writer, flow: DataFlow, local: str, depth: int) -> str:
+    inward = local == "dataInputAssociation"
+    outer = flow.source if inward else flow.target
+    children = []
+    if outer or not inward:
+        end = "sourceRef" if inward else "targetRef"
+        children.append(w.leaf(local, end, w.id(outer), depth + 1))
+    if inward and not find(flow.extra, "targetRef"):
+        children.append(w.leaf(local, "targetRef", _placeholder(w, flow), depth + 1))
+    children += w.expression(local, "transformation", flow.transformation, depth + 1, formal=False)
+    kept = find(flow.extra, "assignment")
+    for source, target in flow.mapping:
+        if kept and _ends(kept[0][1]) == (source, target):
+            text = w.keep.verbatim(kept.pop(0)[1], depth + 1)
+        else:
+            pair = [
+                Child(at, element(depth + 2, w.names.bpmn(end), text=value))
+                for at, (end, value) in enumerate((("from", source), ("to", target)))
+            ]
+            text = element(depth + 1, w.names.bpmn("assignment"), (), pair)
+        children.append(child(local, "assignment", text))
+    unused = {at for at, _ in kept}
+    but = [at for at, _ in find(flow.extra, "assignment") if at not in unused]
+    return w.thing(depth, local, flow, (), children, named=False, but=but)
+
+
+def _ends(xml: str) -> tuple[str, str] | None:
+    fragment = parse(xml)
+    if fragment is None:
+        return None
+    ends = {p.local: p.text.strip() for p in fragment.parts}
+    return ends.get("from", ""), ends.get("to", "")
+
+
+def association_instead(w: Writer, flow: DataFlow, depth: int) -> str:
+    """A data flow that BPMN lets no node have, as an association that says what it is."""
+    attributes = [
+        ("sourceRef", w.id(flow.source)), ("targetRef", w.id(flow.target)),
+        ("associationDirection", "One"), (w.names.of(ORGFLOW, "kind"), "data-flow"),
+    ]  # fmt: skip
+    if flow.mapping:
+        attributes.append((w.names.of(ORGFLOW, "mapping"), json.dumps(flow.mapping)))
+    return w.thing(depth, "association", flow, attributes, named=False)
+
+
+def artifact(w: Writer, value: Artifact, depth: int) -> str:
+    """A text annotation, a group or an association."""
+    tag = _ARTIFACT_TAGS[value.artifact_kind]
+    attributes: list[tuple[str, str | None]] = []
+    children = []
+    if tag == "textAnnotation":
+        if value.text and not _text_is_kept(value):
+            children.append(w.leaf(tag, "text", value.text, depth + 1))
+    elif tag == "group":
+        if value.text and attribute(value.extra, "categoryValueRef") is None:
+            attributes.append((w.names.of(ORGFLOW, "text"), value.text))
+    else:
+        attributes += [("sourceRef", w.id(value.source or "")),
+                       ("targetRef", w.id(value.target or ""))]  # fmt: skip
+        way = None if value.direction == "none" else value.direction.capitalize()
+        attributes.append(("associationDirection", way))
+    return w.thing(depth, tag, value, attributes, children, named=False)
+
+
+def _text_is_kept(value: Artifact) -> bool:
+    kept = find(value.extra, "text")
+    first = parse(kept[0][1]) if kept else None
+    if first is None or first.all_text != value.text:
+        return False
+    return bool(first.parts) or any(not k.startswith("xmlns") for k in first.attrs)

@@ -1,0 +1,143 @@
+"""The whole file: root, catalogue, collaboration, processes, what is kept, the drawing."""
+
+from __future__ import annotations
+
+from orgflow.backends.bpmn.data import artifact
+from orgflow.backends.bpmn.drawing_xml import diagrams
+from orgflow.backends.bpmn.format import BPMN, BPMNDI, COLLABORATION, NAMESPACE, ORGFLOW, rank
+from orgflow.backends.bpmn.kept import attribute, filled, find, shell
+from orgflow.backends.bpmn.nodes import event_definition, opaque
+from orgflow.backends.bpmn.scope import process
+from orgflow.backends.bpmn.writer import Writer
+from orgflow.backends.bpmn.xml_text import Child, child, element
+
+from orgflow_ir.diagram import Diagram
+from orgflow_ir.model import CatalogEntry, Element, MessageFlow, Model, Pool
+
+_CODES = {"error": "errorCode", "escalation": "escalationCode"}
+_ROOT = "definitions"
+
+
+def document(model: Model, drawing: Diagram | None) -> str:
+    """`model` as BPMN 2.0 XML, drawn as `drawing` says."""
+    w = Writer(model)
+    roots: list[str] = []
+    for local, entries in (
+        ("message", model.catalog.messages), ("signal", model.catalog.signals),
+        ("error", model.catalog.errors), ("escalation", model.catalog.escalations),
+    ):  # fmt: skip
+        roots += [_entry(w, local, entry) for entry in entries]
+    collaborations, taken = _collaborations(w)
+    processes = [process(w, value, 1) for value in model.processes]
+    definitions = [event_definition(w, d, 1) for d in w.root_definitions.values()]
+    kept = [opaque(w, value, 1) for value in model.opaque]
+    children = [
+        Child(_rank("roots"), text)
+        for text in (*kept, *roots, *definitions, *collaborations, *processes)
+    ]
+    if drawing is not None:
+        drawn, more = diagrams(w, drawing)
+        children += [Child(rank(_ROOT, BPMNDI, "BPMNDiagram"), text) for text in drawn]
+        taken += more
+    children += w.documentation(_ROOT, model.doc, model.extra, 1)
+    children += _kept_roots(w, taken)
+    attributes: list[tuple[str, str | None]] = [("id", w.id(model.id))]
+    if w.id(model.id) != model.id:
+        attributes.append((w.names.of(ORGFLOW, "id"), model.id))
+    attributes.append(("name", model.name or None))
+    if attribute(model.extra, "targetNamespace") is None:
+        attributes.append(("targetNamespace", NAMESPACE))
+    if w.names.made:
+        attributes.append((w.names.of(ORGFLOW, "prefixes"), w.names.made))
+    more_attributes = w.keep.attributes(model.extra)
+    declarations = [(f"xmlns:{p}" if p else "xmlns", uri) for p, uri in w.names.root.items()]
+    name = w.names.bpmn(_ROOT)
+    text = element(0, name, [*declarations, *attributes], children, more=more_attributes)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}'
+
+
+def _rank(local: str) -> int:
+    return rank(_ROOT, BPMN, local)
+
+
+def _kept_roots(w: Writer, taken: list[int]) -> list[Child]:
+    """What is kept of the root, but for the positions in `taken`; event definitions that no event
+    refers to are roots."""
+    found = w.keep.elements(w.model.extra, _ROOT, 1, taken)
+    last = _rank("relationship") + 1
+    return [c._replace(rank=_rank("roots")) if c.rank >= last else c for c in found]
+
+
+def _entry(w: Writer, local: str, entry: CatalogEntry) -> str:
+    attributes: list[tuple[str, str | None]] = []
+    if local in _CODES:
+        attributes.append((_CODES[local], entry.code))
+    structure = "itemRef" if local == "message" else "structureRef"
+    attributes.append(w.pointer(structure, entry.structure))
+    return w.thing(1, local, entry, attributes)
+
+
+def collaboration_id(w: Writer) -> str | None:
+    """The id of the collaboration that holds the pools; `None` without one."""
+    model = w.model
+    for _, xml in find(model.extra, "collaboration"):
+        kept = shell(xml)
+        if kept is not None:
+            return kept.fragment.attrs.get("id", "").strip() or None
+    if model.pools or model.message_flows or model.artifacts or model.correlation_keys:
+        return f"{w.id(model.id)}__collaboration"
+    return None
+
+
+def _collaborations(w: Writer) -> tuple[list[str], list[int]]:
+    """All collaborations, everything modelled in the first one unless it says where it belongs;
+    and their positions in the kept data."""
+    model, tag = w.model, "collaboration"
+    children: dict[int, list[Child]] = {}
+
+    def add(value: Element, local: str, text: str) -> None:
+        number = next((v for k, v in value.extra if k == COLLABORATION), "0")
+        at = int(number) if number.isdecimal() else 0
+        children.setdefault(at, []).append(child(tag, local, text))
+
+    for pool in model.pools:
+        add(pool, "participant", _pool(w, pool))
+    for flow in model.message_flows:
+        add(flow, "messageFlow", _message_flow(w, flow))
+    for thing in model.artifacts:
+        add(thing, "association", artifact(w, thing, 2))
+    for key in model.correlation_keys:
+        refs = [
+            w.leaf("correlationKey", "correlationPropertyRef", w.id(p), 3) for p in key.properties
+        ]
+        add(key, "correlationKey", w.thing(2, "correlationKey", key, (), refs))
+    texts: list[str] = []
+    taken: list[int] = []
+    for at, xml in find(model.extra, tag):
+        kept = shell(xml)
+        if kept is not None:
+            texts.append(filled(w.keep, kept, tag, 1, children.pop(len(taken), [])))
+            taken.append(at)
+    rest = [c for number in sorted(children) for c in children[number]]
+    if rest:
+        name = f"{w.id(model.id)}__collaboration"
+        texts.append(element(1, w.names.bpmn(tag), [("id", name)], rest))
+    return texts, taken
+
+
+def _pool(w: Writer, pool: Pool) -> str:
+    children = []
+    if pool.multiplicity is not None and not find(pool.extra, "participantMultiplicity"):
+        least, most = pool.multiplicity
+        limits = [("minimum", str(least)), ("maximum", str(most))]
+        text = element(3, w.names.bpmn("participantMultiplicity"), limits)
+        children.append(child("participant", "participantMultiplicity", text))
+    return w.thing(2, "participant", pool, [("processRef", w.ref(pool.process))], children)
+
+
+def _message_flow(w: Writer, flow: MessageFlow) -> str:
+    attributes = [
+        ("sourceRef", w.id(flow.source)), ("targetRef", w.id(flow.target)),
+        w.pointer("messageRef", flow.message),
+    ]  # fmt: skip
+    return w.thing(2, "messageFlow", flow, attributes)

@@ -1,0 +1,189 @@
+"""BPMN DI: the drawing as XML (BPMN 2.0.2, 12), a plane for the pools and one for each process
+that stands alone; the source's own diagrams and planes are kept."""
+
+from __future__ import annotations
+
+from orgflow.backends.bpmn.format import BPMNDI, DC, DI, PLANE
+from orgflow.backends.bpmn.kept import Shell, filled, shell
+from orgflow.backends.bpmn.writer import Writer
+from orgflow.backends.bpmn.xml_text import INDENT, Child, element, start_tag
+
+from orgflow_ir.diagram import Diagram, Edge, Shape
+from orgflow_ir.model import Gateway, Process
+from orgflow_ir.value import Extra, trusted
+
+Box = tuple[float, float, float, float]
+
+
+def diagrams(w: Writer, drawing: Diagram) -> tuple[list[str], list[int]]:
+    """Every diagram, and the positions of kept ones in the model's kept data."""
+    key = f"{{{BPMNDI}}}BPMNDiagram"
+    kept = [(at, xml) for at, (k, xml) in enumerate(w.model.extra) if k == key]
+    by_plane = _by_plane(drawing if w.model.diagram is drawing else _marked(w, drawing))
+    texts: list[str] = []
+    taken: list[int] = []
+    plane = 0
+    for at, xml in kept:
+        outer = shell(xml)
+        if outer is None:
+            continue
+        taken.append(at)
+        text, plane = _kept_diagram(w, outer, by_plane, plane)
+        texts.append(text)
+    for number, (name, items) in enumerate(_own_planes(w, by_plane, plane)):
+        texts.append(_diagram(w, name, items, number + len(taken)))
+    return texts, taken
+
+
+def _kept_diagram(
+    w: Writer, outer: Shell, by_plane: dict[int, list[Shape | Edge]], plane: int
+) -> tuple[str, int]:
+    children = []
+    parts = []
+    for part in outer.fragment.parts:
+        inner = shell(part.raw) if (part.ns, part.local) == (BPMNDI, "BPMNPlane") else None
+        if inner is None:
+            parts.append(part)
+            continue
+        drawn = [Child(0, _item(w, item, 3)) for item in by_plane.pop(plane, [])]
+        children.append(Child(0, filled(w.keep, inner, "BPMNPlane", 2, drawn)))
+        plane += 1
+    rest = outer._replace(fragment=outer.fragment._replace(parts=tuple(parts)))
+    return filled(w.keep, rest, "BPMNDiagram", 1, children), plane
+
+
+def _marked(w: Writer, drawing: Diagram) -> Diagram:
+    """What the source did not draw itself gets an id, an exclusive gateway shows its cross."""
+    source = w.model.diagram or Diagram()
+    theirs = {*source.shapes, *source.edges}
+    crossed = {
+        n.id
+        for scope in w.model.scopes()
+        for n in scope.nodes
+        if isinstance(n, Gateway) and n.gateway_kind == "exclusive"
+    }
+    cross = (f"@{{{BPMNDI}}}isMarkerVisible", "true")
+
+    def extra(item: Shape | Edge) -> Extra:
+        named = (f"@{{{BPMNDI}}}id", f"{w.id(item.element)}_di")
+        return (named, cross) if item.element in crossed else (named,)
+
+    return trusted(
+        Diagram,
+        shapes=tuple(s if s in theirs else s.replace(extra=extra(s)) for s in drawing.shapes),
+        edges=tuple(e if e in theirs else e.replace(extra=extra(e)) for e in drawing.edges),
+    )
+
+
+def _by_plane(drawing: Diagram) -> dict[int, list[Shape | Edge]]:
+    found: dict[int, list[Shape | Edge]] = {}
+    items: tuple[Shape | Edge, ...] = (*drawing.shapes, *drawing.edges)
+    for item in items:
+        number = next((v for k, v in item.extra if k == PLANE), "0")
+        found.setdefault(int(number) if number.isdecimal() else 0, []).append(item)
+    return found
+
+
+def _own_planes(
+    w: Writer, by_plane: dict[int, list[Shape | Edge]], first: int
+) -> list[tuple[str, list[Shape | Edge]]]:
+    """What no kept plane holds, by the element whose plane it is drawn in."""
+    from orgflow.backends.bpmn.document import collaboration_id
+
+    model = w.model
+    rest = [item for number in sorted(by_plane) for item in by_plane[number]]
+    together = collaboration_id(w)
+    in_pools = {pool.process for pool in model.pools}
+    home: dict[str, str] = {}
+    planes: dict[str, list[Shape | Edge]] = {}
+    if together is not None:
+        planes[together] = []
+    for process in model.processes:
+        if together is not None and process.id in in_pools:
+            continue
+        name = w.id(process.id)
+        planes[name] = []
+        for element_id in _inside(process):
+            home[element_id] = name
+    if not planes:
+        planes[w.id(model.id)] = []
+    for item in rest:
+        planes[home.get(item.element, next(iter(planes)))].append(item)
+    if first:
+        return [(name, items) for name, items in planes.items() if items]
+    return list(planes.items())
+
+
+def _inside(process: Process) -> list[str]:
+    found = []
+    for scope in process.scopes():
+        for part in (scope.nodes, scope.flows, scope.lanes, scope.data_objects,
+                     scope.data_flows, scope.artifacts):  # fmt: skip
+            found += [e.id for e in part]
+    return found
+
+
+def _diagram(w: Writer, name: str, items: list[Shape | Edge], number: int) -> str:
+    of = w.names.of
+    base = f"{w.id(w.model.id)}__diagram{'' if number == 0 else f'_{number + 1}'}"
+    drawn = [Child(0, _item(w, item, 3)) for item in items]
+    attributes = [("id", f"{base}_plane"), ("bpmnElement", name)]
+    plane = element(2, of(BPMNDI, "BPMNPlane"), attributes, drawn)
+    return element(1, of(BPMNDI, "BPMNDiagram"), [("id", base)], [Child(0, plane)])
+
+
+def _item(w: Writer, item: Shape | Edge, depth: int) -> str:
+    of = w.names.of
+    attributes: list[tuple[str, str | None]] = []
+    children: list[Child] = []
+    attributes.append(("bpmnElement", w.id(item.element)))
+    if isinstance(item, Shape):
+        tag = "BPMNShape"
+        attributes += [("isHorizontal", _flag(item.horizontal)),
+                       ("isExpanded", _flag(item.expanded))]  # fmt: skip
+        children.append(Child(1, element(depth + 1, of(DC, "Bounds"), _box(item.bounds))))
+    else:
+        tag = "BPMNEdge"
+        for x, y in item.waypoints:
+            point = [("x", number_text(x)), ("y", number_text(y))]
+            children.append(Child(1, element(depth + 1, of(DI, "waypoint"), point)))
+    if item.label is not None and not any(k == f"{{{BPMNDI}}}BPMNLabel" for k, _ in item.extra):
+        bounds = element(depth + 2, of(DC, "Bounds"), _box(item.label))
+        label = element(depth + 1, of(BPMNDI, "BPMNLabel"), (), [Child(0, bounds)])
+        children.append(Child(2, label))
+    more, kept = _kept(w, item.extra, depth)
+    return element(depth, of(BPMNDI, tag), attributes, [*children, *kept], more=more)
+
+
+def _kept(w: Writer, extra: Extra, depth: int) -> tuple[str, list[Child]]:
+    """Kept attributes (those of the drawing's own namespace have no prefix) and elements."""
+    more = ""
+    children = []
+    for key, value in extra:
+        if key == PLANE:
+            continue
+        if key.startswith(f"@{{{BPMNDI}}}"):
+            more += start_tag("", [(key.rpartition("}")[2], value)])[1:]
+        elif key.startswith("@"):
+            more += w.keep.attributes(((key, value),))
+        else:
+            ns, local = key[1:].split("}")
+            first = 0 if local == "extension" else 2
+            at = first if (ns, local) != (BPMNDI, "BPMNLabel") else 2
+            children.append(Child(at, f"{INDENT * (depth + 1)}{w.keep.stripped(value)}\n"))
+    return more, children
+
+
+def _flag(value: bool | None) -> str | None:
+    return None if value is None else str(value).lower()
+
+
+def _box(box: Box) -> list[tuple[str, str]]:
+    return [
+        (name, number_text(v)) for name, v in zip(("x", "y", "width", "height"), box, strict=True)
+    ]
+
+
+def number_text(value: float) -> str:
+    """A number as people write it: no `.0`, nothing lost."""
+    return str(int(value)) if value == int(value) and abs(value) < 1e15 else repr(value)

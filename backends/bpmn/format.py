@@ -1,0 +1,210 @@
+"""The format BPMN 2.0 XML: namespaces, tags, order of children, kept XML; also the frontend's."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from functools import cache
+from typing import Literal
+
+from orgflow_ir.model import EventKind, GatewayKind, TaskType
+
+BPMN = "http://www.omg.org/spec/BPMN/20100524/MODEL"
+BPMNDI = "http://www.omg.org/spec/BPMN/20100524/DI"
+DC = "http://www.omg.org/spec/DD/20100524/DC"
+DI = "http://www.omg.org/spec/DD/20100524/DI"
+XSI = "http://www.w3.org/2001/XMLSchema-instance"
+XMLNS = "http://www.w3.org/2000/xmlns/"
+
+ORGFLOW = "urn:orgflow"
+"""Namespace of what the IR says and BPMN cannot: names of associations, bindings of other kinds.
+Kept data of our own frontends is in namespaces below it and is text, not XML."""
+
+NAMESPACE = "urn:orgflow:model"
+"""The `targetNamespace` of models that come with none."""
+
+CONVENTIONAL: dict[str, str] = {"bpmn": BPMN, "bpmndi": BPMNDI, "dc": DC, "di": DI, "xsi": XSI}
+"""Prefixes that a written file has without being told. Those that the source did not declare are
+listed on the root in `orgflow:prefixes`, and the frontend does not keep them."""
+
+TASKS: dict[str, TaskType] = {
+    "task": "abstract",
+    "userTask": "user",
+    "manualTask": "manual",
+    "serviceTask": "service",
+    "scriptTask": "script",
+    "sendTask": "send",
+    "receiveTask": "receive",
+    "businessRuleTask": "business-rule",
+}
+
+EVENTS: dict[str, Literal["start", "catch", "throw", "boundary", "end"]] = {
+    "startEvent": "start",
+    "intermediateCatchEvent": "catch",
+    "intermediateThrowEvent": "throw",
+    "boundaryEvent": "boundary",
+    "endEvent": "end",
+}
+
+GATEWAYS: dict[str, GatewayKind] = {
+    "exclusiveGateway": "exclusive",
+    "inclusiveGateway": "inclusive",
+    "parallelGateway": "parallel",
+    "eventBasedGateway": "event",
+    "complexGateway": "complex",
+}
+
+EVENT_DEFINITIONS: dict[str, tuple[EventKind, str]] = {
+    "messageEventDefinition": ("message", "messageRef"),
+    "timerEventDefinition": ("timer", ""),
+    "signalEventDefinition": ("signal", "signalRef"),
+    "errorEventDefinition": ("error", "errorRef"),
+    "escalationEventDefinition": ("escalation", "escalationRef"),
+    "conditionalEventDefinition": ("conditional", ""),
+    "compensateEventDefinition": ("compensation", "activityRef"),
+    "linkEventDefinition": ("link", ""),
+    "terminateEventDefinition": ("terminate", ""),
+    "cancelEventDefinition": ("cancel", ""),
+}
+"""Kind and the attribute that refers to the catalogue (or, for compensation, to an activity)."""
+
+CATALOG = {"message": "messages", "signal": "signals", "error": "errors",
+           "escalation": "escalations"}  # fmt: skip
+
+DATA: dict[str, Literal["object", "reference", "store-reference"]] = {
+    "dataObject": "object",
+    "dataObjectReference": "reference",
+    "dataStoreReference": "store-reference",
+}
+ARTIFACTS: dict[str, Literal["annotation", "group", "association"]] = {
+    "textAnnotation": "annotation",
+    "group": "group",
+    "association": "association",
+}
+
+PLANE = f"@{{{ORGFLOW}}}plane"
+"""Key of a shape's or edge's `extra` that says in which plane, counted from 0, it is drawn; none:
+in the first one."""
+
+COLLABORATION = f"@{{{ORGFLOW}}}collaboration"
+"""Key of the `extra` of pools, message flows, artifacts and correlation keys that stand in another
+collaboration than the first one: its number, counted from 0."""
+
+PLACEHOLDER = "__targetRef_placeholder"
+"""Name of the property at which a data association ends where the activity has no data input:
+the schema wants an end, and modelling tools make the same."""
+
+ITEM_END = "__item"
+"""The id of the data item of a multi-instance activity is that of the activity and this, where the
+model only has the item's name."""
+
+PLACEHOLDER_END = "__target"
+"""Its id is that of the association with this behind it."""
+
+# -- the order in which the schema wants children ------------------------------------------------
+
+EXTENSIONS = "extensionElements"
+_ORDERS: dict[str, list[str]] = {
+    parent: ["documentation", *children.split()]
+    for parent, children in {
+        "": "extensionElements auditing monitoring categoryValueRef incoming outgoing "
+        "ioSpecification property dataInput dataInputAssociation dataOutput dataOutputAssociation "
+        "inputSet outputSet resourceRole standardLoopCharacteristics "
+        "multiInstanceLoopCharacteristics eventDefinitions eventDefinitionRef laneSet flowElements "
+        "artifacts script rendering activationCondition conditionExpression dataState "
+        "completionCondition",
+        "process": "extensionElements supportedInterfaceRef ioSpecification ioBinding auditing "
+        "monitoring property laneSet flowElements artifacts resourceRole correlationSubscription "
+        "supports",
+        "collaboration": "extensionElements participant messageFlow artifacts conversation "
+        "conversationAssociation participantAssociation messageFlowAssociation correlationKey "
+        "choreographyRef conversationLink",
+        "lane": "extensionElements partitionElement flowNodeRef childLaneSet",
+        "participant": "extensionElements interfaceRef endPointRef participantMultiplicity",
+        "multiInstanceLoopCharacteristics": "extensionElements loopCardinality loopDataInputRef "
+        "loopDataOutputRef inputDataItem outputDataItem complexBehaviorDefinition "
+        "completionCondition",
+        "dataInputAssociation": "extensionElements sourceRef targetRef transformation assignment",
+        "linkEventDefinition": "extensionElements source target",
+        "definitions": "import extension extensionElements roots BPMNDiagram relationship",
+    }.items()
+}
+_ORDERS["dataOutputAssociation"] = _ORDERS["dataInputAssociation"]
+_SAME_RANK = {
+    "performer": "resourceRole", "humanPerformer": "resourceRole",
+    "potentialOwner": "resourceRole", "callConversation": "conversation",
+    "subConversation": "conversation", "textAnnotation": "artifacts", "group": "artifacts",
+    "association": "artifacts", **dict.fromkeys(EVENT_DEFINITIONS, "eventDefinitions"),
+}  # fmt: skip
+
+
+@cache
+def rank(parent: str, ns: str, local: str) -> int:
+    """Where a child element stands in its parent (by local name): lower comes first. What is not
+    BPMN's stands in `extensionElements`; what the schema does not have there comes last."""
+    order = _ORDERS.get(parent) or _ORDERS[""]
+    name = EXTENSIONS if ns not in (BPMN, BPMNDI) else _SAME_RANK.get(local, local)
+    return order.index(name) if name in order else len(order)
+
+
+def split_key(key: str) -> tuple[str, str]:
+    """(namespace, local name) of a key of extension data."""
+    ns, _, local = key.removeprefix("@").removeprefix("{").rpartition("}")
+    return ns, local
+
+
+def in_order(parent: str, extra: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Extension data with attributes first and then elements in the schema's order."""
+    attributes = [pair for pair in extra if pair[0].startswith("@")]
+    elements = [pair for pair in extra if not pair[0].startswith("@")]
+    if len(elements) > 1:
+        elements.sort(key=lambda pair: rank(parent, *split_key(pair[0])))
+    return attributes + elements
+
+
+# -- declarations of kept XML --------------------------------------------------------------------
+
+
+def declared(
+    qname: str, raw: str, own: Collection[str], prefixes: Mapping[str, str], uses_default: bool
+) -> str:
+    """The text `raw` of an element with every namespace it uses declared on it.
+
+    `own` are its own `xmlns` attributes, `prefixes` what is in force around it (`""`: default).
+    Prefixes in attribute values and text count (`xsi:type="bpmn:tFormalExpression"`).
+    """
+    missing = []
+    default = prefixes.get("", "")
+    if default and uses_default and "xmlns" not in own:
+        missing.append(("xmlns", default))
+    for prefix in sorted(prefixes):
+        if prefix and prefix != "xml" and f"xmlns:{prefix}" not in own and f"{prefix}:" in raw:
+            missing.append((f"xmlns:{prefix}", prefixes[prefix]))
+    if not missing:
+        return raw
+    at = 1 + len(qname)
+    text = "".join(f' {name}="{attribute_text(uri)}"' for name, uri in missing)
+    return raw[:at] + text + raw[at:]
+
+
+_ATTRIBUTE = {"&": "&amp;", "<": "&lt;", '"': "&quot;", "\t": "&#9;", "\n": "&#10;", "\r": "&#13;"}
+_IN_ATTRIBUTE = re.compile('[&<"\t\n\r]')
+_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+
+
+def attribute_text(value: str) -> str:
+    """`value` as it stands between double quotes; what XML cannot hold becomes U+FFFD."""
+    if _IN_ATTRIBUTE.search(value):
+        value = _IN_ATTRIBUTE.sub(lambda m: _ATTRIBUTE[m.group()], value)
+    return _FORBIDDEN.sub("\ufffd", value)
+
+
+def content_text(value: str) -> str:
+    """`value` as the text of an element; what XML cannot hold becomes U+FFFD."""
+    value = value.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return _FORBIDDEN.sub("\ufffd", value.replace("\r", "&#13;"))
+
+
+def is_our_text(ns: str) -> bool:
+    """Whether kept elements of this namespace hold text of a frontend of ours."""
+    return ns.startswith(ORGFLOW + ":")

@@ -1,0 +1,268 @@
+"""Flow nodes as BPMN: tasks, calls, events, gateways, loops, event definitions."""
+
+from __future__ import annotations
+
+from orgflow.backends.bpmn.format import (
+    BPMN,
+    EVENT_DEFINITIONS,
+    EVENTS,
+    GATEWAYS,
+    ITEM_END,
+    ORGFLOW,
+    TASKS,
+)
+from orgflow.backends.bpmn.kept import attribute, find, parse
+from orgflow.backends.bpmn.writer import Writer, default_attribute, flow_lists
+from orgflow.backends.bpmn.xml_text import Child, child, element
+
+from orgflow_ir.model import (
+    Binding,
+    CallActivity,
+    Event,
+    EventDefinition,
+    Expression,
+    Gateway,
+    Loop,
+    Opaque,
+    SubProcess,
+    Task,
+)
+from orgflow_ir.value import Extra
+
+_TASK_TAGS = {kind: tag for tag, kind in TASKS.items()}
+_EVENT_TAGS = {kind: tag for tag, kind in EVENTS.items()}
+_GATEWAY_TAGS = {kind: tag for tag, kind in GATEWAYS.items()}
+_DEFINITION_TAGS = {kind: (tag, ref) for tag, (kind, ref) in EVENT_DEFINITIONS.items()}
+_TIMES = {"date": "timeDate", "duration": "timeDuration", "cycle": "timeCycle"}
+_BY_OPERATION = ("service", "send", "receive")
+_BY_IMPLEMENTATION = ("service", "send", "receive", "user", "business-rule")
+
+_EMPTY = Expression(text="")
+
+Pairs = list[tuple[str, str | None]]
+
+
+def task(w: Writer, node: Task, depth: int, data: list[Child]) -> str:
+    """A task of any type; `data` are its data associations."""
+    tag = _TASK_TAGS[node.task_type]
+    attributes, children, natural = _binding(w, node, tag, depth + 1)
+    if node.message is not None and node.task_type in ("send", "receive"):
+        attributes.append(w.pointer("messageRef", node.message))
+    if node.instantiate:
+        attributes.append(("instantiate", "true"))
+    extra = node.extra
+    if node.binding is not None and not natural:
+        kept = (f"{{{ORGFLOW}}}binding", foreign_binding(w, node.binding))
+        extra = (*extra, kept)
+    more, inside = activity(w, node, tag, depth)
+    return w.thing(depth, tag, node, [*more, *attributes], [*inside, *data, *children], extra=extra)
+
+
+def _binding(w: Writer, node: Task, tag: str, depth: int) -> tuple[Pairs, list[Child], bool]:
+    """Attributes and children that say what does a task, and whether BPMN can say it."""
+    b, kind = node.binding, node.task_type
+    if b is None:
+        return [], [], True
+    if b.kind == "script" and kind == "script" and not b.parameters:
+        if b.text is None and b.target is None:
+            return [], [], False
+        children = []
+        if b.text is not None and not _has_script(node.extra, b.text):
+            children = [w.leaf(tag, "script", b.text, depth)]
+        return [("scriptFormat", b.target)], children, True
+    if b.text is None and b.target is not None:
+        names = [name for name, _ in b.parameters]
+        if b.kind == "operation" and kind in _BY_OPERATION and names in ([], ["implementation"]):
+            found: Pairs = [("operationRef", b.target)]
+            return [*b.parameters, *found], [], True
+        if b.kind == "implementation" and kind in _BY_IMPLEMENTATION and not names:
+            return [("implementation", b.target)], [], True
+    return [], [], False
+
+
+def _has_script(extra: Extra, text: str) -> bool:
+    """Whether the first script is kept as it is, for its attributes or its markup."""
+    scripts = find(extra, "script")
+    first = parse(scripts[0][1]) if scripts else None
+    if first is None or first.text != text:
+        return False
+    return bool(first.parts) or any(not k.startswith("xmlns") for k in first.attrs)
+
+
+def foreign_binding(w: Writer, binding: Binding) -> str:
+    """A binding that BPMN has no attribute for, as an element of our own namespace."""
+    name = w.names.of(ORGFLOW, "binding")
+    children = [
+        Child(1, element(0, w.names.of(ORGFLOW, "parameter"), [("name", key)], text=value))
+        for key, value in binding.parameters
+    ]
+    if binding.text is not None:
+        children.append(Child(0, element(0, w.names.of(ORGFLOW, "text"), text=binding.text)))
+    return element(0, name, [("kind", binding.kind), ("target", binding.target)], children).strip()
+
+
+def activity(
+    w: Writer, node: Task | CallActivity | SubProcess, tag: str, depth: int
+) -> tuple[Pairs, list[Child]]:
+    """Attributes and children that all activities have."""
+    attributes: Pairs = [("isForCompensation", "true" if node.for_compensation else None)]
+    if attribute(node.extra, "default") is None:
+        attributes.append(default_attribute(w, node.id))
+    children = flow_lists(w, tag, node.id, depth + 1)
+    if node.loop is not None:
+        children.append(_loop(w, node, node.loop, tag, depth + 1))
+    return attributes, children
+
+
+def _loop(
+    w: Writer, node: Task | CallActivity | SubProcess, loop: Loop, parent: str, depth: int
+) -> Child:
+    standard = loop.kind == "standard"
+    tag = "standardLoopCharacteristics" if standard else "multiInstanceLoopCharacteristics"
+    attributes: Pairs = []
+    children: list[Child] = []
+    if standard:
+        attributes.append(("testBefore", "true" if loop.test_before else None))
+        maximum = None if loop.maximum is None else str(loop.maximum)
+        attributes.append(("loopMaximum", maximum))
+        children += w.expression(tag, "loopCondition", loop.condition, depth + 1)
+    else:
+        attributes.append(("isSequential", "true" if loop.sequential else None))
+        children += w.expression(tag, "loopCardinality", loop.cardinality, depth + 1)
+        if loop.collection is not None:
+            children += _collection(w, loop.collection, tag, depth + 1, attributes)
+        if loop.item is not None and not find(loop.extra, "inputDataItem"):
+            named: Pairs = [("id", f"{w.id(node.id)}{ITEM_END}"), ("name", loop.item)]
+            text = element(depth + 1, w.names.bpmn("inputDataItem"), named)
+            children.append(child(tag, "inputDataItem", text))
+        children += w.expression(tag, "completionCondition", loop.until, depth + 1)
+    return child(parent, tag, _value(w, tag, attributes, children, loop.extra, depth))
+
+
+def _collection(w: Writer, name: str, tag: str, depth: int, attributes: Pairs) -> list[Child]:
+    """`loopDataInputRef`; a collection that is nothing of the model stands in an attribute."""
+    local, value = w.pointer("loopDataInputRef", name)
+    if local == "loopDataInputRef":
+        return [w.leaf(tag, "loopDataInputRef", value or "", depth)]
+    attributes.append((w.names.of(ORGFLOW, "collection"), name))
+    return []
+
+
+def _value(
+    w: Writer, tag: str, attributes: Pairs, children: list[Child], extra: Extra, depth: int
+) -> str:
+    """Something without documentation of its own: all of it is among the kept elements, the first
+    one, where it is plain, behind the others."""
+    docs = find(extra, "documentation")
+    if len(docs) > 1:
+        last = parse(docs[-1][1])
+        if last is not None and not last.attrs.keys() - {"xmlns"} and not last.parts:
+            at = docs[-1][0]
+            extra = (extra[at], *extra[:at], *extra[at + 1 :])
+    inside = [*children, *w.keep.elements(extra, tag, depth + 1)]
+    more = w.keep.attributes(extra)
+    return element(depth, w.names.bpmn(tag), attributes, inside, more=more)
+
+
+def call(w: Writer, node: CallActivity, depth: int, data: list[Child]) -> str:
+    """A call activity."""
+    more, inside = activity(w, node, "callActivity", depth)
+    attributes = [*more, w.pointer("calledElement", node.called)]
+    return w.thing(depth, "callActivity", node, attributes, [*inside, *data])
+
+
+def gateway(w: Writer, node: Gateway, depth: int) -> str:
+    """A gateway."""
+    kind = node.gateway_kind
+    tag = _GATEWAY_TAGS[kind]
+    attributes: Pairs = []
+    children = flow_lists(w, tag, node.id, depth + 1)
+    if takes_default(node) and attribute(node.extra, "default") is None:
+        attributes.append(default_attribute(w, node.id))
+    if kind == "event":
+        attributes.append(("instantiate", "true" if node.instantiate else None))
+        attributes.append(("eventGatewayType", "Parallel" if node.await_all else None))
+    if kind == "complex":
+        children += w.expression(tag, "activationCondition", node.condition, depth + 1)
+    return w.thing(depth, tag, node, attributes, children)
+
+
+def takes_default(node: object) -> bool:
+    """Whether BPMN lets a node name its default flow."""
+    if isinstance(node, Gateway):
+        return node.gateway_kind in ("exclusive", "inclusive", "complex")
+    return isinstance(node, Task | CallActivity | SubProcess)
+
+
+def event(w: Writer, node: Event, depth: int, data: list[Child]) -> str:
+    """An event with its definitions; one that several events have stands in the root."""
+    tag = _EVENT_TAGS[node.position]
+    attributes: Pairs = []
+    if node.position == "boundary":
+        attributes.append(("attachedToRef", w.id(node.attached_to or "")))
+        attributes.append(("cancelActivity", None if node.interrupting else "false"))
+    elif node.position == "start":
+        attributes.append(("isInterrupting", None if node.interrupting else "false"))
+    if node.position in ("start", "catch", "boundary"):
+        attributes.append(("parallelMultiple", "true" if node.parallel_multiple else None))
+    children = [*flow_lists(w, tag, node.id, depth + 1), *data]
+    shared = False
+    for number, definition in enumerate(node.definitions):
+        shared = shared or definition.id in w.shared
+        if shared:
+            name = definition.id or f"{w.id(node.id)}__definition_{number + 1}"
+            w.root_definitions.setdefault(name, definition.replace(id=name))
+            children.append(w.leaf(tag, "eventDefinitionRef", name, depth + 1))
+        else:
+            local = _DEFINITION_TAGS[definition.kind][0]
+            children.append(child(tag, local, event_definition(w, definition, depth + 1)))
+    return w.thing(depth, tag, node, attributes, children)
+
+
+def event_definition(w: Writer, value: EventDefinition, depth: int) -> str:
+    """What an event waits for or throws."""
+    tag, reference = _DEFINITION_TAGS[value.kind]
+    attributes: Pairs = [("id", value.id)]
+    children: list[Child] = []
+    if reference:
+        attributes.append(w.pointer(reference, value.ref))
+    if value.kind == "compensation":
+        attributes.append(("waitForCompletion", None if value.wait_for_completion else "false"))
+    elif value.kind == "link":
+        attributes.append(("name", value.name))
+    elif value.kind == "timer" and (value.timer or value.expression):
+        time = _TIMES[value.timer or "duration"]
+        if value.expression is not None or not find(value.extra, time):
+            children += w.expression(tag, time, value.expression or _EMPTY, depth + 1)
+    elif value.kind == "conditional" and (
+        value.expression is not None or not find(value.extra, "condition")
+    ):
+        children += w.expression(tag, "condition", value.expression or _EMPTY, depth + 1)
+    return _value(w, tag, attributes, children, value.extra, depth)
+
+
+def opaque(w: Writer, node: Opaque, depth: int) -> str:
+    """Something kept as it was read; where that is no XML, an element of its tag."""
+    if node.payload.lstrip().startswith("<"):
+        return w.keep.verbatim(node.payload, depth)
+    ns, _, local = node.tag.removeprefix("{").rpartition("}")
+    if ns == BPMN:
+        name, more = w.names.bpmn(local), ""
+    else:
+        name, declared = w.names.attribute(ns or ORGFLOW, local or "thing")
+        more = declared or ""
+    attributes: Pairs = [("id", w.id(node.id)), ("name", node.name or None)]
+    return element(depth, name, attributes, text=node.payload or None, more=more)
+
+
+def opaque_node(w: Writer, node: Opaque, depth: int) -> str:
+    """A flow node that is no element of BPMN: as it was read, or where that is no XML, as a task
+    that says what it stands for."""
+    if node.payload.lstrip().startswith("<"):
+        return w.keep.verbatim(node.payload, depth)
+    harmless = "true" if node.harmless else None
+    name = w.names.of(ORGFLOW, "opaque")
+    attributes: Pairs = [("tag", node.tag), ("harmless", harmless)]
+    text = element(0, name, attributes, text=node.payload or None).strip()
+    extra = (*node.extra, (f"{{{ORGFLOW}}}opaque", text))
+    return w.thing(depth, "task", node, (), flow_lists(w, "task", node.id, depth + 1), extra=extra)

@@ -1,0 +1,40 @@
+"""The Mermaid backend: a flowchart of everything the IR can say, for documents and wikis."""
+
+from __future__ import annotations
+
+from orgflow_ir.contracts import Artifact, Backend
+from orgflow_ir.model import Model
+from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.source import SourceFile
+from orgflow_ir.target import Legal, TargetSpec
+from orgflow_ir.walk import CONSTRUCTS
+
+_TARGET = TargetSpec(
+    name="mermaid",
+    constructs={name.partition(".")[0]: Legal() for name in CONSTRUCTS},
+    options={"direction": ("LR", "TB")},
+)
+
+
+class MermaidBackend(Backend):
+    """Writes a flowchart: pools, lanes and sub-processes are subgraphs, a shape a kind of node.
+
+    Option `direction`: `LR` (left to right) or `TB` (top to bottom).
+    """
+
+    name = "mermaid"
+    summary = "a Mermaid flowchart, for documents and wikis"
+
+    @property
+    def target(self) -> TargetSpec:
+        """Every construct is legal."""
+        return _TARGET
+
+    def emit(self, model: Model, ctx: PassContext) -> tuple[Artifact, ...]:
+        """One file, named after the model's source."""
+        from orgflow.backends.mermaid.flowchart import flowchart
+
+        stem = SourceFile(model.source, b"").stem if model.source else ""
+        stem = stem.strip("<>") or "model"
+        direction = str(ctx.options.get("direction", "LR"))
+        return (Artifact(f"{stem}.mmd", flowchart(model, direction)),)

@@ -1,0 +1,179 @@
+"""A model as the text of a Mermaid flowchart; nothing in a label can be read as syntax."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from orgflow_ir.model import (
+    Artifact,
+    CallActivity,
+    DataObject,
+    Event,
+    Gateway,
+    Lane,
+    Model,
+    Node,
+    Pool,
+    Scope,
+    SubProcess,
+)
+
+_PLAIN = re.compile(r"[^\w .,?!'()/+\-=äöüÄÖÜß]|_(?=_)")
+_FORBIDDEN = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+_SIGNS = {"exclusive": "×", "parallel": "+", "inclusive": "○", "event": "⬠", "complex": "✳"}
+_SHAPES = {
+    "task": ("[", "]"), "call": ("[[", "]]"), "start": ("((", "))"), "end": ("(((", ")))"),
+    "event": ("([", "])"), "gateway": ("{", "}"), "data": ("[/", "/]"), "store": ("[(", ")]"),
+    "note": (">", "]"), "box": ("[", "]"),
+}  # fmt: skip
+_INDENT = "  "
+
+
+def flowchart(model: Model, direction: str = "LR") -> str:
+    """The whole model; `direction` is `LR` or `TB`."""
+    return "\n".join(_Chart(model, direction).lines()) + "\n"
+
+
+def quoted(text: str) -> str:
+    """A label between quotes: white space folded, all but letters, digits and harmless signs as
+    Mermaid's entity codes, so that no quote, tag, comment or directive is left."""
+    text = _FORBIDDEN.sub("\ufffd", " ".join(text.split()))
+    return '"' + _PLAIN.sub(lambda m: f"#{ord(m.group())};", text) + '"'
+
+
+class _Chart:
+    def __init__(self, model: Model, direction: str) -> None:
+        self.model = model
+        self.direction = direction
+        self.names: dict[str, str] = {}
+        self.styled: dict[str, list[str]] = {}
+
+    def name(self, element: str) -> str:
+        """`n1`, `n2` …: ids of the model may be words or signs of Mermaid's."""
+        return self.names.setdefault(element, f"n{len(self.names) + 1}")
+
+    def lines(self) -> Iterator[str]:
+        """The text, line by line."""
+        yield f"flowchart {self.direction}"
+        model = self.model
+        processes = {p.id: p for p in model.processes}
+        drawn: set[str] = set()
+        for pool in model.pools:
+            process = processes.get(pool.process or "")
+            if process is None or process.id in drawn:
+                yield f"{_INDENT}{self._node(pool.id, pool.label, 'box')}"
+                continue
+            drawn.add(process.id)
+            yield from self._group(pool, list(self._scope(process, 2)), 1)
+        for process in model.processes:
+            if process.id not in drawn:
+                yield from self._scope(process, 1)
+        yield from self._links()
+        yield from (
+            "  classDef event fill:none",
+            "  classDef note fill:none,stroke-dasharray:2",
+        )
+        for kind, names in sorted(self.styled.items()):
+            yield f"{_INDENT}class {','.join(names)} {kind}"
+
+    def _group(self, owner: Pool | Lane | SubProcess, inside: list[str], depth: int) -> list[str]:
+        pad = _INDENT * depth
+        if not inside:
+            return [f"{pad}{self._node(owner.id, owner.label, 'box')}"]
+        head = f"{pad}subgraph {self.name(owner.id)} [{quoted(owner.label)}]"
+        return [head, f"{pad}{_INDENT}direction {self.direction}", *inside, f"{pad}end"]
+
+    def _scope(self, scope: Scope, depth: int) -> Iterator[str]:
+        home: dict[str, str] = {}
+        lanes = {lane.id: lane for lane in scope.lanes}
+        for lane in scope.lanes:  # inner lanes come after the lanes around them
+            home.update(dict.fromkeys(lane.members, lane.id))
+        inside: dict[str | None, list[Node]] = {}
+        for node in scope.nodes:
+            where = home.get(node.id)
+            if where is None and isinstance(node, Event) and node.attached_to:
+                where = home.get(node.attached_to)
+            inside.setdefault(where, []).append(node)
+
+        def in_lane(lane: Lane, level: int) -> list[str]:
+            content: list[str] = []
+            for other in lanes.values():
+                if other.parent == lane.id:
+                    content += in_lane(other, level + 1)
+            for node in inside.get(lane.id, ()):
+                content += self._in_scope(node, level + 1)
+            return self._group(lane, content, level)
+
+        for lane in lanes.values():
+            if lane.parent not in lanes:
+                yield from in_lane(lane, depth)
+        for node in inside.get(None, ()):
+            yield from self._in_scope(node, depth)
+        for value in scope.data_objects:
+            yield _INDENT * depth + self._data(value)
+        for thing in scope.artifacts:
+            if thing.artifact_kind != "association":
+                yield _INDENT * depth + self._note(thing)
+
+    def _in_scope(self, node: Node, depth: int) -> list[str]:
+        if isinstance(node, SubProcess) and node.nodes:
+            return self._group(node, list(self._scope(node, depth + 1)), depth)
+        return [_INDENT * depth + self._flow_node(node)]
+
+    def _flow_node(self, node: Node) -> str:
+        label = node.label if node.name.strip() else ""
+        match node:
+            case Event():
+                trigger = "" if node.trigger == "none" else node.trigger
+                kind = node.position if node.position in ("start", "end") else "event"
+                self.styled.setdefault("event", []).append(self.name(node.id))
+                return self._node(node.id, label or trigger or node.position, kind)
+            case Gateway():
+                sign = _SIGNS[node.gateway_kind]
+                return self._node(node.id, f"{sign} {label}".strip(), "gateway")
+            case CallActivity():
+                return self._node(node.id, node.label, "call")
+            case _:
+                return self._node(node.id, node.label, "task")
+
+    def _data(self, value: DataObject) -> str:
+        kind = "store" if value.data_kind.startswith("store") else "data"
+        return self._node(value.id, value.label, kind)
+
+    def _note(self, value: Artifact) -> str:
+        self.styled.setdefault("note", []).append(self.name(value.id))
+        return self._node(value.id, value.text or value.label, "note")
+
+    def _node(self, element: str, label: str, kind: str) -> str:
+        opening, closing = _SHAPES[kind]
+        return f"{self.name(element)}{opening}{quoted(label or ' ')}{closing}"
+
+    def _links(self) -> Iterator[str]:
+        for scope in self.model.scopes():
+            for node in scope.nodes:
+                if isinstance(node, Event) and node.attached_to:
+                    yield from self._link(node.attached_to, node.id, "-.-")
+            for flow in scope.flows:
+                label = flow.name or (flow.condition.text if flow.condition else "")
+                if flow.default:
+                    label = f"{label} (default)".strip()
+                yield from self._link(flow.source, flow.target, "-->", label)
+            for data in scope.data_flows:
+                yield from self._link(data.source, data.target, "-.->", data.name)
+            yield from self._associations(scope.artifacts)
+        yield from self._associations(self.model.artifacts)
+        for message in self.model.message_flows:
+            yield from self._link(message.source, message.target, "-.->", message.name)
+
+    def _associations(self, artifacts: tuple[Artifact, ...]) -> Iterator[str]:
+        for thing in artifacts:
+            if thing.artifact_kind == "association":
+                arrow = "-.->" if thing.direction == "one" else "-.-"
+                yield from self._link(thing.source or "", thing.target or "", arrow)
+
+    def _link(self, source: str, target: str, arrow: str, label: str = "") -> Iterator[str]:
+        """A link; one that ends at nothing drawn (a flow, say) is left out."""
+        if source in self.names and target in self.names:
+            text = f"|{quoted(label)}|" if label.strip() else ""
+            yield f"{_INDENT}{self.names[source]} {arrow}{text} {self.names[target]}"

@@ -1,0 +1,63 @@
+"""The SVG backend: a picture of everything the IR can say."""
+
+from __future__ import annotations
+
+from orgflow.backends.svg.rules import UnknownHighlight
+
+from orgflow_ir.contracts import Artifact, Backend
+from orgflow_ir.model import Model
+from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.source import SourceFile
+from orgflow_ir.target import Legal, TargetSpec
+from orgflow_ir.walk import CONSTRUCTS
+
+_TARGET = TargetSpec(
+    name="svg",
+    constructs={name.partition(".")[0]: Legal() for name in CONSTRUCTS},
+    options={"theme": ("auto", "light", "dark"), "findings": ("no", "yes"), "highlight": ()},
+    wants_diagram=True,
+)
+
+
+_ORDER = ("error", "warning", "info")
+
+
+class SvgBackend(Backend):
+    """Draws a model as one SVG file that needs nothing else: no script, no font, no network.
+
+    Options: `theme` (auto follows the reader's setting), `highlight=ID+ID` (elements to mark),
+    `findings=yes` (mark what the checks found, by its severity).
+    """
+
+    name = "svg"
+    summary = "a picture that needs nothing else, light and dark"
+    rules = (UnknownHighlight,)
+
+    @property
+    def target(self) -> TargetSpec:
+        """Every construct is legal."""
+        return _TARGET
+
+    def emit(self, model: Model, ctx: PassContext) -> tuple[Artifact, ...]:
+        """One file, named after the model's source."""
+        from orgflow.backends.svg.render import element_ids, render
+
+        known = element_ids(model)
+        highlights: dict[str, str] = {}
+        if ctx.options.get("findings") == "yes":
+            for found in sorted(ctx.diagnostics, key=lambda d: -_ORDER.index(d.severity.value)):
+                if found.element in known:
+                    highlights[found.element or ""] = found.severity.value
+        for name in filter(None, str(ctx.options.get("highlight", "")).split("+")):
+            if name in known:
+                highlights.setdefault(name, "info")
+                continue
+            ctx.emit(
+                UnknownHighlight,
+                f"`{name}` is to be highlighted, and no element has that id",
+                help="give ids of elements with + between them, as in highlight=check+ship",
+            )
+        stem = SourceFile(model.source, b"").stem if model.source else ""
+        stem = stem.strip("<>") or "model"
+        theme = str(ctx.options.get("theme", "auto"))
+        return (Artifact(f"{stem}.svg", render(model, theme=theme, highlights=highlights)),)

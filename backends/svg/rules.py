@@ -1,0 +1,22 @@
+"""The rule of the SVG backend."""
+
+from __future__ import annotations
+
+from orgflow_ir.diagnostics import Rule, Severity
+
+
+class UnknownHighlight(Rule):
+    """
+    What it finds
+        An element that is to be highlighted in a picture and is not in the model.
+    Why it is wrong
+        The picture would not show what was asked for, and nobody would see that.
+    Example
+        --target "svg{highlight=chekc}" for a model whose task has the id `check`.
+    Instead
+        Give ids of the model, with + between them; `orgflowc compile MODEL --target ir` shows them.
+    """
+
+    code = "OF495"
+    name = "unknown-highlight"
+    severity = Severity.WARNING

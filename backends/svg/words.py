@@ -1,0 +1,37 @@
+"""Text as SVG: lines of their own, escaped."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from orgflow.backends.svg.marks import num
+
+from orgflow_ir.drawing.text import LINE
+
+_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+
+
+def escaped(text: str) -> str:
+    """Text or attribute value; what XML cannot hold becomes U+FFFD."""
+    for char, entity in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ('"', "&quot;")):
+        text = text.replace(char, entity)
+    return _FORBIDDEN.sub("\ufffd", text)
+
+
+def lines_of(
+    lines: Sequence[str], x: float, y: float, anchor: str = "middle", kind: str = ""
+) -> list[str]:
+    """Lines of text; y is the base line of the first one."""
+    cls = f' class="{kind}"' if kind else ""
+    return [
+        f'<text{cls} x="{num(x)}" y="{num(y + LINE * n)}" text-anchor="{anchor}">'
+        f"{escaped(line)}</text>"
+        for n, line in enumerate(lines)
+    ]
+
+
+def centred(lines: Sequence[str], x: float, y: float, kind: str = "") -> list[str]:
+    """Lines of text around a point."""
+    first = y - LINE * len(lines) / 2 + LINE * 0.78
+    return lines_of(lines, x, first, "middle", kind)

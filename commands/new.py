@@ -1,0 +1,180 @@
+"""`orgflowc new`: a package with a backend, a frontend or a pass, and tests that pass at once."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+from orgflow.commands.driver import suggestion
+from orgflow.commands.output import OutputError, write_files, write_stdout
+
+from orgflow_ir.plugins import Registry
+
+TEMPLATES = Path(__file__).parent / "templates"
+MAX_NAME = 40
+_NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+
+
+class Kind(NamedTuple):
+    """What a kind of package holds: paths with their templates, and the table its name is in."""
+
+    table: str
+    files: tuple[tuple[str, str], ...]
+    try_it: str
+
+
+_SHARED = (
+    ("pyproject.toml", "pyproject.toml.j2"),
+    ("README.md", "readme.md.j2"),
+    (".gitignore", "gitignore.j2"),
+    ("src/{module}/py.typed", "py.typed.j2"),
+)
+
+KINDS = {
+    "backend": Kind(
+        "backends",
+        (
+            *_SHARED,
+            ("src/{module}/__init__.py", "backend_init.py.j2"),
+            ("src/{module}/backend.py", "backend.py.j2"),
+            ("tests/test_{under}.py", "backend_test.py.j2"),
+        ),
+        "orgflowc compile MODEL --target {name}",
+    ),
+    "frontend": Kind(
+        "frontends",
+        (
+            *_SHARED,
+            ("src/{module}/__init__.py", "frontend_init.py.j2"),
+            ("src/{module}/frontend.py", "frontend.py.j2"),
+            ("src/{module}/rules.py", "frontend_rules.py.j2"),
+            ("example.{joined}", "frontend_example.j2"),
+            ("tests/test_{under}.py", "frontend_test.py.j2"),
+        ),
+        "orgflowc compile example.{joined} --target n8n",
+    ),
+    "pass": Kind(
+        "passes",
+        (
+            *_SHARED,
+            ("src/{module}/__init__.py", "pass_init.py.j2"),
+            ("src/{module}/checks.py", "pass.py.j2"),
+            ("tests/test_{under}.py", "pass_test.py.j2"),
+        ),
+        "orgflowc check MODEL",
+    ),
+}
+"""Every kind with its files; words in braces are those of `names`."""
+
+
+@click.command("new", short_help="Make a package with a frontend, pass or backend of your own.")
+@click.argument("kind", metavar="|".join(KINDS))
+@click.argument("name", metavar="NAME")
+@click.option(
+    "-o",
+    "output",
+    metavar="DIR",
+    help="Folder to make; it must not be there yet.  [default: orgflow-NAME]",
+)
+def command(kind: str, name: str, output: str | None) -> None:
+    """Make an installable package with a backend, frontend or pass called NAME.
+
+    It works as it is made, and its own tests pass; change it into what you need.
+    """
+    if kind not in KINDS:
+        raise click.UsageError(f"no kind `{kind}`; {suggestion(kind, tuple(KINDS))}")
+    fault = name_fault(kind, name)
+    if fault is not None:
+        raise click.UsageError(fault)
+    folder = Path(f"orgflow-{name}" if output is None else output)
+    _must_be_new(folder, output)
+    files = [(folder / path, text) for path, text in package(kind, name)]
+    write_files(files)
+    write_stdout(_told(folder, [path for path, _ in files], kind, name))
+
+
+def name_fault(kind: str, name: str) -> str | None:
+    """What is wrong with NAME, or `None`."""
+    if not name:
+        return "the name is empty; give one such as `whiteboard`"
+    if not _NAME.fullmatch(name):
+        near = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-0123456789")
+        hint = f", such as `{near}`" if _NAME.fullmatch(near) else ", such as `white-board`"
+        return (
+            f"{name!r} cannot be a name; it is lower-case letters and digits, begins with a "
+            f"letter, and has single hyphens between words{hint}"
+        )
+    if len(name) > MAX_NAME:
+        return f"the name has {len(name)} letters; the most is {MAX_NAME}"
+    if name.split("-")[0] == "orgflow":
+        return f"leave `orgflow` out of the name; the package is called `orgflow-{name}` by itself"
+    if name in getattr(Registry(), KINDS[kind].table):
+        return f"there is a {kind} `{name}` already; two cannot have one name"
+    return None
+
+
+def package(kind: str, name: str) -> list[tuple[str, str]]:
+    """The files of a package: path relative to its folder, and text. `name` is a good one."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    loader = FileSystemLoader(TEMPLATES)
+    environment = Environment(
+        loader=loader, undefined=StrictUndefined, keep_trailing_newline=True, autoescape=False
+    )
+    words = names(kind, name)
+    return [
+        (path.format(**words), environment.get_template(template).render(words))
+        for path, template in KINDS[kind].files
+    ]
+
+
+def names(kind: str, name: str) -> dict[str, Any]:
+    """What templates may say of a name: `white-board` is the module `orgflow_white_board`, the
+    class `WhiteBoard`, and its diagnostics have codes such as `WHIT001`."""
+    under, joined = name.replace("-", "_"), name.replace("-", "")
+    letters = re.sub(r"[^A-Z]", "", name.upper())[:4]
+    return {
+        "kind": kind,
+        "name": name,
+        "under": under,
+        "joined": joined,
+        "module": f"orgflow_{under}",
+        "camel": "".join(part.capitalize() for part in name.split("-")),
+        "code": letters if len(letters) > 1 and not letters.startswith("OF") else f"X{letters}",
+        "try_it": KINDS[kind].try_it.format(name=name, joined=joined),
+    }
+
+
+def _must_be_new(folder: Path, output: str | None) -> None:
+    """Raises `OutputError` where something has the folder's name, or something on the way to it is
+    no folder."""
+    if output == "":
+        raise click.UsageError("-o has no folder")
+    try:
+        taken = os.path.lexists(folder)
+    except ValueError as error:  # a NUL in the path
+        raise click.UsageError(f"{str(folder)!r} is not a path: {error}") from None
+    if taken:
+        what = "folder" if folder.is_dir() else "file"
+        raise OutputError(f"the {what} {folder} exists; name another with -o, or remove it")
+
+
+def _told(folder: Path, paths: list[Path], kind: str, name: str) -> str:
+    """What was made, and what to type next."""
+    lines = [f"made the {kind} `{name}`:", *(f"  {path}" for path in paths), "", "next:"]
+    steps = (
+        f"cd {_quoted(str(folder))}",
+        "pip install -e '.[test]'",
+        "pytest",
+        names(kind, name)["try_it"],
+    )
+    return "\n".join([*lines, *(f"  {step}" for step in steps)]) + "\n"
+
+
+def _quoted(path: str) -> str:
+    from shlex import quote
+
+    return quote(path)

@@ -1,0 +1,70 @@
+"""What our own BPMN writer adds to a file, and what it only adds because the schema wants it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from orgflow.backends.bpmn.format import (
+    ORGFLOW,
+    PLACEHOLDER,
+    PLACEHOLDER_END,
+    is_our_text,
+)
+from orgflow.frontends.bpmn.names import BPMN
+from orgflow.frontends.bpmn.tree import XmlDocument, XmlElement
+
+from orgflow_ir.value import Extra
+
+_POINTERS = ("Ref", "Refs", "incoming", "outgoing")
+
+
+def own_attributes(node: XmlElement) -> dict[str, str]:
+    """What BPMN cannot say and the writer put into attributes of our namespace, by name."""
+    own = {}
+    for key, value in node.attrs.items():
+        if ":" in key and not key.startswith("xmlns:"):
+            ns, local = node.scope.attribute_name(key)
+            if ns == ORGFLOW:
+                own[local] = value
+    return own
+
+
+def kept_extensions(document: XmlDocument, node: XmlElement) -> Extra:
+    """What is in `extensionElements`, verbatim; data of our other frontends as the text it is."""
+    if node.text.strip() or any(not k.startswith("xmlns") for k in node.attrs):
+        return ((node.tag, document.standalone(node)),)
+    return tuple(
+        (child.tag, child.text if is_our_text(child.ns) else document.standalone(child))
+        for child in node.children
+        if child.ns != ORGFLOW
+    )
+
+
+def restore_ids(elements: Sequence[XmlElement]) -> None:
+    """Ids that XML cannot have were written as others, with the id itself beside them."""
+    own: dict[str, str] = {}
+    for node in elements:
+        if len(node.attrs) > 1 and "id" in node.attrs:
+            name = own_attributes(node).get("id")
+            if name is not None:
+                own[node.attrs["id"]] = name
+    if not own:
+        return
+    own.update([(f"{written}_di", f"{name}_di") for written, name in own.items()])
+    for node in elements:
+        for key, value in node.attrs.items():
+            if value in own and key != "name" and ":" not in key:
+                node.attrs[key] = own[value]
+        if node.text in own and node.ns == BPMN and node.local.endswith(_POINTERS):
+            node.text = own[node.text]
+
+
+def is_empty(node: XmlElement) -> bool:
+    """Whether an expression says nothing: it only stands where the schema wants one."""
+    return not node.text.strip() and not node.children and not node.attrs.keys() - {"xsi:type"}
+
+
+def is_placeholder(node: XmlElement) -> bool:
+    """Whether a property is only there for a data association to end at."""
+    made = node.attrs.get("id", "").endswith(PLACEHOLDER_END) and not node.children
+    return made and node.attrs.get("name") == PLACEHOLDER

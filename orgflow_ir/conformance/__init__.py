@@ -1,0 +1,1 @@
+"""What `orgflow_ir.testing` tries of a leaf: each function returns problems, a line each."""

@@ -1,0 +1,90 @@
+"""How wide text is and where it breaks, for the fonts that modelling tools draw labels with."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+SIZE = 12
+LINE = 15
+"""Font size and line height of labels, in diagram units."""
+
+_NARROW = frozenset("ijltfrI.,:;!|'`()[]{}/\\ -\"")
+_WIDE = frozenset("mwMW@%&ÄÖÜ—…")
+
+
+class Block(NamedTuple):
+    """Lines of text with the size they take."""
+
+    lines: tuple[str, ...]
+    width: float
+    height: float
+
+
+@lru_cache(maxsize=4096)
+def width(text: str) -> float:
+    """An upper estimate for Arial and Helvetica at `SIZE`; other scripts count as full width."""
+    total = 0.0
+    for char in text:
+        if char in _NARROW:
+            total += 4.4
+        elif char in _WIDE:
+            total += 10.6
+        elif ord(char) >= 0x1100:
+            total += 12.5
+        elif char.isupper() or ord(char) >= 0x250:
+            total += 8.6
+        else:
+            total += 6.7
+    return total
+
+
+@lru_cache(maxsize=4096)
+def wrap(text: str, limit: float, most: int = 100) -> Block:
+    """`text` broken at spaces to lines of at most `limit`, words longer than that broken too.
+
+    More than `most` lines end in an ellipsis.
+    """
+    lines: list[str] = []
+    current = ""
+    for word in _words(text, limit):
+        joined = f"{current} {word}" if current else word
+        if current and width(joined) > limit:
+            lines.append(current)
+            current = word
+        else:
+            current = joined
+    if current:
+        lines.append(current)
+    if len(lines) > most:
+        last = lines[most - 1]
+        while last and width(last + "…") > limit:
+            last = last[:-1]
+        lines = [*lines[: most - 1], last.rstrip() + "…"]
+    widest = max((width(line) for line in lines), default=0.0)
+    return Block(tuple(lines), round(widest + 0.5), float(LINE * len(lines)))
+
+
+def _words(text: str, limit: float) -> list[str]:
+    found = []
+    for word in text.split():
+        rest = word
+        while width(rest) > limit and len(rest) > 1:
+            at = _cut(rest, limit)
+            found.append(rest[:at])
+            rest = rest[at:]
+        found.append(rest)
+    return found
+
+
+_SEAM = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[-_/.])")
+
+
+def _cut(word: str, limit: float) -> int:
+    """Where to break a long word: at the last seam (a hyphen, camelCase) that fits."""
+    at = 1
+    while at < len(word) and width(word[: at + 1]) <= limit:
+        at += 1
+    seams = [m.start() for m in _SEAM.finditer(word) if 2 < m.start() <= at]
+    return seams[-1] if seams else at

@@ -1,0 +1,107 @@
+"""BPMN → IR → BPMN → IR gives the same model, and files stay valid."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+from bpmn_trips import differences, read, read_file, schema_errors, written
+from model_gen import Builder
+from orgflow.backends.bpmn.document import document
+
+from orgflow_ir.minimal import minimal_models
+from orgflow_ir.model import Event, Flow, Model, Process
+
+FOLDERS = {
+    "miwg-reference": 21, "camunda7-executable": 160, "soundness/fbpmn": 73, "soundness/probe": 16,
+    "soundness/rust": 51, "pmo/bpmn": 55,
+}  # fmt: skip
+MINIMAL = dict(minimal_models())
+
+
+def files(shared: Path, folder: str) -> list[Path]:
+    return sorted(p for p in (shared / "data" / folder).iterdir() if p.suffix in (".bpmn", ".xml"))
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_real_files_come_back(folder: str, shared: Path) -> None:
+    paths = files(shared, folder)
+    assert len(paths) == FOLDERS[folder]
+    wrong = {}
+    for path in paths:
+        model = read_file(path, diagram=True)
+        text = document(model, model.diagram)
+        again, _ = read(text, diagram=True)
+        if again != model:
+            wrong[path.name] = next(differences(model, again))
+        elif document(again, again.diagram) != text:
+            wrong[path.name] = "written again, the bytes differ"
+        elif schema_errors(text) and not schema_errors(path.read_bytes()):
+            wrong[path.name] = schema_errors(text)[0]
+    assert wrong == {}
+
+
+def test_pme_becomes_valid_bpmn_that_comes_back(shared: Path) -> None:
+    paths = sorted((shared / "data" / "pmo" / "pme").glob("*.json"))
+    assert len(paths) == 55
+    for path in paths:
+        model = read_file(path)
+        text = written(model)
+        assert schema_errors(text) == [], path.name
+        again, said = read(text)
+        assert list(differences(model, again)) == [], path.name
+        assert said == []
+
+
+def test_n8n_workflows_become_valid_bpmn(shared: Path) -> None:
+    paths = sorted((shared / "data" / "n8n-workflows").glob("*.json"))
+    assert len(paths) == 150
+    for path in paths:
+        model = read_file(path)
+        text = written(model)
+        assert schema_errors(text) == [], path.name
+        again, said = read(text)
+        assert said == []
+        for one, other in zip(model.scopes(), again.scopes(), strict=True):
+            assert one.nodes == other.nodes, path.name
+            assert one.flows == other.flows, path.name
+            assert set(one.data_flows) == set(other.data_flows), path.name
+
+
+@pytest.mark.parametrize("construct", MINIMAL)
+def test_every_construct_is_valid_and_comes_back(construct: str) -> None:
+    model = MINIMAL[construct]
+    text = written(model)
+    assert schema_errors(text) == []
+    again, said = read(text)
+    if construct == "lane":  # a set of lanes gets a name
+        lanes = [lane.replace(lane_set=None) for lane in again.processes[0].lanes]
+        again = again.replace(processes=(again.processes[0].replace(lanes=tuple(lanes)),))
+    assert list(differences(model, again)) == []
+    assert said == []
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_random_models_come_back(seed: int) -> None:
+    builder = Builder(random.Random(seed))
+    builder.block(40)
+    nodes = (Event(id="start", position="start"), *builder.nodes)
+    flows = (*builder.flows, Flow(id="begin", source="start", target=builder.nodes[0].id))
+    model = Model(id="M", processes=(Process(id="P", nodes=nodes, flows=flows),))
+    text = written(model)
+    assert schema_errors(text) == []
+    assert list(differences(model, read(text)[0])) == []
+
+
+def test_written_twice_the_bytes_are_the_same(shared: Path) -> None:
+    path = shared / "data" / "pmo" / "pme" / "24.json"
+    assert written(read_file(path)) == written(read_file(path))
+
+
+def test_a_broken_writer_would_be_seen(shared: Path) -> None:
+    path = shared / "data" / "miwg-reference" / "C.6.0.bpmn"
+    model = read_file(path)
+    text = document(model, None).replace('triggeredByEvent="true"', "", 1)
+    assert list(differences(model, read(text)[0])) != []
+    assert schema_errors(document(model, None).replace("sequenceFlow", "arrow")) != []

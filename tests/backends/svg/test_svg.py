@@ -1,0 +1,204 @@
+"""Pictures are well-formed, need nothing else, and labels are only text in them."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from bpmn_trips import read_file
+from cli_cases import DEADLOCK, LINEAR, orgflowc
+from hostile_labels import HOSTILE, hostile_model
+from lxml import etree
+from orgflow.backends.svg.render import element_ids, render
+
+from orgflow_ir.diagnostics import Severity
+from orgflow_ir.minimal import minimal_models
+from orgflow_ir.model import (
+    Artifact,
+    DataObject,
+    Event,
+    EventDefinition,
+    Flow,
+    Gateway,
+    Lane,
+    Loop,
+    MessageFlow,
+    Model,
+    Pool,
+    Process,
+    SubProcess,
+    Task,
+)
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def picture(text: str) -> etree._Element:
+    return etree.fromstring(text.encode())
+
+
+def drawn(text: str) -> Counter[str]:
+    return Counter(str(g.get("data-element")) for g in picture(text).iter(f"{SVG}g")) - Counter(
+        ["None"] * 10_000
+    )
+
+
+def of(text: str, element: str) -> etree._Element:
+    return next(g for g in picture(text).iter(f"{SVG}g") if g.get("data-element") == element)
+
+
+def line(*nodes: object, **more: object) -> Model:
+    start, end = Event(id="s", position="start"), Event(id="e", position="end")
+    found = [start, *nodes, end]
+    flows = [
+        Flow(id=f"f{n}", source=found[n].id, target=found[n + 1].id)  # type: ignore[attr-defined]
+        for n in range(len(found) - 1)
+    ]
+    process = Process(id="P", nodes=tuple(found), flows=tuple(flows), **more)  # type: ignore[arg-type]
+    return Model(id="M", processes=(process,))
+
+
+@pytest.mark.parametrize("construct", [name for name, _ in minimal_models()])
+def test_every_construct_is_drawn(construct: str) -> None:
+    model = dict(minimal_models())[construct]
+    text = render(model)
+    seen = drawn(text)
+    for scope in model.scopes():
+        for part in (scope.nodes, scope.flows, scope.lanes, scope.data_objects, scope.data_flows):
+            for element in part:
+                assert seen[element.id] == 1, element.id
+
+
+def test_real_models_with_their_drawings(shared: Path) -> None:
+    for path in sorted((shared / "data" / "miwg-reference").glob("*.bpmn")):
+        model = read_file(path, diagram=True)
+        assert len(drawn(render(model))) > 5, path.name
+
+
+@pytest.mark.parametrize("label", [*HOSTILE, "]]>", "<script>alert(1)</script>", '" onload="x'])
+def test_labels_are_only_text(label: str) -> None:
+    text = render(hostile_model(label, "other"), marks={"t": label}, theme="light")
+    tags = {str(e.tag).removeprefix(SVG) for e in picture(text).iter() if isinstance(e.tag, str)}
+    assert tags <= {"svg", "title", "desc", "style", "rect", "g", "path", "text", "circle"}
+    names = {str(a) for e in picture(text).iter() for a in e.attrib}
+    assert not [a for a in names if a.lower().startswith("on") or "href" in a]
+
+
+def test_nothing_is_needed_from_elsewhere(shared: Path) -> None:
+    text = render(read_file(shared / "data" / "pmo" / "pme" / "24.json"))
+    rest = text.replace("http://www.w3.org/2000/svg", "")
+    assert not re.search(r"https?:|url\(|@import|<script|<image|<foreignObject|xlink", rest)
+
+
+def test_it_says_what_it_shows() -> None:
+    root = picture(render(line(Task(id="t", name="Ship <order>")).replace(name="Shipping")))
+    assert root.get("role") == "img"
+    assert root.get("aria-label") == "Shipping"
+    assert [c.tag for c in root][:2] == [f"{SVG}title", f"{SVG}desc"]
+    assert "1 tasks, 2 events" in (root[1].text or "")
+    titles = [e.text for e in root.iter(f"{SVG}title")]
+    assert "Ship <order> (task.abstract)" in titles
+
+
+def test_themes() -> None:
+    model = line(Task(id="t"))
+    auto, light, dark = (render(model, theme=t) for t in ("auto", "light", "dark"))
+    assert "prefers-color-scheme:dark" in auto
+    assert "prefers-color-scheme" not in light + dark
+    assert "#14181d" in dark
+    assert "#14181d" not in light
+    with pytest.raises(ValueError, match="no theme"):
+        render(model, theme="pink")
+
+
+def test_findings_runs_and_marks() -> None:
+    model = line(Task(id="t"), Task(id="u"))
+    text = render(
+        model, highlights={"t": Severity.ERROR, "u": "warning"}, taken=["s", "f0", "t"],
+        marks={"u": "3×", "f1": "2"},
+    )  # fmt: skip
+    assert of(text, "t").get("class") == "of-el of-taken of-error"
+    assert of(text, "u").get("class") == "of-el of-warning"
+    assert of(text, "f0").get("class") == "of-el of-taken"
+    assert of(text, "e").get("class") == "of-el"
+    words = {n: ["".join(t.itertext()) for t in of(text, n).iter(f"{SVG}text")] for n in "tu"}
+    assert "!" in words["t"]
+    assert {"!", "3×"} <= set(words["u"])
+    assert "2" in "".join(of(text, "f1").itertext())
+
+
+def test_shapes_tell_kinds_apart() -> None:
+    def shape(node: object) -> str:
+        text = render(line(node), theme="light")
+        return re.sub(r"translate\([^)]*\)|[\d. -]+", "", str(etree.tostring(of(text, "x"))))
+
+    events = {
+        shape(Event(id="x", position=p, definitions=(EventDefinition(kind=k),)))  # type: ignore[arg-type]
+        for p in ("start", "catch", "throw", "end")
+        for k in ("message", "signal", "escalation", "compensation")
+    }
+    assert len(events) == 16
+    kinds = ("abstract", "user", "manual", "service", "script", "send", "receive", "business-rule")
+    assert len({shape(Task(id="x", task_type=k)) for k in kinds}) == 8
+    gates = ("exclusive", "inclusive", "parallel", "event", "complex")
+    assert len({shape(Gateway(id="x", gateway_kind=k)) for k in gates}) == 5
+    loops = (None, Loop(kind="standard"), Loop(kind="multi-instance"),
+             Loop(kind="multi-instance", sequential=True))  # fmt: skip
+    assert len({shape(Task(id="x", loop=loop)) for loop in loops}) == 4
+    for flavour in ("plain", "event", "transaction", "ad-hoc"):
+        shape(SubProcess(id="x", flavour=flavour))
+
+
+def test_labels_are_broken_and_stay_in_their_task() -> None:
+    name = "Compare the invoice with the order and with the delivery note line by line"
+    group = of(render(line(Task(id="t", name=name))), "t")
+    rect = group.find(f"{SVG}rect")
+    assert rect is not None
+    texts = list(group.iter(f"{SVG}text"))
+    assert len(texts) > 1
+    assert " ".join(t.text or "" for t in texts) == name
+    top, high = float(rect.get("y", "0")), float(rect.get("height", "0"))
+    assert all(top < float(t.get("y", "0")) < top + high for t in texts)
+
+
+def test_pools_lanes_messages_data_and_notes() -> None:
+    base = line(Task(id="t", name="Work")).processes[0]
+    lane = Lane(id="l", name="Office", members=("s", "t", "e"))
+    data = DataObject(id="d", name="Paper", data_kind="store")
+    note = Artifact(id="n", artifact_kind="annotation", text="A note")
+    model = Model(
+        id="M",
+        processes=(base.replace(lanes=(lane,), data_objects=(data,), artifacts=(note,)),),
+        pools=(Pool(id="A", name="Here", process="P"), Pool(id="B", name="There")),
+        message_flows=(MessageFlow(id="m", source="t", target="B", name="Order"),),
+    )
+    text = render(model)
+    for element in "lABdnm":
+        assert drawn(text)[element] == 1
+    assert "of-message" in str(etree.tostring(of(text, "m")))
+    for word in ("Office", "Here", "There", "Paper", "A note", "Order"):
+        assert f">{word}</text>" in text
+    assert element_ids(model) == {"s", "t", "e", "l", "A", "B", "d", "n", "m", "f0", "f1"}
+
+
+def test_an_empty_model_is_a_picture() -> None:
+    assert picture(render(Model(id="M"))).tag == f"{SVG}svg"
+
+
+def test_the_command_highlights() -> None:
+    target = "svg{theme=dark,highlight=work+nowhere}"
+    done = orgflowc("compile", "-", "--from", "bpmn", "--target", target, stdin=LINEAR)
+    assert done.code == 0
+    assert "OF495" in done.err
+    assert "`nowhere` is to be highlighted" in done.err
+    assert picture(done.out).get("class") == "of of-dark"
+    target = "svg{findings=yes}"
+    done = orgflowc("compile", "-", "--from", "bpmn", "--force", "--target", target, stdin=DEADLOCK)
+    assert of(done.out, "both").get("class") == "of-el of-warning"
+
+
+def test_the_same_model_is_the_same_picture(shared: Path) -> None:
+    model = read_file(shared / "data" / "pmo" / "pme" / "17.json")
+    assert render(model) == render(model)

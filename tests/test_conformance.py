@@ -1,0 +1,303 @@
+"""The conformance suites of `orgflow_ir.testing`: each kind of breach is caught and said."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+
+from orgflow_ir.conformance.odd_models import HOSTILE, odd_models
+from orgflow_ir.conformance.shapes import shape, shapes
+from orgflow_ir.contracts import Artifact, Backend, NodeExecution, Runner, RunResult
+from orgflow_ir.diagnostics import Rule, Severity
+from orgflow_ir.integrity import breaches
+from orgflow_ir.minimal import minimal_model
+from orgflow_ir.model import Model, Task
+from orgflow_ir.pass_manager import Pass, PassContext, Stage
+from orgflow_ir.plugins import Registry
+from orgflow_ir.runs import Run, enumerate_runs
+from orgflow_ir.target import Illegal, Legal, TargetSpec
+from orgflow_ir.testing import ContractError, check_backend, check_pass, check_runs
+
+SMALL = [("a task", minimal_model("task.abstract")), ("a choice", shape("s>x1 x1>A:One x1>e:Two"))]
+TABLE: dict[str, Any] = {
+    "task": Legal(),
+    "event": Illegal("no others"),
+    "event.start.none": Legal(),
+    "event.end.none": Legal(),
+    "gateway.exclusive": Legal(),
+    "flow.sequence": Legal(),
+}
+
+
+class Plain(Backend):
+    """A backend without faults, to be given one."""
+
+    name = "plain"
+    target = TargetSpec("plain", TABLE)
+
+    def emit(self, model: Model, ctx: PassContext) -> tuple[Artifact, ...]:
+        return (Artifact("a.json", model.to_json()),)
+
+
+def broken(**fields: Any) -> Backend:
+    made: Backend = type("Broken", (Plain,), fields)()
+    return made
+
+
+def test_shapes_and_odd_models_are_well_formed(registry: Registry) -> None:
+    from orgflow.commands.driver import check_model
+
+    for name, model in (*shapes(), *odd_models()):
+        ctx = PassContext(registry=registry)
+        check_model(model, ctx)
+        assert not ctx.has_errors, (name, ctx.diagnostics)
+        assert breaches(model) == frozenset()
+        assert enumerate_runs(model, "process").runs
+    assert len(set(HOSTILE)) == len(HOSTILE)
+
+
+def test_a_backend_without_faults() -> None:
+    check_backend(Plain())
+    check_backend(Plain(), SMALL, reads_back=Registry(outside=False).frontends["ir"])
+
+
+def emits(make: Callable[[Model], Any]) -> dict[str, Any]:
+    return {"emit": lambda self, model, ctx: make(model)}
+
+
+class Loud(Rule):
+    """
+    What it finds
+        Something.
+    Why it is wrong
+        It is.
+    Example
+        This.
+    Instead
+        That.
+    """
+
+    code = "LOUD001"
+    name = "loud"
+    severity = Severity.INFO
+
+
+def says(message: str) -> dict[str, Any]:
+    def emit(self: Backend, model: Model, ctx: PassContext) -> tuple[Artifact, ...]:
+        ctx.emit(Loud, message)
+        return (Artifact("a", ""),)
+
+    return {"emit": emit, "rules": (Loud,)}
+
+
+def named(model: Model) -> str:
+    return model.processes[0].nodes[1].name
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"name": "Plain Backend"}, "is not lower-case words with hyphens"),
+        ({"target": TargetSpec("other", TABLE)}, "its target is called `other`"),
+        ({"target": TargetSpec("plain", TABLE | {"task.usr": Legal()})}, "`task.usr`, which is no"),
+        ({"target": TargetSpec("plain", TABLE | {"lane": Illegal("")})}, "reason for `lane`"),
+        ({"target": TargetSpec("plain", TABLE, options={"x": ["a"]})}, "of its option `x`"),
+        (emits(lambda m: 1 / 0), "raised ZeroDivisionError"),
+        (emits(lambda m: ()), "emitted nothing and said nothing"),
+        (emits(lambda m: ("a", "b")), "not a tuple of `Artifact`"),
+        (emits(lambda m: (Artifact("a", "\ud800"),)), "cannot be written as UTF-8"),
+        (emits(lambda m: (Artifact(named(m), ""),)), "every file system takes"),
+        (emits(lambda m: (Artifact("A", ""), Artifact("a", ""))), "two files have one path"),
+        (emits(lambda m: (Artifact(named(m).encode("ascii").decode(), ""),)), "UnicodeEncodeError"),
+        (says("It is wrong"), "begins with a capital letter"),
+        (says("it is wrong."), "without a full stop"),
+        (says("one\ntwo"), "is not one line"),
+        ({**says("this"), "rules": ()}, "LOUD001 is not among its rules"),
+        ({"rules": [Loud]}, "`rules` is a list"),
+        ({"rules": (type("Bare", (Rule,), dict(vars(Loud), __doc__="")),)}, "needs the sections"),
+        ({"rules": (type("Odd", (Loud,), {"code": "loud-1"}),)}, "is not capital letters"),
+    ],
+)  # fmt: skip
+def test_a_backend_with_a_fault(fields: dict[str, Any], said: str) -> None:
+    with pytest.raises(ContractError, match=r"(?s)`[Pp]lain.*breaks its contract") as caught:
+        check_backend(broken(**fields), SMALL)
+    assert said in str(caught.value)
+
+
+def test_a_table_that_says_more_than_is_done() -> None:
+    """A lowering that the matrix speaks of and that does not happen; a refusal that does not."""
+    from orgflow_ir.lowerings import LOWERINGS
+
+    lazy = type("Lazy", (type(LOWERINGS[0]),), {"consumes": ("task.user",), "loses": None})()
+    spec = TargetSpec("plain", {**TABLE, "task.user": Illegal("no people")}, lowerings=(lazy,))
+    with pytest.raises(ContractError, match=r"task\.user: the matrix says lowered, but"):
+        check_backend(broken(target=spec), [("task.user", minimal_model("task.user"))])
+
+
+def test_what_is_read_back_is_what_was_written() -> None:
+    ir = Registry(outside=False).frontends["ir"]
+    lossy = emits(lambda m: (Artifact("a.json", m.replace(doc="lost").to_json()),))
+    with pytest.raises(ContractError, match="reads it back as another model: `doc` was ''"):
+        check_backend(broken(**lossy), SMALL, reads_back=ir)
+    with pytest.raises(ContractError, match="`ir` cannot read it back"):
+        check_backend(broken(**emits(lambda m: (Artifact("a", "{"),))), SMALL, reads_back=ir)
+
+
+SETS = """
+from orgflow_ir.contracts import Artifact, Backend
+from orgflow_ir.target import Legal, TargetSpec
+from orgflow_ir.walk import CONSTRUCTS
+
+class Sets(Backend):
+    name = "sets"
+    target = TargetSpec("sets", {name.split(".")[0]: Legal() for name in CONSTRUCTS})
+
+    def emit(self, model, ctx):
+        return (Artifact("a", " ".join({n.id for s in model.scopes() for n in s.nodes})),)
+"""
+
+
+def test_the_order_of_a_set_is_caught(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "sets_backend.py").write_text(SETS)
+    monkeypatch.syspath_prepend(tmp_path)
+    backend: Backend = __import__("sets_backend").Sets()
+    with pytest.raises(ContractError, match="other bytes under another PYTHONHASHSEED"):
+        check_backend(backend)
+    (tmp_path / "sets_backend.py").write_text(SETS.replace("{n.id", "sorted({n.id").replace(
+        "s.nodes})", "s.nodes}))"
+    ))  # fmt: skip
+    monkeypatch.delitem(__import__("sys").modules, "sets_backend")
+    check_backend(__import__("importlib").import_module("sets_backend").Sets())
+
+
+# -- runs ------------------------------------------------------------------------------------
+
+
+class Playing(Runner):
+    """Plays runs by reading them off the token game, with a fault where it is asked for."""
+
+    fault: ClassVar[str] = ""
+    closed: ClassVar[int] = 0
+
+    def load(self, model: Model, process: str, ctx: PassContext) -> None:
+        self.process = next(p for p in model.processes if p.id == process)
+
+    @property
+    def visible(self) -> frozenset[str]:
+        return frozenset(n.id for n in self.process.nodes)
+
+    @property
+    def changed(self) -> tuple[str, ...]:
+        return ()
+
+    def play(self, runs: Iterable[Run]) -> Iterator[RunResult]:
+        for run in runs:
+            did = [s.element for s in run.steps if s.action != "done"]
+            if self.fault == "swapped" and len(did) > 2:
+                did[1], did[2] = did[2], did[1]
+            if self.fault == "short":
+                did = did[:-1]
+            if self.fault == "twice":
+                did = did + did[-1:]
+            if self.fault == "unplayable":
+                yield RunResult("unplayable", error="no data")
+                continue
+            status = "error" if self.fault == "failed" else "success"
+            if self.fault != "missing":
+                yield RunResult(status, tuple(NodeExecution(e, e) for e in did))
+
+    def close(self) -> None:
+        Playing.closed += 1
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        ("swapped", "which is no run of the model"),
+        ("short", "which is no run of the model"),
+        ("twice", "which is no run of the model"),
+        ("failed", "it ended with error, not success"),
+        ("unplayable", "it cannot be played: no data"),
+        ("missing", "1 runs were to be played, 0 results came"),
+    ],
+)
+def test_runs_that_differ_are_caught(fault: str, said: str) -> None:
+    runner = type("Faulty", (Playing,), {"fault": fault})
+    before = Playing.closed
+    with pytest.raises(ContractError, match=said):
+        check_backend(broken(runner=lambda self: runner()), SMALL)
+    assert Playing.closed == before + 1
+
+
+def test_runs_that_are_the_models() -> None:
+    assert check_runs(broken(runner=lambda self: Playing())) > 20
+    assert check_runs(Plain()) == 0
+    refused = [("a user task", minimal_model("gateway.complex"))]
+    with pytest.raises(ContractError, match="no model that it could play"):
+        check_runs(broken(runner=lambda self: Playing()), refused)
+
+
+# -- passes ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Look(Pass):
+    """A pass without faults, to be given one."""
+
+    name: ClassVar[str] = "look"
+    stage: ClassVar[Stage] = Stage.ANALYSE
+    rules: ClassVar[tuple[type[Rule], ...]] = ()
+    most: int = 3
+
+    def run(self, model: Model, ctx: PassContext) -> Model:
+        return model
+
+
+def _renamed(model: Model) -> Model:
+    return model.replace(name=model.name + "x")
+
+
+def _doubled(model: Model) -> Model:
+    (process, *rest) = model.processes
+    more = (*process.nodes, Task(id=process.nodes[0].id))
+    return model.replace(processes=(process.replace(nodes=more), *rest))
+
+
+COUNTER = iter(range(1_000_000))
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"run": lambda self, m, ctx: 1 / 0}, "raised ZeroDivisionError"),
+        ({"run": lambda self, m, ctx: None}, "`run` gave None, not a model"),
+        ({"run": lambda self, m, ctx: m.replace()}, "returns the very object"),
+        ({"run": lambda self, m, ctx: _renamed(m), "stage": Stage.LOWER}, "changes it once more"),
+        ({"run": lambda self, m, ctx: _doubled(m), "stage": Stage.LOWER}, "stands twice"),
+        (
+            {"run": lambda self, m, ctx: m.replace(name=str(next(COUNTER))), "stage": Stage.LOWER},
+            "the second time it does something else",
+        ),
+        ({"stage": 1}, "not a `Stage`"),
+        ({"name": "Look"}, "is not lower-case words"),
+    ],
+)
+def test_a_pass_with_a_fault(fields: dict[str, Any], said: str) -> None:
+    check_pass(Look())
+    faulty = dataclass(frozen=True)(type("Faulty", (Look,), {**fields, "__annotations__": {}}))
+    with pytest.raises(ContractError) as caught:
+        check_pass(faulty())
+    assert said in str(caught.value)
+
+
+def test_a_pass_whose_options_are_no_text() -> None:
+    @dataclass(frozen=True)
+    class Listed(Look):
+        names: tuple[str, ...] = field(default=("a",))
+
+    with pytest.raises(ContractError, match="its pipeline text"):
+        check_pass(Listed(names=("b", "c")))

@@ -1,0 +1,235 @@
+"""The documentation: generated pages are up to date, links lead somewhere, every command runs."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from plugin_install import clean_environment, fresh_environment
+from write_docs import FOLDER, PAGES, text
+
+from orgflow_ir.plugins import Registry
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCS = ROOT / "docs"
+BY_HAND = (*sorted(DOCS.glob("*.md")), *(ROOT / n for n in ("README.md", "CONTRIBUTING.md")))
+EVERY = tuple(sorted({*DOCS.rglob("*.md"), *BY_HAND}))
+
+
+class Block(NamedTuple):
+    """A fenced block of a page: its language, the file it is for, and its lines."""
+
+    language: str
+    title: str | None
+    content: str
+    line: int
+
+
+_FENCE = re.compile(
+    r'^```(?P<language>\w+)(?: title="(?P<title>[^"]+)")?\n(?P<content>.*?)^```$', re.M | re.S
+)
+
+
+def blocks(page: Path) -> list[Block]:
+    """Every fenced block, in order."""
+    said = page.read_text("utf-8")
+    return [
+        Block(m["language"], m["title"], m["content"], said.count("\n", 0, m.start()) + 1)
+        for m in _FENCE.finditer(said)
+    ]
+
+
+# -- generated pages -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_generated_pages_are_up_to_date(name: str, registry: Registry) -> None:
+    assert (FOLDER / name).read_text("utf-8") == PAGES[name](registry), "run `make golden`"
+
+
+def test_no_other_page_says_it_is_generated() -> None:
+    assert {p.name for p in FOLDER.iterdir()} == set(PAGES)
+
+
+def test_generated_pages_hold_everything(registry: Registry) -> None:
+    from orgflow.cli import _COMMANDS
+
+    rules = (FOLDER / "rules.md").read_text("utf-8")
+    assert [c for c in registry.rules if f"### {c} `" not in rules] == []
+    commands = (FOLDER / "commands.md").read_text("utf-8")
+    assert [c for c in _COMMANDS if f"\n## {c}\n" not in commands] == []
+    table = (FOLDER / "constructs.md").read_text("utf-8")
+    assert [b for b in registry.backends if f"\n## {b}\n" not in table] == []
+
+
+def test_text_shows_what_it_is() -> None:
+    assert text("a `<b>|` <i> *x* a_b {c}") == "a `<b>|` &lt;i&gt; \\*x\\* a\\_b \\{c\\}"
+
+
+# -- links -----------------------------------------------------------------------------------
+
+
+def anchors(page: Path) -> set[str]:
+    """What can be linked to in a page: headings as the site names them, and given anchors."""
+    found = set()
+    for line in re.sub(r"(?ms)^```.*?^```$", "", page.read_text("utf-8")).splitlines():
+        heading = re.match(r"#+ (.+)", line)
+        if heading is None:
+            continue
+        given = re.search(r"\{: #(\S+) \}$", heading[1])
+        words = re.sub(r"[^\w\s-]", "", heading[1]).strip().lower()
+        found.add(given[1] if given else re.sub(r"[-\s]+", "-", words))
+    return found
+
+
+def links(page: Path) -> Iterator[tuple[str, str]]:
+    """Path and anchor of every link that stays inside."""
+    said = re.sub(r"(?ms)^```.*?^```$", "", page.read_text("utf-8"))
+    for target in re.findall(r"\]\(([^)\s]+)\)", re.sub(r"`[^`]*`", "", said)):
+        if not re.match(r"[a-z]+:", target):
+            path, _, anchor = target.partition("#")
+            yield path, anchor
+
+
+@pytest.mark.parametrize("page", EVERY, ids=lambda p: str(p.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    for path, anchor in links(page):
+        target = (page.parent / path).resolve() if path else page
+        assert target.is_file(), f"{page.name} links to {path}"
+        assert target.is_relative_to(DOCS) or not page.is_relative_to(DOCS)
+        if anchor:
+            assert anchor in anchors(target), f"{page.name} links to {path}#{anchor}"
+
+
+def test_there_are_links_to_check() -> None:
+    assert sum(1 for page in EVERY for _ in links(page)) > 100
+
+
+@pytest.mark.parametrize("page", BY_HAND, ids=lambda p: str(p.relative_to(ROOT)))
+def test_codes_and_paths_that_pages_name_are_there(page: Path, registry: Registry) -> None:
+    said = page.read_text("utf-8")
+    assert {c for c in re.findall(r"\bOF\d{3}\b", said) if c not in registry.rules} == set()
+    for path in re.findall(r"`((?:examples|docs|tests|benchmarks)/[\w./-]+)`", said):
+        if "OFnnn" not in path:
+            assert (ROOT / path).exists(), f"{page.name} names {path}"
+
+
+def test_every_page_is_in_the_navigation() -> None:
+    said = (ROOT / "mkdocs.yml").read_text("utf-8")
+    nav = re.findall(r": (\S+\.md)$", said, re.M)
+    assert sorted(nav) == sorted(str(p.relative_to(DOCS)) for p in DOCS.rglob("*.md"))
+
+
+def test_the_site_builds(tmp_path: Path) -> None:
+    if find_spec("mkdocs") is None or find_spec("material") is None:
+        if os.environ.get("CI") == "true":
+            pytest.fail("mkdocs-material is missing, and CI=true: `make docs` installs it")
+        pytest.skip("needs mkdocs-material: pip install -e '.[docs]'")
+    ran = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "-q", "-d", tmp_path / "site"],
+        cwd=ROOT, env=clean_environment(NO_MKDOCS_2_WARNING="1"), capture_output=True, text=True,
+        check=False, timeout=120,
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert (tmp_path / "site" / "reference" / "rules" / "index.html").is_file()
+
+
+# -- what pages tell people to type ----------------------------------------------------------
+
+
+class Shell:
+    """Runs commands as a reader would, one after the other, and remembers where it is."""
+
+    def __init__(self, folder: Path, env: dict[str, str]) -> None:
+        self.folder, self.here = folder, folder / ".here"
+        self.env = {**env, "HERE": str(self.here)}
+
+    def run(self, command: str, where: str) -> str:
+        """Both streams of a command, which has to succeed."""
+        done = subprocess.run(
+            ["bash", "-c", f"set -euo pipefail\n{command}\npwd > \"$HERE\""],
+            cwd=self.folder, env=self.env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            text=True, check=False, timeout=120,
+        )  # fmt: skip
+        assert done.returncode == 0, f"{where}: $ {command}\n{done.stdout}"
+        self.folder = Path(self.here.read_text().rstrip("\n"))
+        return done.stdout
+
+
+def commands(content: str) -> list[str]:
+    """The lines of a block, those that end with a backslash joined."""
+    return [line for line in content.replace("\\\n", " ").splitlines() if line.strip()]
+
+
+def shown(wanted: str, out: str) -> bool:
+    """Whether the output is as a page shows it; `…` stands for anything."""
+    lines = [line.rstrip() for line in out.splitlines()]
+    pattern = ".*?".join(re.escape(part) for part in wanted.strip("\n").split("…"))
+    return re.search(f"^{pattern}$", "\n".join(["", *lines, ""]), re.S | re.M) is not None
+
+
+def follow(page: Path, shell: Shell) -> int:
+    """Do what a page says; the number of commands run."""
+    out, count = "", 0
+    for block in blocks(page):
+        where = f"{page.name}:{block.line}"
+        if block.language == "sh":
+            out = ""
+            for command in commands(block.content):
+                out += shell.run(command, where)
+                count += 1
+        elif block.language == "text":
+            assert shown(block.content, out), f"{where}: shown\n{block.content}\nbut\n{out}"
+        else:
+            assert block.title is not None, f"{where}: a file without its name"
+            path = shell.folder / block.title
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(block.content, "utf-8")
+    return count
+
+
+@pytest.fixture(scope="module")
+def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The Python of an environment that a reader of the tutorial installs into."""
+    made = fresh_environment(tmp_path_factory.mktemp("tutorial") / "venv")
+    command = made.parent / "orgflowc"
+    command.write_text(f'#!/bin/sh\nexec {made} -m orgflow.cli "$@"\n')
+    command.chmod(0o755)
+    return made
+
+
+def environment(python: Path) -> dict[str, str]:
+    """As a reader has it, but nothing is downloaded."""
+    return clean_environment(
+        PATH=os.pathsep.join([str(python.parent), os.environ["PATH"]]),
+        PIP_NO_INDEX="1",
+        PIP_NO_DEPS="1",
+        PIP_NO_BUILD_ISOLATION="0",  # which says: no isolation
+        PIP_DISABLE_PIP_VERSION_CHECK="1",
+        PYTEST_DISABLE_PLUGIN_AUTOLOAD="1",
+        PYTHONDONTWRITEBYTECODE="1",
+    )
+
+
+def test_the_tutorial_works_line_by_line(python: Path, tmp_path: Path) -> None:
+    assert follow(DOCS / "plugins.md", Shell(tmp_path, environment(python))) >= 12
+
+
+def test_the_tour_works_line_by_line(python: Path, tmp_path: Path, engine: object) -> None:
+    for name in ("examples", "docs"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    assert follow(DOCS / "index.md", Shell(tmp_path, environment(python))) >= 6
+
+
+def test_what_a_page_shows_can_be_wrong() -> None:
+    assert shown("…\n3 passed in …", "...\n3 passed in 0.1s\n")
+    assert shown("a\n…\nb", "x\na\nc\nb\n")
+    assert not shown("3 passed", "13 passed\n")
+    assert not shown("a\nb", "a\nc\nb\n")
