@@ -82,7 +82,7 @@ def deciding_gateways(scope: Scope, graph: ControlFlow) -> Iterator[Gateway]:
     for node in scope.nodes:
         if isinstance(node, Gateway) and node.gateway_kind in ("exclusive", "inclusive"):
             out = graph.flows_out(node.id)
-            if len(out) > 1 or any(f.condition is not None for f in out):
+            if len(out) > 1 or any(f.condition is not None and not f.default for f in out):
                 yield node
 
 

@@ -180,7 +180,7 @@ class _Planner:
                     f"{self._named(flow.source)}",
                 )
                 return END
-            deciding = any(f.condition is not None for f in out)
+            deciding = any(f.condition is not None and not f.default for f in out)
             if len(out) != 1 or deciding or target in passed:
                 return Jump("step", target)
             passed.add(target)
