@@ -20,7 +20,6 @@ from typing import Any, NamedTuple
 from mutants import Mutant
 from orgflow.backends.n8n.engine.local import EngineRun, LocalEngine, RunRequest
 from orgflow.backends.n8n.runner import LocalRunner
-from orgflow.backends.n8n.script import OTHERWISE, Unplayable, decided_by, solve
 from orgflow.commands.driver import load, lower_model
 from orgflow.evaluation.replay import judge
 from random_walks import complete, random_walks
@@ -32,6 +31,7 @@ from orgflow_ir.pass_manager import PassContext
 from orgflow_ir.plugins import Registry
 from orgflow_ir.replay import follow
 from orgflow_ir.runs import Run, enumerate_runs
+from orgflow_ir.scripting import OTHERWISE, Unplayable, decided_by, solve
 from orgflow_ir.semantics import Game, Policy
 from orgflow_ir.target import executable_processes
 

@@ -25,12 +25,15 @@ MAX_SOURCES = 3
 
 class Style(NamedTuple):
     """What a target has its own of: the rules of gaps, the field names that it allows, and which
-    conditions it can say (`compile` gives `None` for a label and raises `ConditionError`)."""
+    conditions it can say (`compile` gives `None` for a label and raises `ConditionError`); a label
+    as the text of a value, and what a step that only decides is called."""
 
     unread_condition: type[Rule]
     unlabelled_branch: type[Rule]
     field_name: Callable[[str, str], str]
     compile: Callable[[Expression], Ast | None] = compile_condition
+    text: Callable[[str], str] = one_line
+    own_step: str = "the step before it"
 
 
 class Branch(NamedTuple):
@@ -105,8 +108,7 @@ def decide(scope: Scope, graph: ControlFlow, ctx: PassContext, style: Style) -> 
         sources = tuple(tasks) + ((trigger,) if trigger else ())
         sources = sources if setter in sources else (setter, *sources)
         labels = [
-            "the step before it" if s == gateway.id else f"`{graph.nodes[s].label}`"
-            for s in sources
+            style.own_step if s == gateway.id else f"`{graph.nodes[s].label}`" for s in sources
         ]
         result[gateway.id] = Decision(
             gateway=gateway,
@@ -236,9 +238,10 @@ def _branches(
                 )
         if tree is not None:
             trees[flow.id] = tree
-        label = one_line(flow.name) or (one_line(flow.condition.text) if flow.condition else "")
+        text = style.text
+        label = text(flow.name) or (text(flow.condition.text) if flow.condition else "")
         if not label and tree is None and not flow.default:
-            label = target_words(flow, graph) or "unnamed"
+            label = text(target_words(flow, graph)) or "unnamed"
             bare.append((flow, label))
         texts.append(label)
     if bare:
@@ -304,7 +307,7 @@ class _Variables:
     def take(
         self, gateway: Gateway, values: tuple[str, ...], setter: str, graph: ControlFlow
     ) -> str:
-        label = one_line(gateway.name).casefold()
+        label = self._style.text(gateway.name).casefold()
         if label:
             base = self._style.field_name(label, "decision")
         else:

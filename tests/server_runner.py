@@ -15,12 +15,12 @@ from typing import Any
 from orgflow.backends.n8n.engine.runs import EngineRun, NodeRun, RunRequest
 from orgflow.backends.n8n.format import short_type
 from orgflow.backends.n8n.runner import LocalRunner
-from orgflow.backends.n8n.script import Unplayable
 from orgflow.backends.n8n.server.client import Client
 from orgflow.backends.n8n.server.recording import Scenario, record
 
 from orgflow_ir.contracts import RunResult
 from orgflow_ir.runs import Run
+from orgflow_ir.scripting import Unplayable
 
 Json = dict[str, Any]
 

@@ -9,7 +9,6 @@ from orgflow.backends.n8n.compare.rules import COMPARE_RULES
 from orgflow.backends.n8n.emit import Emission, emit_process
 from orgflow.backends.n8n.examine import EXAMINE_RULES
 from orgflow.backends.n8n.format import Workflow, dumps
-from orgflow.backends.n8n.names import slug
 from orgflow.backends.n8n.parallel import report_parallel
 from orgflow.backends.n8n.target import N8N_TARGET
 from orgflow.backends.n8n.verify_rules import VERIFY_RULES
@@ -19,6 +18,7 @@ from orgflow.backends.n8n.workflow_check import check_workflow
 
 from orgflow_ir.contracts import Artifact, Backend, Runner
 from orgflow_ir.model import Model, Process
+from orgflow_ir.naming import slug
 from orgflow_ir.pass_manager import PassContext
 from orgflow_ir.source import SourceFile
 from orgflow_ir.target import TargetSpec, executable_processes

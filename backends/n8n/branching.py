@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from orgflow.backends.n8n import parameters as p
-from orgflow.backends.n8n.conditions import js_string, to_js
-from orgflow.backends.n8n.decisions import Branch, Decision
+from orgflow.backends.n8n.javascript import js_string, to_js
 from orgflow.backends.n8n.names import plain
 from orgflow.backends.n8n.sketch import Port
 
+from orgflow_ir.decisions import Branch, Decision
 from orgflow_ir.graph import ControlFlow
 from orgflow_ir.model import Event
 

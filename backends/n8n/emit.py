@@ -12,23 +12,26 @@ from dataclasses import dataclass, field
 
 from orgflow.backends.n8n import notes, rules
 from orgflow.backends.n8n import parameters as p
-from orgflow.backends.n8n.decisions import (
-    Decision,
-    decide,
-    preceding_words,
-    spoken,
-    target_words,
-)
 from orgflow.backends.n8n.inclusive import InclusiveJoin, inclusive_joins
-from orgflow.backends.n8n.names import plain, slug, title
+from orgflow.backends.n8n.names import field_name, plain, title
 from orgflow.backends.n8n.sketch import Port, Sketch, SketchNode
 
+from orgflow_ir.decisions import Decision, Style, decide, preceding_words, spoken, target_words
 from orgflow_ir.graph import ControlFlow
 from orgflow_ir.model import Event, Flow, Gateway, Model, Process, Task
+from orgflow_ir.naming import slug
 from orgflow_ir.pass_manager import PassContext
 
 MERGE_INPUTS = 10
 """Most inputs a Merge node offers (DESIGN); wider joins are nested."""
+
+STYLE = Style(
+    rules.UnreadCondition,
+    rules.UnlabelledBranch,
+    field_name,
+    text=plain,
+    own_step="the decision node before it",
+)
 
 
 @dataclass(eq=False, repr=False)
@@ -62,7 +65,7 @@ def emit_process(model: Model, process: Process, ctx: PassContext) -> Emission:
         process,
         graph,
         Sketch(),
-        decide(process, graph, ctx),
+        decide(process, graph, ctx, STYLE),
         inclusive_joins(process, graph, ctx),
     )
     _Emitter(emission, model, ctx).run()

@@ -1,12 +1,10 @@
-"""Names people read: node names, decision variables and their values, made from labels."""
+"""Names people read: node names and decision variables, made from labels."""
 
 from __future__ import annotations
 
-import re
-import unicodedata
-from collections.abc import Iterable
-
+from orgflow_ir import naming
 from orgflow_ir.model import Model, Process
+from orgflow_ir.naming import one_line, slug
 
 _RESERVED = frozenset(
     {
@@ -30,12 +28,9 @@ MAX_NAME = 100
 
 
 def plain(text: str) -> str:
-    """One line of text that n8n does not take for an expression: no control characters, white
-    space folded, no leading `=` (N8N.md: a parameter that starts with `=` is evaluated)."""
-    cleaned = text
-    if not text.isprintable():  # which all but few labels are
-        cleaned = "".join(" " if unicodedata.category(c) in ("Cc", "Zl", "Zp") else c for c in text)
-    return " ".join(cleaned.split()).lstrip("= ").strip()
+    """One line of text that n8n does not take for an expression: no leading `=` (N8N.md: a
+    parameter that starts with `=` is evaluated)."""
+    return one_line(text).lstrip("= ").strip()
 
 
 class Names:
@@ -62,17 +57,6 @@ class Names:
         return name
 
 
-_FOLD = str.maketrans({"ß": "ss", "æ": "ae", "ø": "o", "đ": "d", "ł": "l", "Æ": "AE", "Ø": "O"})
-
-
-def slug(text: str, *, words: int = 8) -> str:
-    """A field name: lower-case ASCII words joined by `_`; the empty string where none is left."""
-    ascii_text = unicodedata.normalize("NFKD", text.translate(_FOLD))
-    ascii_text = ascii_text.encode("ascii", "ignore").decode().lower()
-    parts = re.findall(r"[a-z0-9]+", ascii_text.replace("'", ""))
-    return "_".join(parts[:words])
-
-
 def field_name(text: str, fallback: str) -> str:
     """`slug(text)` as something that can stand behind a dot in JavaScript."""
     name = slug(text) or slug(fallback) or "decision"
@@ -81,21 +65,6 @@ def field_name(text: str, fallback: str) -> str:
     return name
 
 
-def unique(values: Iterable[str], fallback: str) -> list[str]:
-    """The values in order, each made non-empty and different from those before it."""
-    result: list[str] = []
-    for value in values:
-        base = value or fallback
-        candidate, number = base, 2
-        while candidate in result:
-            candidate = f"{base} ({number})"
-            number += 1
-        result.append(candidate)
-    return result
-
-
 def title(model: Model, process: Process) -> str:
-    """The process's name, its pool's, the model's or the file's: what the workflow is called."""
-    pool = next((p.name for p in model.pools if p.process == process.id), "")
-    stem = model.source.replace("\\", "/").rsplit("/", 1)[-1].split(".")[0]
-    return next((plain(n) for n in (process.name, pool, model.name, stem) if plain(n)), "Process")
+    """What the workflow of a process is called."""
+    return plain(naming.title(model, process)) or "Process"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from orgflow.backends.n8n import rules
-from orgflow.backends.n8n.decisions import Decision
 from orgflow.backends.n8n.names import plain
 
+from orgflow_ir.decisions import Decision
 from orgflow_ir.model import Event, Gateway, Task
 from orgflow_ir.pass_manager import PassContext
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import itertools
 
 from orgflow.backends.n8n import rules
-from orgflow.backends.n8n.decisions import spoken
 
+from orgflow_ir.decisions import spoken
 from orgflow_ir.graph import ControlFlow, reach
 from orgflow_ir.model import Event, Gateway, Node, Process
 from orgflow_ir.pass_manager import PassContext

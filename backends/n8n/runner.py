@@ -10,11 +10,12 @@ from orgflow.backends.n8n.emit import Emission, emit_process
 from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.engine.runs import EngineRun, RunRequest
 from orgflow.backends.n8n.format import Workflow
-from orgflow.backends.n8n.script import Unplayable, script
+from orgflow.backends.n8n.script import script
 
 from orgflow_ir.contracts import NodeExecution, Runner, RunResult
 from orgflow_ir.model import Model
 from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.scripting import Unplayable
 
 if TYPE_CHECKING:
     from orgflow_ir.runs import Run

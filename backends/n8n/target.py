@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from orgflow.backends.n8n.inclusive import inclusive_joins
-from orgflow.backends.n8n.lowerings import LOWERINGS, conditional_splits, mixed_gateways
 from orgflow.backends.n8n.versions import KNOWN_VERSIONS
 
 from orgflow_ir.graph import ControlFlow
+from orgflow_ir.lowerings import LOWERINGS, conditional_splits, mixed_gateways
 from orgflow_ir.model import Gateway, Model, Process
 from orgflow_ir.pass_manager import PassContext
 from orgflow_ir.target import Illegal, Legal, LegalIf, TargetSpec

@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from orgflow.backends.n8n.branching import condition
-from orgflow.backends.n8n.decisions import Decision
 from orgflow.backends.n8n.format import TYPE_PREFIX
 from orgflow.backends.n8n.machine.merges import is_expression, mapping
 from orgflow.backends.n8n.verify.matching import Matching, Row
 from orgflow.backends.n8n.verify.reference import Reference
 
+from orgflow_ir.decisions import Decision
 from orgflow_ir.verification import Changed
 
 _REFERENCE = re.compile(r"\$\(\s*(?:'((?:[^'\\]|\\.)*)'|\"((?:[^\"\\]|\\.)*)\")\s*\)")

@@ -3,18 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from orgflow.backends.n8n.conditions import (
-    ConditionError,
-    compile_condition,
-    evaluate,
-    js_string,
-    parse,
-    to_js,
-    variables,
-)
-from orgflow.backends.n8n.script import Unplayable, solve
+from orgflow.backends.n8n.javascript import js_string, to_js
 
+from orgflow_ir.conditions import ConditionError, compile_condition, evaluate, parse, variables
 from orgflow_ir.model import Expression
+from orgflow_ir.scripting import Unplayable, solve
 
 
 def js(text: str) -> str:

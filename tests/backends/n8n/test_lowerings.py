@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from model_gen import random_model
 from orgflow.backends.n8n.engine.local import LocalEngine
-from orgflow.backends.n8n.lowerings import LOWERINGS, mixed_gateways
 from orgflow.backends.n8n.runner import LocalRunner
 from orgflow.backends.n8n.target import N8N_TARGET
 from orgflow.evaluation.replay import replay_model
 
+from orgflow_ir.lowerings import LOWERINGS, mixed_gateways
 from orgflow_ir.model import Event, Expression, Flow, Gateway, Model, Process, Task
 from orgflow_ir.pass_manager import PassContext
 from orgflow_ir.runs import enumerate_runs
