@@ -29,6 +29,7 @@ _COMMANDS: dict[str, str] = {
     "engine": "Install or show the local engine that `run` and `eval` use.",
     "eval": "Measure the compiler on a suite of models.",
     "new": "Make a package with a backend, a frontend or a pass of your own.",
+    "completion": "Print what makes a shell complete orgflowc.",
 }
 """Every command with its line of help, here so that `--help` imports none of them."""
 
@@ -90,13 +91,29 @@ def _discard_stdout() -> None:
         os.dup2(nowhere.fileno(), 1)
 
 
+def _version(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
+    if not wanted or ctx.resilient_parsing:
+        return
+    from orgflow.commands.version import version_text
+
+    click.echo(version_text())
+    ctx.exit()
+
+
 @click.group(
     cls=LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="Exit codes: 0 no errors, 1 the model has errors or a run differs, 2 misuse or our "
     "fault, 3 a server failed, 130 interrupted.",
 )
-@click.version_option(package_name="orgflow", prog_name="orgflowc")
+@click.option(
+    "--version",
+    is_flag=True,
+    expose_value=False,
+    is_eager=True,
+    callback=_version,
+    help="Show the version and the plugins, and exit.",
+)
 def orgflowc() -> None:
     """Compile the processes of an organisation into automation that runs."""
 

@@ -6,6 +6,7 @@ import io
 from pathlib import Path
 
 import click
+from orgflow.commands.completing import FILE
 from orgflow.commands.driver import STDIN, check_source
 from orgflow.commands.options import resolve_target, source_options
 from orgflow.commands.output import write_files
@@ -16,7 +17,7 @@ from orgflow_ir.source import SourceFile
 
 
 @click.command("check", short_help="Find what is wrong with models.")
-@click.argument("in_", metavar="IN...", nargs=-1, required=True)
+@click.argument("in_", metavar="IN...", nargs=-1, required=True, type=FILE)
 @click.option(
     "--target", metavar="T[{option=value,…}]", help="Also find what this target cannot say."
 )

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import click
+from orgflow.commands.completing import FILE, targets
 from orgflow.commands.driver import compile_model
 from orgflow.commands.options import process_option, resolve_target, source_options
 from orgflow.commands.output import (
@@ -23,11 +24,12 @@ from orgflow_ir.source import SourceFile
 
 
 @click.command("compile", short_help="Compile a model into a workflow of the target.")
-@click.argument("in_", metavar="IN")
+@click.argument("in_", metavar="IN", type=FILE)
 @click.option(
     "--target",
     required=True,
     metavar="T[{option=value,…}]",
+    shell_complete=targets,
     help="Target, e.g. n8n or 'n8n{version=2.41,people=placeholder}'.",
 )
 @click.option(
@@ -37,6 +39,7 @@ from orgflow_ir.source import SourceFile
     "--check",
     "golden",
     metavar="GOLDEN",
+    type=FILE,
     help="Write nothing; compare with this file (or folder), exit 1 with the difference.",
 )
 @click.option(

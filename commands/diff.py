@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 from orgflow.commands import driver
+from orgflow.commands.completing import FILE, frontends
 from orgflow.commands.output import write_stdout
 from orgflow.commands.session import Session, leave, text_width
 
@@ -18,12 +19,13 @@ SAME, DIFFERENT, NOT_COMPARED = 0, 1, 2
 
 
 @click.command("diff", short_help="Say what changed between two versions.")
-@click.argument("old", metavar="OLD")
-@click.argument("new", metavar="NEW")
+@click.argument("old", metavar="OLD", type=FILE)
+@click.argument("new", metavar="NEW", type=FILE)
 @click.option(
     "--from",
     "from_",
     metavar="FRONTEND",
+    shell_complete=frontends,
     help="Format of both inputs; needed for `-`, else known by the suffix.",
 )
 @click.option(

@@ -172,10 +172,10 @@ def choose_frontend(
 
 def choose_backend(name: str, registry: Registry) -> Backend:
     """The backend of that name. Raises `UnknownName`."""
-    backends = registry.backends
-    if name not in backends:
-        raise UnknownName("target", name, tuple(backends))
-    return backends[name]
+    backend = registry.backend(name)
+    if backend is None:
+        raise UnknownName("target", name, tuple(registry.backends))
+    return backend
 
 
 def with_outside(
@@ -223,7 +223,7 @@ def check_source(source: SourceFile, model: Model, ctx: PassContext, from_: str 
 def own_backend(source: SourceFile, registry: Registry, from_: str | None) -> Backend | None:
     """The backend of the name of the frontend that reads `source`, if there is one."""
     frontend = choose_frontend(source, registry, PassContext(), from_)
-    return registry.backends.get(frontend.name) if frontend is not None else None
+    return registry.backend(frontend.name) if frontend is not None else None
 
 
 def compile_model(

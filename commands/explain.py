@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import click
+from orgflow.commands.completing import codes
 from orgflow.commands.driver import suggestion
 from orgflow.commands.output import write_stdout
 
@@ -10,7 +11,7 @@ from orgflow_ir.plugins import Registry
 
 
 @click.command("explain", short_help="Explain a diagnostic code.")
-@click.argument("code", metavar="CODE")
+@click.argument("code", metavar="CODE", shell_complete=codes)
 def command(code: str) -> None:
     """Explain the diagnostic CODE (OF201) or its name (deadlocked-join)."""
     rules = Registry().rules

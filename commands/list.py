@@ -30,8 +30,12 @@ _LEGEND = (
 )
 
 
+def _kinds(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
+    return [kind for kind in KINDS if kind.startswith(incomplete)]
+
+
 @click.command("list", short_help="List frontends, backends, passes, agents, rules, constructs.")
-@click.argument("kind", metavar="|".join(KINDS))
+@click.argument("kind", metavar="|".join(KINDS), shell_complete=_kinds)
 @click.option("--matrix", is_flag=True, help="With constructs: what each target can say.")
 def command(kind: str, matrix: bool) -> None:
     """List what there is of one kind, one a line."""

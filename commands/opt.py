@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
+from orgflow.commands.completing import FILE, passes
 from orgflow.commands.options import resolve_target, source_options
 from orgflow.commands.output import write_files, write_stdout
 from orgflow.commands.session import Session, exit_code, leave
@@ -14,11 +15,12 @@ from orgflow_ir.pass_manager import Pass, PassManager, PipelineError, parse_pipe
 
 
 @click.command("opt", short_help="Run passes on a model and print the model that results.")
-@click.argument("in_", metavar="IN")
+@click.argument("in_", metavar="IN", type=FILE)
 @click.option(
     "--passes",
     required=True,
     metavar="'a,b{x=1}'",
+    shell_complete=passes,
     help="Passes in order, with options; empty for none.",
 )
 @click.option("--target", metavar="T", help="Target that the passes are told about.")

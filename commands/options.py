@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypeVar
 
 import click
+from orgflow.commands.completing import frontends, reporters
 from orgflow.commands.driver import UnknownName, choose_backend, suggestion
 
 from orgflow_ir.contracts import Backend
@@ -90,6 +91,7 @@ def diagnostics_options(function: F) -> F:
         "--format",
         "format_",
         metavar="text|json|sarif",
+        shell_complete=reporters,
         default="text",
         help="Form of the diagnostics on standard error.  [default: text]",
     )(function)
@@ -102,5 +104,6 @@ def source_options(function: F) -> F:
         "--from",
         "from_",
         metavar="FRONTEND",
+        shell_complete=frontends,
         help="Format of the input; needed for `-`, else known by the suffix.",
     )(function)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import click
+from orgflow.commands.completing import FILE
 from orgflow.commands.driver import lower_model
 from orgflow.commands.options import process_option, resolve_target, source_options
 from orgflow.commands.output import write_stdout
@@ -18,7 +19,7 @@ MISUSE = 2
 
 
 @click.command("run", short_help="Run a model on the target's engine and compare.")
-@click.argument("in_", metavar="IN")
+@click.argument("in_", metavar="IN", type=FILE)
 @click.option(
     "--target", default="n8n", metavar="T[{option=value,…}]", help="Target.  [default: n8n]"
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import click
+from orgflow.commands.completing import FILE
 from orgflow.commands.driver import check_model
 from orgflow.commands.options import process_option, source_options
 from orgflow.commands.output import write_stdout
@@ -13,7 +14,7 @@ from orgflow_ir.target import executable_processes
 
 
 @click.command("trace", short_help="Print the runs of a model, one a line.")
-@click.argument("in_", metavar="IN")
+@click.argument("in_", metavar="IN", type=FILE)
 @click.option(
     "--max",
     "maximum",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 from orgflow.commands import driver
+from orgflow.commands.completing import FILE
 from orgflow.commands.options import process_option, resolve_target, source_options
 from orgflow.commands.output import write_stdout
 from orgflow.commands.session import Session, exit_code, leave
@@ -32,8 +33,8 @@ _HOW = {
 
 
 @click.command("verify", short_help="Show that a workflow does what a model says.")
-@click.argument("model_", metavar="MODEL")
-@click.argument("workflow", metavar="WORKFLOW")
+@click.argument("model_", metavar="MODEL", type=FILE)
+@click.argument("workflow", metavar="WORKFLOW", type=FILE)
 @click.option(
     "--target", default="n8n", metavar="T[{option=value,…}]", help="Target.  [default: n8n]"
 )

@@ -185,6 +185,16 @@ class Registry:
         """Backends by name."""
         return self._table("orgflow_backends", Backend)
 
+    def backend(self, name: str) -> Backend | None:
+        """The backend of a name. Where there are no outside plugins only its own module is
+        imported, which is what a quick start needs."""
+        module = f"orgflow.backends.{name}"
+        plugins = self._manager.list_name_plugin()
+        if "backends" in self.__dict__ or module not in BUILTINS or len(plugins) > len(BUILTINS):
+            return self.backends.get(name)
+        own: Iterable[Backend] = self._manager.get_plugin(module).orgflow_backends()
+        return next((b for b in own if b.name == name), None)
+
     @cached_property
     def lowerings(self) -> dict[str, tuple[Lowering, ...]]:
         """Lowerings that plugins add to targets, by target, in the order of their names."""

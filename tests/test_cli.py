@@ -20,7 +20,8 @@ from orgflow.commands.options import parse_target
 Invoke = Callable[..., Ran]
 
 COMMANDS = (
-    "compile", "check", "explain", "opt", "list", "trace", "diff", "run", "engine", "eval", "new",
+    "compile", "check", "explain", "opt", "list", "trace", "verify", "diff", "run", "engine", "eval",
+    "new", "completion",
 )  # fmt: skip
 
 
@@ -76,7 +77,9 @@ def test_every_command_has_help(invoke: Invoke, command: str) -> None:
 
 
 def test_version(invoke: Invoke) -> None:
-    assert invoke("--version").out.startswith("orgflowc, version ")
+    first, second = invoke("--version").out.splitlines()
+    assert first.startswith("orgflowc 0.")
+    assert second == "no plugins"
 
 
 # -- compile ---------------------------------------------------------------------------------

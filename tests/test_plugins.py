@@ -99,6 +99,18 @@ def test_a_plugin_adds_a_target_and_a_pass(tmp_path: Path, model: Path) -> None:
     assert "no rule `OF299`" in orgflowc("explain", "OF299").err
 
 
+def test_the_version_names_the_plugins(tmp_path: Path) -> None:
+    install(tmp_path / "site", "acme", PLUGIN)
+    env = install(tmp_path / "site", "broken", "raise RuntimeError('no')")
+    ran = orgflowc("--version", env=env)
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.splitlines()[1:] == [
+        "plugins:",
+        "  acme  from acme 1.0",
+        "  broken  from broken 1.0  (cannot be used; `orgflowc list backends` says why)",
+    ]
+
+
 HEAD = "from orgflow_ir.plugins import hookimpl\n"
 BACKEND = (
     HEAD

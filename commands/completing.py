@@ -1,0 +1,52 @@
+"""What the shell offers when Tab is pressed: names of targets, formats, rules; else files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import click
+
+FILE = click.Path(readable=False)
+"""A path that the shell completes; whether it can be read is judged, with a code, when it is."""
+
+
+def _beginning(names: Iterable[str], incomplete: str) -> list[str]:
+    return [name for name in names if name.startswith(incomplete)]
+
+
+def targets(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
+    """Names of backends."""
+    from orgflow_ir.plugins import Registry
+
+    return _beginning(Registry().backends, incomplete)
+
+
+def frontends(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
+    """Names of frontends."""
+    from orgflow_ir.plugins import Registry
+
+    return _beginning(Registry().frontends, incomplete)
+
+
+def reporters(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
+    """Forms of diagnostics."""
+    from orgflow_ir.plugins import Registry
+
+    return _beginning(Registry().reporters, incomplete)
+
+
+def codes(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
+    """Codes of rules, or their names."""
+    from orgflow_ir.plugins import Registry
+
+    rules = Registry().rules
+    names = rules if incomplete[:1] in ("", "O") else (rule.name for rule in rules.values())
+    return _beginning(names, incomplete)
+
+
+def passes(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
+    """Names of passes, after those of the list that are there already."""
+    from orgflow_ir.plugins import Registry
+
+    done, comma, last = incomplete.rpartition(",")
+    return [done + comma + name for name in _beginning(Registry().passes, last)]
