@@ -40,6 +40,9 @@ KINDS = ("bpmn", "pme", "ir", "n8n", "verify", "diff")
 """What the first byte of an input chooses; the second holds flags, the rest is the file."""
 
 SUFFIXES = {"bpmn": ".bpmn", "pme": ".pme.json", "ir": ".ir.json"}
+OTHERS = ("bpmn", "asl", "svg", "mermaid")
+"""Targets that two more bits of the flags choose from."""
+
 SECONDS = 10
 MEMORY = 1 << 30
 _CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e]")
@@ -117,6 +120,8 @@ class Target:
             self._compile(model, n8n, source, flags)
         if flags & 8 and len(list(model.scopes())) < SMALL:
             self._trace(model)
+        if flags & 32:
+            self._other(model, OTHERS[flags >> 6], source)
         return f"{kind} {'has errors' if ctx.has_errors else 'read'}"
 
     def _round_trip(self, model: Any) -> None:
@@ -149,6 +154,29 @@ class Target:
             ctx = PassContext(registry=self.registry)
             n8n.verify(model, SourceFile("w.json", made[0].text.encode()), ctx)
             self._said(ctx, source)
+
+    def _other(self, model: Any, name: str, source: Any) -> None:
+        from xml.etree import ElementTree
+
+        from orgflow_ir.pass_manager import PassContext
+        from orgflow_ir.source import SourceFile
+
+        ctx = PassContext(registry=self.registry)
+        backend = self.registry.backends[name]
+        made = self.driver.compile_model(model, backend, ctx, allow_lossy=True, force=True)
+        self._said(ctx, source)
+        for artifact in made or ():
+            data = artifact.text.encode()
+            if name == "asl":
+                json.loads(data)
+            elif name == "svg":
+                ElementTree.fromstring(data)
+            elif name == "bpmn":
+                ctx = PassContext(registry=self.registry)
+                again = SourceFile("again.bpmn", data)
+                if self.driver.load(again, self.registry, ctx, from_="bpmn", diagram=True) is None:
+                    raise Fault("bpmn", "the bpmn frontend refuses what the backend wrote")
+                self._said(ctx, again)
 
     def _trace(self, model: Any) -> None:
         from orgflow_ir.run_json import run_labels, run_to_dict

@@ -73,6 +73,9 @@ class _Planner:
             flows = tuple(self._to(n) for n in graph.entries)
             if len(flows) == 1:
                 machine = self._machine(self._resolve(flows[0], None), None, 0)
+            elif not flows:  # every node is in a cycle
+                self._fault("", "nothing in it ever begins")
+                machine = self._machine(END, None, 0)
             else:
                 machine = self._machine(self._fork("", flows, None, 0), None, 0)
         deep = [f for f in self.faults if f.reason == _TOO_DEEP]

@@ -178,6 +178,21 @@ def test_ways_out_of_a_switch_come_in_the_order_of_its_outputs() -> None:
     assert list(choices(0, 2)) == [(0, 0)]
 
 
+def test_a_cycle_that_nothing_enters_is_refused_by_the_asl_target() -> None:
+    registry = Registry(outside=False)
+    ctx = PassContext(registry=registry)
+    content = (
+        '<exclusiveGateway id="a"/><task id="t" name="T"/>'
+        '<sequenceFlow id="f" sourceRef="a" targetRef="t"/>'
+        '<sequenceFlow id="g" sourceRef="t" targetRef="a"/>'
+    )
+    source = SourceFile("m.bpmn", process(content).encode())
+    model = driver.load(source, registry, ctx, from_="bpmn")
+    assert model is not None
+    assert driver.compile_model(model, registry.backends["asl"], ctx, force=True) is None
+    assert any("nothing in it ever begins" in d.message for d in ctx.diagnostics)
+
+
 def test_a_deadlock_is_still_one() -> None:
     """The fix of what begins without a start must not hide what is wrong."""
     registry = Registry(outside=False)
