@@ -40,6 +40,13 @@ class Figure:
 
 def main() -> int:
     """Measure everything, print the table, say whether every target was met."""
+    figures = measure_all()
+    print(table(figures))
+    return int(any(f.target is not None and f.value > f.target for f in figures))
+
+
+def measure_all() -> list[Figure]:
+    """Every figure, in the order of the table."""
     figures: list[Figure] = []
     with tempfile.TemporaryDirectory() as folder:
         command = installed_copy(Path(folder))
@@ -47,8 +54,7 @@ def main() -> int:
         figures += in_process(command)
         for size in SIZES:
             figures += growing(command, Path(folder), size)
-    print(table(figures))
-    return int(any(f.target is not None and f.value > f.target for f in figures))
+    return figures
 
 
 def installed_copy(folder: Path) -> dict[str, str]:
