@@ -3,23 +3,35 @@
 from __future__ import annotations
 
 import io
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
-from orgflow.commands.completing import FILE
+from orgflow.commands.accepting import Acceptance
+from orgflow.commands.completing import FILE, targets
 from orgflow.commands.driver import STDIN, check_source
+from orgflow.commands.inputs import expand
 from orgflow.commands.options import resolve_target, source_options
 from orgflow.commands.output import write_files
 from orgflow.commands.session import Session, exit_code, leave
 
 from orgflow_ir.contracts import Backend
+from orgflow_ir.rules import UnreadableInput
 from orgflow_ir.source import SourceFile
+
+MANY = 20
+"""From so many files on a terminal shows how far it is."""
 
 
 @click.command("check", short_help="Find what is wrong with models.")
 @click.argument("in_", metavar="IN...", nargs=-1, required=True, type=FILE)
 @click.option(
-    "--target", metavar="T[{option=value,…}]", help="Also find what this target cannot say."
+    "--target",
+    metavar="T[{option=value,…}]",
+    shell_complete=targets,
+    help="Also find what this target cannot say.",
 )
 @click.option("--strict", is_flag=True, help="Warnings count for the exit code, too.")
 @click.option("-o", "output", metavar="FILE", help="Write the diagnostics there, not to stderr.")
@@ -33,17 +45,27 @@ def command(
     format_: str,
     verbose: bool,
 ) -> None:
-    """Check the models in IN (files, or - with --from).
+    """Check the models in IN (files, folders with all models in them, or - with --from).
 
-    Diagnostics go to standard error. Exit code 1: some model has errors.
+    Diagnostics go to standard error. Exit code 1: some model has errors. Findings that a model or
+    the nearest orgflow.toml suppresses, with a reason, do not count; -v shows them.
     """
     session = Session(format_, verbose=verbose)
     backend: Backend | None = None
     options: dict[str, str] = {}
     if target is not None:
         backend, options = resolve_target(target, session.registry)
-    for path in in_:
-        _check_one(session, path, from_, backend, options)
+    files, empty = expand(in_, session.registry.frontends)
+    accepted = Acceptance(session.registry, errors=True, whole=backend is not None)
+    ctx = session.context()
+    for folder in empty:
+        session.inputs.append(folder)
+        ctx.emit(UnreadableInput, f"{folder} has no models in it", help="name a file or a folder")
+    with _progress(files) as paths:
+        for path in paths:
+            _check_one(session, path, from_, backend, options, accepted)
+    accepted.report_unused(ctx)
+    session.collect(ctx)
     if output is None:
         session.show(always=True)
     else:
@@ -53,12 +75,26 @@ def command(
     leave(exit_code(session.diagnostics, strict=strict))
 
 
+@contextmanager
+def _progress(files: Sequence[str]) -> Iterator[Iterator[str]]:
+    """The files one by one, with a bar on a terminal where they are many."""
+    if len(files) < MANY or sys.stderr is None or not sys.stderr.isatty():
+        yield iter(files)
+        return
+    from rich.console import Console
+    from rich.progress import track
+
+    console = Console(stderr=True)
+    yield iter(track(files, "checking", console=console, transient=True))
+
+
 def _check_one(
     session: Session,
     path: str,
     from_: str | None,
     backend: Backend | None,
     options: dict[str, str],
+    accepted: Acceptance,
 ) -> None:
     ctx = session.context()
     model = session.load(path, ctx, from_)
@@ -74,4 +110,5 @@ def _check_one(
             own = own_backend(source, session.registry, from_)
             if own is not None:
                 own.examine(source, ctx)
+    accepted.apply(None if path == "-" else path, model, ctx)
     session.collect(ctx)

@@ -15,12 +15,13 @@ from orgflow.commands.output import (
     write_files,
     write_stdout,
 )
-from orgflow.commands.session import Session, exit_code, leave, text_width
+from orgflow.commands.session import Session, configuration_for, exit_code, leave, text_width
 
 from orgflow_ir.contracts import Artifact, Backend
 from orgflow_ir.model import Model
 from orgflow_ir.pass_manager import PassContext
 from orgflow_ir.source import SourceFile
+from orgflow_ir.suppression import carries_any
 
 
 @click.command("compile", short_help="Compile a model into a workflow of the target.")
@@ -93,6 +94,7 @@ def command(
         )  # fmt: skip
         if verify and artifacts is not None and not _verified(model, artifacts, backend, ctx):
             artifacts = None
+        _accept(in_, model, session, ctx)
     session.collect(ctx)
     code = exit_code(session.diagnostics)
     try:
@@ -108,6 +110,15 @@ def command(
     finally:
         session.show()
     leave(code)
+
+
+def _accept(in_: str, model: Model, session: Session, ctx: PassContext) -> None:
+    """Mark warnings and infos that the model or an orgflow.toml accepts; errors stay errors."""
+    path = None if in_ == "-" else in_
+    if carries_any(model) or (path is not None and configuration_for(path) is not None):
+        from orgflow.commands.accepting import Acceptance
+
+        Acceptance(session.registry, errors=False, whole=True).apply(path, model, ctx)
 
 
 def _verified(

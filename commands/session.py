@@ -27,6 +27,8 @@ def exit_code(diagnostics: Iterable[Diagnostic], *, strict: bool = False) -> int
     """0 no errors, 1 the model has errors (or, `strict`, warnings), 2 misuse or our fault."""
     worst = 0
     for d in diagnostics:
+        if d.suppressed is not None:
+            continue
         if d.severity is Severity.ERROR:
             ours = d.code in MISUSE_CODES or d.code.startswith("OF9")
             worst = max(worst, 2 if ours else 1)
@@ -146,6 +148,21 @@ class Session:
             for scope in model.scopes()
             for node in scope.nodes
         }
+
+
+def configuration_for(path: str) -> str | None:
+    """The `orgflow.toml` in the folder of a file or the nearest one above it, not beyond the root
+    of a repository."""
+    folder = os.path.dirname(os.path.abspath(path))
+    while True:
+        found = os.path.join(folder, "orgflow.toml")
+        if os.path.isfile(found):
+            relative = os.path.relpath(found)
+            return found if relative.startswith(os.path.join("..", "..")) else relative
+        above = os.path.dirname(folder)
+        if above == folder or os.path.exists(os.path.join(folder, ".git")):
+            return None
+        folder = above
 
 
 def wants_colour() -> bool:

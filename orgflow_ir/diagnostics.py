@@ -87,6 +87,7 @@ class Diagnostic(Value):
     """One fault, said once: lower case, no full stop, elements in backticks by their label.
 
     `message` says what is wrong, only `help` what to do. `trace` is a run that shows the fault.
+    `suppressed` is the reason why somebody accepts it: it counts for nothing then.
     """
 
     code: str
@@ -100,6 +101,7 @@ class Diagnostic(Value):
     help: str | None = None
     fix: Fix | None = None
     source: str | None = None
+    suppressed: str | None = None
 
 
 class FixError(ValueError):

@@ -192,7 +192,8 @@ class Registry:
         plugins = self._manager.list_name_plugin()
         if "backends" in self.__dict__ or module not in BUILTINS or len(plugins) > len(BUILTINS):
             return self.backends.get(name)
-        own: Iterable[Backend] = self._manager.get_plugin(module).orgflow_backends()
+        plugin: Any = self._manager.get_plugin(module)
+        own: Iterable[Backend] = plugin.orgflow_backends()
         return next((b for b in own if b.name == name), None)
 
     @cached_property

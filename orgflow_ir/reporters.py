@@ -38,23 +38,32 @@ def ordered(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
 
 
 def counts(diagnostics: Iterable[Diagnostic]) -> dict[str, int]:
-    """How many of each severity: `{"error": 0, "warning": 2, "info": 1}`."""
+    """How many of each severity: `{"error": 0, "warning": 2, "info": 1}`; where some are
+    suppressed, how many of them under `suppressed` instead."""
     found = {s.value: 0 for s in Severity}
     for d in diagnostics:
-        found[d.severity.value] += 1
+        key = d.severity.value if d.suppressed is None else "suppressed"
+        found[key] = found.get(key, 0) + 1
     return found
 
 
 def summary(diagnostics: Iterable[Diagnostic], inputs: Iterable[str] = ()) -> str:
     """`2 errors, 1 warning in order.bpmn`; infos are counted only where nothing else is."""
+    diagnostics = list(diagnostics)
     found = counts(diagnostics)
+    hidden = found.pop("suppressed", 0)
     shown = [(n, word) for word, n in found.items() if n and word != "info"]
     shown = shown or [(n, word) for word, n in found.items() if n]
     said = ", ".join(f"{n} {word}{'s' if n > 1 else ''}" for n, word in shown) or "nothing found"
+    said += f", {hidden} suppressed" if hidden else ""
     names = list(dict.fromkeys(inputs))
     if not names:
         return said
-    return f"{said} in {names[0] if len(names) == 1 else f'{len(names)} files'}"
+    if len(names) == 1:
+        return f"{said} in {names[0]}"
+    told = {d.loc.file if d.loc else None for d in diagnostics if d.suppressed is None}
+    part = 0 if None in told else len(told.intersection(names))
+    return f"{said} in {f'{part} of ' if part else ''}{len(names)} files"
 
 
 @dataclass(frozen=True)
@@ -75,7 +84,8 @@ class TextReporter(Reporter):
 
     def report(self, diagnostics: Iterable[Diagnostic], out: TextIO) -> None:
         items = ordered(diagnostics)
-        for item, more in self._folded(items):
+        told = [d for d in items if d.suppressed is None or self.verbose]
+        for item, more in self._folded(told):
             for line in self._lines(item):
                 out.write(line.rstrip() + "\n")
             if more:
@@ -117,7 +127,10 @@ class TextReporter(Reporter):
 
     def _lines(self, d: Diagnostic) -> Iterator[str]:
         place = f"{self._paint('bold', printable(str(d.loc)))}: " if d.loc is not None else ""
-        yield f"{place}{self._paint(d.severity.value, d.severity.value)} {d.code} [{d.name}]"
+        word = self._paint(d.severity.value, d.severity.value)
+        if d.suppressed is not None:
+            word = self._paint("dim", f"suppressed {d.severity.value}")
+        yield f"{place}{word} {d.code} [{d.name}]"
         yield from self._wrap(d.message, "  ", "  ")
         yield from self._excerpt(d.loc)
         for related in d.related:
@@ -127,6 +140,8 @@ class TextReporter(Reporter):
             yield from self._wrap(self._trace(d), "  run: ", "       ")
         if d.help:
             yield from self._wrap(d.help, "  help: ", "        ")
+        if d.suppressed is not None:
+            yield from self._wrap(d.suppressed, "  accepted: ", "            ")
         if d.fix is not None:
             yield from self._wrap(f"{d.fix.title} ({d.fix.applicability})", "  fix: ", "       ")
 

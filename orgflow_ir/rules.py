@@ -57,6 +57,60 @@ class UnknownFormat(Rule):
     severity = Severity.ERROR
 
 
+class InvalidConfiguration(Rule):
+    """
+    What it finds
+        An `orgflow.toml` that cannot be read: no TOML, a key that means nothing, a value of the
+        wrong type.
+    Why it is wrong
+        What it says would be ignored without a word.
+    Example
+        `[[supress]]` instead of `[[suppress]]`.
+    Instead
+        Mend what the message names; the command reference shows every key.
+    """
+
+    code = "OF004"
+    name = "invalid-configuration"
+    severity = Severity.ERROR
+
+
+class UnusedSuppression(Rule):
+    """
+    What it finds
+        A suppression, in a model or in `orgflow.toml`, of something that is not found.
+    Why it is wrong
+        The fault was mended or never there; left standing, the suppression will hide the next one.
+    Example
+        `orgflow:suppress="OF203: both may run"` at a gateway whose branches are joined by now.
+    Instead
+        Take the suppression out.
+    """
+
+    code = "OF005"
+    name = "unused-suppression"
+    severity = Severity.WARNING
+
+
+class FaultySuppression(Rule):
+    """
+    What it finds
+        A suppression without a reason, of a rule that does not exist, or of one that cannot be
+        suppressed: only findings about what a model says can (OF1xx to OF5xx).
+    Why it is wrong
+        It has no effect. A reason is asked for because whoever reads the model next has to know
+        why the finding is wrong or harmless.
+    Example
+        `orgflow:suppress="OF203"`
+    Instead
+        `orgflow:suppress="OF203: sending the note twice does no harm"`
+    """
+
+    code = "OF006"
+    name = "faulty-suppression"
+    severity = Severity.WARNING
+
+
 class CrashedPass(Rule):
     """
     What it finds
@@ -95,6 +149,9 @@ CORE_RULES: tuple[type[Rule], ...] = (
     BrokenPlugin,
     UnreadableInput,
     UnknownFormat,
+    InvalidConfiguration,
+    UnusedSuppression,
+    FaultySuppression,
     CrashedPass,
     InvalidAfterPass,
 )

@@ -82,6 +82,8 @@ def _sarif_result(d: Diagnostic, rule: int) -> dict[str, Any]:
             for step in d.trace
         ]
         result["codeFlows"] = [{"threadFlows": [{"locations": steps}]}]
+    if d.suppressed is not None:
+        result["suppressions"] = [{"kind": "external", "justification": d.suppressed}]
     return result
 
 

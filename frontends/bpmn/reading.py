@@ -30,6 +30,7 @@ from orgflow_ir.value import Extra, trusted
 
 NAMED = frozenset(("id", "name"))
 NOTHING: frozenset[str] = frozenset()
+SUPPRESS = "suppress"  # what people write: see orgflow_ir.suppression
 _INTEGER = re.compile(r"[+-]?\d{1,18}")
 
 
@@ -240,7 +241,7 @@ class Reading:
             return
         if ":" in key:
             ns, local = node.scope.attribute_name(key)
-            if ns == ORGFLOW:
+            if ns == ORGFLOW and local != SUPPRESS:  # our writer's, read elsewhere
                 return
             extra.append((f"@{{{ns}}}{local}", value))
             return

@@ -1,0 +1,145 @@
+"""`orgflow.toml`: what a project has decided about its models. Found in the folder of a model, or
+the nearest above it up to the root of its repository.
+
+    [[suppress]]
+    rule = "OF203"                  # code or name
+    reason = "sending it twice does no harm"
+    files = ["models/*.bpmn"]       # patterns below the folder of orgflow.toml; left out: all
+    elements = ["Send note"]        # ids or labels; left out: all
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path, PurePosixPath
+from typing import Any, NamedTuple
+
+from orgflow_ir.diagnostics import Rule
+from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.rules import FaultySuppression, InvalidConfiguration
+from orgflow_ir.source import SourceLocation
+from orgflow_ir.suppression import Suppression, faults, rule_code
+
+_KEYS = ("rule", "reason", "files", "elements")
+
+
+class Entry(NamedTuple):
+    """A suppression and the files it is for (patterns below the configuration's folder; empty:
+    all)."""
+
+    suppression: Suppression
+    files: tuple[str, ...]
+
+
+class Configuration(NamedTuple):
+    """One file, read. `path` is shown in messages."""
+
+    path: str
+    folder: str
+    entries: tuple[Entry, ...] = ()
+
+    def applying(self, path: str) -> tuple[int, ...]:
+        """Positions of the entries that are for a file."""
+        relative = PurePosixPath(os.path.relpath(path, self.folder).replace(os.sep, "/"))
+        return tuple(
+            at
+            for at, entry in enumerate(self.entries)
+            if not entry.files or any(_fits(relative, pattern) for pattern in entry.files)
+        )
+
+
+def _fits(path: PurePosixPath, pattern: str) -> bool:
+    """Whether a path matches: `*` within a folder, `**` over folders, a folder's name all in it."""
+    text, at, regex = pattern.removeprefix("./").rstrip("/"), 0, ""
+    while at < len(text):
+        if text.startswith("**/", at):
+            regex, at = regex + "(?:.*/)?", at + 3
+        elif text.startswith("**", at):
+            regex, at = regex + ".*", at + 2
+        else:
+            regex += {"*": "[^/]*", "?": "[^/]"}.get(text[at], re.escape(text[at]))
+            at += 1
+    return re.fullmatch(f"{regex}(?:/.*)?", str(path)) is not None
+
+
+def read(path: str, rules: Mapping[str, type[Rule]], ctx: PassContext) -> Configuration:
+    """A configuration. What cannot be used of it is OF004 or OF006."""
+    folder = os.path.dirname(os.path.abspath(path))
+    try:
+        text = Path(path).read_text("utf-8")
+        content = tomllib.loads(text)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        _invalid(ctx, path, None, f"{path} cannot be read: {reason}", "check the file")
+        return Configuration(path, folder)
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        line = re.search(r"line (\d+)", str(error))
+        _invalid(
+            ctx, path, int(line[1]) if line else None, f"{path} is not TOML: {error}",
+            "mend its syntax",
+        )  # fmt: skip
+        return Configuration(path, folder)
+    lines = [n for n, row in enumerate(text.splitlines(), 1) if _HEAD.match(row)]
+    for key in content.keys() - {"suppress"}:
+        _invalid(ctx, path, None, f"{path} has an unknown key `{key}`", "it may hold [[suppress]]")
+    items = content.get("suppress", [])
+    if not isinstance(items, list) or not all(isinstance(i, dict) for i in items):
+        _invalid(
+            ctx, path, None, f"`suppress` in {path} is no list of tables", "write [[suppress]]"
+        )
+        return Configuration(path, folder)
+    entries = [
+        _entry(item, path, lines[at] if at < len(lines) else None, rules, ctx)
+        for at, item in enumerate(items)
+    ]
+    return Configuration(path, folder, tuple(e for e in entries if e is not None))
+
+
+_HEAD = re.compile(r"\s*\[\[\s*suppress\s*\]\]")
+
+
+def _entry(
+    item: Mapping[str, Any],
+    path: str,
+    line: int | None,
+    rules: Mapping[str, type[Rule]],
+    ctx: PassContext,
+) -> Entry | None:
+    for key, value in item.items():
+        if key not in _KEYS:
+            known = ", ".join(_KEYS)
+            _invalid(ctx, path, line, f"a suppression has an unknown key `{key}`", f"use: {known}")
+            return None
+        wanted = "a list of texts" if key in ("files", "elements") else "a text"
+        texts = value if isinstance(value, list) and wanted != "a text" else [value]
+        if not all(isinstance(v, str) for v in texts) or (
+            wanted != "a text" and texts is not value
+        ):
+            _invalid(
+                ctx, path, line, f"`{key}` of a suppression is not {wanted}", f"make it {wanted}"
+            )
+            return None
+    name, reason = item.get("rule", ""), item.get("reason", "").strip()
+    wrong = faults(name, reason, rules) if name else "it names no rule"
+    if wrong is not None:
+        ctx.emit(
+            FaultySuppression,
+            f"a suppression has no effect: {wrong}",
+            loc=SourceLocation(file=path, line=line, column=1 if line else None),
+            help='write rule = "OF203" and reason = "why this is right here"',
+        )
+        return None
+    code = rule_code(name, rules)
+    assert code is not None
+    elements = frozenset(item.get("elements", ()))
+    loc = SourceLocation(file=path, line=line, column=1 if line else None)
+    ids = elements if "elements" in item else None
+    return Entry(Suppression(code, reason, ids, elements, loc), tuple(item.get("files", ())))
+
+
+def _invalid(ctx: PassContext, path: str, line: int | None, message: str, help: str) -> None:
+    loc = SourceLocation(file=path, line=line, column=1 if line else None)
+    ctx.emit(InvalidConfiguration, message, loc=loc, help=help)

@@ -1,0 +1,54 @@
+"""The files that a command line means: those named, and the models in folders."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+
+from orgflow.commands.driver import InputError, read_source
+
+from orgflow_ir.contracts import Frontend
+
+_LEFT_OUT = frozenset({"node_modules", "__pycache__", "build", "dist", "venv"})
+
+
+def expand(
+    paths: tuple[str, ...], frontends: Mapping[str, Frontend]
+) -> tuple[list[str], list[str]]:
+    """The files, folders replaced by the models in them, sorted; and the folders without any."""
+    files: dict[str, None] = {}
+    empty: list[str] = []
+    for path in paths:
+        if path == "-" or not os.path.isdir(path):
+            files[path] = None
+            continue
+        found = [f for f in _below(path) if _is_model(f, frontends)]
+        if not found:
+            empty.append(path)
+        files.update(dict.fromkeys(found))
+    return list(files), empty
+
+
+def _below(folder: str) -> Iterator[str]:
+    """Files below a folder, without hidden ones and what tools make; links are not followed."""
+    for place, folders, names in os.walk(folder):
+        folders[:] = sorted(f for f in folders if not f.startswith(".") and f not in _LEFT_OUT)
+        for name in sorted(names):
+            path = os.path.join(place, name)
+            if not name.startswith(".") and os.path.isfile(path):
+                yield path
+
+
+def _is_model(path: str, frontends: Mapping[str, Frontend]) -> bool:
+    """Whether a frontend takes it: by a suffix of its own, or by a shared one and content."""
+    name = os.path.basename(path).lower()
+    fitting = [f for f in frontends.values() if any(name.endswith(s) for s in f.suffixes)]
+    if not fitting:
+        return False
+    if any(s not in (".json", ".xml") for f in fitting for s in f.suffixes if name.endswith(s)):
+        return True
+    try:
+        source = read_source(path)
+    except InputError:
+        return False
+    return any(f.sniff(source) for f in fitting)
