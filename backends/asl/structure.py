@@ -124,6 +124,8 @@ class _Planner:
         element, out = graph.nodes[node], graph.flows_out(node)
         caught = tuple(a.target for a in graph.out[node] if a.flow is None)
         if isinstance(element, Gateway) and element.gateway_kind == "event":
+            if not out:
+                self._fault(node, "no event follows it that could come first")
             return self._race(node, out, exit_, depth)
         if isinstance(element, Gateway) and element.gateway_kind == "exclusive":
             ways = tuple(Way(f, self._resolve(f, exit_)) for f in out)

@@ -124,7 +124,8 @@ class _Emitter:
             return False
         into, out = self.graph.flows_in(node), self.graph.flows_out(node)
         if gateway.gateway_kind == "exclusive":
-            return True
+            # where no token ever comes from, a join behind it still has an input to wait at
+            return node in self.graph.reachable
         if gateway.gateway_kind == "inclusive":
             return len(into) < 2 or self.e.joins[node].kind == "exclusive"
         if len(into) > 1:
@@ -282,7 +283,7 @@ class _Emitter:
     def _join(self, gateway: Gateway) -> None:
         """A parallel or inclusive join as Merge, or a node for a knot (`_is_silent`)."""
         into = self.graph.flows_in(gateway.id)
-        if len(into) < 2:
+        if len(into) < 2 or gateway.gateway_kind == "exclusive":
             name = gateway.name or f"Split before {_next_words(gateway, self.graph)}"
             self.sketch.add(
                 gateway.id, name, "noOp", {}, element=gateway.id

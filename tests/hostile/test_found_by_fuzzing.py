@@ -178,6 +178,44 @@ def test_ways_out_of_a_switch_come_in_the_order_of_its_outputs() -> None:
     assert list(choices(0, 2)) == [(0, 0)]
 
 
+def test_a_join_behind_a_gateway_that_nothing_reaches_is_wired() -> None:
+    content = (
+        '<startEvent id="s"/><task id="a" name="A"/><exclusiveGateway id="x"/>'
+        '<parallelGateway id="j"/><task id="b" name="B"/>'
+        '<sequenceFlow id="f0" sourceRef="s" targetRef="a"/>'
+        '<sequenceFlow id="f1" sourceRef="a" targetRef="j"/>'
+        '<sequenceFlow id="f2" sourceRef="x" targetRef="j"/>'
+        '<sequenceFlow id="f3" sourceRef="j" targetRef="b"/>'
+    )
+    registry = Registry(outside=False)
+    ctx = PassContext(registry=registry)
+    source = SourceFile("m.bpmn", process(content).encode())
+    model = driver.load(source, registry, ctx, from_="bpmn")
+    assert model is not None
+    made = driver.compile_model(model, registry.backends["n8n"], ctx, force=True)
+    assert made is not None, [d.message for d in ctx.diagnostics]
+    wires = json.loads(made[0].text)["connections"]
+    inputs = {
+        (wire["node"], wire["index"])
+        for ports in wires.values() for port in ports["main"] for wire in port
+    }  # fmt: skip
+    assert {("Join before B", 0), ("Join before B", 1)} <= inputs
+
+
+def test_an_event_gateway_without_events_is_refused_by_the_asl_target() -> None:
+    content = (
+        '<startEvent id="s"/><eventBasedGateway id="g"/>'
+        '<sequenceFlow id="f" sourceRef="s" targetRef="g"/>'
+    )
+    registry = Registry(outside=False)
+    ctx = PassContext(registry=registry)
+    source = SourceFile("m.bpmn", process(content).encode())
+    model = driver.load(source, registry, ctx, from_="bpmn")
+    assert model is not None
+    assert driver.compile_model(model, registry.backends["asl"], ctx, force=True) is None
+    assert any("no event follows it" in d.message for d in ctx.diagnostics)
+
+
 def test_a_cycle_that_nothing_enters_is_refused_by_the_asl_target() -> None:
     registry = Registry(outside=False)
     ctx = PassContext(registry=registry)
