@@ -3,16 +3,20 @@ that are laid out measure up.
 
 First table: every BPMN file below DATA (`../shared/data`) that reads without errors, by folder:
 how many come back equal (places in the file aside, ids and the drawing included), how many were
-valid by the OMG schema before and are after, whether all of the source's drawing came back. Second
-table: the same files without their drawings, PME JSON and n8n workflows, laid out. Exit code 1
-where something does not come back or is not valid any more, or a layout has overlaps.
+valid by the OMG schema before and are after, whether all of the source's drawing came back, and for
+how many bpmn-moddle warns of something or a rule of bpmnlint finds more than in the source (both
+need npm, or the packages that the tests installed; `-` without). Second table: the same files
+without their drawings, PME JSON and n8n workflows, laid out. Exit code 1 where something does not
+come back or is not valid any more, says more to the referees, or a layout has overlaps.
 """
 
 from __future__ import annotations
 
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -29,6 +33,10 @@ from orgflow_ir.source import SourceFile
 
 REGISTRY = Registry(outside=False)
 SUFFIXES = (".bpmn", ".xml")
+TESTS = Path(__file__).resolve().parents[1] / "tests"
+NPM = {"bpmnlint": "11.6.0", "bpmn-moddle": "9.0.4"}
+NAMESPACE = b"http://www.omg.org/spec/BPMN/20100524/MODEL"
+Ask = Callable[[bytes], dict[str, Any]]
 
 
 @dataclass
@@ -42,6 +50,8 @@ class Trip:
     valid_after: int = 0
     drawings: int = 0
     kept: int = 0
+    warned: int = 0
+    found: int = 0
     wrong: list[str] = field(default_factory=list)
 
 
@@ -52,13 +62,17 @@ def main(arguments: list[str]) -> int:
         return 2
     data = Path(arguments[0])
     errors = schema_errors()
-    trips = {name: round_trip(paths, errors) for name, paths in bpmn_files(data)}
-    print("| BPMN files | read | equal | valid before | valid after | drawings | kept |")
-    print("|---|---|---|---|---|---|---|")
+    with ExitStack() as stack:
+        ask = referee(stack)
+        trips = {name: round_trip(paths, errors, ask) for name, paths in bpmn_files(data)}
+    print("| BPMN files | read | equal | valid before | valid after | drawings | kept "
+          "| moddle warns more | bpmnlint finds more |")  # fmt: skip
+    print("|---|---|---|---|---|---|---|---|---|")
     for name, t in trips.items():
         read = t.files - t.unreadable
         print(f"| {name} | {read} of {t.files} | {t.equal} | {t.valid_before} | {t.valid_after} "
-              f"| {t.drawings} | {t.kept} |")  # fmt: skip
+              f"| {t.drawings} | {t.kept} | {t.warned if ask else '-'} "
+              f"| {t.found if ask else '-'} |")  # fmt: skip
     wrong = [w for t in trips.values() for w in t.wrong]
     print()
     print("| laid out | models | " + " | ".join(n.replace("_", " ") for n in Metrics._fields),
@@ -109,7 +123,46 @@ def schema_errors() -> Callable[[bytes], list[str]] | None:
     return errors
 
 
-def round_trip(paths: list[Path], errors: Callable[[bytes], list[str]] | None) -> Trip:
+def referee(stack: ExitStack) -> Ask | None:
+    """bpmn-moddle and bpmnlint; `None` where they cannot be had."""
+    sys.path.insert(0, str(TESTS))
+    try:
+        from node_tools import NodeChild, ToolMissingError, install
+    except ImportError:
+        return None
+    try:
+        folder = install("bpmnlint", NPM)
+    except ToolMissingError:
+        return None
+    script = TESTS / "backends" / "bpmn" / "bpmn_referee.cjs"
+    child = stack.enter_context(NodeChild(script, str(folder)))
+
+    def ask(source: bytes) -> dict[str, Any]:
+        answer: dict[str, Any] = child.ask({"source": source.decode("utf-8", "replace")})
+        return answer
+
+    return ask
+
+
+def judge(trip: Trip, path: Path, text: bytes, ask: Ask) -> None:
+    """Compare what the referees say with what they said of the source, by rule: flows without ids
+    have names of ours afterwards. bpmn-moddle reads no file without a namespace."""
+    source = path.read_bytes()
+    if NAMESPACE not in source:
+        return
+    before, after = ask(source), ask(text)
+    rules = [Counter(f.split()[0] for f in a["findings"]) for a in (before, after)]
+    warned = after["error"] is not None or bool(set(after["warnings"]) - set(before["warnings"]))
+    found = rules[1] - rules[0]
+    trip.warned += warned
+    trip.found += bool(found)
+    if warned or found:
+        trip.wrong.append(f"says more: {path.name} {sorted(found)}")
+
+
+def round_trip(
+    paths: list[Path], errors: Callable[[bytes], list[str]] | None, ask: Ask | None
+) -> Trip:
     """BPMN → IR → BPMN → IR for each file, with its drawing."""
     trip = Trip()
     for path in paths:
@@ -136,6 +189,8 @@ def round_trip(paths: list[Path], errors: Callable[[bytes], list[str]] | None) -
             lost = set(model.diagram.shapes) - set(complete.shapes)
             lost_lines = set(model.diagram.edges) - set(complete.edges)
             trip.kept += not lost and not lost_lines
+        if ask is not None:
+            judge(trip, path, document(model, drawn(model)).encode(), ask)
     return trip
 
 

@@ -28,17 +28,33 @@ _SHAPES = {
     "note": (">", "]"), "box": ("[", "]"),
 }  # fmt: skip
 _INDENT = "  "
+_MOST_LINKS = 500
+_MOST_TEXT = 50_000
+"""What Mermaid 11 draws unless it is told otherwise."""
 
 
 def flowchart(model: Model, direction: str = "LR") -> str:
-    """The whole model; `direction` is `LR` or `TB`."""
-    return "\n".join(_Chart(model, direction).lines()) + "\n"
+    """The whole model; `direction` is `LR` or `TB`.
+
+    Mermaid refuses charts beyond its `maxEdges` and `maxTextSize`, which only the page that draws
+    them can raise: those begin with a comment that says so.
+    """
+    lines = list(_Chart(model, direction).lines())
+    links = sum(" --> " in line or " -.-" in line or " -->|" in line for line in lines)
+    size = sum(map(len, lines)) + len(lines)
+    said = [f"{name} above {most}" for name, most, needed in (
+        ("maxEdges", _MOST_LINKS, links), ("maxTextSize", _MOST_TEXT, size + 100),
+    ) if needed > most]  # fmt: skip
+    if said:
+        lines.insert(1, f"{_INDENT}%% large: to draw it, mermaid.initialize needs "
+                        + " and ".join(said))  # fmt: skip
+    return "\n".join(lines) + "\n"
 
 
 def quoted(text: str) -> str:
     """A label between quotes: white space folded, all but letters, digits and harmless signs as
     Mermaid's entity codes, so that no quote, tag, comment or directive is left."""
-    text = _FORBIDDEN.sub("\ufffd", " ".join(text.split()))
+    text = _FORBIDDEN.sub("\ufffd", " ".join(text.split())) or " "
     return '"' + _PLAIN.sub(lambda m: f"#{ord(m.group())};", text) + '"'
 
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from orgflow.backends.svg import nodes as draw
 from orgflow.backends.svg.lines import association, message, sequence
-from orgflow.backends.svg.marks import circle, num
+from orgflow.backends.svg.look import Look, Spots, look
+from orgflow.backends.svg.marks import num
 from orgflow.backends.svg.style import style
 from orgflow.backends.svg.words import centred, escaped, lines_of
 
 from orgflow_ir.diagram import Diagram, Edge, Shape
 from orgflow_ir.drawing import drawn
-from orgflow_ir.drawing.text import LINE, width, wrap
+from orgflow_ir.drawing.text import LINE, wrap
 from orgflow_ir.model import (
     Artifact,
     CallActivity,
@@ -33,16 +34,7 @@ from orgflow_ir.model import (
 )
 
 _MARGIN = 20.0
-_SIGNS = {"error": "!", "warning": "!", "info": "i"}
 _LONG_LABEL = 96.0
-
-
-class _Look(NamedTuple):
-    """What is special about the elements of one picture."""
-
-    highlights: Mapping[str, str]
-    taken: Collection[str]
-    marks: Mapping[str, str]
 
 
 def element_ids(model: Model) -> frozenset[str]:
@@ -66,17 +58,27 @@ def render(
     highlights: Mapping[str, Any] | None = None,
     taken: Collection[str] = (),
     marks: Mapping[str, str] | None = None,
+    notes: Mapping[str, str] | None = None,
 ) -> str:
-    """`model` as SVG text that needs nothing else.
+    """`model` as SVG text that needs nothing else; several can stand in one HTML page.
 
-    `drawing` says where things are (default: the model's own drawing, or a layout). `highlights`
-    maps elements to `error`, `warning` or `info` (or a `Severity`), `taken` are those of a run,
-    `marks` maps elements to a few letters for a badge. Raises `ValueError` for a theme that is
-    not `auto`, `light` or `dark`.
+    All elements are told by id: nodes, flows, message flows, data, artifacts, lanes, pools. Ids of
+    nothing drawn have no effect, but what is in a closed sub-process colours that.
+
+    - `drawing`: where things are (default: the model's own drawing, or a layout); pass the one from
+      `orgflow_ir.drawing.drawn` to draw several runs of one model without laying it out again
+    - `theme`: `auto` (follows the reader's setting), `light`, `dark`
+    - `highlights`: `error`, `warning` or `info` (or a `Severity`) of an element, for findings and
+      for where a run left the model: coloured, with a badge; stronger than `taken`
+    - `taken`: nodes and flows of a run: coloured, on top of those that were not
+    - `marks`: a few letters for a badge, say how often a node or flow was taken (`3`, `2×`)
+    - `notes`: words that pointing at the element shows below its name, say the finding's message
+
+    Each element is a group `<g class="of-el …" data-element="ID">` for styles and scripts of the
+    page around it. Raises `ValueError` for a theme or a severity that is none.
     """
     drawing = drawn(model) if drawing is None else drawing
-    wanted = {k: str(getattr(v, "value", v)) for k, v in (highlights or {}).items()}
-    look = _Look(wanted, frozenset(taken), marks or {})
+    special = look(model, drawing, highlights or {}, taken, marks or {}, notes or {})
     elements = {element.id: element for element in _elements(model)}
     gateways = {k for k, e in elements.items() if isinstance(e, Gateway)}
     boxes = {s.element: s.bounds for s in drawing.shapes}
@@ -84,15 +86,15 @@ def render(
     for shape in sorted(drawing.shapes, key=lambda s: _layer(elements.get(s.element))):
         element = elements.get(shape.element)
         if element is not None and _layer(element) < 3:
-            body += _shape(element, shape, look, boxes)
-    for edge in drawing.edges:
-        element = elements.get(edge.element)
-        if element is not None and len(edge.waypoints) > 1:
-            body += _edge(element, edge, look, gateways)
+            body += _shape(element, shape, special, boxes)
+    edges = [e for e in drawing.edges if e.element in elements and len(e.waypoints) > 1]
+    spots = Spots(drawing, edges)
+    for edge in sorted(edges, key=lambda e: special.rank(e.element)):
+        body += _edge(elements[edge.element], edge, special, gateways, spots)
     for shape in drawing.shapes:
         element = elements.get(shape.element)
         if element is not None and _layer(element) >= 3:
-            body += _shape(element, shape, look, boxes)
+            body += _shape(element, shape, special, boxes)
     body += _labels(drawing, elements)
     x, y, w, h = _extent(drawing)
     title = " ".join(model.name.split()) or _first_name(model)
@@ -167,25 +169,14 @@ def _items(drawing: Diagram) -> tuple[Shape | Edge, ...]:
     return (*drawing.shapes, *drawing.edges)
 
 
-def _open(element: Element, look: _Look) -> str:
-    kinds = ["of-el"]
-    if element.id in look.taken:
-        kinds.append("of-taken")
-    if element.id in look.highlights:
-        kinds.append(f"of-{look.highlights[element.id]}")
-    said = f"{element.label} ({element.construct})"
-    return (
-        f'<g class="{" ".join(kinds)}" data-element="{escaped(element.id)}">'
-        f"<title>{escaped(said)}</title>"
-    )
-
-
 def _shape(
-    element: Element, shape: Shape, look: _Look, boxes: Mapping[str, tuple[float, ...]]
+    element: Element, shape: Shape, special: Look, boxes: Mapping[str, tuple[float, ...]]
 ) -> list[str]:
     inside = _inside(element, shape, boxes)
-    badges = _badges(element, shape.bounds, look)
-    return [_open(element, look) + "".join((*inside, *badges)) + "</g>"]
+    x, y, w, _ = shape.bounds
+    near = 6.0 if isinstance(element, Event | Gateway) else 0.0  # words stand above
+    badges = special.badges(element.id, x + w - near / 2, y + near)
+    return [special.opening(element) + "".join((*inside, *badges)) + "</g>"]
 
 
 def _inside(element: Element, shape: Shape, boxes: Mapping[str, tuple[float, ...]]) -> list[str]:
@@ -226,25 +217,9 @@ def _words(name: str) -> str:
     return " ".join(name.split())
 
 
-def _badges(element: Element, box: tuple[float, ...], look: _Look) -> list[str]:
-    """At the upper right corner: how severe, and the letters asked for."""
-    found: list[str] = []
-    x, y = box[0] + box[2], box[1]
-    severity = look.highlights.get(element.id)
-    if severity in _SIGNS:
-        found.append(circle(x, y, 8, f"of-badge-{severity}"))
-        found += centred([_SIGNS[severity]], x, y, "of-badge-text")
-        x -= 20
-    mark = look.marks.get(element.id)
-    if mark:
-        wide = max(16.0, width(mark) + 8)
-        left = x - wide / 2
-        found.append(draw.rect((left, y - 8, wide, 16), "of-badge-taken", 8))
-        found += centred([mark], x, y, "of-badge-text")
-    return found
-
-
-def _edge(element: Element, edge: Edge, look: _Look, gateways: Collection[str]) -> list[str]:
+def _edge(
+    element: Element, edge: Edge, special: Look, gateways: Collection[str], spots: Spots
+) -> list[str]:
     points = edge.waypoints
     match element:
         case Flow():
@@ -259,12 +234,10 @@ def _edge(element: Element, edge: Edge, look: _Look, gateways: Collection[str]) 
             inside = association(points, start=both, end=both or element.direction == "one")
         case _:
             inside = []
-    mark = look.marks.get(element.id)
-    if mark:
-        (ax, ay), (bx, by) = points[0], points[1]
-        middle = ((ax + bx) / 2, (ay + by) / 2)
-        inside += _badges(element, (*middle, 0, 0), _Look({}, (), {element.id: mark}))
-    return [_open(element, look) + "".join(inside) + "</g>"]
+    if element.id in special.marks or element.id in special.highlights:
+        x, y = spots.take(edge, special.badge_width(element.id))
+        inside += special.badges(element.id, x, y)
+    return [special.opening(element) + "".join(inside) + "</g>"]
 
 
 def _labels(drawing: Diagram, elements: Mapping[str, Element]) -> list[str]:
@@ -277,8 +250,8 @@ def _labels(drawing: Diagram, elements: Mapping[str, Element]) -> list[str]:
             continue
         text = _words(element.name)
         if item.label is not None:
-            x, y, w, _ = item.label
-            block = wrap(text, max(w, 60.0))
+            x, y, w, h = item.label
+            block = wrap(text, max(w, 60.0), max(6, round(h / LINE)))
             found += lines_of(block.lines, x + w / 2, y + LINE * 0.8, "middle", "of-halo")
             continue
         block = wrap(text, _LONG_LABEL, 6)

@@ -84,6 +84,8 @@ def _rules(scope: str, p: Palette) -> str:
     ):  # fmt: skip
         rules += [
             (f".of-{name} .of-node", f"stroke:{colour};fill:{fill};stroke-width:2.6"),
+            (f".of-{name} .of-frame", f"stroke:{colour}"),
+            (f".of-{name} .of-lane", f"stroke:{colour};stroke-width:2"),
             (f".of-{name} .of-line", f"stroke:{colour};stroke-width:2.6"),
             (f".of-{name} .of-head", f"stroke:{colour};fill:{colour}"),
             (f".of-{name} .of-mark", f"stroke:{colour}"),

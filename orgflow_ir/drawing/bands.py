@@ -34,6 +34,8 @@ class Plan:
     links: list[Link] = field(default_factory=list)
     free: dict[str, int] = field(default_factory=dict)
     strip_rows: dict[int, list[str]] = field(default_factory=dict)
+    without: frozenset[str] = frozenset()
+    """Flows that need no row of their own."""
 
 
 def arrange(plan: Plan, pairs: Sequence[tuple[str, str]], *, bordered: bool) -> None:
@@ -73,7 +75,7 @@ def _band(plan: Plan, name: str, element: str, first: int, last: int) -> None:
 
 def _rows(plan: Plan, part: Section, layer: Mapping[str, int], back: frozenset[str]) -> None:
     nodes = [n for n in part.cells if n not in part.strip]
-    placed = place(nodes, part.arcs, layer, back)
+    placed = place(nodes, part.arcs, layer, back, plan.without)
     for name, column in placed.column.items():
         part.cells[name].column = column
     if not part.lanes:
@@ -96,7 +98,7 @@ def _rows(plan: Plan, part: Section, layer: Mapping[str, int], back: frozenset[s
             continue
         first = len(plan.kinds) - 1
         items = [
-            (placed.row[n], placed.column[n], placed.column[n], n, "")
+            (placed.row[n], placed.column[n], placed.reach.get(n, placed.column[n]), n, "")
             for n in nodes
             if part.lane_of[n] == lane.id
         ]
@@ -104,7 +106,7 @@ def _rows(plan: Plan, part: Section, layer: Mapping[str, int], back: frozenset[s
             if part.lane_of[source[flow]] == lane.id:
                 begin, end = placed.column[source[flow]], placed.column[target[flow]]
                 items.append((row, begin + 1, end - 1, "", flow))
-        rows = _compacted(items, part)
+        rows = _compacted(items, part, placed.column)
         at = len(plan.kinds)
         for (_, _, _, name, flow), row in rows:
             if name:
@@ -128,9 +130,11 @@ def _rows(plan: Plan, part: Section, layer: Mapping[str, int], back: frozenset[s
 _Item = tuple[int, int, int, str, str]
 
 
-def _compacted(items: list[_Item], part: Section) -> list[tuple[_Item, int]]:
+def _compacted(
+    items: list[_Item], part: Section, column: Mapping[str, int]
+) -> list[tuple[_Item, int]]:
     """Rows of a lane's own: chains of one row stay together and move up as far as they can without
-    passing others."""
+    passing others, or standing between a gateway and a branch of its."""
     after = {a.source: a.target for a in part.arcs}
     items = sorted(items, key=lambda i: (i[0], i[1], i[3], i[4]))
     chains: list[list[_Item]] = []
@@ -143,11 +147,19 @@ def _compacted(items: list[_Item], part: Section) -> list[tuple[_Item, int]]:
         chains.append([item])
     taken: list[tuple[int, int, int]] = []
     found = []
+    rows = {item[3]: item[0] for item in items if item[3]}
+    corners: dict[str, list[int]] = {}
+    for arc in part.arcs:
+        for name, other in ((arc.source, arc.target), (arc.target, arc.source)):
+            above = name in rows and other in rows and rows[other] < rows[name]
+            if above and part.cells[other].kind == "gateway":
+                corners.setdefault(name, []).append(column[other])
     for chain in chains:
         begin, end = chain[0][1], chain[-1][2]
         over = [row for low, high, row in taken if low <= end and begin <= high]
         row = max(over, default=-1) + 1
         taken.append((begin, end, row))
+        taken += [(at, at, row) for item in chain for at in corners.get(item[3], ())]
         found += [(item, row) for item in chain]
     return found
 

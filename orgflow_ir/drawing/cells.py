@@ -15,6 +15,8 @@ _NOTE = 130.0
 _LABEL = 100.0
 _PITCH = 92.0
 """Between two boundary events with labels."""
+_TALLEST = 300.0
+"""The words of a task are shown up to that height."""
 Size = tuple[float, float]
 
 
@@ -30,7 +32,7 @@ def task_size(name: str, lines: int = 4) -> Size:
         block = wrap(text, wide - 14)
         if len(block.lines) <= lines:
             return wide, 80.0
-    return 160.0, max(80.0, block.height + 24)
+    return 160.0, max(80.0, min(block.height, _TALLEST) + 24)
 
 
 def node_size(node: Node, *, host: bool = False) -> Size:

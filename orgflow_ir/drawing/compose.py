@@ -6,12 +6,13 @@ stands no further left than its sender where the flows let it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import permutations
+from typing import NamedTuple
 
 from orgflow_ir.drawing.bands import Entry, Plan, arrange
 from orgflow_ir.drawing.cells import put_label, words
-from orgflow_ir.drawing.grid import Grid, Link
+from orgflow_ir.drawing.grid import Grid, Line, Link, Path
 from orgflow_ir.drawing.group import Box, Drawn, Group, Stroke
 from orgflow_ir.drawing.labels import put_flow_labels
 from orgflow_ir.drawing.places import BOX_HEIGHT, Places, Spacing, places
@@ -23,12 +24,26 @@ from orgflow_ir.model import Model, Pool, Process, Scope, SubProcess
 HEADER = 30.0
 """Width of the strip with the name of a pool or lane."""
 _MOST_POOLS = 6
+_MOST_CELLS = 2_000
+"""Larger drawings are not tried a second time."""
 
 
 def model_group(model: Model) -> Group:
     """The drawing of a whole model."""
-    entries = _entries(model)
-    plan = Plan(entries)
+
+    inner = {p.id: _inner(p) for p in model.processes}
+
+    def build(without: frozenset[str]) -> _Routed:
+        return _routed(_model_plan(model, inner, without))
+
+    return _finish(_tightened(build), bordered=True)
+
+
+def _model_plan(
+    model: Model, inner: Mapping[str, dict[str, Group]], without: frozenset[str]
+) -> Plan:
+    plan = Plan(_entries(model, inner), without=without)
+    entries = plan.entries
     spots = {k: v for e in entries if e.part for k, v in e.part.spots.items()}
     pairs = [
         (spots[f.source].cell, spots[f.target].cell)
@@ -37,19 +52,19 @@ def model_group(model: Model) -> Group:
     ]
     arrange(plan, pairs, bordered=True)
     _messages(plan, model, spots)
-    return _finish(plan, model)
+    return plan
 
 
 def scope_group(scope: Scope) -> Group:
     """The drawing of what is in a scope, with its sub-processes."""
-    inner: dict[str, Group] = {}
-    for node in scope.nodes:
-        if is_open(node):
-            assert isinstance(node, SubProcess)
-            inner[node.id] = _framed(node, scope_group(node))
-    plan = Plan([Entry(None, section(scope, inner))])
-    arrange(plan, (), bordered=bool(scope.lanes))
-    return _finish(plan, None)
+    inner = _inner(scope)
+
+    def build(without: frozenset[str]) -> _Routed:
+        plan = Plan([Entry(None, section(scope, inner))], without=without)
+        arrange(plan, (), bordered=bool(scope.lanes))
+        return _routed(plan)
+
+    return _finish(_tightened(build), bordered=False)
 
 
 def _framed(node: SubProcess, content: Group) -> Group:
@@ -63,19 +78,20 @@ def _framed(node: SubProcess, content: Group) -> Group:
     return found
 
 
-def _section(scope: Scope) -> Section:
-    inner = {}
+def _inner(scope: Scope) -> dict[str, Group]:
+    """The drawings of the sub-processes in a scope."""
+    found = {}
     for node in scope.nodes:
         if is_open(node):
             assert isinstance(node, SubProcess)
-            inner[node.id] = _framed(node, scope_group(node))
-    return section(scope, inner)
+            found[node.id] = _framed(node, scope_group(node))
+    return found
 
 
 # -- order of pools ------------------------------------------------------------------------------
 
 
-def _entries(model: Model) -> list[Entry]:
+def _entries(model: Model, inner: Mapping[str, dict[str, Group]]) -> list[Entry]:
     processes = {p.id: p for p in model.processes}
     entries = []
     taken: set[str] = set()
@@ -85,8 +101,8 @@ def _entries(model: Model) -> list[Entry]:
             entries.append(Entry(pool, None))
             continue
         taken.add(process.id)
-        entries.append(Entry(pool, _section(process)))
-    entries += [Entry(None, _section(p)) for p in model.processes if p.id not in taken]
+        entries.append(Entry(pool, section(process, inner[process.id])))
+    entries += [Entry(None, section(p, inner[p.id])) for p in model.processes if p.id not in taken]
     return entries
 
 
@@ -162,7 +178,40 @@ def _inside(spots: Mapping[str, Spot], name: str) -> tuple[float, float] | None:
 # -- shapes --------------------------------------------------------------------------------------
 
 
-def _finish(plan: Plan, model: Model | None) -> Group:
+class _Routed(NamedTuple):
+    """A plan whose lines have their ways through the grid."""
+
+    plan: Plan
+    grid: Grid
+    paths: dict[str, Path]
+
+    @property
+    def crossings(self) -> int:
+        """About how many; for comparison."""
+        links = {link.id: link for link in self.plan.links}
+        return sum(
+            self.grid.crossings(piece, links[name].source, links[name].target)
+            for name, path in self.paths.items()
+            for piece in path.pieces
+        )
+
+
+def _tightened(build: Callable[[frozenset[str]], _Routed]) -> _Routed:
+    """Built again without the rows that were kept free for flows that took another way, where
+    that crosses no more."""
+    first = build(frozenset())
+    unused = {
+        name
+        for name, row in first.plan.free.items()
+        if all(p.line != Line("h", False, row) for p in first.paths[name].pieces)
+    }
+    if not unused or len(first.grid.cells) > _MOST_CELLS:
+        return first
+    second = build(frozenset(unused))
+    return second if second.crossings <= first.crossings else first
+
+
+def _routed(plan: Plan) -> _Routed:
     cells = {k: c for e in plan.entries if e.part for k, c in e.part.cells.items()}
     stripped = {n for names in plan.strip_rows.values() for n in names}
     inside = {k: c for k, c in cells.items() if k not in stripped}
@@ -171,19 +220,22 @@ def _finish(plan: Plan, model: Model | None) -> Group:
     for row, names in plan.strip_rows.items():
         high = max(cells[n].top + cells[n].bottom for n in names)
         grid.strips[row] = (high / 2, high / 2)
+    return _Routed(plan, grid, route(grid, plan.links, plan.free))
+
+
+def _finish(routed: _Routed, *, bordered: bool) -> Group:
+    plan, grid, paths = routed
+    cells = {k: c for e in plan.entries if e.part for k, c in e.part.cells.items()}
     links = {link.id: link for link in plan.links}
-    paths = route(grid, plan.links, plan.free)
     for cell in cells.values():
         put_label(cell)
-    spacing = Spacing() if model is not None else Spacing(14.0, 0.0)
+    spacing = Spacing() if bordered else Spacing(14.0, 0.0)
     at = places(grid, links, paths, tuple(plan.bands), spacing)
     left = _left(plan)
     found = Group(at.width + left, at.height)
     _strip_places(plan, grid, at, found, left)
     _frames(plan, at, found, left)
-    middles = {k: (at.x[c.column] + left, at.y[c.row]) for k, c in inside.items()}
-    for name in stripped:
-        middles[name] = (cells[name].left, 0.0)
+    middles = {k: (at.x[c.column] + left, at.y[c.row]) for k, c in grid.cells.items()}
     middles.update(_strip_middles(plan, cells, at, left))
     boxes = _cells(plan, found, middles)
     reversed_ = {n for e in plan.entries if e.part for n in e.part.reversed}

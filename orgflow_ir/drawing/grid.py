@@ -17,6 +17,8 @@ from orgflow_ir.drawing.text import Block
 _BUCKET = 64
 _MOST = 160
 """Stretches are looked up in buckets of so many indices; crossings are counted on so many."""
+_CROWD = 64
+"""Where that many run already, further ones of one source or target count as one."""
 
 Kind = Literal["task", "event", "gateway", "box"]
 Side = Literal["left", "right", "top", "bottom"]
@@ -216,10 +218,20 @@ class Grid:
             self.used.add(piece.line)
             axis, at = piece.line.axis, piece.line.position
             for bucket in range(piece.low // _BUCKET, piece.high // _BUCKET + 1):
-                self._along.setdefault((piece.line, bucket), []).append(used)
-                self._across.setdefault((axis, at, bucket), []).append(used)
+                self._note(self._along.setdefault((piece.line, bucket), []), used)
+                self._note(self._across.setdefault((axis, at, bucket), []), used)
         for line, turn in turns(path):
             self.turns.setdefault(line, set()).add(turn)
+
+    @staticmethod
+    def _note(known: list[Used], used: Used) -> None:
+        if len(known) >= _CROWD:
+            for at in range(len(known) - 1, len(known) - 9, -1):
+                u = known[at]
+                if used.source == u.source or used.target == u.target:
+                    known[at] = u._replace(low=min(u.low, used.low), high=max(u.high, used.high))
+                    return
+        known.append(used)
 
     def swaps(self, path: Path) -> int:
         """How often the route would change rows with another one in one channel: one of the two

@@ -20,6 +20,8 @@ class Space:
     def __init__(self) -> None:
         self._boxes: dict[tuple[int, int], list[tuple[Box, str]]] = {}
         self._lines: dict[tuple[int, int], list[tuple[Box, str]]] = {}
+        self._bundles: dict[tuple[Point, int, int], Point] = {}
+        """How far it is noted already what runs from (or to) a point in a direction."""
 
     @staticmethod
     def _tiles(box: Box) -> Iterator[tuple[int, int]]:
@@ -34,11 +36,34 @@ class Space:
             self._boxes.setdefault(tile, []).append((box, name))
 
     def add_line(self, points: tuple[Point, ...], name: str) -> None:
-        """A line, piece by piece."""
-        for (ax, ay), (bx, by) in pairwise(points):
+        """A line, piece by piece; what runs in a bundle with others counts once."""
+        for piece in pairwise(points):
+            rest = self._unknown(*piece)
+            if rest is None:
+                continue
+            (ax, ay), (bx, by) = rest
             box = (min(ax, bx), min(ay, by), abs(ax - bx), abs(ay - by))
             for tile in self._tiles(box):
                 self._lines.setdefault(tile, []).append((box, name))
+
+    def _unknown(self, a: Point, b: Point) -> tuple[Point, Point] | None:
+        """The part of a piece that is in no bundle yet."""
+        if a[0] != b[0] and a[1] != b[1]:
+            return a, b
+        for start, end in ((a, b), (b, a)):
+            key = (start, (end[0] > start[0]) - (end[0] < start[0]),
+                   (end[1] > start[1]) - (end[1] < start[1]))  # fmt: skip
+            far = self._bundles.get(key)
+            if far is None:
+                self._bundles[key] = end
+            elif abs(end[0] - start[0]) + abs(end[1] - start[1]) <= (
+                abs(far[0] - start[0]) + abs(far[1] - start[1])
+            ):
+                return None
+            else:
+                self._bundles[key] = end
+                return far, end
+        return a, b
 
     def cost(self, box: Box) -> float:
         """How much is hit by words in that box."""

@@ -16,6 +16,7 @@ from orgflow_ir.graph import dominators
 
 _ROOT = "\x00root"
 _MAX_SPAN = 300
+_CLIMB = 60
 
 
 class Arc(NamedTuple):
@@ -33,7 +34,8 @@ class Placed(NamedTuple):
     column: dict[str, int]
     row: dict[str, int]
     free: dict[str, int]
-    backward: frozenset[str]
+    reach: dict[str, int]
+    """The last column that the main flow of a node needs its row up to, where it skips columns."""
 
 
 @dataclass(eq=False, repr=False)
@@ -53,6 +55,10 @@ class _Work:
     height: dict[str, int] = field(default_factory=dict)
     offset: dict[str, int] = field(default_factory=dict)
     inside: dict[str, str] = field(default_factory=dict)
+    reach: dict[str, int] = field(default_factory=dict)
+    into: dict[str, list[str]] = field(default_factory=dict)
+    above: dict[str, str] = field(default_factory=dict)
+    without: frozenset[str] = frozenset()
 
 
 def columns(
@@ -67,23 +73,51 @@ def columns(
             out[arc.source].append(arc)
             into[arc.target] += 1
     starts = [n for n in nodes if into[n] == 0]
-    forward, order = _forward(out, [*starts, *nodes])
+    forward, order = _least_back(out, [*starts, *nodes])
     pairs: dict[str, list[str]] = {}
     _add_pairs(forward, pairs, together)
     if pairs:
         order = _order(forward, pairs, nodes)
-    layer = dict.fromkeys(nodes, 0)
-    for node in reversed(order):
-        for arc in forward[node]:
-            layer[arc.target] = max(layer[arc.target], layer[node] + 1)
-        for other in pairs.get(node, ()):
-            layer[other] = max(layer[other], layer[node])
+    layer = _longest(forward, order, pairs)
     held = {n for others in pairs.values() for n in others}
     for node in order:  # further starts stand close to what they lead to
         if into[node] == 0 and forward[node] and node not in held and node not in pairs:
             layer[node] = max(layer[node], min(layer[a.target] for a in forward[node]) - 1)
     kept = {a.id for found in forward.values() for a in found}
     return layer, frozenset(a.id for found in out.values() for a in found if a.id not in kept)
+
+
+def _longest(
+    forward: Mapping[str, list[Arc]], order: Sequence[str], pairs: Mapping[str, list[str]]
+) -> dict[str, int]:
+    layer = dict.fromkeys(order, 0)
+    for node in reversed(order):
+        for arc in forward[node]:
+            layer[arc.target] = max(layer[arc.target], layer[node] + 1)
+        for other in pairs.get(node, ()):
+            layer[other] = max(layer[other], layer[node])
+    return layer
+
+
+def _least_back(
+    out: Mapping[str, list[Arc]], starts: Sequence[str]
+) -> tuple[dict[str, list[Arc]], list[str]]:
+    """Flows without those back. In a loop with several ways in these depend on the order of the
+    search: of the order given and its opposite the one with fewer of them, with less that stands
+    right of all ends, with fewer columns."""
+    best: tuple[tuple[int, int, int], dict[str, list[Arc]], list[str]] | None = None
+    for turned in ({n: arcs[::-1] for n, arcs in out.items()}, out):
+        forward, order = _forward(turned, starts)
+        if turned is not out:
+            forward = {n: arcs[::-1] for n, arcs in forward.items()}
+        layer = _longest(forward, order, {})
+        kept = sum(map(len, forward.values()))
+        ends = max((layer[n] for n, arcs in out.items() if not arcs), default=len(layer))
+        rank = (-kept, sum(at > ends for at in layer.values()), max(layer.values(), default=0))
+        if best is None or rank <= best[0]:
+            best = (rank, forward, order)
+    assert best is not None
+    return best[1], best[2]
 
 
 def _add_pairs(
@@ -165,23 +199,29 @@ def _forward(
 
 
 def place(
-    nodes: Sequence[str], arcs: Sequence[Arc], layer: Mapping[str, int], back: frozenset[str]
+    nodes: Sequence[str],
+    arcs: Sequence[Arc],
+    layer: Mapping[str, int],
+    back: frozenset[str],
+    without: frozenset[str] = frozenset(),
 ) -> Placed:
-    """Rows for one process, whose nodes have columns; unconnected nodes go below, side by side."""
+    """Rows for one process, whose nodes have columns; unconnected nodes go below, side by side.
+    Flows in `without` need no row of their own where they skip columns."""
     touched = {end for arc in arcs for end in (arc.source, arc.target)}
     flowing = [n for n in nodes if n in touched]
     column = {n: layer[n] for n in flowing}
-    work = _Work({n: [] for n in flowing}, {**column, _ROOT: -1})
+    work = _Work({n: [] for n in flowing}, {**column, _ROOT: -1}, without=without)
     into: dict[str, int] = dict.fromkeys(flowing, 0)
     for arc in arcs:
         if arc.source != arc.target and arc.id not in back:
             work.out[arc.source].append(arc)
             into[arc.target] += 1
+            work.into.setdefault(arc.target, []).append(arc.source)
     starts = [n for n in flowing if into[n] == 0]
     work.forward = {**work.out, _ROOT: [Arc("", _ROOT, n) for n in starts]}
     rows, free = _rows(work) if flowing else ({}, {})
     _loose([n for n in nodes if n not in touched], column, rows)
-    return Placed(column, rows, free, back)
+    return Placed(column, rows, free, work.reach)
 
 
 def _loose(nodes: Sequence[str], column: dict[str, int], rows: dict[str, int]) -> None:
@@ -196,6 +236,7 @@ def _rows(work: _Work) -> tuple[dict[str, int], dict[str, int]]:
     work.children = {n: [] for n in work.forward}
     for node in sorted(idom, key=lambda n: work.layer[n]):
         work.children[idom[node]].append(node)
+        work.above[node] = idom[node]
     for node in sorted(work.forward, key=lambda n: -work.layer[n]):
         targets = work.forward[node]
         work.height[node] = max((work.height[a.target] + 1 for a in targets), default=0)
@@ -229,7 +270,8 @@ def _pack(work: _Work) -> None:
                 span = _Block(dict.fromkeys(gap, (0, 0)))
                 if number == 0 and not arc.side:
                     block = _merge(block, span)[0]
-                else:
+                    work.reach[node] = gap[-1]
+                elif arc.id not in work.without:
                     key = "\x00" + arc.id
                     work.inside[key] = node
                     block, work.offset[key] = (
@@ -238,9 +280,32 @@ def _pack(work: _Work) -> None:
             elif arc.target in waiting:
                 del waiting[arc.target]
                 block = _stack(work, block, arc.target, blocks, below=arc.side)
+                if node != _ROOT and not arc.side:
+                    _widen(block, own, work.offset[arc.target])
         for child in waiting:
             block = _stack(work, block, child, blocks)
+            _join(work, block, node, child)
         blocks[node] = block
+
+
+def _join(work: _Work, block: _Block, node: str, join: str) -> None:
+    """Keep the way free from the branches of `node` up to where they meet."""
+    for source in work.into.get(join, ()):
+        row = 0
+        for _ in range(_CLIMB):
+            if source == node:
+                _widen(block, work.layer[join], row)
+                break
+            if source not in work.above:
+                break
+            row += work.offset[source]
+            source = work.above[source]
+
+
+def _widen(block: _Block, column: int, row: int) -> None:
+    top, bottom = block.rows[column]
+    at = row - block.shift
+    block.rows[column] = (min(top, at), max(bottom, at))
 
 
 def _main_first(work: _Work, node: str) -> list[Arc]:
@@ -248,7 +313,7 @@ def _main_first(work: _Work, node: str) -> list[Arc]:
     arcs = work.forward[node]
     if len(arcs) < 2 or node == _ROOT:
         return arcs
-    main = max(arcs, key=lambda a: (not a.side, work.height[a.target], -arcs.index(a)))
+    main = max(arcs, key=lambda a: (not a.side, work.height[a.target]))  # the first of equals
     near = work.layer[node] + 1  # ways round something stand next to it
 
     def place(arc: Arc) -> tuple[bool, bool]:

@@ -18,6 +18,7 @@ _OFFSETS = (0.0, 20.0, -20.0, 36.0, -36.0, 10.0, -10.0, 28.0, -28.0)
 def route(grid: Grid, links: Sequence[Link], free: dict[str, int]) -> dict[str, Path]:
     """A path for every link; `free` has the rows that were kept free for some of them."""
     paths: dict[str, Path] = {}
+    twins: dict[tuple[str, str, float | None], list[Path]] = {}
 
     def order(link: Link) -> tuple[int, int]:
         if link.vertical:
@@ -31,7 +32,12 @@ def route(grid: Grid, links: Sequence[Link], free: dict[str, int]) -> dict[str, 
         return (2 if link.id in free else 1, v.column - u.column)
 
     for link in sorted(links, key=order):
-        found = _vertical(grid, link) if link.vertical else _flow(grid, link, free.get(link.id))
+        if link.vertical:
+            found = _vertical(grid, link)
+        else:
+            alike = twins.setdefault((link.source, link.target, link.offset), [])
+            found = _flow(grid, link, free.get(link.id), alike)
+            alike.append(found)
         paths[link.id] = found
         grid.take(found, link.source, link.target)
         _note_ports(grid, link, found)
@@ -74,15 +80,19 @@ def _between_columns(index: int) -> Line:
     return Line("v", True, index)
 
 
-def _flow(grid: Grid, link: Link, free: int | None) -> Path:
+def _flow(grid: Grid, link: Link, free: int | None, alike: Sequence[Path]) -> Path:
+    """The best way that none of the flows `alike`, with the same ends, takes."""
     u, v = grid.cells[link.source], grid.cells[link.target]
     best: tuple[float, Path] | None = None
     for alone in (True, False):  # upon another line only where there is no other way
-        for lines in sorted(_flow_shapes(grid, link, u, v, free), key=len):
+        for lines in sorted(_flow_shapes(grid, link, u, v, free, bool(alike)), key=len):
             if best is not None and _BEND * (len(lines) - 1) >= best[0]:
                 break
             path = _path(lines, u, v, link)
-            cost = None if path is None else _cost(grid, path, u, v, link, alone)
+            if path in alike and alone:
+                continue
+            most = None if best is None else best[0]
+            cost = None if path is None else _cost(grid, path, u, v, link, alone, most)
             if path is not None and cost is not None and (best is None or cost < best[0]):
                 best = (cost, path)
         if best is not None:
@@ -91,7 +101,7 @@ def _flow(grid: Grid, link: Link, free: int | None) -> Path:
 
 
 def _flow_shapes(
-    grid: Grid, link: Link, u: Cell, v: Cell, free: int | None
+    grid: Grid, link: Link, u: Cell, v: Cell, free: int | None, again: bool
 ) -> Iterator[tuple[Line, ...]]:
     cu, ru, cv, rv = u.column, u.row, v.column, v.row
     boundary = link.offset is not None
@@ -99,8 +109,8 @@ def _flow_shapes(
     into = _column(cv)
     channels = _channels(grid, link, u, v)
     forward = cv > cu
-    turns_out = boundary or u.kind == "gateway" or not forward
-    turns_in = v.kind == "gateway" or (not forward and v.kind in ("task", "box"))
+    turns_out = boundary or u.kind == "gateway" or not forward or again
+    turns_in = v.kind == "gateway" or (not forward and v.kind in ("task", "box")) or again
     middles = [_between_rows(k) for k in channels]
     if free is not None:
         middles.insert(0, _row(free))
@@ -154,7 +164,8 @@ def _vertical(grid: Grid, link: Link) -> Path:
                 path = _joined(lines, (2 * cu + 1, 2 * ru + 1), (2 * cv + 1, 2 * rv + 1))
                 if path is not None and link.reach and path.source_side != link.side:
                     continue
-                cost = None if path is None else _vertical_cost(grid, path, u, v, link, alone)
+                most = None if best is None else best[0]
+                cost = None if path is None else _vertical_cost(grid, path, u, v, link, alone, most)
                 if path is not None and cost is not None and (best is None or cost < best[0]):
                     best = (cost, path)
         if best is not None:
@@ -249,8 +260,10 @@ def _side(piece: Piece, onward: bool) -> Side:
     return "bottom" if onward else "top"
 
 
-def _cost(grid: Grid, path: Path, u: Cell, v: Cell, link: Link, alone: bool) -> float | None:
-    cost = _walk(grid, path, link, alone)
+def _cost(
+    grid: Grid, path: Path, u: Cell, v: Cell, link: Link, alone: bool, most: float | None
+) -> float | None:
+    cost = _walk(grid, path, link, alone, most)
     if cost is None:
         return None
     for cell, side, way in ((u, path.source_side, "out"), (v, path.target_side, "in")):
@@ -260,16 +273,17 @@ def _cost(grid: Grid, path: Path, u: Cell, v: Cell, link: Link, alone: bool) -> 
         if taken is not None and taken != way:
             cost += _SHARED_PORT
         if side in ("top", "bottom") and cell.kind != "gateway":
-            cost += _ODD_PORT
+            cost += _ODD_PORT if way == "in" or not link.back else _ODD_PORT / 4
     if link.back and path.source_side == "bottom":
         cost += 0.2
     return cost
 
 
 def _vertical_cost(
-    grid: Grid, path: Path, u: Cell | None, v: Cell | None, link: Link, alone: bool
-) -> float | None:
-    cost = _walk(grid, path, link, alone)
+    grid: Grid, path: Path, u: Cell | None, v: Cell | None, link: Link, alone: bool,
+    most: float | None,
+) -> float | None:  # fmt: skip
+    cost = _walk(grid, path, link, alone, most)
     if cost is None:
         return None
     for cell, side, piece in (
@@ -288,9 +302,13 @@ def _vertical_cost(
     return cost
 
 
-def _walk(grid: Grid, path: Path, link: Link, alone: bool) -> float | None:
-    """Bends, length and crossings; `None` where a node is in the way, or another line beneath."""
+def _walk(grid: Grid, path: Path, link: Link, alone: bool, most: float | None) -> float | None:
+    """Bends, length and crossings; `None` where a node is in the way, or another line beneath, or
+    where bends and length alone cost as much as `most`."""
     cost = _BEND * (len(path.pieces) - 1) + _SWAP * grid.swaps(path)
+    long = sum(piece.high - piece.low for piece in path.pieces)
+    if most is not None and cost + _LENGTH * long / 2 >= most:
+        return None
     source, target = link.source, link.target
     for at, piece in enumerate(path.pieces):
         if grid.blocked(piece) or (alone and grid.overlaps(piece, source, target)):

@@ -134,8 +134,6 @@ def _flows(found: Section) -> None:
 
 def _arc(found: Section, name: str, source: str, target: str, label: Block | None) -> None:
     start, end = found.spots[source], found.spots[target]
-    if start.cell == end.cell and start.dx is not None:
-        return
     found.arcs.append(Arc(name, start.cell, end.cell, start.dx is not None))
     link = Link(name, start.cell, end.cell, label, start.dx)
     if start.dx is not None:

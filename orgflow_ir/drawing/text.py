@@ -10,6 +10,7 @@ SIZE = 12
 LINE = 15
 """Font size and line height of labels, in diagram units."""
 
+_LEAST = 4.4
 _NARROW = frozenset("ijltfrI.,:;!|'`()[]{}/\\ -\"")
 _WIDE = frozenset("mwMW@%&ÄÖÜ—…")
 
@@ -28,7 +29,7 @@ def width(text: str) -> float:
     total = 0.0
     for char in text:
         if char in _NARROW:
-            total += 4.4
+            total += _LEAST
         elif char in _WIDE:
             total += 10.6
         elif ord(char) >= 0x1100:
@@ -70,8 +71,9 @@ def _words(text: str, limit: float) -> list[str]:
     found = []
     for word in text.split():
         rest = word
-        while width(rest) > limit and len(rest) > 1:
-            at = _cut(rest, limit)
+        most = int(limit / _LEAST) + 2  # no line holds more; long words are cut in linear time
+        while len(rest) > 1 and width(rest[:most]) > limit:
+            at = _cut(rest[:most], limit)
             found.append(rest[:at])
             rest = rest[at:]
         found.append(rest)

@@ -12,10 +12,11 @@ from bpmn_trips import read_file
 from cli_cases import LINEAR, orgflowc
 from hostile_labels import HOSTILE, hostile_model
 from node_tools import NodeChild, tool
+from orgflow.backends.mermaid import flowchart as flowchart_module
 from orgflow.backends.mermaid.flowchart import flowchart, quoted
 
 from orgflow_ir.minimal import minimal_models
-from orgflow_ir.model import Flow, Model, Process, Task
+from orgflow_ir.model import Artifact, Flow, Model, Process, Task
 
 SCRIPT = Path(__file__).with_name("mermaid_parser.cjs")
 PACKAGES = {"mermaid": "11.12.0", "jsdom": "26.1.0"}
@@ -101,6 +102,33 @@ def test_what_is_quoted_is_plain() -> None:
     assert quoted("Check stock") == '"Check stock"'
     assert quoted('a"b') == '"a#34;b"'
     assert set(quoted("%%{}[]|<>`#;&:\\")[1:-1]) <= set("#;0123456789")
+
+
+@pytest.mark.parametrize("text", ["", " ", "\n\t"])
+def test_a_note_without_words(text: str, mermaid: NodeChild) -> None:
+    note = Artifact(id="n", artifact_kind="annotation", text=text)
+    process = Process(id="P", nodes=(Task(id="t"),), artifacts=(note,))
+    assert list(parsed(mermaid, flowchart(Model(id="M", processes=(process,))))["nodes"]) == [
+        "n1", "n2",
+    ]  # fmt: skip
+
+
+def test_a_chart_that_is_too_large_by_default_says_so(
+    mermaid: NodeChild, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small = flowchart(line(*["x"] * 501))
+    assert len(parsed(mermaid, small)["links"]) == 500
+    assert "%%" not in small
+    large = flowchart(line(*["x"] * 502))
+    assert "needs maxEdges above 500\n" in large
+    assert "limit" in mermaid.ask({"source": large})["error"]
+    long = flowchart(line("x" * 60_000))
+    assert "needs maxTextSize above 50000\n" in long
+    monkeypatch.setattr(flowchart_module, "_MOST_LINKS", 1)
+    monkeypatch.setattr(flowchart_module, "_MOST_TEXT", 1)
+    said = flowchart(line("a", "b", "c"))
+    assert "maxEdges above 1 and maxTextSize above 1\n" in said
+    assert len(parsed(mermaid, said)["links"]) == 2
 
 
 def test_ids_of_the_model_are_not_used() -> None:

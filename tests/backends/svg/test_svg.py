@@ -14,6 +14,9 @@ from lxml import etree
 from orgflow.backends.svg.render import element_ids, render
 
 from orgflow_ir.diagnostics import Severity
+from orgflow_ir.diagram import Diagram, Shape
+from orgflow_ir.drawing import drawn as layout
+from orgflow_ir.drawing.labels import meets
 from orgflow_ir.minimal import minimal_models
 from orgflow_ir.model import (
     Artifact,
@@ -127,6 +130,71 @@ def test_findings_runs_and_marks() -> None:
     assert "!" in words["t"]
     assert {"!", "3×"} <= set(words["u"])
     assert "2" in "".join(of(text, "f1").itertext())
+
+
+def test_a_severity_is_one_of_three() -> None:
+    with pytest.raises(ValueError, match="no severity 'bad\" x=\"'"):
+        render(line(Task(id="t")), highlights={"t": 'bad" x="'})
+
+
+def test_what_is_in_a_closed_sub_process_shows_on_it() -> None:
+    model = line(SubProcess(id="sub", nodes=(Task(id="in1"), Task(id="in2"))))
+    there = Shape(element="sub", bounds=(0, 0, 100, 80), expanded=False)
+    text = render(
+        model, drawing=Diagram(shapes=(there,)), taken=["in1"],
+        highlights={"in1": "warning", "in2": "error", "sub": "info"},
+    )  # fmt: skip
+    assert of(text, "sub").get("class") == "of-el of-taken of-error"
+    assert "in1" not in drawn(text)
+
+
+def test_what_is_special_lies_upon_the_rest() -> None:
+    model = line(Task(id="t"), Task(id="u"))
+    text = render(model, taken=["f0"], highlights={"f1": "info"})
+    order = [g.get("data-element") for g in picture(text).iter(f"{SVG}g")]
+    assert order.index("f2") < order.index("f0") < order.index("f1")
+
+
+def test_notes_are_shown_when_pointed_at() -> None:
+    text = render(line(Task(id="t", name="Ship")), notes={"t": "never <done>", "nowhere": "x"})
+    title = of(text, "t").find(f"{SVG}title")
+    assert title is not None
+    assert title.text == "Ship (task.abstract)\nnever <done>"
+
+
+def test_counts_of_flows_lie_on_no_words_and_not_on_each_other(root: Path) -> None:
+    for path in sorted(root.glob("examples/*/model.bpmn")):
+        model = read_file(path)
+        places = layout(model)
+        flows = [f.id for f in model.processes[0].flows]
+        text = render(model, drawing=places, marks=dict.fromkeys(flows, "12"))
+        found = []
+        for flow in flows:
+            rect = of(text, flow).find(f"{SVG}rect")
+            assert rect is not None
+            found.append(tuple(float(rect.get(k, "0")) for k in ("x", "y", "width", "height")))
+        words = [i.label for i in (*places.shapes, *places.edges) if i.label is not None]
+        pairs = [(a, b) for n, a in enumerate(found) for b in (*found[n + 1 :], *words)]
+        hit = sum(meets(a, b) for a, b in pairs)  # type: ignore[arg-type]
+        assert hit <= 2, path  # a short line with words all along it
+
+
+def test_lanes_and_pools_can_be_marked() -> None:
+    base = line(Task(id="t")).processes[0]
+    lane = Lane(id="l", name="Office", members=("s", "t", "e"))
+    pool = Pool(id="A", name="Here", process="P")
+    model = Model(id="M", processes=(base.replace(lanes=(lane,)),), pools=(pool,))
+    text = render(model, theme="light", highlights={"A": "error", "l": "warning"})
+    assert ".of-light .of-error .of-frame{" in text
+    assert of(text, "A").get("class") == "of-el of-error"
+    assert of(text, "l").get("class") == "of-el of-warning"
+
+
+def test_long_labels_do_not_run_over() -> None:
+    text = render(line(Gateway(id="g", gateway_kind="exclusive", name="many words " * 400)))
+    texts = [t for t in picture(text).iter(f"{SVG}text") if "many" in (t.text or "")]
+    assert len(texts) <= 6
+    assert (texts[-1].text or "").endswith("…")
 
 
 def test_shapes_tell_kinds_apart() -> None:

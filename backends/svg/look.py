@@ -1,0 +1,159 @@
+"""What is special about the elements of one picture: a run, findings, badges, notes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from orgflow.backends.svg.marks import circle
+from orgflow.backends.svg.nodes import rect
+from orgflow.backends.svg.words import centred, escaped
+
+from orgflow_ir.diagram import Diagram, Edge, Shape
+from orgflow_ir.drawing.labels import Space
+from orgflow_ir.drawing.text import width
+from orgflow_ir.model import Element, Model, SubProcess
+
+SEVERITIES = ("info", "warning", "error")
+"""From the least to the most severe."""
+_SIGNS = {"error": "!", "warning": "!", "info": "i"}
+Point = tuple[float, float]
+
+
+class Look(NamedTuple):
+    """By element: severity, whether a run took it, letters of a badge, more words for its title."""
+
+    highlights: Mapping[str, str]
+    taken: Collection[str]
+    marks: Mapping[str, str]
+    notes: Mapping[str, str]
+
+    def opening(self, element: Element) -> str:
+        """The group of an element, with its classes and the title that pointing at it shows."""
+        kinds = ["of-el"]
+        if element.id in self.taken:
+            kinds.append("of-taken")
+        if element.id in self.highlights:
+            kinds.append(f"of-{self.highlights[element.id]}")
+        said = f"{element.label} ({element.construct})"
+        if self.notes.get(element.id):
+            said += f"\n{self.notes[element.id]}"
+        return (
+            f'<g class="{" ".join(kinds)}" data-element="{escaped(element.id)}">'
+            f"<title>{escaped(said)}</title>"
+        )
+
+    def rank(self, element: str) -> int:
+        """What lies upon what, where lines run together: the special ones on top."""
+        if element in self.highlights:
+            return 2 + SEVERITIES.index(self.highlights[element])
+        return int(element in self.taken)
+
+    def badge_width(self, element: str) -> float:
+        """Of all badges of an element."""
+        return 20.0 * (element in self.highlights) + max(
+            16.0, width(self.marks.get(element, "")) + 8
+        )
+
+    def badges(self, element: str, x: float, y: float) -> list[str]:
+        """How severe, and left of it the letters asked for."""
+        found: list[str] = []
+        severity = self.highlights.get(element)
+        if severity is not None:
+            found.append(circle(x, y, 8, f"of-badge-{severity}"))
+            found += centred([_SIGNS[severity]], x, y, "of-badge-text")
+            x -= 20
+        mark = self.marks.get(element)
+        if mark:
+            wide = max(16.0, width(mark) + 8)
+            found.append(rect((x - wide / 2, y - 8, wide, 16), "of-badge-taken", 8))
+            found += centred([mark], x, y, "of-badge-text")
+        return found
+
+
+def look(
+    model: Model,
+    drawing: Diagram,
+    highlights: Mapping[str, Any],
+    taken: Collection[str],
+    marks: Mapping[str, str],
+    notes: Mapping[str, str],
+) -> Look:
+    """A look; what is inside a closed sub-process shows on that. Raises `ValueError` for a
+    severity that is none."""
+    shown = {s.element for s in drawing.shapes} | {e.element for e in drawing.edges}
+    around = _around(model)
+
+    def visible(name: str) -> str:
+        while name not in shown and name in around:
+            name = around[name]
+        return name
+
+    found: dict[str, str] = {}
+    for name, value in highlights.items():
+        severity = str(getattr(value, "value", value))
+        if severity not in SEVERITIES:
+            raise ValueError(f"no severity {severity!r}; there are {', '.join(SEVERITIES)}")
+        at = visible(name)
+        if at not in found or SEVERITIES.index(severity) > SEVERITIES.index(found[at]):
+            found[at] = severity
+    return Look(found, frozenset(map(visible, taken)), marks, notes)
+
+
+def _around(model: Model) -> dict[str, str]:
+    """The sub-process around each element that is in one."""
+    return {
+        element.id: scope.id
+        for scope in model.scopes()
+        if isinstance(scope, SubProcess)
+        for part in (scope.nodes, scope.flows, scope.data_objects)
+        for element in part
+    }
+
+
+class Spots:
+    """Where the badges of lines go: on no words and on no other badge, in the longest piece that
+    no other line begins or ends with where that is possible."""
+
+    def __init__(self, drawing: Diagram, edges: Iterable[Edge]) -> None:
+        self._space = Space()
+        items: tuple[Shape | Edge, ...] = (*drawing.shapes, *drawing.edges)
+        for item in items:
+            if item.label is not None:
+                self._space.add_box(item.label, item.element)
+        self._begun: dict[tuple[Point, int, int], int] = {}
+        for edge in edges:
+            for key in (_key(edge.waypoints), _key(edge.waypoints[::-1])):
+                self._begun[key] = self._begun.get(key, 0) + 1
+
+    def take(self, edge: Edge, wide: float) -> Point:
+        """The middle of a badge, `wide` and 16 high, which is taken."""
+        best: tuple[float, Point] | None = None
+        for x, y in self._candidates(edge):
+            cost = self._space.cost((x - wide / 2, y - 8, wide, 16))
+            if best is None or cost < best[0]:
+                best = (cost, (x, y))
+            if not cost:
+                break
+        assert best is not None
+        x, y = best[1]
+        self._space.add_box((x - wide / 2, y - 8, wide, 16), edge.element)
+        return x, y
+
+    def _candidates(self, edge: Edge) -> Iterator[Point]:
+        pieces = list(pairwise(edge.waypoints))
+        own = list(pieces)
+        if len(pieces) > 1 and self._begun[_key(edge.waypoints)] > 1:
+            own = own[1:]
+        if len(own) > 1 and self._begun[_key(edge.waypoints[::-1])] > 1:
+            own = own[:-1]
+        own.sort(key=lambda p: -abs(p[0][0] - p[1][0]) - abs(p[0][1] - p[1][1]))
+        for (ax, ay), (bx, by) in own:
+            for part in (0.5, 0.7, 0.3, 0.8, 0.6, 0.4):
+                yield ax + (bx - ax) * part, ay + (by - ay) * part
+
+
+def _key(points: tuple[Point, ...]) -> tuple[Point, int, int]:
+    (ax, ay), (bx, by) = points[0], points[1]
+    return points[0], (bx > ax) - (bx < ax), (by > ay) - (by < ay)
