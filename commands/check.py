@@ -34,12 +34,20 @@ MANY = 20
     help="Also find what this target cannot say.",
 )
 @click.option("--strict", is_flag=True, help="Warnings count for the exit code, too.")
+@click.option("--fix", is_flag=True, help="Write safe fixes into the files.")
+@click.option(
+    "--unsafe-fixes", is_flag=True, help="With --fix: also fixes that lose something or choose."
+)
+@click.option("--diff", "show_diff", is_flag=True, help="Print what --fix would change, only.")
 @click.option("-o", "output", metavar="FILE", help="Write the diagnostics there, not to stderr.")
 @source_options
 def command(
     in_: tuple[str, ...],
     target: str | None,
     strict: bool,
+    fix: bool,
+    unsafe_fixes: bool,
+    show_diff: bool,
     output: str | None,
     from_: str | None,
     format_: str,
@@ -61,11 +69,23 @@ def command(
     for folder in empty:
         session.inputs.append(folder)
         ctx.emit(UnreadableInput, f"{folder} has no models in it", help="name a file or a folder")
+    fixer = None
+    if unsafe_fixes and not (fix or show_diff):
+        raise click.UsageError("--unsafe-fixes belongs to --fix or --diff")
+    if fix or show_diff:
+        if "-" in files:
+            raise click.UsageError("--fix and --diff need files, not standard input")
+        from orgflow.commands.fixing import Fixer
+
+        fixer = Fixer(session.registry, from_, unsafe=unsafe_fixes, write=not show_diff)
+        fixer.mend(files)
     with _progress(files) as paths:
         for path in paths:
             _check_one(session, path, from_, backend, options, accepted)
     accepted.report_unused(ctx)
     session.collect(ctx)
+    if fixer is not None:
+        fixer.tell()
     if output is None:
         session.show(always=True)
     else:

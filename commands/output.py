@@ -60,7 +60,7 @@ def _inside(path: str) -> Path:
     return relative
 
 
-def write_files(files: Sequence[tuple[Path, str]]) -> None:
+def write_files(files: Sequence[tuple[Path, str | bytes]]) -> None:
     """Write all files or, where one cannot be written, none: each is written beside its place
     first, then all are moved there. Raises `OutputError` naming the file."""
     written: list[tuple[str, Path]] = []
@@ -77,7 +77,7 @@ def write_files(files: Sequence[tuple[Path, str]]) -> None:
             if path.exists() and not os.access(path, os.W_OK):
                 raise PermissionError(None, "permission denied")
             if path.exists() and not path.is_file():  # a device or a pipe is written, not replaced
-                path.write_bytes(text.encode())
+                path.write_bytes(_as_bytes(text))
                 continue
             written.append((_write_beside(path, text), path))
         for temporary, path in written:
@@ -91,14 +91,18 @@ def write_files(files: Sequence[tuple[Path, str]]) -> None:
                 os.unlink(temporary)
 
 
-def _write_beside(path: Path, text: str) -> str:
+def _as_bytes(text: str | bytes) -> bytes:
+    return text.encode() if isinstance(text, str) else text
+
+
+def _write_beside(path: Path, text: str | bytes) -> str:
     """Write a temporary file in the folder of `path`, with the mode `path` has or would get."""
     import tempfile  # brings random and hashing with it; most results go to standard output
 
     handle, temporary = tempfile.mkstemp(prefix=f".{path.name[:100]}.", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(text.encode())
+            file.write(_as_bytes(text))
         if path.exists():
             mode = path.stat().st_mode & 0o777
         else:

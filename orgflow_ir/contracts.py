@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, TextIO
 
-from orgflow_ir.diagnostics import Diagnostic, Fix, Rule
+from orgflow_ir.diagnostics import Diagnostic, Fix, FixError, Rule
 from orgflow_ir.model import Model
 from orgflow_ir.pass_manager import PassContext
 from orgflow_ir.source import SourceFile
@@ -35,6 +35,12 @@ class Frontend(ABC):
     def sniff(self, source: SourceFile) -> bool:
         """Whether the first bytes look like this language."""
         return source.suffix in self.suffixes
+
+    def patched(self, source: SourceFile, model: Model, fix: Fix) -> bytes:
+        """The file with a fix made, all else byte for byte as it was; `model` is what it was read
+        as. Raises `FixError` where the format or the fix does not allow it."""
+        del source, model, fix
+        raise FixError(f"fixes cannot be written into files of the format `{self.name}`")
 
 
 class Artifact(NamedTuple):

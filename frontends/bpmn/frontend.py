@@ -7,6 +7,7 @@ from orgflow.frontends.bpmn.reading_rules import READING_RULES
 
 from orgflow_ir.collector import paused_collector
 from orgflow_ir.contracts import Frontend
+from orgflow_ir.diagnostics import Fix
 from orgflow_ir.model import Model
 from orgflow_ir.pass_manager import PassContext
 from orgflow_ir.source import SourceFile
@@ -43,3 +44,9 @@ class BpmnFrontend(Frontend):
 
         with paused_collector():  # `read` returns inside: the tree is gone when it comes back on
             return read()
+
+    def patched(self, source: SourceFile, model: Model, fix: Fix) -> bytes:
+        """See `Frontend`: only the elements concerned and their drawing change."""
+        from orgflow.frontends.bpmn.patch import patched
+
+        return patched(source, model, fix)
