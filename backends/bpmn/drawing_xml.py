@@ -4,7 +4,7 @@ that stands alone; the source's own diagrams and planes are kept."""
 from __future__ import annotations
 
 from orgflow.backends.bpmn.format import BPMNDI, DC, DI, PLANE
-from orgflow.backends.bpmn.kept import Shell, filled, shell
+from orgflow.backends.bpmn.kept import Shell, filled, shell, writable
 from orgflow.backends.bpmn.writer import Writer
 from orgflow.backends.bpmn.xml_text import INDENT, Child, element, start_tag
 
@@ -160,7 +160,7 @@ def _kept(w: Writer, extra: Extra, depth: int) -> tuple[str, list[Child]]:
     more = ""
     children = []
     for key, value in extra:
-        if key == PLANE:
+        if key == PLANE or not writable(key, value):
             continue
         if key.startswith(f"@{{{BPMNDI}}}"):
             more += start_tag("", [(key.rpartition("}")[2], value)])[1:]

@@ -86,6 +86,9 @@ PLANE = f"@{{{ORGFLOW}}}plane"
 """Key of a shape's or edge's `extra` that says in which plane, counted from 0, it is drawn; none:
 in the first one."""
 
+KEPT = "kept"
+"""Our element around extension data that XML cannot have as an element or attribute of its own."""
+
 COLLABORATION = f"@{{{ORGFLOW}}}collaboration"
 """Key of the `extra` of pools, message flows, artifacts and correlation keys that stand in another
 collaboration than the first one: its number, counted from 0."""

@@ -11,6 +11,8 @@ from orgflow.backends.bpmn.format import (
     BPMN,
     COLLABORATION,
     EXTENSIONS,
+    KEPT,
+    ORGFLOW,
     XMLNS,
     declared,
     is_our_text,
@@ -24,6 +26,7 @@ from orgflow_ir.value import Extra
 _OPENING = re.compile(r"""<([^\s/>]+)((?:\s+xmlns(?::[^\s=]+)?\s*=\s*"[^"]*")*)""")
 _DECLARATION = re.compile(r"""\s+(xmlns(?::[^\s=]+)?)\s*=\s*"([^"]*)\"""")
 _START_TAG = re.compile(r"""<(?:"[^"]*"|'[^']*'|[^'">])*>""")
+_NAME = re.compile(r"[^\W\d][\w.\-]*")
 _END_TAG = re.compile(r"</[^<>]*>\s*$")
 
 
@@ -117,6 +120,19 @@ class _Parse:
         self.texts[-1].append(run)
 
 
+def writable(key: str, value: str) -> bool:
+    """Whether extension data can stand in XML as what its key says: not all that other formats
+    and programs keep can."""
+    ns, local = split_key(key)
+    if _NAME.fullmatch(local) is None:
+        return key.startswith(f"@{{{XMLNS}}}")
+    if key.startswith("@"):
+        return True
+    if value.lstrip().startswith("<"):
+        return is_our_text(ns) or parse(value) is not None
+    return ns != BPMN
+
+
 class Keeper:
     """Writes kept data, without the declarations that the root has already."""
 
@@ -128,6 +144,8 @@ class Keeper:
         text = ""
         for key, value in extra:
             if not key.startswith("@") or key.startswith(f"@{{{XMLNS}}}") or key == COLLABORATION:
+                continue
+            if not writable(key, value):
                 continue
             ns, local = split_key(key)
             name, declaration = (local, None) if ns == BPMN else self.names.attribute(ns, local)
@@ -147,7 +165,13 @@ class Keeper:
         found: list[Child] = []
         skip = frozenset(but)
         for at, (key, value) in enumerate(extra):
-            if key.startswith("@") or at in skip:
+            if at in skip:
+                continue
+            if not writable(key, value):
+                name = self.names.of(ORGFLOW, KEPT)
+                inside.append(element(depth + 1, name, [("key", key)], text=value))
+                continue
+            if key.startswith("@"):
                 continue
             ns, local = split_key(key)
             if ns == BPMN:

@@ -243,7 +243,7 @@ def event_definition(w: Writer, value: EventDefinition, depth: int) -> str:
 
 def opaque(w: Writer, node: Opaque, depth: int) -> str:
     """Something kept as it was read; where that is no XML, an element of its tag."""
-    if node.payload.lstrip().startswith("<"):
+    if node.payload.lstrip().startswith("<") and parse(node.payload) is not None:
         return w.keep.verbatim(node.payload, depth)
     ns, _, local = node.tag.removeprefix("{").rpartition("}")
     if ns == BPMN:
@@ -258,7 +258,7 @@ def opaque(w: Writer, node: Opaque, depth: int) -> str:
 def opaque_node(w: Writer, node: Opaque, depth: int) -> str:
     """A flow node that is no element of BPMN: as it was read, or where that is no XML, as a task
     that says what it stands for."""
-    if node.payload.lstrip().startswith("<"):
+    if node.payload.lstrip().startswith("<") and parse(node.payload) is not None:
         return w.keep.verbatim(node.payload, depth)
     harmless = "true" if node.harmless else None
     name = w.names.of(ORGFLOW, "opaque")

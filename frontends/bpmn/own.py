@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from orgflow.backends.bpmn.format import (
+    KEPT,
     ORGFLOW,
     PLACEHOLDER,
     PLACEHOLDER_END,
@@ -34,10 +35,16 @@ def kept_extensions(document: XmlDocument, node: XmlElement) -> Extra:
     if node.text.strip() or any(not k.startswith("xmlns") for k in node.attrs):
         return ((node.tag, document.standalone(node)),)
     return tuple(
-        (child.tag, child.text if is_our_text(child.ns) else document.standalone(child))
+        _kept(document, child)
         for child in node.children
-        if child.ns != ORGFLOW
+        if child.ns != ORGFLOW or child.local == KEPT
     )
+
+
+def _kept(document: XmlDocument, child: XmlElement) -> tuple[str, str]:
+    if child.ns == ORGFLOW:
+        return child.attrs.get("key", ""), child.text
+    return child.tag, child.text if is_our_text(child.ns) else document.standalone(child)
 
 
 def restore_ids(elements: Sequence[XmlElement]) -> None:

@@ -239,3 +239,38 @@ def test_a_deadlock_is_still_one() -> None:
     assert model is not None
     assert driver.compile_model(model, registry.backends["n8n"], ctx) is None
     assert any(d.code == "OF201" for d in ctx.diagnostics)
+
+
+@pytest.mark.parametrize(
+    "extra",
+    [
+        ("{urn:x}t*pe", "1"), ("@{urn:x}t*pe", "1"), ("{urn:x}a", "<a><b></a>"), ("", ""),
+        ("{http://www.omg.org/spec/BPMN/20100524/MODEL}text", "</process>"), ("@{urn:x}", "1"),
+        ("{urn:orgflow:n8n}a b", '{"x": "]]>"}'), ("a", "<a/><b/>"), ("@a b", "c"),
+    ],
+)  # fmt: skip
+def test_kept_data_that_xml_cannot_have_survives_bpmn(extra: tuple[str, str]) -> None:
+    from orgflow_ir.model import Event, Flow, Model, Process, Task
+
+    model = Model(
+        id="m",
+        extra=(extra,),
+        processes=(
+            Process(
+                id="p",
+                nodes=(Event(id="s", position="start"), Task(id="t", extra=(extra,))),
+                flows=(Flow(id="f", source="s", target="t", extra=(extra,)),),
+                extra=(extra,),
+            ),
+        ),
+    )
+    registry = Registry(outside=False)
+    (made,) = registry.backends["bpmn"].emit(model, PassContext(registry=registry))
+    ctx = PassContext(registry=registry)
+    source = SourceFile("m.bpmn", made.text.encode())
+    again = driver.load(source, registry, ctx, from_="bpmn")
+    assert again is not None, made.text
+    (process_,) = again.processes
+    assert extra in process_.extra
+    assert extra in process_.nodes[1].extra
+    assert extra in process_.flows[0].extra
