@@ -20,8 +20,8 @@ from orgflow.commands.options import parse_target
 Invoke = Callable[..., Ran]
 
 COMMANDS = (
-    "compile", "check", "explain", "opt", "list", "trace", "verify", "diff", "run", "engine", "eval",
-    "new", "completion",
+    "compile", "check", "explain", "opt", "list", "trace", "verify", "diff", "run", "engine",
+    "eval", "new", "completion",
 )  # fmt: skip
 
 
