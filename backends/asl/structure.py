@@ -276,6 +276,7 @@ class _Planner:
         """A fork whose branches do not meet, or only in the join around it."""
         if any(f.target == node for f in flows):
             self._fault(node, "it leads straight back to itself")
+            return Fork(node, (), None, END, None)
         branches = self._branches(node, self.regions.groups(flows, (node, exit_)), exit_, depth)
         arrival = together(branches, inclusive=self._inclusive(node))
         leaves = arrival is not None and bool(arrival.flows)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import itertools
 import json
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -200,6 +201,22 @@ def test_a_join_behind_a_gateway_that_nothing_reaches_is_wired() -> None:
         for ports in wires.values() for port in ports["main"] for wire in port
     }  # fmt: skip
     assert {("Join before B", 0), ("Join before B", 1)} <= inputs
+
+
+def test_a_task_that_leads_to_itself_twice_is_refused_at_once() -> None:
+    content = (
+        '<startEvent id="s"/><task id="t"/><sequenceFlow id="f0" sourceRef="s" targetRef="t"/>'
+        '<sequenceFlow id="f1" sourceRef="t" targetRef="t"/>'
+        '<sequenceFlow id="f2" sourceRef="t" targetRef="t"/>'
+    )
+    registry = Registry(outside=False)
+    ctx = PassContext(registry=registry)
+    source = SourceFile("m.bpmn", process(content).encode())
+    model = driver.load(source, registry, ctx, from_="bpmn")
+    assert model is not None
+    begun = time.process_time()
+    assert driver.compile_model(model, registry.backends["asl"], ctx, force=True) is None
+    assert time.process_time() - begun < 5
 
 
 def test_an_event_gateway_without_events_is_refused_by_the_asl_target() -> None:
