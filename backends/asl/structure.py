@@ -30,6 +30,9 @@ from orgflow_ir.regions import Lowered
 MAX_DEPTH = 60
 """Forks inside forks beyond which a scope is refused: JSON readers have limits of their own."""
 
+MAX_FORKS = 2_000
+"""Forks more than nodes: only one that is told again and again has so many."""
+
 _TOO_DEEP = f"more than {MAX_DEPTH} forks lie inside each other"
 
 
@@ -199,7 +202,7 @@ class _Planner:
         whole = len(flows) == len(self.graph.flows_out(node)) if node else exit_ is None
         self.forks += 1
         key = node if gateway and whole else f"{node}\x00fork{self.forks}"
-        if depth > MAX_DEPTH:
+        if depth > MAX_DEPTH or self.forks > MAX_FORKS + len(self.graph.nodes):
             self._fault(node, _TOO_DEEP)
             return Step(key, None, fork=Fork(node, (), None, END, None))
         join = self._join(node, flows, exit_)
