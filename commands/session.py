@@ -141,13 +141,14 @@ class Session:
             return dataclasses.replace(reporter, rules=self.registry.rules)
         return reporter
 
-    def _labels(self) -> dict[str, str]:
-        return {
-            node.id: node.label
-            for model in self.models
-            for scope in model.scopes()
-            for node in scope.nodes
-        }
+    def _labels(self) -> dict[str, dict[str, str]]:
+        labels: dict[str, dict[str, str]] = {}
+        for model in self.models:
+            mine = labels.setdefault(model.source, {})
+            for scope in model.scopes():
+                mine.update((node.id, node.label) for node in scope.nodes)
+                mine.update((flow.id, flow.label) for flow in scope.flows)
+        return labels
 
 
 def configuration_for(path: str) -> str | None:

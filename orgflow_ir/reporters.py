@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import ClassVar, TextIO
 
 from orgflow_ir.contracts import Reporter
-from orgflow_ir.diagnostics import Diagnostic, Severity
+from orgflow_ir.diagnostics import Diagnostic, Severity, Step
 from orgflow_ir.plugins import hookimpl
 from orgflow_ir.source import SourceLocation
 
@@ -70,8 +70,8 @@ def summary(diagnostics: Iterable[Diagnostic], inputs: Iterable[str] = ()) -> st
 class TextReporter(Reporter):
     """For people: place, severity, code, message, help, related places, excerpt with caret.
 
-    `sources` are the bytes by file name (for excerpts), `labels` element ids to what people read
-    (for traces), `inputs` the files the summary line names; `width` is in columns.
+    `sources` are the bytes by file name (for excerpts), `labels` by file name ids of nodes and flows to
+    what people read (for runs), `inputs` the files the summary line names; `width` is in columns.
     """
 
     name: ClassVar[str] = "text"
@@ -80,7 +80,7 @@ class TextReporter(Reporter):
     width: int = 80
     inputs: tuple[str, ...] = ()
     sources: Mapping[str, bytes] = field(default_factory=dict)
-    labels: Mapping[str, str] = field(default_factory=dict)
+    labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def report(self, diagnostics: Iterable[Diagnostic], out: TextIO) -> None:
         items = ordered(diagnostics)
@@ -146,12 +146,10 @@ class TextReporter(Reporter):
             yield from self._wrap(f"{d.fix.title} ({d.fix.applicability})", "  fix: ", "       ")
 
     def _trace(self, d: Diagnostic) -> str:
-        steps = []
-        for step in d.trace:
-            label = self.labels.get(step.element, step.element)
-            waits = f"{step.action} " if step.action in ("open", "done") else ""
-            steps.append(f"{waits}`{label}`")
-        return " → ".join(steps)
+        """The run as people tell it: what has a name, and which way was taken."""
+        labels = self.labels.get(d.loc.file if d.loc is not None else "", {})
+        told = [text for step in d.trace if (text := _step(step, labels))]
+        return " → ".join(told or [f"`{step.element}`" for step in d.trace])
 
     def _excerpt(self, loc: SourceLocation | None) -> Iterator[str]:
         if loc is None or loc.line is None:
@@ -169,6 +167,19 @@ class TextReporter(Reporter):
         yield self._paint("dim", f"  {number} | ") + shown
         if caret is not None:
             yield self._paint("dim", f"  {' ' * len(number)} | ") + " " * caret + "^"
+
+
+def _step(step: Step, labels: Mapping[str, str]) -> str:
+    name = labels.get(step.element, step.element)
+    ways = [w for f in step.taken if (w := labels.get(f, f)) != f]
+    named = name != step.element or step.element not in labels
+    if not named and not ways:
+        return ""
+    takes = " and ".join(f"`{w}`" for w in ways)
+    if not named:
+        return f"takes {takes}"
+    waits = f"{step.action} " if step.action in ("open", "done") else ""
+    return f"{waits}`{name}`" + (f" takes {takes}" if ways else "")
 
 
 def printable(text: str) -> str:

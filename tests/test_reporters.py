@@ -75,7 +75,7 @@ def test_text_shows_every_part() -> None:
     reporter = TextReporter(
         inputs=("order.bpmn",),
         sources={"order.bpmn": SOURCE},
-        labels={"ship": "Ship order", "begin": "Order received"},
+        labels={"order.bpmn": {"ship": "Ship order", "begin": "Order received"}},
     )
     assert text(reporter, diagnostic()) == (
         "order.bpmn:2:3: error OF201 [deadlocked-join]\n"
