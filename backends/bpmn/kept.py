@@ -27,6 +27,7 @@ _OPENING = re.compile(r"""<([^\s/>]+)((?:\s+xmlns(?::[^\s=]+)?\s*=\s*"[^"]*")*)"
 _DECLARATION = re.compile(r"""\s+(xmlns(?::[^\s=]+)?)\s*=\s*"([^"]*)\"""")
 _START_TAG = re.compile(r"""<(?:"[^"]*"|'[^']*'|[^'">])*>""")
 _NAME = re.compile(r"[^\W\d][\w.\-]*")
+_NAMESPACE = re.compile(r"[^\s{}<>\"^`|\\]*")
 _END_TAG = re.compile(r"</[^<>]*>\s*$")
 
 
@@ -124,7 +125,7 @@ def writable(key: str, value: str) -> bool:
     """Whether extension data can stand in XML as what its key says: not all that other formats
     and programs keep can."""
     ns, local = split_key(key)
-    if _NAME.fullmatch(local) is None:
+    if _NAME.fullmatch(local) is None or _NAMESPACE.fullmatch(ns) is None:
         return key.startswith(f"@{{{XMLNS}}}")
     if key.startswith("@"):
         return True

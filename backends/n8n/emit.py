@@ -122,10 +122,11 @@ class _Emitter:
         gateway = self.graph.nodes[node]
         if not isinstance(gateway, Gateway) or node in self.e.decisions:
             return False
+        if node not in self.graph.reachable:  # a join behind it still has an input to wait at
+            return False
         into, out = self.graph.flows_in(node), self.graph.flows_out(node)
         if gateway.gateway_kind == "exclusive":
-            # where no token ever comes from, a join behind it still has an input to wait at
-            return node in self.graph.reachable
+            return True
         if gateway.gateway_kind == "inclusive":
             return len(into) < 2 or self.e.joins[node].kind == "exclusive"
         if len(into) > 1:

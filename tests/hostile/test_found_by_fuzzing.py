@@ -179,9 +179,10 @@ def test_ways_out_of_a_switch_come_in_the_order_of_its_outputs() -> None:
     assert list(choices(0, 2)) == [(0, 0)]
 
 
-def test_a_join_behind_a_gateway_that_nothing_reaches_is_wired() -> None:
+@pytest.mark.parametrize("kind", ["exclusiveGateway", "parallelGateway", "inclusiveGateway"])
+def test_a_join_behind_a_gateway_that_nothing_reaches_is_wired(kind: str) -> None:
     content = (
-        '<startEvent id="s"/><task id="a" name="A"/><exclusiveGateway id="x"/>'
+        f'<startEvent id="s"/><task id="a" name="A"/><{kind} id="x"/>'
         '<parallelGateway id="j"/><task id="b" name="B"/>'
         '<sequenceFlow id="f0" sourceRef="s" targetRef="a"/>'
         '<sequenceFlow id="f1" sourceRef="a" targetRef="j"/>'
@@ -263,7 +264,7 @@ def test_a_deadlock_is_still_one() -> None:
     [
         ("{urn:x}t*pe", "1"), ("@{urn:x}t*pe", "1"), ("{urn:x}a", "<a><b></a>"), ("", ""),
         ("{http://www.omg.org/spec/BPMN/20100524/MODEL}text", "</process>"), ("@{urn:x}", "1"),
-        ("{urn:orgflow:n8n}a b", '{"x": "]]>"}'), ("a", "<a/><b/>"), ("@a b", "c"),
+        ("{urn:orgflow:n8n}{a}b", "1"), ("{urn:orgflow:n8n}a b", '{"x": "]]>"}'), ("a", "<a/><b/>"), ("@a b", "c"),
     ],
 )  # fmt: skip
 def test_kept_data_that_xml_cannot_have_survives_bpmn(extra: tuple[str, str]) -> None:
