@@ -33,6 +33,11 @@ MANY = 20
     shell_complete=targets,
     help="Also find what this target cannot say.",
 )
+@click.option(
+    "--messages",
+    is_flag=True,
+    help="Also play all pools together: messages never sent or taken, circular waiting.",
+)
 @click.option("--strict", is_flag=True, help="Warnings count for the exit code, too.")
 @click.option("--fix", is_flag=True, help="Write safe fixes into the files.")
 @click.option(
@@ -44,6 +49,7 @@ MANY = 20
 def command(
     in_: tuple[str, ...],
     target: str | None,
+    messages: bool,
     strict: bool,
     fix: bool,
     unsafe_fixes: bool,
@@ -81,7 +87,7 @@ def command(
         fixer.mend(files)
     with _progress(files) as paths:
         for path in paths:
-            _check_one(session, path, from_, backend, options, accepted)
+            _check_one(session, path, from_, backend, options, accepted, messages=messages)
     accepted.report_unused(ctx)
     session.collect(ctx)
     if fixer is not None:
@@ -115,6 +121,8 @@ def _check_one(
     backend: Backend | None,
     options: dict[str, str],
     accepted: Acceptance,
+    *,
+    messages: bool,
 ) -> None:
     ctx = session.context()
     model = session.load(path, ctx, from_)
@@ -130,5 +138,11 @@ def _check_one(
             own = own_backend(source, session.registry, from_)
             if own is not None:
                 own.examine(source, ctx)
+        if messages:
+            from orgflow.passes.pipelines import ON_REQUEST
+
+            from orgflow_ir.pass_manager import PassManager
+
+            PassManager(ON_REQUEST).run(model, ctx)
     accepted.apply(None if path == "-" else path, model, ctx)
     session.collect(ctx)

@@ -166,11 +166,16 @@ def _settle(net: Net, draft: Draft, move: Move) -> None:
             draft.cap(at, net.consumer[place] * SLOTS + ARRIVED, open_ones)
     elif move.kind in ("done", "trigger"):
         held = move.node if move.kind == "done" else net.nodes[move.other]
-        open_ones = count(frame.tokens, held.open)
-        draft.cap(at, held.index * SLOTS + ARRIVED, open_ones)
-        for b in held.boundaries:
-            draft.cap(at, b * SLOTS + FIRED, open_ones)
-            draft.cap(at, b * SLOTS + ARRIVED, open_ones)
+        draft.cap(at, held.index * SLOTS + ARRIVED, count(frame.tokens, held.open))
+        _forget(net, draft, at, held)
+
+
+def _forget(net: Net, draft: Draft, at: FrameId, held: NetNode) -> None:
+    """An activity is left: what its boundary events have done is no matter any more."""
+    open_ones = count(draft.frames[at].tokens, held.open)
+    for b in held.boundaries:
+        draft.cap(at, b * SLOTS + FIRED, open_ones)
+        draft.cap(at, b * SLOTS + ARRIVED, open_ones)
 
 
 # -- messages ---------------------------------------------------------------------------------
@@ -252,6 +257,7 @@ def _raise(net: Net, draft: Draft, at: FrameId, thrown: EventDefinition) -> None
                 if interrupts(event):
                     draft.add(outer, held.open, -1)
                     draft.kill(here)
+                    _forget(net, draft, outer, held)
                 draft.add(outer, event.pending)
                 return
         # an event sub-process does not catch what it throws itself

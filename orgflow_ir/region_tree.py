@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from orgflow_ir.control_net import SINK, Net
-
 if TYPE_CHECKING:
-    from orgflow_ir.regions import Pair
+    from orgflow_ir.soundness.net import Net
+    from orgflow_ir.soundness.reduction import Pair
 
 RegionKind = Literal["sequence", "xor", "and", "or", "clash", "loop", "unstructured"]
 
@@ -52,7 +51,7 @@ def build(net: Net, trunk: object, rest: list[object], absorbed: dict[int, int])
 
 
 def _region(net: Net, content: object) -> Region:
-    from orgflow_ir.regions import Pair
+    from orgflow_ir.soundness.reduction import Pair
 
     # A frame is a region under construction: kind, children so far, contents to do (last first).
     frames: list[tuple[RegionKind, list[Region | str], list[Any], str | None, str | None]] = [
@@ -81,7 +80,7 @@ def _region(net: Net, content: object) -> Region:
             frames.append(("sequence", [], [item], None, None))
         elif isinstance(item, Pair):
             frames.append((item.kind, [], _branches(item), *_ends(net, item)))
-        elif item[0] == "seq":
+        elif item[0] != "loop":
             todo.extend(i for i in reversed(item[1:]) if i is not None)
         else:
             _, header, leave, body, back = item
@@ -90,7 +89,7 @@ def _region(net: Net, content: object) -> Region:
 
 
 def _ends(net: Net, pair: Pair) -> tuple[str | None, str | None]:
-    return net.element[pair.split] or None, None if pair.join == SINK else net.element[pair.join]
+    return net.element[pair.split] or None, net.element[pair.join] or None
 
 
 def _branches(pair: Pair) -> list[Any]:

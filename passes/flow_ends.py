@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from orgflow_ir.control_net import live
 from orgflow_ir.diagnostics import Edit, Fix, Rule, Severity
-from orgflow_ir.graph import ControlFlow
 from orgflow_ir.model import Event, Flow, Gateway, Model, Scope
 from orgflow_ir.model import Node as ModelNode
 from orgflow_ir.pass_manager import Pass, PassContext, Stage
+from orgflow_ir.soundness.wiring import live
 
 
 class DanglingFlow(Rule):
@@ -145,7 +144,7 @@ class FlowEnds(Pass):
                     _crossing(flow, home[flow.source], home[flow.target], ctx)
                     continue
                 if reached is None:
-                    reached = live(ctx.analysis(ControlFlow, scope))
+                    reached = ctx.analysis(live, scope)
                 _dangling(flow, here, reached, scope, ctx)
         return model
 

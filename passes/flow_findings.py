@@ -1,103 +1,97 @@
-"""What the passes on flow share: findings by kind, the places they are about, the run told."""
+"""What the passes on flow share: the analysis of a model and its faults by kind."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from functools import lru_cache
+from typing import TYPE_CHECKING, ClassVar
 
-from orgflow.passes.flow_faults import MAX_STATES, Fault, Kind, ScopeFaults, analysis
 from orgflow.passes.wording import Namer
 
-from orgflow_ir.diagnostics import Related, Step
-from orgflow_ir.graph import ControlFlow
-from orgflow_ir.model import Event, Model, Scope, SubProcess
+from orgflow_ir.diagnostics import Related
+from orgflow_ir.model import Event, Model, Scope
 from orgflow_ir.pass_manager import Pass, PassContext, Stage
-from orgflow_ir.regions import Lowered
+from orgflow_ir.soundness import Analysis, Fault, analyse
+from orgflow_ir.soundness.findings import MAX_STATES
+from orgflow_ir.soundness.verdicts import Kind
+
+if TYPE_CHECKING:
+    from orgflow_ir.semantics import Game
+
+MASKED = " (once the faults before it are mended)"
 
 
 @dataclass(frozen=True)
 class FlowPass(Pass):
-    """Base of the passes on flow: `max_states` is the budget of the analysis they share."""
+    """Base of the passes on flow: `max_states` is the budget of the analysis they share; `fixes`
+    looks for a fix of each fault, by analysing each candidate."""
 
     stage: ClassVar[Stage] = Stage.ANALYSE
     max_states: int = MAX_STATES
+    fixes: bool = True
 
 
-def all_faults(model: Model, ctx: PassContext, max_states: int) -> Iterator[ScopeFaults]:
-    """The findings of every scope, computed once for all passes."""
-    analyse = analysis(max_states)
-    for scope in model.scopes():
-        if scope.nodes:
-            yield ctx.analysis(analyse, ctx.analysis(Lowered, ctx.analysis(ControlFlow, scope)))
+@lru_cache(maxsize=16)
+def analysis(max_states: int = MAX_STATES) -> Callable[[Model], tuple[Analysis, ...]]:
+    """The analysis of all processes with a budget, as a function that `PassContext.analysis` can
+    cache by."""
+
+    def analyses_of(model: Model) -> tuple[Analysis, ...]:
+        made: list[Game] = []
+
+        def game() -> Game:
+            if not made:
+                made.append(game_of(model))
+            return made[0]
+
+        return tuple(
+            analyse(p, model, max_states=max_states, game=game) for p in model.processes if p.nodes
+        )
+
+    return analyses_of
 
 
-def findings(
-    model: Model, ctx: PassContext, max_states: int, kind: Kind
-) -> Iterator[tuple[ScopeFaults, Fault]]:
+def game_of(model: Model) -> Game:
+    """The token game with the policies of the analysis."""
+    from orgflow_ir.semantics import Game, Policy  # only for faulty models
+
+    return Game(model, Policy(once=True))
+
+
+def analyses(model: Model, ctx: PassContext, max_states: int) -> tuple[Analysis, ...]:
+    """The analysis of every process that has steps, made once for all passes."""
+    return ctx.analysis(analysis(max_states), model)
+
+
+def findings(model: Model, ctx: PassContext, max_states: int, kind: Kind) -> Iterator[Fault]:
     """Faults of one kind, in model order; of one element only the first, a shown one if any."""
-    for found in all_faults(model, ctx, max_states):
-        faults = [f for f in found.faults if f.kind == kind]
-        if not faults:
+    for found in analyses(model, ctx, max_states):
+        if not found.faults and not found.masked:
             continue
+        order = {id(s): i for i, s in enumerate(found.process.scopes())}
         told: set[str] = set()
-        order = {n.id: i for i, n in enumerate(found.scope.nodes)}
-        faults.sort(key=lambda f: (f.masked, order[found.net.element[f.join]]))
+        faults = [
+            f
+            for f in (*found.faults, *found.masked)
+            if f.kind == kind and not ctx.analysis(_malformed, f.scope)
+        ]
+        faults.sort(key=lambda f: (order[id(f.scope)], f.masked))
         for fault in faults:
-            element = found.net.element[fault.join]
-            if element not in told:
-                told.add(element)
-                yield found, fault
+            if fault.element in {n.id for n in fault.scope.nodes} - told:
+                told.add(fault.element)
+                yield fault
 
 
-def enclosing(model: Model, scope: Scope) -> list[Scope]:
-    """The scopes from the process down to `scope`."""
-    for process in model.processes:
-        stack: list[list[Scope]] = [[process]]
-        while stack:
-            chain = stack.pop()
-            if chain[-1] is scope:
-                return chain
-            stack.extend([*chain, n] for n in chain[-1].nodes if isinstance(n, SubProcess))
-    raise ValueError(f"`{scope.id}` is not in the model")
+def _malformed(scope: Scope) -> bool:
+    """Whether flows lead where none can (OF105): what follows from that is not told besides."""
+    events = {n.id for n in scope.nodes if isinstance(n, Event) and n.position == "boundary"}
+    return bool(events) and any(f.target in events for f in scope.flows)
 
 
-_ENDING = frozenset({"message", "timer", "signal", "conditional", "escalation"})
-
-
-def ended_by(model: Model, scope: Scope) -> Event | None:
-    """An event from outside that takes every token out of `scope`: an interrupting boundary event
-    of a sub-process it is in, or the start of an interrupting event sub-process. Events arrive."""
-    around = enclosing(model, scope)
-    for outer, inner in zip([None, *around], around, strict=False):
-        for node in outer.nodes if outer is not None else ():
-            if isinstance(node, Event) and node.attached_to == inner.id and _ends(node):
-                return node
-        for node in inner.nodes:
-            if isinstance(node, SubProcess) and node.flavour == "event" and node not in around:
-                for start in node.nodes:
-                    if isinstance(start, Event) and start.position == "start" and _ends(start):
-                        return start
-    return None
-
-
-def _ends(event: Event) -> bool:
-    return event.interrupting and any(d.kind in _ENDING for d in event.definitions)
-
-
-def related(found: ScopeFaults, fault: Fault, namer: Namer, text: str) -> tuple[Related, ...]:
+def related(fault: Fault, namer: Namer, text: str) -> tuple[Related, ...]:
     """The split a fault begins at."""
-    if fault.split < 0 or not found.net.element[fault.split]:
+    if not fault.split:
         return ()
-    node = namer.nodes[found.net.element[fault.split]]
+    node = namer.nodes[fault.split]
     return (Related(message=f"{namer.name(node.id)}: {text}", element=node.id, loc=node.loc),)
-
-
-def run_of(model: Model, ctx: PassContext, found: ScopeFaults, fault: Fault) -> tuple[Step, ...]:
-    """The run that shows a fault, replayed on the token game."""
-    if fault.masked:
-        return ()
-    from orgflow.passes.told_run import game_of, tell  # brings the token game with it
-
-    game = ctx.analysis(game_of, model)
-    return tell(game, found.scope, found.net, fault.log, fault.kind != "unsync")

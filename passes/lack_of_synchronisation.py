@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from orgflow.passes.flow_faults import Fault, ScopeFaults
-from orgflow.passes.flow_findings import FlowPass, findings, related, run_of
+from orgflow.passes.flow_findings import MASKED, FlowPass, findings, related
 from orgflow.passes.forking_loops import endless_forks, round_trip
+from orgflow.passes.mending import fix_of
 from orgflow.passes.wording import Namer
 
 from orgflow_ir.diagnostics import Rule, Severity
 from orgflow_ir.model import Gateway, Model, Process, Scope
 from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.soundness import Fault
 
 
 class WorkDoneTwice(Rule):
@@ -64,29 +65,31 @@ class LackOfSynchronisation(FlowPass):
             for fork, cycle in ctx.analysis(endless_forks, scope):
                 endless |= cycle
                 _report_endless(fork, scope, model, ctx)
-        for found, fault in findings(model, ctx, self.max_states, "unsync"):
-            if found.net.element[fault.join] in endless:
+        for fault in findings(model, ctx, self.max_states, "unsync"):
+            if fault.element in endless:
                 continue  # the same fault, seen where it shows
-            namer = Namer(found.scope)
+            namer = Namer(fault.scope)
             if fault.unbounded:
-                name = namer.name(found.net.element[fault.join])
                 ctx.emit(
                     UnboundedWork,
-                    f"a loop leads back to {name} while work it started is still under way: every "
-                    "time round adds more, without a limit",
-                    element=namer.nodes[found.net.element[fault.join]],
+                    f"a loop leads back to {namer.name(fault.element)} while work it started is "
+                    "still under way: every time round adds more, without a limit"
+                    + (MASKED if fault.masked else ""),
+                    element=namer.nodes[fault.element],
                     help="join the parallel work before the loop goes back",
-                    trace=run_of(model, ctx, found, fault),
+                    trace=fault.trace,
+                    severity=Severity.WARNING if fault.masked else None,
                 )
                 continue
             ctx.emit(
                 WorkDoneTwice,
-                _message(found, fault, namer),
-                element=namer.nodes[found.net.element[fault.join]],
+                _message(fault, namer),
+                element=namer.nodes[fault.element],
                 help="let the branches wait for each other: join them with a parallel gateway "
                 "(after an inclusive split with an inclusive one)",
-                related=related(found, fault, namer, "several branches start here"),
-                trace=run_of(model, ctx, found, fault),
+                related=related(fault, namer, "several branches start here"),
+                trace=fault.trace,
+                fix=fix_of(fault, model, namer, self.max_states) if self.fixes else None,
                 severity=Severity.WARNING if fault.masked else None,
             )
         return model
@@ -104,11 +107,11 @@ def _report_endless(fork: str, scope: Scope, model: Model, ctx: PassContext) -> 
     )
 
 
-def _message(found: ScopeFaults, fault: Fault, namer: Namer) -> str:
-    net = found.net
-    element = net.element[fault.join]
-    name = namer.name(element)
-    node = namer.nodes[element]
+def _message(fault: Fault, namer: Namer) -> str:
+    net = fault.net
+    assert net is not None
+    name = namer.name(fault.element)
+    node = namer.nodes[fault.element]
     what, why = name, "a second token comes to it before the first has gone on"
     if isinstance(node, Gateway):
         what = namer.follows(net, fault.join) or f"what comes after {name}"
@@ -116,11 +119,9 @@ def _message(found: ScopeFaults, fault: Fault, namer: Namer) -> str:
             why = f"{name} lets each of several parallel branches through"
         else:
             why = f"{name} can be come to again before the first time is over"
-    if fault.split >= 0 and net.element[fault.split]:
-        split = namer.name(net.element[fault.split])
+    if fault.split:
         why = (
-            f"{namer.ways(net, fault.taken)} at {split} can all be taken in one run, "
-            f"and {name} does not wait for the others"
+            f"{namer.ways(net, fault.taken_arcs)} at {namer.name(fault.split)} can all be taken in "
+            f"one run, and {name} does not wait for the others"
         )
-    masked = " (once the faults before it are mended)" if fault.masked else ""
-    return f"{what} can happen more than once: {why}{masked}"
+    return f"{what} can happen more than once: {why}{MASKED if fault.masked else ''}"

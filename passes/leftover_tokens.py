@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from orgflow.passes.flow_findings import FlowPass, findings, run_of
+from orgflow.passes.flow_findings import MASKED, FlowPass, findings
 from orgflow.passes.wording import Namer
 
 from orgflow_ir.diagnostics import Rule, Severity
@@ -40,18 +40,22 @@ class LeftoverTokens(FlowPass):
 
     def run(self, model: Model, ctx: PassContext) -> Model:
         """Report; the model is given back as it is."""
-        for found, fault in findings(model, ctx, self.max_states, "leftover"):
-            namer = Namer(found.scope)
-            net = found.net
-            join = net.element[fault.join]
-            late = " and ".join(dict.fromkeys(namer.comes_from(net, a) for a in fault.taken))
+        doubled = list(findings(model, ctx, self.max_states, "unsync"))
+        for fault in findings(model, ctx, self.max_states, "leftover"):
+            namer = Namer(fault.scope)
+            assert fault.net is not None
+            comes = (namer.comes_from(fault.net, a) for a in fault.taken_arcs)
+            late = " and ".join(dict.fromkeys(comes)) or "a branch that runs again"
+            cause = next((f.element for f in doubled if f.scope is fault.scope), "")
+            why = f": {namer.name(cause)} lets several tokens through" if cause else ""
             ctx.emit(
                 TokensLeftOver,
-                f"{namer.name(join)} goes on, and then one more token comes to it from {late} "
-                "and waits there for ever: the run is never finished",
-                element=namer.nodes[join],
-                help="see to it that the branch runs once: "
-                f"{namer.name(net.element[fault.split])} lets several tokens through",
-                trace=run_of(model, ctx, found, fault),
+                f"{namer.name(fault.element)} goes on, and then one more token comes to it from "
+                f"{late} and waits there for ever: the run is never finished"
+                + (MASKED if fault.masked else ""),
+                element=namer.nodes[fault.element],
+                help=f"see to it that the branch runs once{why}",
+                trace=fault.trace,
+                severity=Severity.WARNING if fault.masked else None,
             )
         return model

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from orgflow.passes.flow_findings import FlowPass, ended_by, findings, run_of
+from orgflow.passes.flow_findings import MASKED, FlowPass, findings
+from orgflow.passes.forking_loops import endless_forks
 from orgflow.passes.wording import Namer
 
 from orgflow_ir.diagnostics import Rule, Severity
@@ -38,20 +39,24 @@ class LoopTermination(FlowPass):
 
     def run(self, model: Model, ctx: PassContext) -> Model:
         """Report; the model is given back as it is."""
-        for found, fault in findings(model, ctx, self.max_states, "livelock"):
-            if ended_by(model, found.scope) is not None:
+        forks = {
+            e for s in model.scopes() for _, cycle in ctx.analysis(endless_forks, s) for e in cycle
+        }
+        for fault in findings(model, ctx, self.max_states, "livelock"):
+            if fault.element in forks:
+                continue  # told as unbounded work
+            if fault.ended_by is not None:
                 continue  # "repeat until this event comes": left through the event
-            namer = Namer(found.scope)
-            inside = [found.net.element[n] for n in fault.around if found.net.element[n]]
-            known = [i for i in dict.fromkeys(inside) if i in namer.nodes]
+            namer = Namer(fault.scope)
+            known = [i for i in fault.cycle if i in namer.nodes]
             ctx.emit(
                 EndlessLoop,
-                f"a run that comes to {namer.name(found.net.element[fault.join])} goes round "
+                f"a run that comes to {namer.name(fault.element)} goes round "
                 f"{namer.named(known)} for ever: no way leads to an end"
-                + (" (once the faults before it are mended)" if fault.masked else ""),
-                element=namer.nodes[found.net.element[fault.join]],
+                + (MASKED if fault.masked else ""),
+                element=namer.nodes[fault.element],
                 help="add an exclusive gateway to the loop with a way that leads out of it",
-                trace=run_of(model, ctx, found, fault),
+                trace=fault.trace,
                 severity=Severity.WARNING if fault.masked else None,
             )
         return model

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from orgflow.passes.flow_faults import Fault, ScopeFaults
-from orgflow.passes.flow_findings import FlowPass, ended_by, findings, related, run_of
+from orgflow.passes.flow_findings import MASKED, FlowPass, findings, related
+from orgflow.passes.mending import fix_of
 from orgflow.passes.wording import Namer
 
 from orgflow_ir.diagnostics import Rule, Severity
-from orgflow_ir.model import Gateway, Model
+from orgflow_ir.model import Event, Gateway, Model
 from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.soundness import Fault
 
 
 class DeadlockedJoin(Rule):
@@ -42,55 +43,52 @@ class MergeDeadlock(FlowPass):
 
     def run(self, model: Model, ctx: PassContext) -> Model:
         """Report; the model is given back as it is."""
-        for found, fault in findings(model, ctx, self.max_states, "deadlock"):
-            namer = Namer(found.scope)
-            join = found.net.element[fault.join]
-            event = ended_by(model, found.scope)
+        for fault in findings(model, ctx, self.max_states, "deadlock"):
+            namer = Namer(fault.scope)
+            node = namer.nodes[fault.element]
+            if isinstance(node, Event) and any(d.kind == "link" for d in node.definitions):
+                continue  # told as a broken link (OF118)
+            event = fault.ended_by
             until = f", until `{event.label}` ends it" if event is not None else ""
             ctx.emit(
                 DeadlockedJoin,
-                _message(found, fault, namer) + until + (_MASKED if fault.masked else ""),
-                element=namer.nodes[join],
-                help=_help(found, fault, namer),
-                related=related(found, fault, namer, "the run takes one way here"),
-                trace=run_of(model, ctx, found, fault),
+                _message(fault, namer) + until + (MASKED if fault.masked else ""),
+                element=node,
+                help=_help(fault, namer),
+                related=related(fault, namer, "the run takes one way here"),
+                trace=fault.trace,
+                fix=fix_of(fault, model, namer, self.max_states) if self.fixes else None,
                 severity=Severity.WARNING if fault.masked or event is not None else None,
             )
         return model
 
 
-_MASKED = " (once the faults before it are mended)"
-
-
-def _message(found: ScopeFaults, fault: Fault, namer: Namer) -> str:
-    net = found.net
-    join = namer.name(net.element[fault.join])
+def _message(fault: Fault, namer: Namer) -> str:
+    net = fault.net
+    assert net is not None
+    join = namer.name(fault.element)
     after = namer.follows(net, fault.join)
     lost = f", so {after} never happens" if after else ""
-    if net.dead_inputs.get(fault.join):
-        sources = [f.source for f in net.dead_inputs[fault.join]]
-        return f"{join} waits for {namer.named(sources)}, which no run ever does{lost}"
-    if fault.split < 0:
-        missing = [namer.comes_from(net, a) for a in fault.missing]
+    if dead := net.dead_inputs.get(fault.join):
+        return (
+            f"{join} waits for {namer.named(f.source for f in dead)}, which no run ever does{lost}"
+        )
+    missing = [namer.comes_from(net, a) for a in fault.missing_arcs]
+    if not fault.split:
         what = " and ".join(dict.fromkeys(missing)) or "a branch"
         return f"{join} waits for {what} in a run in which that can no longer come{lost}"
-    missing = [namer.comes_from(net, a) for a in fault.missing]
-    split = net.element[fault.split]
-    taken = namer.ways(net, fault.taken)
-    what = " and ".join(m for m in dict.fromkeys(missing) if m != namer.name(split))
-    what = what or f"the other way from {namer.name(split)}"
-    return (
-        f"{join} waits for {what}, which a run that takes {taken} at {namer.name(split)} "
-        f"never does{lost}"
-    )
+    taken = namer.ways(net, fault.taken_arcs)
+    split = namer.name(fault.split)
+    what = " and ".join(m for m in dict.fromkeys(missing) if m != split)
+    what = what or f"the other way from {split}"
+    return f"{join} waits for {what}, which a run that takes {taken} at {split} never does{lost}"
 
 
-def _help(found: ScopeFaults, fault: Fault, namer: Namer) -> str:
-    if found.net.dead_inputs.get(fault.join):
+def _help(fault: Fault, namer: Namer) -> str:
+    if fault.net is not None and fault.net.dead_inputs.get(fault.join):
         return "remove the flow from what never runs, or make it run"
-    split = found.net.element[fault.split] if fault.split >= 0 else ""
-    node = namer.nodes.get(split)
+    node = namer.nodes.get(fault.split)
     if isinstance(node, Gateway):
         kind = "an inclusive" if node.gateway_kind == "inclusive" else "an exclusive"
-        return f"join these branches with {kind} gateway, as {namer.name(split)} splits them"
+        return f"join these branches with {kind} gateway, as {namer.name(node.id)} splits them"
     return "join branches with the kind of gateway that split them"

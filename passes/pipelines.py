@@ -6,17 +6,19 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from orgflow.passes.conditions import Conditions
+from orgflow.passes.dead_steps import DeadSteps
 from orgflow.passes.event_gateways import EventGateways
 from orgflow.passes.flow_ends import FlowEnds
+from orgflow.passes.gateway_conditions import GatewayConditions
 from orgflow.passes.lack_of_synchronisation import LackOfSynchronisation
 from orgflow.passes.leftover_tokens import LeftoverTokens
 from orgflow.passes.link_events import LinkEvents
 from orgflow.passes.loop_termination import LoopTermination
 from orgflow.passes.merge_deadlock import MergeDeadlock
+from orgflow.passes.message_exchange import MessageExchange
 from orgflow.passes.message_flows import MessageFlows
 from orgflow.passes.process_ends import ProcessEnds
 from orgflow.passes.references import References
-from orgflow.passes.stuck_runs import StuckRuns
 from orgflow.passes.undecided_flow import Undecided
 
 from orgflow_ir.diagnostics import Severity
@@ -26,6 +28,7 @@ CHECK: tuple[Pass, ...] = (
     FlowEnds(),
     ProcessEnds(),
     Conditions(),
+    GatewayConditions(),
     EventGateways(),
     LinkEvents(),
     MessageFlows(),
@@ -34,10 +37,13 @@ CHECK: tuple[Pass, ...] = (
     LoopTermination(),
     LackOfSynchronisation(),
     LeftoverTokens(),
-    StuckRuns(),
+    DeadSteps(),
     Undecided(),
 )
 """What `check` runs, and `compile` before anything else: verify, then analyse."""
+
+ON_REQUEST: tuple[Pass, ...] = (MessageExchange(),)
+"""What `check --messages` adds: it visits the states of all pools together."""
 
 COMPILE_SEVERITIES: Mapping[str, Severity] = MappingProxyType(
     {"OF203": Severity.WARNING, "OF204": Severity.WARNING}

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from orgflow_ir.control_net import has_starts, is_handler, live
 from orgflow_ir.diagnostics import Rule, Severity
 from orgflow_ir.graph import ControlFlow
 from orgflow_ir.model import Event, Gateway, Model, Opaque, Process, Scope, SubProcess
 from orgflow_ir.model import Node as ModelNode
 from orgflow_ir.pass_manager import Pass, PassContext, Stage
+from orgflow_ir.soundness.wiring import has_starts, is_handler, live
 
 
 class EmptyProcess(Rule):
@@ -108,8 +108,8 @@ class ProcessEnds(Pass):
 
 def _check(scope: Scope, ctx: PassContext) -> None:
     graph = ctx.analysis(ControlFlow, scope)
-    reached = live(graph)
-    started = has_starts(graph)
+    reached = ctx.analysis(live, scope)
+    started = has_starts(scope)
     if isinstance(scope, Process) and not started and reached:
         first = [n.label for n in scope.nodes if n.id in reached and not graph.into[n.id]]
         ctx.emit(

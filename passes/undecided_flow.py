@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from orgflow.passes.flow_findings import FlowPass, all_faults
+from orgflow.passes.flow_findings import FlowPass, analyses
 
 from orgflow_ir.diagnostics import Rule, Severity
 from orgflow_ir.model import Model
@@ -37,10 +37,9 @@ class Undecided(FlowPass):
 
     def run(self, model: Model, ctx: PassContext) -> Model:
         """Report; the model is given back as it is."""
-        for found in all_faults(model, ctx, self.max_states):
-            nodes = {n.id: n for n in found.scope.nodes}
-            for doubt in found.doubts:
-                node = nodes.get(doubt.element, found.scope)
+        for found in analyses(model, ctx, self.max_states):
+            for scope, doubt in found.doubts:
+                node = next((n for n in scope.nodes if n.id == doubt.element), scope)
                 ctx.emit(
                     UndecidedFlow,
                     f"the flow around `{node.label}` is not fully checked: {doubt.reason}",

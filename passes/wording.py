@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from orgflow_ir.control_net import SINK, Net
 from orgflow_ir.model import Event, Gateway, Scope
 from orgflow_ir.model import Node as ModelNode
+from orgflow_ir.soundness.net import FIRST, Net
 
 _GATE = {
     "exclusive": "exclusive gateway", "parallel": "parallel gateway",
@@ -112,6 +112,6 @@ class Namer:
                 break
             if not isinstance(self.nodes[element], Gateway):
                 return self.name(element)
-            if node == SINK:
+            if node < FIRST:
                 break
         return None

@@ -56,6 +56,6 @@ def test_a_deadlock_beside_work_done_twice_is_told() -> None:
     assert {d.code for d in found} == {"OF201", "OF203"}
     (deadlock,) = (d for d in found if d.code == "OF201")
     assert deadlock.element == "j"
-    assert "waits for `B`, which a run that takes `c` at `Which?` never brings" in deadlock.message
+    assert "waits for `B`, which a run that takes `c` at `Which?` never does" in deadlock.message
     game = Game(model(DEADLOCK, gateways), Policy(once=True))
     assert replay(game, deadlock.trace, "P", "start").ok

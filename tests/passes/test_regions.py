@@ -6,10 +6,10 @@ import gc
 import time
 
 import pytest
-from orgflow.passes.flow_faults import analyse
 
 from orgflow_ir.model import Event, Flow, Gateway, Node, Process, Task
 from orgflow_ir.regions import MatchedPair, reduce
+from orgflow_ir.soundness import analyse
 
 
 def build(text: str, default: str = "") -> Process:
@@ -40,7 +40,7 @@ def node(name: str) -> Node:
 
 def faults(text: str) -> set[tuple[str, str]]:
     found = analyse(build(text))
-    return {(f.kind, found.net.element[f.join]) for f in found.faults}
+    return {(f.kind, f.element) for f in (*found.faults, *found.masked)}
 
 
 def test_nested_blocks_pair_each_join_with_its_own_split() -> None:
@@ -102,11 +102,10 @@ def test_tree_tells_branches_in_the_order_of_the_flows() -> None:
 def test_every_live_element_is_in_the_tree(seed: int) -> None:
     from random_processes import process as random_process
 
-    from orgflow_ir.control_net import live
-    from orgflow_ir.graph import ControlFlow
+    from orgflow_ir.soundness.wiring import live
 
     process = random_process(seed)
-    assert set(reduce(process).tree.elements()) == set(live(ControlFlow(process)))
+    assert set(reduce(process).tree.elements()) == set(live(process))
 
 
 def test_all_independent_faults_in_one_run() -> None:

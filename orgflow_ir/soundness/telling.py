@@ -1,40 +1,32 @@
-"""A run of the net told as steps of the token game, by playing it there.
+"""A run of a net told as steps of the token game, by playing it there.
 
-The run that a diagnostic carries has thereby been replayed: what the game does not allow comes out
-as no run at all. Sub-processes on the way are run through, those around the fault entered.
+The run that a fault carries has thereby been replayed: what the game does not allow comes out as
+no run at all. Sub-processes on the way are run through, those around the fault entered.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from orgflow.passes.counterexample import Firing, Lost, Play
-from orgflow.passes.flow_findings import enclosing
-
-from orgflow_ir.control_net import SINK, SOURCE, Net, lower
 from orgflow_ir.diagnostics import Step
-from orgflow_ir.graph import ControlFlow
-from orgflow_ir.model import CallActivity, Event, Gateway, Model, Process, Scope, SubProcess
-from orgflow_ir.semantics import Game, Policy, State
+from orgflow_ir.model import Gateway, Process, Scope, SubProcess
+from orgflow_ir.semantics import Game, State
+from orgflow_ir.soundness.net import FIRST, SINK, SOURCE, TERM, Net
+from orgflow_ir.soundness.play import Firing, Lost, Play
 
 _BODY_STATES = 400
+_DEEP = 3_000
 
 
 class Untold(Exception):
     """The game does not allow the run, or a sub-process on the way could not be run through."""
 
 
-def game_of(model: Model) -> Game:
-    """The token game with the policies of the analysis (for `PassContext.analysis`)."""
-    return Game(model, Policy(once=True))
-
-
 @dataclass
 class _Teller:
     game: Game
-    model: Model
     state: State
     steps: list[Step] = field(default_factory=list)
 
@@ -55,88 +47,118 @@ class _Teller:
         if self._leave(element, wanted):
             return
         self.enter(element)
-        if self._races(element) or self._leave(element, wanted):
+        node = self.game.net.nodes[self.game.net.by_id[element][0]]
+        if node.race or self._leave(element, wanted):
             return
-        self._run_body(element)
+        host = element
+        if node.attached >= 0:  # thrown by what is inside the activity
+            host = self.game.net.nodes[node.attached].id
+        self.run_body(host, lambda state: self._can_leave(state, element, wanted) is not None)
         if not self._leave(element, wanted):
             raise Untold(element)
 
-    def _races(self, element: str) -> bool:
-        """Whether it is an event-based gateway: its way is chosen by the event's own step."""
-        node = self.game.net.nodes[self.game.net.by_id[element][0]]
-        return node.race
-
     def _leave(self, element: str, wanted: set[str]) -> bool:
-        for step in self.game.steps_of(self.state, element):
+        step = self._can_leave(self.state, element, wanted)
+        if step is not None:
+            self.fire(step)
+        return step is not None
+
+    def _can_leave(self, state: State, element: str, wanted: set[str]) -> Step | None:
+        for step in self.game.steps_of(state, element):
             if step.action == "open":
                 continue
             taken = set(step.taken)
             into = taken - wanted
             if taken >= wanted and (not into or self._raced(element, into)):
-                self.fire(step)
-                return True
-        return False
+                return step
+        return None
 
     def _raced(self, element: str, flows: set[str]) -> bool:
         """Whether `flows` is the one flow from an event-based gateway to the element."""
-        return len(flows) == 1 and all(
-            f.target == element for s in self.model.scopes() for f in s.flows if f.id in flows
-        )
+        index, net = self.game.net.flow_index, self.game.net
+        return len(flows) == 1 and all(net.flows[index[f]].target == element for f in flows)
 
-    def _run_body(self, element: str) -> None:
-        """Play the inside of a sub-process or call until it can be left."""
-        inside = _inside(self.model, element)
+    def run_body(self, element: str, enough: Callable[[State], bool]) -> None:
+        """Play the inside of a sub-process or call until `enough`."""
+        inside = self._inside(element)
         if not inside:
             raise Untold(element)
-        seen = {self.state}
-        queue: deque[tuple[State, tuple[Step, ...]]] = deque([(self.state, ())])
-        while queue:
-            state, path = queue.popleft()
-            for step in self.game.enabled(state):
-                if step.element == element and step.action == "done":
-                    for one in path:
-                        self.fire(one)
-                    return
-                if step.element in inside and len(seen) < _BODY_STATES:
-                    new = self.game.fire(state, step)
-                    if new not in seen:
-                        seen.add(new)
-                        queue.append((new, (*path, step)))
+        for deep, limit in ((False, _BODY_STATES), (True, _DEEP)):
+            path = self._search(inside, enough, deep, limit)
+            if path is not None:
+                for step in path:
+                    self.fire(step)
+                return
         raise Untold(element)
 
+    def _search(
+        self, inside: set[str], enough: Callable[[State], bool], deep: bool, limit: int
+    ) -> list[Step] | None:
+        before: dict[State, tuple[State, Step] | None] = {self.state: None}
+        queue = deque([self.state])
+        while queue:
+            state = queue.pop() if deep else queue.popleft()
+            if enough(state):
+                path: list[Step] = []
+                here = before[state]
+                while here is not None:
+                    path.append(here[1])
+                    here = before[here[0]]
+                return path[::-1]
+            for step in self.game.enabled(state):
+                if step.element in inside and len(before) < limit:
+                    new = self.game.fire(state, step)
+                    if new not in before:
+                        before[new] = (state, step)
+                        queue.append(new)
+        return None
 
-def _inside(model: Model, element: str) -> set[str]:
-    node = next((n for s in model.scopes() for n in s.nodes if n.id == element), None)
-    scopes: list[Scope] = []
-    if isinstance(node, SubProcess):
-        scopes = list(node.scopes())
-    elif isinstance(node, CallActivity):
-        scopes = [s for p in model.processes if p.id == node.called for s in p.scopes()]
-    return {n.id for s in scopes for n in s.nodes}
+    def _inside(self, element: str) -> set[str]:
+        found: set[str] = set()
+        stack = [element]
+        while stack:
+            for i in self.game.net.by_id.get(stack.pop(), ()):
+                node = self.game.net.nodes[i]
+                if node.body < 0:
+                    continue
+                for j in self.game.net.scopes[node.body].nodes:
+                    inner = self.game.net.nodes[j].id
+                    if inner not in found:
+                        found.add(inner)
+                        stack.append(inner)
+        return found
 
 
-def tell(game: Game, scope: Scope, net: Net, log: list[Firing], finish: bool) -> tuple[Step, ...]:
-    """The steps of a run of `scope`, from the start of its process; `finish`: end events that hold
-    a token fire in the end. Empty where the game does not allow it."""
-    around = enclosing(game.model, scope)
+Nets = Mapping[int, Net]
+"""The net of each scope, by `id(scope)`."""
+
+
+def tell(
+    game: Game, chain: list[Scope], nets: Nets, log: list[Firing], finish: bool
+) -> tuple[State, tuple[Step, ...]] | None:
+    """The steps of a run of the last scope of `chain`, from the start of the process that is the
+    first, and the state they lead to; `finish`: end events that hold a token fire in the end.
+    `None` where the game does not allow it."""
+    scope = chain[-1]
+    net = nets[id(scope)]
     gateways = {n.id for n in scope.nodes if isinstance(n, Gateway)}
     for late in (set(), gateways, {n.id for n in scope.nodes}):
         try:
-            teller = _begin(game, around, net, log)
+            teller = _begin(game, chain, nets, log)
             _play(teller, net, _together(net, log, late), finish)
         except (Untold, Lost, KeyError):
             continue
-        return tuple(teller.steps)
-    return ()
+        return teller.state, tuple(teller.steps)
+    return None
 
 
-def _begin(game: Game, around: list[Scope], net: Net, log: list[Firing]) -> _Teller:
-    process, *inner = around
+def _begin(game: Game, chain: list[Scope], nets: Nets, log: list[Firing]) -> _Teller:
+    process, *inner = chain
     assert isinstance(process, Process)
     logs = []
-    for scope, nested in zip(around, inner, strict=False):
+    for scope, nested in zip(chain, inner, strict=False):
         assert isinstance(nested, SubProcess)
-        outer = lower(ControlFlow(scope))
+        outer = nets[id(scope)]
         play = Play(outer)
         if nested.flavour == "event":
             play.start([], [])
@@ -146,10 +168,8 @@ def _begin(game: Game, around: list[Scope], net: Net, log: list[Firing]) -> _Tel
                 raise Untold(nested.id)
             play.toward([into[0]])
         logs.append((outer, play.log, nested))
-    first_net, first_log = (logs[0][0], logs[0][1]) if logs else (net, log)
-    teller = _Teller(
-        game, game.model, game.initial(process.id, _start(game, process, first_net, first_log))
-    )
+    first_net, first_log = (logs[0][0], logs[0][1]) if logs else (nets[id(process)], log)
+    teller = _Teller(game, game.initial(process.id, _start(game, process, first_net, first_log)))
     for outer, moves, nested in logs:
         _play(teller, outer, _together(outer, moves, set()), False)
         if nested.flavour != "event":
@@ -165,24 +185,26 @@ def _start(game: Game, process: Process, net: Net, log: list[Firing]) -> str | N
 
 def _play(teller: _Teller, net: Net, log: list[Firing], finish: bool) -> None:
     kept: dict[str, list[str]] = {}
+    game = teller.game
     for firing in log:
         node = firing.node
         if node == SOURCE or node in net.aside:
             continue
         element = net.element[node]
         flows = [f.id for a in firing.put if (f := net.flow[a]) is not None]
-        within = [
-            a for a in firing.put if net.flow[a] is None and net.element[net.dst[a]] == element
-        ]
+        implicit = [a for a in firing.put if net.flow[a] is None]
+        within = [a for a in implicit if net.element[net.dst[a]] == element]
         elsewhere = [
-            a
-            for a in firing.put
-            if net.flow[a] is None and net.dst[a] != SINK and net.element[net.dst[a]] != element
+            a for a in implicit if net.dst[a] >= FIRST and net.element[net.dst[a]] != element
         ]
+        holder = game.net.nodes[game.net.by_id[element][0]]
         if within:
             kept.setdefault(element, []).extend(flows)
             teller.enter(element)
-        elif not elsewhere or flows or _throws_link(teller.model, element):
+        elif any(net.dst[a] == TERM for a in implicit) and holder.body >= 0:
+            teller.enter(element)
+            teller.run_body(element, lambda s, e=element: e not in game.open_elements(s))  # type: ignore[misc]
+        elif not elsewhere or flows or holder.links:
             teller.leave(element, kept.pop(element, []) + flows)
         else:
             teller.enter(element)  # left by a boundary event, whose own step comes next
@@ -214,14 +236,6 @@ def _together(net: Net, log: list[Firing], late: set[str]) -> list[Firing]:
 
 def _aside(net: Net, node: int) -> bool:
     return node in net.aside or any(net.src[a] in net.aside for a in net.ins[node])
-
-
-def _throws_link(model: Model, element: str) -> bool:
-    return any(
-        n.id == element and isinstance(n, Event) and n.trigger == "link"
-        for s in model.scopes()
-        for n in s.nodes
-    )
 
 
 def _finish(teller: _Teller, net: Net) -> None:

@@ -1,4 +1,4 @@
-"""Runs that show a fault: directed at it, played on the net of the scope, checked step by step."""
+"""Runs of a net: directed at a goal, played by the rules, checked step by step."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from orgflow.passes.state_space import Move
-
-from orgflow_ir.control_net import SINK, SOURCE, Net
-from orgflow_ir.regions import Clash, Edge, Pair, Reduction
+from orgflow_ir.soundness.net import FIRST, SINK, SOURCE, TERM, Net
+from orgflow_ir.soundness.reduction import Clash, Edge, Pair, Reduction
+from orgflow_ir.soundness.space import Move, bits
 
 FAR = 1 << 30
 
@@ -52,6 +51,8 @@ class Play:
     def start(self, goals: list[int], aims: list[list[int]]) -> None:
         """The first step: every way from the source, or the one nearest to the goals."""
         outs = self.net.outs[SOURCE]
+        if not outs:
+            raise Lost
         if self.net.kind[SOURCE] == "A":
             self.fire(SOURCE, (), outs)
         else:
@@ -61,15 +62,15 @@ class Play:
         """The arcs `node` would take tokens from now; empty when it cannot fire."""
         net, marks = self.net, self.marks
         held = [a for a in net.ins[node] if a in marks]
-        if not held or node == SINK:
+        if not held or node < FIRST or node in net.never:
             return ()
         kind = net.kind[node]
+        if net.ghosts and all(a in net.ghosts for a in net.outs[node]):
+            return ()
         if kind == "X":
             return (held[0],)
         if kind == "A":
-            if len(held) < len(net.ins[node]) or net.dead_inputs.get(node):
-                return ()
-            return tuple(held)
+            return tuple(held) if len(held) == len(net.ins[node]) else ()
         if len(net.ins[node]) > 1 and not self._may_join(node, held):
             return ()
         return tuple(held)
@@ -111,6 +112,8 @@ class Play:
     def choose(self, node: int, goals: list[int], aims: list[list[int]]) -> list[int]:
         """The ways out that lead nearest to the goals."""
         outs, kind = self.net.outs[node], self.net.kind[node]
+        if self.net.ghosts:
+            outs = [a for a in outs if a not in self.net.ghosts]
         if kind == "A" or len(outs) < 2:
             return outs
         if kind == "X":
@@ -145,7 +148,7 @@ class Play:
             ready: list[tuple[int, int]] = []
             for node in sorted({net.dst[a] for a in self.marks}):
                 reach = min((aim[node] for aim in open_aims), default=FAR)
-                if node not in (SINK, frozen) and reach < FAR and self.enabled(node):
+                if node >= FIRST and node != frozen and reach < FAR and self.enabled(node):
                     ready.append((reach, node))
             if not ready:
                 raise Lost
@@ -156,6 +159,9 @@ class Play:
         """Play everything that can still move, by the nearest way to an end. Raises `Lost`."""
         net = self.net
         aim = distances(net, SINK)
+        if net.ins[TERM]:
+            early = distances(net, TERM)
+            aim = [a if a < FAR else min(FAR, 1000 + b) for a, b in zip(aim, early, strict=True)]
         while True:
             for node in sorted({net.dst[a] for a in self.marks}):
                 taken = self.enabled(node)
@@ -166,10 +172,12 @@ class Play:
                 return
 
     def stuck(self) -> list[int]:
-        """Joins that wait for ever: tokens are left, nothing moves, nothing ended it all."""
-        if any(a in self.net.terminating for a in self.marks):
+        """Nodes that wait for ever: tokens are left, nothing moves, nothing ended it all."""
+        if any(self.net.dst[a] == TERM for a in self.marks):
             return []
-        held = sorted({self.net.dst[a] for a in self.marks} - {SINK})
+        aside = self.net.aside  # what may still happen beside a task that is over does not
+        held = sorted(n for n in {self.net.dst[a] for a in self.marks} if n >= FIRST)
+        held = [n for n in held if n not in aside]
         return [] if any(self.enabled(n) for n in held) else held
 
 
@@ -178,33 +186,36 @@ def distances(net: Net, goal: int, avoid: int = -1) -> list[int]:
     far = [FAR] * len(net.kind)
     far[goal] = 0
     queue = deque([goal])
+    ins, src, ghosts = net.ins, net.src, net.ghosts
     while queue:
         node = queue.popleft()
-        for arc in net.ins[node]:
-            src = net.src[arc]
-            if far[src] == FAR and src != avoid:
-                far[src] = far[node] + 1
-                queue.append(src)
+        for arc in ins[node]:
+            before = src[arc]
+            if arc in ghosts:
+                continue
+            if far[before] == FAR and before != avoid:
+                far[before] = far[node] + 1
+                queue.append(before)
     return far
 
 
-def of_clash(reduction: Reduction, clash: Clash) -> Play | None:
-    """A run that shows a clash, or `None` when another fault stands in its way."""
+def of_clash(reduction: Reduction, clash: Clash) -> list[Firing]:
+    """A run that shows a clash; nothing when another fault stands in its way."""
     play = Play(reduction.net)
     try:
         if clash.fault == "livelock":
             play.toward([clash.around[0]])
             play.toward([clash.around[1]])
-            return play
+            return play.log
         if clash.fault == "deadlock":
             return _deadlock(reduction, clash, play)
         assert clash.pair is not None
         return _unsync(reduction, clash.pair, clash.join, play)
     except Lost:
-        return None
+        return []
 
 
-def _deadlock(reduction: Reduction, clash: Clash, play: Play) -> Play | None:
+def _deadlock(reduction: Reduction, clash: Clash, play: Play) -> list[Firing]:
     net = reduction.net
     if clash.pair is None:
         branch = (net.ins[clash.join][0],) * 2
@@ -214,77 +225,119 @@ def _deadlock(reduction: Reduction, clash: Clash, play: Play) -> Play | None:
     play.toward([branch[1]])
     play.drain()
     group = reduction.root(clash.join)
-    return play if any(reduction.root(n) == group for n in play.stuck()) else None
+    return play.log if any(reduction.root(n) == group for n in play.stuck()) else []
 
 
-def _unsync(reduction: Reduction, pair: Pair, join: int, play: Play) -> Play | None:
+def _unsync(reduction: Reduction, pair: Pair, join: int, play: Play) -> list[Firing]:
     net = reduction.net
     (one, two) = sorted(pair.branches)[:2]
     play.toward(sorted({one[0], two[0]}))
+    if len(net.outs[join]) != 1:
+        return []
     (out,) = net.outs[join]
     play.toward([out], enough=lambda marks: marks.get(out, 0) > 1, frozen=net.dst[out])
-    return play
+    return play.log
 
 
-def of_moves(reduction: Reduction, moves: list[Move], double: int = -1) -> Play | None:
-    """The run of the net that the moves of the reduced graph stand for. Tokens on the edge
-    `double` that no later move takes are left at its beginning, so that two are seen there."""
-    play = Play(reduction.net)
-    edges = reduction.edges
-    last_taken = max(
-        (i for i, m in enumerate(moves) if double >= 0 and m[1] >> double & 1), default=-1
-    )
-    try:
-        for i, (node, taken, put) in enumerate(moves):
-            still = {double} if i >= last_taken else set()
-            ways = [(edges[e], e in still) for e in _bits(put)]
-            _move(play, node, [edges[e] for e in _bits(taken)], ways)
-    except Lost:
-        return None
-    return play
+def of_moves(reduction: Reduction, moves: list[Move], double: int = -1) -> list[Firing]:
+    """The run of the net that the moves of the reduced graph stand for (nothing where it does not
+    get there). Tokens on the edge `double` that no later move takes are left at its beginning, so
+    that two are seen there."""
+    for late in (False, True):
+        log = _Carrier(reduction, late).run(moves, double)
+        if log and valid(reduction.net, log) is not None:
+            return log
+    return []
 
 
-def _bits(mask: int) -> list[int]:
-    return [i for i in range(mask.bit_length()) if mask >> i & 1]
+class _Carrier:
+    """Plays moves of the reduced graph on the net. What one token is there are several here where
+    parallel branches were merged: `held` has them by edge. Tokens go along an edge at once, or
+    (`late`) when the next node takes them."""
+
+    def __init__(self, reduction: Reduction, late: bool) -> None:
+        self.reduction, self.late = reduction, late
+        self.play = Play(reduction.net)
+        self.play.left = 100_000
+        self.held: dict[int, list[dict[int, int]]] = {}
+
+    def run(self, moves: list[Move], double: int) -> list[Firing]:
+        """The run, nothing where it gets lost."""
+        last_taken = max(
+            (i for i, m in enumerate(moves) if double >= 0 and m.taken >> double & 1), default=-1
+        )
+        try:
+            for i, move in enumerate(moves):
+                self.move(move, double if i >= last_taken else -1)
+            if self.late:
+                for e, tokens in sorted(self.held.items()):
+                    for token in tokens if e != double else ():
+                        self.along(e, token)
+        except (Lost, KeyError, IndexError):
+            return []
+        return self.play.log
+
+    def along(self, e: int, token: dict[int, int]) -> dict[int, int]:
+        """Bring a token to the end of an edge."""
+        self.play.marks = token
+        lasts = last_arcs(self.reduction.edges[e])
+        if not all(a in token for a in lasts):
+            self.play.toward(lasts)
+        return self.play.marks
+
+    def move(self, move: Move, stays: int) -> None:
+        """Bring the tokens of some edges through the gateway and on (but not along `stays`)."""
+        play, edges = self.play, self.reduction.edges
+        tokens: dict[int, int] = {}
+        for e in bits(move.taken):
+            for arc, count in self.along(e, self.held[e].pop(0)).items():
+                tokens[arc] = tokens.get(arc, 0) + count
+        put = list(bits(move.put))
+        if move.node >= len(self.reduction.net.kind):  # only keeps edges apart
+            for e in put:
+                self.held.setdefault(e, []).append(tokens)
+            return
+        firsts = {e: first_arcs(edges[e]) for e in put}
+        goals = [a for e in put for a in firsts[e]]
+        play.marks = tokens
+        if move.node == SOURCE:
+            all_ways = play.net.kind[SOURCE] == "A"
+            play.fire(SOURCE, (), play.net.outs[SOURCE] if all_ways else goals[:1])
+        if not all(a in play.marks for a in goals):
+            play.toward(goals)
+        for e in put:
+            mine = dict.fromkeys(firsts[e], 1)
+            if e != stays and not self.late:
+                mine = self.along(e, mine)
+            self.held.setdefault(e, []).append(mine)
 
 
-def _move(play: Play, node: int, taken: list[Edge], put: list[tuple[Edge, bool]]) -> None:
-    """Bring the tokens of `taken` through the gateway and along each edge of `put` (unless it is
-    to stay at its beginning); the other tokens stay where they are."""
-    others = dict(play.marks)
-    for edge in taken:
-        others[edge.last] -= 1
-        if not others[edge.last]:
-            del others[edge.last]
-    play.marks = dict.fromkeys((e.last for e in taken), 1)
-    if node == SOURCE:
-        if play.net.kind[SOURCE] == "A":
-            play.start([], [])
-        else:
-            play.fire(SOURCE, (), [put[0][0].first])
-    else:
-        _through(play, [e.first for e, _ in put])
-    for edge, stays in put:
-        if stays:
-            continue
-        rest = dict(play.marks)
-        del rest[edge.first]
-        play.marks = {edge.first: 1}
-        play.toward([edge.last])
-        del play.marks[edge.last]
-        for arc, count in play.marks.items():
-            rest[arc] = rest.get(arc, 0) + count
-        rest[edge.last] = rest.get(edge.last, 0) + 1
-        play.marks = rest
-    for arc, count in others.items():
-        play.marks[arc] = play.marks.get(arc, 0) + count
+def first_arcs(edge: Edge) -> list[int]:
+    """The arcs that hold tokens when one is at the beginning of the edge: several where parallel
+    branches begin there."""
+    return _arcs(edge.content, edge.first, 0)
 
 
-def _through(play: Play, firsts: list[int]) -> None:
-    if all(f in play.marks for f in firsts):
-        play.fire(play.net.dst[next(iter(play.marks))], tuple(play.marks), firsts)
-        return
-    play.toward(firsts)
+def last_arcs(edge: Edge) -> list[int]:
+    """The arcs that hold tokens when one is at the end of the edge."""
+    return _arcs(edge.content, edge.last, 1)
+
+
+def _arcs(content: object, arc: int, end: int) -> list[int]:
+    while isinstance(content, tuple):
+        match content[0]:
+            case "seq":
+                content = content[3 if end else 1]
+            case "head":
+                content = content[2]
+            case "tail":
+                content = content[1]
+            case _:
+                return [arc]
+    if isinstance(content, Pair) and content.kind == "and":
+        ends = zip(content.contents, content.branches, strict=True)
+        return [a for inner, ways in ends for a in _arcs(inner, ways[end], end)]
+    return [arc]
 
 
 def valid(net: Net, log: list[Firing]) -> dict[int, int] | None:
@@ -293,13 +346,13 @@ def valid(net: Net, log: list[Firing]) -> dict[int, int] | None:
     play.left = len(log) + 1
     for step in log:
         if step.node != SOURCE or step.taken:
-            if any(a in net.terminating for a in play.marks):
-                return None
-            if step.node == SINK or not set(step.taken) <= play.marks.keys():
+            if step.node < FIRST or not set(step.taken) <= play.marks.keys():
                 return None
             kind = net.kind[step.node]
             allowed = play.enabled(step.node)
             if not allowed or (kind != "X" and set(allowed) != set(step.taken)):
+                return None
+            if net.ghosts.intersection(step.put):
                 return None
             if kind == "X" and (len(step.taken) != 1 or len(step.put) != 1):
                 return None

@@ -1,0 +1,26 @@
+"""Exploration of what a reduction left over."""
+
+from __future__ import annotations
+
+from orgflow_ir.soundness.reduction import Reduction
+from orgflow_ir.soundness.space import Exploration, Space, Way
+
+
+def explored(reduction: Reduction, max_states: int) -> tuple[Space, Exploration]:
+    """The states of what a reduction left over, at most `max_states`."""
+    aside = reduction.net.aside if reduction.trap >= 0 else ()
+    acting = reduction.net.acting
+    ways = [
+        Way(
+            e.src,
+            e.dst,
+            e.event,
+            e.first == e.last and e.src not in acting,
+            e.dst in aside,
+            e.first in reduction.net.ghosts,
+        )
+        for e in reduction.edges
+    ]
+    never = frozenset(reduction.net.never) if reduction.trap >= 0 else frozenset()
+    space = Space(reduction.kinds, ways, never, reduction.trap)
+    return space, space.explore(max_states)

@@ -1,0 +1,59 @@
+"""What is found of one net: faults by nodes and arcs, and how much is known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from orgflow_ir.soundness.net import Net
+from orgflow_ir.soundness.play import Firing
+from orgflow_ir.soundness.verdicts import Kind
+
+MAX_STATES = 10_000
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class NetFault:
+    """A fault by net nodes and arcs (see `verdicts.Fault`). `logs` are runs that show it, the one
+    to prefer first; none: it is masked."""
+
+    kind: Kind
+    join: int
+    split: int = -1
+    taken: tuple[int, ...] = ()
+    missing: tuple[int, ...] = ()
+    around: tuple[int, ...] = ()
+    logs: list[list[Firing]] = field(default_factory=list)
+    unbounded: bool = False
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class ScopeVerdict:
+    """What is known of one scope.
+
+    `hints` are kinds of faults that some state shows, whether a run could be made of it or not.
+    `awaits_itself`: inclusive joins wait for what boundary events behind them may bring back.
+    `decided`: every state was seen, so that what is not in `faults` is not there; else `reason`
+    says why not. `growing`: work piles up without limit (then the rest is not decided). `used` are
+    the elements that some run comes to, `completes` whether some run is done without an error.
+    """
+
+    net: Net
+    faults: list[NetFault] = field(default_factory=list)
+    masked: list[NetFault] = field(default_factory=list)
+    decided: bool = True
+    growing: bool = False
+    improper_log: list[Firing] = field(default_factory=list)
+    improper_at: int = -1
+    improper: bool = False
+    livelock: bool = False
+    reason: str = ""
+    named: tuple[str, ...] = ()
+    used: set[str] = field(default_factory=set)
+    states: int = 0
+    awaits_itself: bool = False
+    hints: set[Kind] = field(default_factory=set)
+
+    @property
+    def clean(self) -> bool:
+        """Whether nothing is wrong, and that is proved."""
+        return self.decided and not self.faults and not self.masked

@@ -1,0 +1,92 @@
+"""A net of X / A / O nodes with one source and one sink: what a scope is lowered to.
+
+An X node passes every token on and chooses one way out, an A node waits for all ways in and goes
+all ways out, an O node waits by the path rule of BPMN 2.0.2 (13.4.3) and goes a non-empty choice
+of ways out. Policies: every choice is free; messages and timers arrive; each start event is its
+own scenario; implicit splits fork, implicit joins pass every token; a non-interrupting boundary
+event fires at most once per activation; a multi-instance body counts once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+from orgflow_ir.model import Flow
+from orgflow_ir.model import Node as ModelNode
+
+Kind = Literal["X", "A", "O"]
+SOURCE, SINK, TERM, VOID = range(4)
+"""One token at the start; where tokens end; where they end the whole scope; where nothing happens
+(an event that does not fire). The last three have no ways out."""
+FIRST = 4
+
+
+class Body(NamedTuple):
+    """What is known of the inside of an activity, from its own analysis.
+
+    `completes`: some run of it is done; `fires`: those of its boundary events that it throws
+    itself and that some run comes to, and those that come from outside (`None`: any); `escapes`:
+    some run of it throws what ends the scope around it too; `holds`: it may also be left never.
+    """
+
+    completes: bool = True
+    fires: frozenset[str] | None = None
+    escapes: bool = False
+    holds: bool = False
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Net:
+    """Nodes and arcs by number; the first four nodes are `SOURCE`, `SINK`, `TERM` and `VOID`.
+
+    `element[node]` is the id of the model's element a node is part of (empty for the first four);
+    an element that joins and splits is two nodes. `flow[arc]` is the sequence flow an arc stands
+    for (`None`: inside an element, boundary, link, entry, implicit end). `dead_inputs[node]` are
+    flows into a waiting join that no run ever uses; `never` are nodes that cannot go on at all;
+    `doubtful` are elements whose meaning the net does not hold, with the reason; `aside` are nodes
+    that decide whether a non-interrupting boundary event fires; `by_event` are the arcs by which a
+    token leaves an activity through a boundary event; `acting` are nodes that do something each
+    time one of several ways brings a token; `ghosts` are arcs that no token ever takes, which are
+    there because paths count for inclusive joins; `held` are activities that are never left, for
+    what is inside them (and is told there); `live` are elements some way leads to.
+    """
+
+    kind: list[Kind] = field(default_factory=lambda: ["X", "O", "O", "O"])
+    element: list[str] = field(default_factory=lambda: ["", "", "", ""])
+    ins: list[list[int]] = field(default_factory=lambda: [[], [], [], []])
+    outs: list[list[int]] = field(default_factory=lambda: [[], [], [], []])
+    src: list[int] = field(default_factory=list)
+    dst: list[int] = field(default_factory=list)
+    flow: list[Flow | None] = field(default_factory=list)
+    dead_inputs: dict[int, tuple[Flow, ...]] = field(default_factory=dict)
+    never: set[int] = field(default_factory=set)
+    doubtful: list[tuple[ModelNode, str]] = field(default_factory=list)
+    aside: set[int] = field(default_factory=set)
+    by_event: set[int] = field(default_factory=set)
+    acting: set[int] = field(default_factory=set)
+    ghosts: set[int] = field(default_factory=set)
+    held: set[int] = field(default_factory=set)
+    live: set[str] = field(default_factory=set)
+
+    def node(self, kind: Kind, element: str) -> int:
+        """Add a node."""
+        self.kind.append(kind)
+        self.element.append(element)
+        self.ins.append([])
+        self.outs.append([])
+        return len(self.kind) - 1
+
+    def arc(self, src: int, dst: int, flow: Flow | None = None) -> int:
+        """Add an arc."""
+        number = len(self.src)
+        self.src.append(src)
+        self.dst.append(dst)
+        self.flow.append(flow)
+        self.outs[src].append(number)
+        self.ins[dst].append(number)
+        return number
+
+    @property
+    def ends_early(self) -> bool:
+        """Whether some way ends the whole scope at once."""
+        return bool(self.ins[TERM])

@@ -1,0 +1,66 @@
+"""Steps that a way leads to and that still no run comes to."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from orgflow.passes.flow_findings import FlowPass, analyses
+from orgflow.passes.wording import Namer
+
+from orgflow_ir.diagnostics import Rule, Severity
+from orgflow_ir.model import Model, Scope
+from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.soundness import Property
+from orgflow_ir.soundness.wiring import live
+
+
+class DeadStep(Rule):
+    """
+    What it finds
+        Steps that a way leads to, and that no run ever comes to all the same: after a sub-process
+        that always ends in an error, at an event that waits for an error nothing throws.
+    Why it is wrong
+        They look like part of the process and never happen. (What comes after a join that waits for
+        ever never happens either; that is told with the join, OF201.)
+    Example
+        The sub-process `Pay` has only error end events; `Ship` comes after it on the normal way.
+    Instead
+        Let `Pay` have a normal end as well, or lead the way to `Ship` from the error event.
+    """
+
+    code = "OF207"
+    name = "dead-step"
+    severity = Severity.WARNING
+
+
+class DeadSteps(FlowPass):
+    """Reports steps that are drawn into the flow and never happen."""
+
+    name: ClassVar[str] = "dead-steps"
+    rules: ClassVar[tuple[type[Rule], ...]] = (DeadStep,)
+
+    def run(self, model: Model, ctx: PassContext) -> Model:
+        """Report; the model is given back as it is."""
+        for found in analyses(model, ctx, self.max_states):
+            if any(f.kind != "unsync" or f.unbounded for f in found.faults):
+                continue  # a consequence of what is told already
+            by_scope: dict[int, list[str]] = {}
+            for fault in found[Property.DEAD].faults:
+                if fault.element in ctx.analysis(_led_to, fault.scope):
+                    by_scope.setdefault(id(fault.scope), []).append(fault.element)
+            for scope in found.process.scopes():
+                steps = by_scope.get(id(scope))
+                if steps:
+                    namer = Namer(scope)
+                    ctx.emit(
+                        DeadStep,
+                        f"{namer.named(steps)} never {'happens' if len(steps) == 1 else 'happen'}: "
+                        "no run comes there, though a way leads there",
+                        element=namer.nodes[steps[0]],
+                        help="let what comes before go on to it, or remove it",
+                    )
+        return model
+
+
+def _led_to(scope: Scope) -> frozenset[str]:
+    return live(scope, twins=False)

@@ -1,0 +1,145 @@
+"""Exclusive and inclusive gateways whose conditions leave values out, or hold for one another."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, ClassVar
+
+from orgflow.passes.wording import Namer
+
+from orgflow_ir.diagnostics import Edit, Fix, Related, Rule, Severity
+from orgflow_ir.model import Flow, Gateway, Model, Scope
+from orgflow_ir.pass_manager import Pass, PassContext, Stage
+
+if TYPE_CHECKING:
+    from orgflow_ir.conditions import Ast
+
+
+class NoBranchFits(Rule):
+    """
+    What it finds
+        A gateway all of whose branches have conditions, no default flow, and values for which none
+        of the conditions is true; the values are named.
+    Why it is wrong
+        A run with these values cannot go on: an engine stops it with an error. On n8n the execution
+        stops at the gateway and says so.
+    Example
+        `amount > 1000` and `amount < 1000`: nothing is said of 1000.
+    Instead
+        Make one branch the default flow, or cover all values.
+    """
+
+    code = "OF311"
+    name = "no-branch-fits"
+    severity = Severity.WARNING
+
+
+class OverlappingBranches(Rule):
+    """
+    What it finds
+        Two branches of an exclusive gateway whose conditions are both true for some values.
+    Why it is wrong
+        Only one is taken: the first in the order of the file, which no drawing shows.
+    Example
+        `amount > 100` and `amount > 1000`: for 2000 the first is taken.
+    Instead
+        Let the conditions exclude each other, or use an inclusive gateway if both ways are meant.
+    """
+
+    code = "OF312"
+    name = "overlapping-branches"
+    severity = Severity.WARNING
+
+
+class GatewayConditions(Pass):
+    """Reports values that no branch of a gateway is for, and values that two are for."""
+
+    name: ClassVar[str] = "gateway-conditions"
+    stage: ClassVar[Stage] = Stage.ANALYSE
+    rules: ClassVar[tuple[type[Rule], ...]] = (NoBranchFits, OverlappingBranches)
+
+    def run(self, model: Model, ctx: PassContext) -> Model:
+        """Report; the model is given back as it is."""
+        for scope in model.scopes():
+            if not any(f.condition is not None for f in scope.flows):
+                continue
+            out: dict[str, list[Flow]] = {}
+            for flow in scope.flows:
+                out.setdefault(flow.source, []).append(flow)
+            namer = Namer(scope)
+            for node in scope.nodes:
+                if isinstance(node, Gateway) and node.gateway_kind in ("exclusive", "inclusive"):
+                    flows = out.get(node.id, [])
+                    if len(flows) > 1:
+                        _check(node, flows, scope, namer, ctx)
+        return model
+
+
+def _check(
+    gateway: Gateway, flows: list[Flow], scope: Scope, namer: Namer, ctx: PassContext
+) -> None:
+    from orgflow_ir.coverage import overlapping, told, uncovered  # only for coded conditions
+
+    trees = {f.id: tree for f in flows if not f.default and (tree := _tree(f)) is not None}
+    coded = [f for f in flows if f.id in trees]
+    if gateway.gateway_kind == "exclusive":
+        for one, two in itertools.combinations(coded, 2):
+            both = overlapping(trees[one.id], trees[two.id])
+            if both:
+                _overlap(gateway, one, two, told(both), namer, ctx)
+    if len(coded) == len(flows):
+        none = uncovered([trees[f.id] for f in flows])
+        if none:
+            last = flows[-1]
+            ctx.emit(
+                NoBranchFits,
+                f"no branch of {namer.name(gateway.id)} is for {told(none)}: the run stops there",
+                element=gateway,
+                help="make one branch the default flow, or cover all values",
+                fix=Fix(
+                    title=f"make {_branch(last, namer)} the default flow",
+                    applicability="unsafe",
+                    edits=(
+                        Edit(
+                            action="replace",
+                            scope=scope.id,
+                            id=last.id,
+                            flow=last.replace(default=True, condition=None),
+                        ),
+                    ),
+                ),
+            )
+
+
+def _tree(flow: Flow) -> Ast | None:
+    if flow.condition is None:
+        return None
+    from orgflow_ir.conditions import ConditionError, compile_condition
+
+    try:
+        return compile_condition(flow.condition)
+    except ConditionError:
+        return None
+
+
+def _branch(flow: Flow, namer: Namer) -> str:
+    return f"`{flow.label}`" if flow.name.strip() else f"the way to {namer.name(flow.target)}"
+
+
+def _overlap(
+    gateway: Gateway, one: Flow, two: Flow, values: str, namer: Namer, ctx: PassContext
+) -> None:
+    first, second = _branch(one, namer), _branch(two, namer)
+    ctx.emit(
+        OverlappingBranches,
+        f"for {values} both {first} and {second} hold at {namer.name(gateway.id)}: "
+        f"{first} is taken, since it comes first in the file",
+        element=gateway,
+        help="let the conditions exclude each other, or use an inclusive gateway",
+        related=[
+            Related(message=f"{_branch(f, namer)}: {f.condition.text.strip()}", element=f.id,
+                    loc=f.loc)
+            for f in (one, two)
+            if f.condition is not None
+        ],
+    )  # fmt: skip

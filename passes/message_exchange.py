@@ -1,0 +1,201 @@
+"""What goes wrong between pools, by the states of the whole collaboration (`check --messages`)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from orgflow_ir.diagnostics import Related, Rule, Severity
+from orgflow_ir.model import Element, Model
+from orgflow_ir.pass_manager import Pass, PassContext, Stage
+
+if TYPE_CHECKING:
+    from orgflow_ir.exchange import ExchangeFault
+
+
+class UnsentMessage(Rule):
+    """
+    What it finds
+        An element that waits for a message which, in some run of all pools together, nobody sends.
+    Why it is wrong
+        The process never goes on, though each pool by itself is free of faults.
+    Example
+        The shop sends the invoice only for large orders; the customer always waits for one.
+    Instead
+        Send something on every way (a refusal, too), or wait for whichever comes first: the message
+        or a time.
+    """
+
+    code = "OF320"
+    name = "unsent-message"
+    severity = Severity.ERROR
+
+
+class CircularWait(Rule):
+    """
+    What it finds
+        Pools that wait for each other: each would send only after it has received.
+    Why it is wrong
+        None of them ever goes on.
+    Example
+        The customer pays when the goods have come, the shop sends them when it has been paid.
+    Instead
+        Let one of them send before it waits.
+    """
+
+    code = "OF321"
+    name = "circular-wait"
+    severity = Severity.ERROR
+
+
+class UnreceivedMessage(Rule):
+    """
+    What it finds
+        A message that, in some run of all pools together, is still under way when all have ended.
+    Why it is wrong
+        Somebody sends it in vain: the receiver has ended, or went another way.
+    Example
+        The customer cancels and ends; the shop's invoice comes later.
+    Instead
+        Let the receiver wait for it on every way, or the sender ask first.
+    """
+
+    code = "OF322"
+    name = "unreceived-message"
+    severity = Severity.WARNING
+
+
+class UndecidedExchange(Rule):
+    """
+    What it finds
+        A collaboration with more states than the analysis visits.
+    Why it is wrong
+        Nothing was found, and nothing is proved.
+    Example
+        Pools that start each other again and again.
+    Instead
+        Check two pools at a time, or raise the bound: `opt --passes
+        'message-exchange{max-states=200000}'`.
+    """
+
+    code = "OF323"
+    name = "undecided-exchange"
+    severity = Severity.INFO
+
+
+@dataclass(frozen=True)
+class MessageExchange(Pass):
+    """Reports messages that are never sent, never received, and circular waiting between pools."""
+
+    name: ClassVar[str] = "message-exchange"
+    stage: ClassVar[Stage] = Stage.ANALYSE
+    rules: ClassVar[tuple[type[Rule], ...]] = (
+        UnsentMessage,
+        CircularWait,
+        UnreceivedMessage,
+        UndecidedExchange,
+    )
+
+    max_states: int = 20_000
+
+    def run(self, model: Model, ctx: PassContext) -> Model:
+        """Report; the model is given back as it is."""
+        from orgflow_ir.exchange import exchange  # brings the token game with it
+
+        found = exchange(model, budget=self.max_states)
+        telling = _Telling(model, ctx)
+        for fault in found.faults:
+            telling.tell(fault)
+        if found.verdict == "unknown":
+            ctx.emit(
+                UndecidedExchange,
+                f"whether all messages are sent and received is not decided: {found.reason}",
+                element=model,
+                help="check two pools at a time with --process, or raise max-states",
+            )
+        return model
+
+
+class _Telling:
+    def __init__(self, model: Model, ctx: PassContext) -> None:
+        self.ctx = ctx
+        self.elements: dict[str, Element] = {}
+        self.pools: dict[str, str] = {}
+        names = {p.process: p.label for p in model.pools if p.process is not None}
+        for process in model.processes:
+            for scope in process.scopes():
+                for node in scope.nodes:
+                    self.elements[node.id] = node
+                    self.pools[node.id] = names.get(process.id, process.label)
+        self.flows = {f.id: f for f in model.message_flows}
+
+    def tell(self, fault: ExchangeFault) -> None:
+        """One diagnostic."""
+        if fault.kind == "unreceived":
+            self._unreceived(fault)
+        elif fault.kind == "circular":
+            self._circular(fault)
+        else:
+            self._unsent(fault)
+
+    def _node(self, name: str) -> str:
+        element = self.elements.get(name)
+        pool = self.pools.get(name, "")
+        label = element.label if element is not None else name
+        return f"`{label}` in `{pool}`" if pool else f"`{label}`"
+
+    def _message(self, flow: str) -> str:
+        name = " ".join(self.flows[flow].name.split())
+        return f"the message `{name}`" if name else "a message"
+
+    def _unsent(self, fault: ExchangeFault) -> None:
+        (waits,) = fault.elements
+        parts = [f"{self._message(f)} from {self._node(self.flows[f].source)}" for f in fault.flows]
+        self.ctx.emit(
+            UnsentMessage,
+            f"{self._node(waits)} waits for {' or '.join(parts)}, which this run never sends",
+            element=self.elements[waits],
+            related=self._related(fault, source=True),
+            trace=fault.trace,
+            help="send something on every way, or let the wait end after a time",
+        )
+
+    def _circular(self, fault: ExchangeFault) -> None:
+        first = self.elements[fault.elements[0]]
+        waits = " and ".join(
+            f"{self._node(self.flows[f].target)} waits for {self._message(f)} from "
+            f"{self._node(self.flows[f].source)}"
+            for f in fault.flows
+        )
+        self.ctx.emit(
+            CircularWait,
+            f"pools wait for each other: {waits}; each would send only afterwards",
+            element=first,
+            related=self._related(fault, source=False),
+            trace=fault.trace,
+            help="let one of them send before it waits",
+        )
+
+    def _unreceived(self, fault: ExchangeFault) -> None:
+        (flow,) = fault.flows
+        element = self.flows[flow]
+        self.ctx.emit(
+            UnreceivedMessage,
+            f"{self._message(flow)} from {self._node(element.source)} is never taken in this run: "
+            f"{self._node(element.target)} does not wait for it any more when all has ended",
+            element=element,
+            related=self._related(fault, source=True),
+            trace=fault.trace,
+            help="let the receiver wait for it on every way, or the sender ask first",
+        )
+
+    def _related(self, fault: ExchangeFault, *, source: bool) -> tuple[Related, ...]:
+        ends = dict.fromkeys(
+            self.flows[f].source if source else self.flows[f].target for f in fault.flows
+        )
+        words = "it is sent here" if source else "this one waits, too"
+        return tuple(
+            Related(message=f"{self._node(e)}: {words}", element=e, loc=self.elements[e].loc)
+            for e in ends
+            if e in self.elements and e not in fault.elements[:1]
+        )
