@@ -19,7 +19,7 @@ export PYTHONUTF8 := 1
 help: ## print this
 	@echo "make demo     set up, compile an example, show what came out"
 	@echo "make test     set up with the local n8n engine, run all tests"
-	@echo "make test-live  tests on a real n8n server and in its editor (2.9 GB, installed once)"
+	@echo "make test-live  tests on real n8n servers and in the editor (4.7 GB, installed once)"
 	@echo "make lint     ruff: rules and formatting"
 	@echo "make types    mypy, strict"
 	@echo "make golden   write the golden files anew (look at the diff)"
@@ -78,8 +78,9 @@ demo: $(VENV)/.demo ## compile an example and show what came out
 test: engine ## all tests
 	$(BIN)/python -m pytest -n 2 $(PYTEST_ARGS)
 
-test-live: engine $(VENV)/.live ## tests on a real n8n server and in its editor
+test-live: engine $(VENV)/.live ## tests on real n8n servers and in the editor
 	@$(BIN)/orgflowc engine install --server
+	@$(BIN)/orgflowc engine install --server --n8n 1.123.81
 	$(BIN)/python -m pytest tests/live $(PYTEST_ARGS)
 
 lint: $(VENV)/.test

@@ -21,8 +21,9 @@ def command() -> None:
 @command.command("install")
 @click.option("--force", is_flag=True, help="Install again although it is there.")
 @click.option("--server", is_flag=True, help="A whole n8n server instead (2.9 GB, minutes).")
+@click.option("--n8n", "version", metavar="VERSION", help="With --server: another n8n, 1.123.81.")
 @click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
-def install(force: bool, server: bool, quiet: bool) -> None:
+def install(force: bool, server: bool, version: str | None, quiet: bool) -> None:
     """Install the engine, unless it is there already (about a minute).
 
     With --server a whole n8n server is installed beside it, into ORGFLOW_N8N_SERVER (else the
@@ -31,19 +32,28 @@ def install(force: bool, server: bool, quiet: bool) -> None:
     from orgflow.backends.n8n.engine.install import InstallError
     from orgflow.backends.n8n.engine.install import install as install_engine
     from orgflow.backends.n8n.engine.node import NodeError
+    from orgflow.backends.n8n.server.install import N8N_VERSION, VERSIONS
     from orgflow.backends.n8n.server.install import install as install_server
+
+    if version is not None and not server:
+        raise click.UsageError("--n8n goes with --server")
+    if version is not None and version not in VERSIONS:
+        raise click.UsageError(f"no n8n `{version}`; there is: {', '.join(VERSIONS)}")
 
     def say(line: str) -> None:
         if line and not quiet:
             click.echo(line, err=True)
 
     try:
-        wanted = install_server if server else install_engine
-        done = wanted(say, force=force)
+        path = (
+            install_server(say, force=force, version=version or N8N_VERSION).path
+            if server
+            else install_engine(say, force=force).path
+        )
     except (InstallError, NodeError) as error:
         click.echo(f"orgflowc engine install: {error}", err=True)
         leave(MISUSE)
-    write_stdout(f"{done.path}\n")
+    write_stdout(f"{path}\n")
 
 
 @command.command("status")

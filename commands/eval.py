@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import sys
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +9,9 @@ import click
 from orgflow.commands.driver import load, lower_model, suggestion
 from orgflow.commands.options import resolve_target
 from orgflow.commands.output import write_files, write_stdout
-from orgflow.commands.session import leave
+from orgflow.commands.progress import progress_bar
+from orgflow.commands.server import SERVER_FAILED, engine_runner, server_exit_code, server_options
+from orgflow.commands.session import Session, leave
 
 from orgflow_ir.contracts import Backend
 from orgflow_ir.model import Model
@@ -26,8 +25,6 @@ SUITES = ("pmo",)
 FORMATS = ("bpmn", "pme")
 INTERRUPTED, MISUSE = 130, 2
 
-Progress = Callable[[int, int, str], None]
-
 
 @click.command("eval", short_help="Measure the compiler on a suite of models.")
 @click.argument("suite", metavar="SUITE")
@@ -36,11 +33,23 @@ Progress = Callable[[int, int, str], None]
 @click.option(
     "--models", metavar="bpmn|pme", help="Only the models of this format.  [default: both]"
 )
-def command(suite: str, folder: Path, output: str | None, models: str | None) -> None:
+@click.option(
+    "--engine", default="local", metavar="local|URL", help="Engine or server.  [default: local]"
+)
+@server_options
+def command(
+    suite: str,
+    folder: Path,
+    output: str | None,
+    models: str | None,
+    engine: str,
+    key_file: str | None,
+    wait: float,
+) -> None:
     """Compile and replay every model of SUITE (pmo) in DIR.
 
     Prints one CSV row a model; the summary, beside the published figures, goes to standard error.
-    Exit code 1: a model that should compile does not, or a replay differs.
+    Exit code 1: a model that should compile does not, or a replay differs; 3: the server failed.
     """
     if suite not in SUITES:
         raise click.UsageError(f"no suite `{suite}`; {suggestion(suite, SUITES)}")
@@ -52,26 +61,33 @@ def command(suite: str, folder: Path, output: str | None, models: str | None) ->
     from orgflow.backends.n8n.engine.node import NodeError
     from orgflow.evaluation.pmo import evaluate
 
-    registry = Registry()
+    from orgflow_ir.contracts import RunnerError
+
+    session = Session()
+    registry = session.registry
     backend, _ = resolve_target("n8n", registry)
-    runner = backend.runner()
-    assert runner is not None
+    ctx = session.context()
     try:
-        with _progress() as progress:
+        with (
+            engine_runner(engine, backend, key_file, wait, ctx) as (runner, options),
+            progress_bar() as progress,
+        ):
+            if runner is None:
+                session.collect(ctx)
+                session.show()
+                leave(server_exit_code(session))
             report = evaluate(
                 folder,
-                _compiler(registry, backend),
+                _compiler(registry, backend, options),
                 runner,
                 formats=(models,) if models else FORMATS,
                 progress=progress,
             )
     except FileNotFoundError as error:
         raise click.UsageError(str(error)) from None
-    except (EngineError, NodeError) as error:
+    except (EngineError, NodeError, RunnerError) as error:
         click.echo(f"orgflowc eval: {error}", err=True)
-        leave(MISUSE)
-    finally:
-        runner.close()
+        leave(MISUSE if engine == "local" else SERVER_FAILED)
     if output is not None:
         write_files([(Path(output), report.to_csv())])
     else:
@@ -82,7 +98,7 @@ def command(suite: str, folder: Path, output: str | None, models: str | None) ->
     leave(0 if report.ok else 1)
 
 
-def _compiler(registry: Registry, backend: Backend) -> Compiler:
+def _compiler(registry: Registry, backend: Backend, options: dict[str, str]) -> Compiler:
     """What the suite compiles its models with: the same way as `compile`."""
 
     def compile_file(
@@ -94,35 +110,10 @@ def _compiler(registry: Registry, backend: Backend) -> Compiler:
         model = load(str(path), registry, ctx, from_=format_, diagram=backend.target.wants_diagram)
         if model is None:
             return None, None
-        legal = lower_model(model, backend, ctx)
+        legal = lower_model(model, backend, ctx, options=options)
         artifacts = backend.emit(legal, ctx) if legal is not None else ()
         if legal is None or ctx.has_errors:
             return model, None
         return model, Compiled(model, legal, tuple(a.text for a in artifacts))
 
     return compile_file
-
-
-@contextlib.contextmanager
-def _progress() -> Iterator[Progress]:
-    """A progress bar on a terminal, nothing in a pipe."""
-    if not sys.stderr.isatty():
-        yield lambda done, total, name: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bar
-
-    columns = (
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        TextColumn("{task.description}", markup=False),
-    )
-    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=None)
-
-        def show(done: int, total: int, name: str) -> None:
-            bar.update(task, completed=done, total=total, description=name)
-
-        yield show

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 from orgflow.commands.completing import FILE
 from orgflow.commands.driver import lower_model
+from orgflow.commands.executions import Asked, Pull, executions_options, replay_production
 from orgflow.commands.options import process_option, resolve_target, source_options
-from orgflow.commands.output import write_stdout
-from orgflow.commands.session import Session, exit_code, leave
+from orgflow.commands.output import write_files, write_stdout
+from orgflow.commands.run_table import report_text
+from orgflow.commands.server import engine_runner, server_exit_code, server_options
+from orgflow.commands.session import Session, leave
 
 if TYPE_CHECKING:
-    from orgflow.evaluation.replay import ReplayReport, RunReport
+    from orgflow.evaluation.failures import Failure
+    from orgflow.evaluation.replay import ReplayReport
+
+    from orgflow_ir.model import Model
+    from orgflow_ir.pass_manager import PassContext
 
 MAX_RUNS = 32
 MISUSE = 2
@@ -23,10 +33,15 @@ MISUSE = 2
 @click.option(
     "--target", default="n8n", metavar="T[{option=value,…}]", help="Target.  [default: n8n]"
 )
-@click.option("--engine", default="local", metavar="local", help="Engine.  [default: local]")
+@click.option(
+    "--engine", default="local", metavar="local|URL", help="Engine or server.  [default: local]"
+)
 @click.option("--all-paths", is_flag=True, help="Every enumerated run, not only the first.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+@click.option("--html", metavar="FILE", help="Also write the report as a page, with pictures.")
+@executions_options
 @process_option
+@server_options
 @source_options
 def command(
     in_: str,
@@ -34,7 +49,15 @@ def command(
     engine: str,
     all_paths: bool,
     as_json: bool,
+    html: str | None,
+    executions: str | None,
+    status: str | None,
+    since: str | None,
+    until: str | None,
+    workflow_id: str | None,
     process: str | None,
+    key_file: str | None,
+    wait: float,
     from_: str | None,
     format_: str,
     verbose: bool,
@@ -42,71 +65,106 @@ def command(
     """Compile the model in IN, run it on the target's engine, compare with what the model means.
 
     Placeholder tasks are replaced by stubs that set the decision variables as scripted;
-    expressions stay as emitted. Exit code 1: a run differs, or the model has errors.
+    expressions stay as emitted. On a server (--engine URL) a copy is deployed for the time of the
+    runs. With --executions nothing is run: what the deployed workflow did is held against the
+    model. Exit code 1: a run differs, or the model has errors; 3: the server failed.
     """
-    if engine != "local":
-        raise click.UsageError(f"no engine `{engine}`; there is: local")
     session = Session(format_, verbose=verbose)
     backend, options = resolve_target(target, session.registry)
     ctx = session.context()
-    model = session.load(in_, ctx, from_, diagram=backend.target.wants_diagram, process=process)
-    lowered = None if model is None else lower_model(model, backend, ctx, options=options)
-    session.collect(ctx)
-    session.show()
-    if model is None or lowered is None:
-        leave(exit_code(session.diagnostics))
-    runner = backend.runner()
-    if runner is None:
-        raise click.UsageError(f"target `{backend.name}` has no engine to run on")
+    pull = None
+    if executions is not None:
+        pull = Pull(executions, status, since, until, workflow_id)
+    elif any((status, since, until, workflow_id)):
+        raise click.UsageError("--status, --since, --until and --workflow need --executions")
     from orgflow.backends.n8n.engine.local import EngineError
     from orgflow.backends.n8n.engine.node import NodeError
-    from orgflow.evaluation.replay import replay_model
 
     from orgflow_ir.contracts import RunnerError
 
+    if pull is not None:
+        model = session.load(in_, ctx, from_, diagram=True, process=process)
+        if model is None:
+            session.collect(ctx)
+            session.show()
+            leave(server_exit_code(session))
+        lowered = lower_model(model, backend, ctx, options=options)
+        asked = Asked(session, ctx, backend, model, lowered, options, engine, key_file, wait)
+        leave(replay_production(asked, pull, as_json=as_json, html=html))
     try:
-        report = replay_model(model, lowered, runner, ctx, max_runs=MAX_RUNS, all_paths=all_paths)
+        with engine_runner(engine, backend, key_file, wait, ctx) as (runner, demanded):
+            options = {**demanded, **options}
+            wants = backend.target.wants_diagram
+            model = session.load(in_, ctx, from_, diagram=wants, process=process)
+            lowered = None
+            if model is not None:
+                lowered = lower_model(model, backend, ctx, options=options)
+            session.collect(ctx)
+            session.show()
+            if model is None or lowered is None or runner is None:
+                if html is not None and model is not None and runner is not None:
+                    write_page(html, model, ctx, None, (), engine)
+                leave(server_exit_code(session))
+            from orgflow.evaluation.failures import by_replay
+            from orgflow.evaluation.replay import replay_model
+
+            report = replay_model(
+                model, lowered, runner, ctx, max_runs=MAX_RUNS, all_paths=all_paths
+            )
     except (EngineError, NodeError, RunnerError) as error:
-        click.echo(f"orgflowc run: {error}", err=True)
-        leave(MISUSE)
-    finally:
-        runner.close()
-    write_stdout(report.to_json() if as_json else report_text(report))
+        leave(_engine_failed(error, as_json))
+    failures = () if report.ok else by_replay(model, report)
+    write_stdout(report_json(report, failures) if as_json else report_text(report, failures))
+    if html is not None:
+        write_page(html, model, ctx, report, failures, engine)
     leave(0 if report.ok else 1)
 
 
-def report_text(report: ReplayReport) -> str:
-    """The report for people: a block a run, then the sums."""
-    lines: list[str] = []
-    for number, run in enumerate(report.runs, 1):
-        lines += _run_lines(number, run, report.labels)
-    covered, total = report.flows
-    for flow, reason in report.uncovered:
-        lines.append(f"not taken by any run: `{report.labels.get(flow, flow)}`: {reason}")
-    lines += [f"not played: {told}" for told in report.unfinished]
-    for change in report.changed:
-        lines.append(f"differs from the delivered workflow: {change}")
-    equal = sum(r.verdict == "equal" for r in report.runs)
-    lines.append(
-        f"{equal} of {len(report.runs)} runs as the model says, mean F1 {report.f1:.3f}, "
-        f"{covered} of {total} flows covered"
-    )
-    return "\n".join(lines) + "\n"
+def write_page(
+    path: str,
+    model: Model,
+    ctx: PassContext,
+    report: ReplayReport | None,
+    failures: Sequence[Failure],
+    engine: str,
+) -> None:
+    """Write the report as an HTML page. Raises `OutputError`."""
+    from orgflow.evaluation.page import render_page
+    from orgflow.evaluation.page_model import NodeTable, n8n_nodes
+    from orgflow.evaluation.page_runs import replay_page
+
+    target = ctx.target.name if ctx.target is not None else ""
+    nodes = n8n_nodes(model, ctx) if target == "n8n" else NodeTable({})
+    where = "an n8n server" if engine != "local" else f"the engine of {target} on this machine"
+    page = replay_page(model, nodes, ctx.diagnostics, report, failures, where)
+    write_files([(Path(path), render_page(page))])
 
 
-def _run_lines(number: int, run: RunReport, labels: dict[str, str]) -> list[str]:
-    choices = ", ".join(
-        f"{labels.get(element, element)} → {' + '.join(labels.get(f, f) for f in taken)}"
-        for element, taken in run.run.choices
-    )
-    scores = f"P {run.precision:.2f} R {run.recall:.2f} F1 {run.f1:.2f}"
-    lines = [f"run {number}: {run.verdict}  {scores}"]
-    if choices:
-        lines.append(f"  choices:  {choices}")
-    lines.append(f"  executed: {' → '.join(run.executed) or 'nothing'}")
-    if run.missing:
-        lines.append(f"  missing:  {', '.join(run.missing)}")
-    if run.divergence:
-        lines.append(f"  {run.divergence}")
-    lines.append("")
-    return lines
+def _engine_failed(error: Exception, as_json: bool) -> int:
+    """Say that an engine or a server failed; the exit code."""
+    from orgflow.backends.n8n.server.answers import ServerError
+
+    if not isinstance(error, ServerError):
+        click.echo(f"orgflowc run: {error}", err=True)
+        return MISUSE
+    from orgflow.backends.n8n.server.told import report_error
+    from orgflow.evaluation.failures import by_message
+
+    session = Session()
+    ctx = session.context()
+    report_error(error, ctx)
+    session.collect(ctx)
+    session.show()
+    if as_json:
+        from orgflow.evaluation.replay import ReplayReport
+
+        failure = by_message(error.stage, str(error))
+        write_stdout(report_json(ReplayReport((), (0, 0)), (failure,)))
+    return server_exit_code(session)
+
+
+def report_json(report: ReplayReport, failures: Sequence[Failure]) -> str:
+    """The report as JSON, with a typed record for each way in which runs failed."""
+    data = report.as_dict()
+    data["failures"] = [one.model_dump(mode="json") for one in failures]
+    return json.dumps(data, indent=2, ensure_ascii=False) + "\n"

@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from orgflow.backends.n8n.server.answers import ServerError
+from orgflow.evaluation.failures import Failure, by_diagnostics, by_message, by_replay, unknown
 from orgflow.evaluation.replay import ReplayReport, replay_model
 
 from orgflow_ir.contracts import Runner
@@ -31,7 +33,9 @@ COLUMNS = (
     "model_id", "num_elements", "num_tasks", "num_gateways", "num_seq_flows", "regen_success",
     "regen_pass_at", "regen_attempts", "regen_tokens", "pipeline_status", "f1", "failure_stage",
     "failure_source", "missing_nodes", "format", "runs", "runs_equal", "flows_covered",
-    "flows_total", "codes", "reason", "same_as_bpmn", "compile_ms", "replay_ms",
+    "flows_total", "codes", "reason", "same_as_bpmn", "compile_ms", "replay_ms", "failure_rule",
+    "is_fixable", "root_cause", "bpmn_construct_responsible", "suggested_fix", "severity",
+    "confidence", "evidence",
 )  # fmt: skip
 
 SUFFIXES = {"bpmn": ".bpmn", "pme": ".json"}
@@ -192,30 +196,55 @@ def _row(
     }
     errors = [d for d in ctx.diagnostics if d.severity is Severity.ERROR]
     if compiled is None:
-        return row | {
-            "pipeline_status": "regen_fail",
-            "failure_stage": "compile",
-            "failure_source": "n8n_limitation" if _target_only(errors) else "bpmn_quality",
-            "codes": " ".join(sorted({d.code for d in errors})),
-            "reason": errors[0].message if errors else "no reason was given",
-        }
+        failures = by_diagnostics(errors, model) or (unknown("compile", ["no reason was given"]),)
+        return (
+            row
+            | _failed(failures[0])
+            | {
+                "pipeline_status": "regen_fail",
+                "codes": " ".join(sorted({d.code for d in errors})),
+                "reason": errors[0].message if errors else "no reason was given",
+            }
+        )
     shape = tuple(workflow_shape(t) for t in compiled.texts)
     if name == "bpmn":
         first[path.stem] = shape
     elif path.stem in first:
         row["same_as_bpmn"] = first[path.stem] == shape
     started = time.perf_counter()
-    replay = replay_model(compiled.model, compiled.legal, runner, ctx, max_runs=max_runs)
-    return row | _replayed(replay) | {"replay_ms": round((time.perf_counter() - started) * 1000, 1)}
+    try:
+        replay = replay_model(compiled.model, compiled.legal, runner, ctx, max_runs=max_runs)
+    except ServerError as error:
+        if error.everywhere:
+            raise
+        failure = by_message(error.stage, str(error))
+        return row | _failed(failure) | {"pipeline_status": "fail", "reason": str(error)}
+    took = round((time.perf_counter() - started) * 1000, 1)
+    return row | _replayed(compiled.model, replay) | {"replay_ms": took}
 
 
-def _replayed(replay: ReplayReport) -> dict[str, Any]:
-    wrong = next((r for r in replay.runs if r.verdict != "equal"), None)
+def _failed(failure: Failure) -> dict[str, Any]:
+    """The columns of a typed failure."""
     return {
+        "failure_stage": failure.failure_stage,
+        "failure_source": failure.failure_source,
+        "failure_rule": failure.rule,
+        "is_fixable": failure.is_fixable,
+        "root_cause": failure.root_cause,
+        "bpmn_construct_responsible": failure.bpmn_construct_responsible or "",
+        "suggested_fix": failure.suggested_fix,
+        "severity": failure.severity,
+        "confidence": failure.confidence,
+        "evidence": "|".join(failure.evidence),
+    }
+
+
+def _replayed(model: Model, replay: ReplayReport) -> dict[str, Any]:
+    wrong = next((r for r in replay.runs if r.verdict != "equal"), None)
+    failures = () if replay.ok else by_replay(model, replay)
+    return (_failed(failures[0]) if failures else {"failure_stage": "none"}) | {
         "pipeline_status": "pass" if replay.ok else "fail",
         "f1": round(replay.f1, 4),
-        "failure_stage": "none" if replay.ok else "logical",
-        "failure_source": "" if replay.ok else "translation_error",
         "missing_nodes": "|".join(dict.fromkeys(n for r in replay.runs for n in r.missing)),
         "runs": len(replay.runs),
         "runs_equal": sum(1 for r in replay.runs if r.verdict == "equal"),
@@ -234,10 +263,6 @@ def _sizes(model: Model | None) -> dict[str, int]:
         "num_gateways": sum(1 for n in nodes if isinstance(n, Gateway)),
         "num_seq_flows": flows,
     }
-
-
-def _target_only(errors: Sequence[Any]) -> bool:
-    return bool(errors) and all(d.code.startswith("OF4") for d in errors)
 
 
 _IDENTITY = {"id", "webhookId", "notes", "content"}

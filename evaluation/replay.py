@@ -13,9 +13,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from orgflow_ir.contracts import Runner, RunResult
+from orgflow_ir.diagnostics import Step
 from orgflow_ir.model import Event, Model, Process, Task
 from orgflow_ir.pass_manager import PassContext
-from orgflow_ir.replay import follow
+from orgflow_ir.replay import FollowResult, follow
 from orgflow_ir.runs import Run, RunSet, enumerate_runs
 from orgflow_ir.semantics import Game, Policy
 from orgflow_ir.target import executable_processes
@@ -26,7 +27,11 @@ class RunReport:
     """One run: what the model does, what the target did, and where they part.
 
     `verdict`: `equal`, `different`, or `unplayable` (no data makes the workflow take these
-    choices; counted apart, never as a success).
+    choices; counted apart, never as a success). `status` and `error` are what the engine said,
+    `elements` the ids of the elements that were executed, in order, `surplus` those tasks among
+    them that the run has not, and `ran` the element that the model did not allow. `steps` are the
+    model's as far as it goes with the target, `places` the elements at which it stands where the
+    two part.
     """
 
     process: str
@@ -39,6 +44,13 @@ class RunReport:
     divergence: str | None = None
     missing: tuple[str, ...] = ()
     milliseconds: float = 0.0
+    status: str = "success"
+    error: str | None = None
+    elements: tuple[str, ...] = ()
+    surplus: tuple[str, ...] = ()
+    ran: str | None = None
+    steps: tuple[Step, ...] = ()
+    places: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -91,6 +103,8 @@ class ReplayReport:
                     "recall": r.recall,
                     "f1": r.f1,
                     "missing": list(r.missing),
+                    "status": r.status,
+                    "error": r.error,
                     "divergence": r.divergence,
                     "milliseconds": round(r.milliseconds, 2),
                 }
@@ -134,7 +148,14 @@ def replay_model(
         for scope in model.scopes()
         for f in scope.flows
     }
-    return ReplayReport(tuple(reports), (covered, total), tuple(uncovered), tuple(changed), labels)
+    return ReplayReport(
+        tuple(reports),
+        (covered, total),
+        tuple(uncovered),
+        tuple(changed),
+        labels,
+        tuple(unfinished),
+    )
 
 
 def _stuck(run: Run, process: Process) -> str:
@@ -175,10 +196,18 @@ def judge(
     missing = tuple(names[e] for e in (should - did).elements())
     shown = tuple(e.node for e in result.executed)
 
-    def report(verdict: str, divergence: str | None) -> RunReport:
+    surplus = tuple((did - should).elements())
+    targets = {f.id: f.target for scope in process.scopes() for f in scope.flows}
+    followed: FollowResult | None = None
+
+    def report(verdict: str, divergence: str | None, ran: str | None = None) -> RunReport:
+        steps = followed.steps if followed is not None else ()
+        left = followed.left if followed is not None else ()
+        places = dict.fromkeys(targets.get(at.element, at.element) for at in left)
         return RunReport(
             process.id, run, verdict, shown, precision, recall, f1, divergence, missing,
-            result.milliseconds,
+            result.milliseconds, result.status, result.error, tuple(executed), surplus, ran,
+            steps, tuple(places),
         )  # fmt: skip
 
     if result.status == "unplayable":
@@ -193,8 +222,11 @@ def judge(
                 "different",
                 f"step {at + 1}: the target ran `{names[seen[at]]}`, the model allows {allowed} "
                 f"({followed.reason})",
+                seen[at],
             )
-        return report("different", f"after the last step: {followed.reason}")
+        allowed = " or ".join(f"`{name}`" for name in followed.expected)
+        reason = followed.reason or f"the model goes on with {allowed or 'what is left'}"
+        return report("different", f"after the last step: {reason}")
     if result.status != ("error" if run.outcome == "error" else "success"):
         return report("different", f"the run ended with {result.status}: {result.error}")
     if run.outcome != followed.outcome:

@@ -45,7 +45,8 @@ class FollowResult:
 
     `index` is that of the first observation the model does not allow (its length: something after
     the last one); `expected` are the labels of visible elements that could have come there;
-    `outcome` and `left` tell how the model stands at the end, `flows` which got a token.
+    `outcome` and `left` tell how the model stands at the end, `flows` which got a token;
+    `undecided` is the element whose choice the script does not tell, where that is the reason.
     """
 
     index: int | None
@@ -55,6 +56,7 @@ class FollowResult:
     left: tuple[Left, ...]
     flows: frozenset[str]
     steps: tuple[Step, ...]
+    undecided: str | None = None
 
     @property
     def ok(self) -> bool:
@@ -63,7 +65,11 @@ class FollowResult:
 
 
 class _Diverged(Exception):
-    """The execution is not a run; the message says why."""
+    """The execution is not a run; the message says why, `undecided` whose choice nobody tells."""
+
+    def __init__(self, message: str, undecided: str | None = None) -> None:
+        super().__init__(message)
+        self.undecided = undecided
 
 
 def follow(
@@ -89,7 +95,7 @@ def follow(
         index = len(observed)
         walk.finish()
     except _Diverged as error:
-        return walk.result(index, str(error))
+        return walk.result(index, str(error), error.undecided)
     return walk.result(None, "")
 
 
@@ -101,7 +107,7 @@ class _Walk:
         self.steps: list[Step] = []
         self.postponed: Counter[str] = Counter()
 
-    def result(self, index: int | None, reason: str) -> FollowResult:
+    def result(self, index: int | None, reason: str, undecided: str | None = None) -> FollowResult:
         """How it stands now."""
         labels = {
             s.element: self._node(s.element).element.label
@@ -116,6 +122,7 @@ class _Walk:
             self.game.left(self.state),
             frozenset(f for s in self.steps for f in s.taken),
             tuple(self.steps),
+            undecided,
         )
 
     def observe(self, element: str) -> None:
@@ -183,7 +190,9 @@ class _Walk:
             raise _Diverged(f"the script wants `{label}` to take a way that is not open here")
         usual = [s for s in rest if self._node(s.element).attached < 0] or rest
         if len(usual) > 1:
-            raise _Diverged(f"the script does not say which way `{label}` takes")
+            decided = [e for s in usual for e, _ in self.game.decisions(s)]
+            undecided = next((e for e in decided), usual[0].element)
+            raise _Diverged(f"the script does not say which way `{label}` takes", undecided)
         return usual[0]
 
     def _fire(self, step: Step) -> None:

@@ -67,6 +67,7 @@ def orgflowc(
     stdin: str | bytes = b"",
     cwd: Path | None = None,
     env: Mapping[str, str] | None = None,
+    timeout: float = 120,
 ) -> Ran:
     """Run `orgflowc` in a process of its own; standard error is no terminal."""
     command: Sequence[str] = [sys.executable, "-m", "orgflow.cli", *map(str, args)]
@@ -77,6 +78,6 @@ def orgflowc(
         cwd=cwd,
         env={**os.environ, **(env or {})},
         check=False,
-        timeout=120,
+        timeout=timeout,
     )
     return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())

@@ -14,6 +14,7 @@ HOSTILE = [
     "undefined", "true", "0", "NaN", "-1", "; drop table", "../../etc/passwd", "a" * 300,
     " lead and trail ", "#heading", "orgflow-map 1 {}", "|", "a|b", "[x](y)", "$json", "$('x')",
     "={{$('", "')}}", "\\u007d\\u007d", "{{ '}}' }}", "=={{2}}", "? ", "yes", "Yes", "YES",
+    "x.constructor", "Constructor approved?",
 ]  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from orgflow.backends.n8n.emit import Emission, emit_process
 from orgflow.backends.n8n.examine import EXAMINE_RULES
 from orgflow.backends.n8n.format import Workflow, dumps
 from orgflow.backends.n8n.parallel import report_parallel
+from orgflow.backends.n8n.server.deploy_rules import DEPLOY_RULES
 from orgflow.backends.n8n.target import N8N_TARGET
 from orgflow.backends.n8n.verify_rules import VERIFY_RULES
 from orgflow.backends.n8n.versions import N8nVersion
@@ -35,14 +36,14 @@ class N8nBackend(Backend):
 
     name = "n8n"
     summary = "n8n workflow JSON, checked offline, for the editor, the API and n8n's own engine"
-    rules = (*rules.N8N_RULES, *EXAMINE_RULES, *VERIFY_RULES, *COMPARE_RULES)
+    rules = (*rules.N8N_RULES, *EXAMINE_RULES, *VERIFY_RULES, *COMPARE_RULES, *DEPLOY_RULES)
     examines = frozenset(
         {
             "merge-deadlock",
             "loop-termination",
             "lack-of-synchronisation",
             "leftover-tokens",
-            "stuck-runs",
+            "dead-steps",
             "undecided-flow",
         }
     )

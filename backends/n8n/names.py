@@ -58,9 +58,11 @@ class Names:
 
 
 def field_name(text: str, fallback: str) -> str:
-    """`slug(text)` as something that can stand behind a dot in JavaScript."""
+    """`slug(text)` as something that can stand behind a dot in JavaScript and in n8n, which refuses
+    every expression with `.constructor`, whatever follows."""
     name = slug(text) or slug(fallback) or "decision"
-    if name[0].isdigit() or name in _JS_WORDS or name in _RESERVED:
+    refused = name in _JS_WORDS or name in _RESERVED or name.startswith("constructor")
+    if name[0].isdigit() or refused:
         name = f"v_{name}"
     return name
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from orgflow.backends.n8n.format import node_uuid
+from orgflow.backends.n8n.javascript import without_refused
 
 
 def read_field(node: str, path: Sequence[str], *, body: bool = False) -> str:
@@ -36,7 +37,8 @@ def quote_node(name: str) -> str:
     Single quotes: n8n's editor renames references in this form with the node.
     """
     escaped = name.replace("\\", "\\\\").replace("'", "\\'")
-    return "'" + escaped.replace("{{", "{\\u007b").replace("}}", "}\\u007d") + "'"
+    escaped = escaped.replace("{{", "{\\u007b").replace("}}", "}\\u007d")
+    return f"'{without_refused(escaped)}'"
 
 
 def expression(code: str) -> str:

@@ -42,3 +42,15 @@ def client(server: N8nServer, owner: Owner) -> Iterator[Client]:
     with Client(server.url) as connected:
         connected.set_up_owner(owner.email, owner.password)
         yield connected
+
+
+@pytest.fixture(scope="session")
+def server_url(server: N8nServer) -> str:
+    """Where it answers."""
+    return server.url
+
+
+@pytest.fixture(scope="session")
+def key(client: Client) -> str:
+    """A key of the public API."""
+    return client.key

@@ -1,17 +1,25 @@
-"""n8n's REST API, as far as tests and recordings need it: synchronous, with a limit on every wait.
+"""n8n's REST API: synchronous, with a limit on every wait.
 
 Two doors: the public API with a key, and the editor's own routes with a login cookie, which alone
-can start a manual run and tell when a trigger is live.
+can start a manual run. Errors are in `answers.py`.
 """
 
 from __future__ import annotations
 
+import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from orgflow.backends.n8n.format import to_api
+from orgflow.backends.n8n.server.answers import RefusedError as RefusedError
+from orgflow.backends.n8n.server.answers import ServerError as ServerError
+from orgflow.backends.n8n.server.answers import TookTooLongError as TookTooLongError
+from orgflow.backends.n8n.server.answers import UnreachableError as UnreachableError
+from orgflow.backends.n8n.server.answers import body_of, place_of, short
+from orgflow.backends.n8n.server.patience import Patience
+from orgflow.backends.n8n.versions import DEFAULT_VERSION, N8nVersion
 
 if TYPE_CHECKING:
     import httpx
@@ -21,34 +29,10 @@ Json = dict[str, Any]
 FINISHED = frozenset({"success", "error", "crashed", "canceled"})
 """States of an execution that will not change any more."""
 
-_POLL_SECONDS = 0.05
+_POLL_SECONDS = 0.02
 _CALL_SECONDS = 30.0
-_SAID = 400
 _NAME_LENGTH = 128
-
-
-class ServerError(RuntimeError):
-    """A call of n8n's REST API failed; the text says which and how, and never holds a key."""
-
-
-class UnreachableError(ServerError):
-    """Nothing answers at that address, or it stopped in the middle."""
-
-
-class RefusedError(ServerError):
-    """n8n answered with an error.
-
-    Attributes:
-        status: the HTTP status.
-    """
-
-    def __init__(self, text: str, status: int) -> None:
-        super().__init__(text)
-        self.status = status
-
-
-class TookTooLongError(ServerError):
-    """Something that was waited for did not happen in time."""
+_NO_PATIENCE = Patience(0.0)
 
 
 class Client:
@@ -58,25 +42,48 @@ class Client:
         url: where it answers, such as `http://127.0.0.1:5678`.
         key: a key of the public API; `set_up_owner` gets one on a fresh server.
         seconds: the most one call may take.
+        patience: how long calls that fail for the moment are made again; by default not at all.
+        version: the release that workflows are written for; `deploy` finds it out.
 
     Raises:
         ServerError: httpx, an extra of this package, is not installed.
     """
 
-    def __init__(self, url: str, key: str | None = None, *, seconds: float = _CALL_SECONDS) -> None:
+    def __init__(
+        self,
+        url: str,
+        key: str | None = None,
+        *,
+        seconds: float = _CALL_SECONDS,
+        patience: Patience = _NO_PATIENCE,
+        version: N8nVersion = DEFAULT_VERSION,
+    ) -> None:
         try:
             import httpx
         except ImportError as error:
             raise ServerError("httpx is missing: pip install 'orgflow[server]'") from error
 
         self.url = url.rstrip("/")
+        self.shown = place_of(self.url)
+        self.version = version
+        self._key = key or ""
+        self._patience = patience
+        self._seconds = seconds
         headers = {"X-N8N-API-KEY": key} if key else {}
-        # No proxies from the environment: servers driven here are this machine's own.
-        self._api = httpx.Client(timeout=seconds, headers=headers, trust_env=False)
-        self._editor = httpx.Client(timeout=seconds, trust_env=False)
+        # Proxies of the environment are for servers elsewhere.
+        mine = httpx.URL(self.url).host in ("127.0.0.1", "localhost", "::1")
+
+        def door(more: Mapping[str, str]) -> httpx.Client:
+            return httpx.Client(timeout=seconds, headers=more, trust_env=not mine, verify=trust)
+
+        trust = httpx.create_ssl_context()  # takes some 30 ms: one for all
+        self._api = door(headers)
+        self._editor = door({})
         # Webhooks are the outside: what they get is stored with the execution; no key goes there.
-        self._outside = httpx.Client(timeout=seconds, trust_env=False)
+        self._outside = door({})
         self._logged_in = False
+        self.sleep: Callable[[float], None] = time.sleep
+        """How it waits; whoever wants to interrupt that puts something else here."""
 
     def __enter__(self) -> Self:
         return self
@@ -90,7 +97,12 @@ class Client:
         self.close()
 
     def __repr__(self) -> str:
-        return f"Client({self.url!r})"
+        return f"Client({self.shown!r})"
+
+    @property
+    def key(self) -> str:
+        """The key it uses; never to be printed."""
+        return self._key
 
     def close(self) -> None:
         """Close the connections; may be called again."""
@@ -112,6 +124,7 @@ class Client:
         wanted = {"label": "orgflow", "expiresAt": None, "scopes": scopes}
         key = str(self._call(self._editor, "POST", "/rest/api-keys", wanted)["data"]["rawApiKey"])
         self._api.headers["X-N8N-API-KEY"] = key
+        self._key = key
         return key
 
     def login(self, email: str, password: str) -> None:
@@ -128,9 +141,17 @@ class Client:
         Raises:
             RefusedError: n8n does not take it.
         """
-        body = to_api(workflow)
+        return str(self.create_body(self.body_of(workflow))["id"])
+
+    def body_of(self, workflow: Mapping[str, Any]) -> Json:
+        """What the API of this n8n takes of a workflow in file form (or of an answer)."""
+        body = to_api(workflow, self.version)
         body["name"] = str(body.get("name") or "workflow")[:_NAME_LENGTH]
-        return str(self._call(self._api, "POST", "/api/v1/workflows", body)["id"])
+        return body
+
+    def create_body(self, body: Json) -> Json:
+        """Create a workflow; all that the server has of it then. Never done twice by itself."""
+        return self._call(self._api, "POST", "/api/v1/workflows", body)
 
     def workflow(self, workflow_id: str) -> Json:
         """A workflow as the server has it now."""
@@ -148,7 +169,8 @@ class Client:
             RefusedError: n8n does not take it: no trigger, a missing parameter, a path taken …
             TookTooLongError: its triggers did not come up.
         """
-        self._call(self._api, "POST", f"/api/v1/workflows/{workflow_id}/publish")
+        door = "publish" if self.version.major > 1 else "activate"
+        self._call(self._api, "POST", f"/api/v1/workflows/{workflow_id}/{door}", again=True)
         deadline = time.monotonic() + seconds
         path = f"/rest/workflows/{workflow_id}/publication-status"
         while self._logged_in:
@@ -157,8 +179,17 @@ class Client:
             if state == "published":
                 return
             if state != "in_progress":
-                raise RefusedError(f"publishing {workflow_id} ended as {state}: {_short(data)}", 0)
-            _pause(deadline, f"the triggers of {workflow_id} to be live", seconds)
+                raise RefusedError(f"publishing {workflow_id} ended as {state}: {short(data)}", 0)
+            self._pause(deadline, f"the triggers of {workflow_id} to be live", seconds)
+
+    def unpublish(self, workflow_id: str) -> None:
+        """Unpublish a workflow; one that is not published, or gone, is fine."""
+        door = "unpublish" if self.version.major > 1 else "deactivate"
+        try:
+            self._call(self._api, "POST", f"/api/v1/workflows/{workflow_id}/{door}", again=True)
+        except RefusedError as error:
+            if error.status not in (400, 404, 409):
+                raise
 
     def delete(self, workflow_id: str, seconds: float = 20.0) -> None:
         """Unpublish and delete a workflow; one that is gone already is fine.
@@ -176,13 +207,8 @@ class Client:
                     return
                 if error.status != 409:
                     raise
-            # Published, or unpublished a moment ago.
-            try:
-                self._call(self._api, "POST", f"/api/v1/workflows/{workflow_id}/unpublish")
-            except RefusedError as error:
-                if error.status not in (400, 404, 409):
-                    raise
-            _pause(deadline, f"{workflow_id} to be deleted", seconds)
+            self.unpublish(workflow_id)  # it is, or was a moment ago
+            self._pause(deadline, f"{workflow_id} to be deleted", seconds)
 
     # -- runs ----------------------------------------------------------------------------------
 
@@ -195,7 +221,7 @@ class Client:
         path = f"/rest/workflows/{workflow_id}/run"
         data = self._call(self._editor, "POST", path, start).get("data") or {}
         if "executionId" not in data:
-            raise RefusedError(f"the run of {workflow_id} did not start: {_short(data)}", 0)
+            raise RefusedError(f"the run of {workflow_id} did not start: {short(data)}", 0)
         return str(data["executionId"])
 
     def call(
@@ -216,9 +242,10 @@ class Client:
         try:
             answer = self._outside.request(method, whole, json=body, timeout=limit)
         except httpx.TimeoutException as error:
-            raise TookTooLongError(f"{method} {_place(whole)} was not answered in time") from error
+            said = f"{method} {place_of(whole)} was not answered in time"
+            raise TookTooLongError(said) from error
         except httpx.HTTPError as error:
-            raise UnreachableError(f"{method} {_place(whole)} failed: {error}") from error
+            raise UnreachableError(f"{method} {place_of(whole)} failed: {error}") from error
         return {"status": answer.status_code, "text": answer.text}
 
     def executions(self, workflow_id: str) -> tuple[str, ...]:
@@ -258,7 +285,8 @@ class Client:
                 state = "not written"
             if state in states:
                 return self.execution(execution_id)
-            _pause(deadline, f"execution {execution_id} ({state}) to be {_any(states)}", seconds)
+            what = f"execution {execution_id} ({state}) to be {_any(states)}"
+            self._pause(deadline, what, seconds)
 
     def stop(self, execution_id: str) -> None:
         """Stop an execution that runs or waits; one that is over is fine. Needs a login."""
@@ -277,58 +305,57 @@ class Client:
         path = f"/webhook-waiting/{execution['id']}{tail}?signature={token}"
         return self.call(path, body, method=method)
 
-    def _call(self, client: httpx.Client, method: str, path: str, body: Any = None) -> Json:
+    # -- the calls themselves ------------------------------------------------------------------
+
+    def _call(
+        self,
+        client: httpx.Client,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        again: bool | None = None,
+    ) -> Json:
+        """One call, made again as `Patience` says where that does no harm (`again`)."""
+        again = method != "POST" if again is None else again
+        pauses = self._patience.pauses()
+        while True:
+            try:
+                return self._once(client, method, path, body)
+            except ServerError as error:
+                pause = next(pauses, None) if error.passing(again) else None
+                if pause is None:
+                    raise
+                self.sleep(max(pause, min(error.retry_after, self._patience.most)))
+
+    def _once(self, client: httpx.Client, method: str, path: str, body: Any) -> Json:
         import httpx
 
         what = f"{method} {path.partition('?')[0]}"
+        # Escaped: half a surrogate pair has no UTF-8.
+        sent = None if body is None else json.dumps(body).encode()
+        kind = {} if body is None else {"content-type": "application/json"}
         try:
-            answer = client.request(method, self.url + path, json=body)
-        except httpx.TimeoutException as error:
-            raise TookTooLongError(f"n8n at {self.url} did not answer {what} in time") from error
+            answer = client.request(method, self.url + path, content=sent, headers=kind)
+        except (httpx.ConnectError, httpx.ConnectTimeout) as error:
+            said = f"n8n at {self.shown} cannot be reached: {self._hide(str(error))}"
+            raise UnreachableError(said, sent=False) from None
+        except httpx.TimeoutException:
+            raise TookTooLongError(f"n8n at {self.shown} did not answer {what} in time") from None
         except httpx.HTTPError as error:
-            raise UnreachableError(f"n8n at {self.url} cannot be reached: {error}") from error
-        if answer.is_success:
-            try:
-                parsed = answer.json() if answer.content else {}
-            except ValueError as error:
-                raise RefusedError(
-                    f"{self.url} does not answer {what} as n8n does", answer.status_code
-                ) from error
-            return parsed if isinstance(parsed, dict) else {"data": parsed}
-        if answer.status_code == 401:
-            door = "API key" if path.startswith("/api/") else "login"
-            raise RefusedError(f"n8n at {self.url} refused the {door} ({what})", 401)
-        raise RefusedError(
-            f"n8n refused {what} with {answer.status_code}: {_message(answer.text)}",
-            answer.status_code,
-        )
+            said = f"n8n at {self.shown} broke off {what}: {self._hide(str(error))}"
+            raise UnreachableError(said) from None
+        return body_of(answer, what, self.shown, self._hide)
 
+    def _hide(self, text: str) -> str:
+        """Text without the key, whoever put it there."""
+        return text.replace(self._key, "…") if self._key else text
 
-def _message(text: str) -> str:
-    import json
-
-    try:
-        parsed = json.loads(text)
-    except ValueError:
-        return text.strip()[:_SAID]
-    message = parsed.get("message") if isinstance(parsed, dict) else None
-    return str(message or text)[:_SAID]
-
-
-def _short(value: object) -> str:
-    return str(value)[:_SAID]
-
-
-def _place(url: str) -> str:
-    """A URL without its query, where signatures are."""
-    return url.partition("?")[0]
+    def _pause(self, deadline: float, what: str, seconds: float) -> None:
+        if time.monotonic() > deadline:
+            raise TookTooLongError(f"waited over {seconds:.0f} s for {what}")
+        self.sleep(_POLL_SECONDS)
 
 
 def _any(states: Sequence[str] | frozenset[str]) -> str:
     return " or ".join(sorted(states))
-
-
-def _pause(deadline: float, what: str, seconds: float) -> None:
-    if time.monotonic() > deadline:
-        raise TookTooLongError(f"waited over {seconds:.0f} s for {what}")
-    time.sleep(_POLL_SECONDS)

@@ -32,6 +32,19 @@ from orgflow.backends.n8n.engine.npm import (
 from orgflow.backends.n8n.engine.npm import InstallError as InstallError
 
 N8N_VERSION = "2.41.1"
+OLDER_VERSION = "1.123.81"
+"""The last release of n8n 1: deploying is tried on it, too."""
+
+_OVERRIDES: Mapping[str, Mapping[str, str]] = MappingProxyType(
+    {
+        N8N_VERSION: OVERRIDES,
+        # npm has no later xlsx: n8n 1 takes it from a host of its makers.
+        OLDER_VERSION: MappingProxyType({**OVERRIDES, "xlsx": "0.18.5"}),
+    }
+)
+VERSIONS = tuple(_OVERRIDES)
+"""Servers that can be installed."""
+
 NODE_VERSION = "24.21.0"
 
 LAYOUT = 1
@@ -85,37 +98,47 @@ class ServerStatus:
     problem: str = ""
 
 
-def server_dir() -> Path:
-    """The server folder: ORGFLOW_N8N_SERVER, else one in the user's cache.
+def _variable(version: str) -> str:
+    return "ORGFLOW_N8N_SERVER" if version == N8N_VERSION else "ORGFLOW_N8N_SERVER_1"
+
+
+def server_dir(version: str = N8N_VERSION) -> Path:
+    """The server folder: ORGFLOW_N8N_SERVER (ORGFLOW_N8N_SERVER_1 for n8n 1), else one in the
+    user's cache.
 
     A folder that is named may have been filled by anybody: `app/node_modules/n8n` and
     `node24/node_modules/node-…` have to be in it.
     """
-    named = os.environ.get("ORGFLOW_N8N_SERVER")
+    named = os.environ.get(_variable(version))
     if named:
         return Path(named).expanduser().absolute()
     cache = os.environ.get("XDG_CACHE_HOME")
     base = Path(cache) if cache else Path.home() / ".cache"
-    return base / "orgflow" / "server" / f"n8n-{N8N_VERSION}-{LAYOUT}"
+    return base / "orgflow" / "server" / f"n8n-{version}-{LAYOUT}"
 
 
-def status() -> ServerStatus:
+def status(version: str = N8N_VERSION) -> ServerStatus:
     """Look at the server folder; starts nothing."""
-    path = server_dir()
-    named = bool(os.environ.get("ORGFLOW_N8N_SERVER"))
+    path = server_dir(version)
+    named = _variable(version) if os.environ.get(_variable(version)) else ""
+    older = "" if version == N8N_VERSION else f" --n8n {version}"
     if not path.is_dir():
-        return ServerStatus(path, None, f"{path} does not exist: {_what_to_do(named)}")
+        return ServerStatus(path, None, f"{path} does not exist: {_what_to_do(named, older)}")
     if not named and not (path / _MARKER).is_file():
         return ServerStatus(
-            path, None, f"{path} is not a finished install: {_what_to_do(named, ' --force')}"
+            path,
+            None,
+            f"{path} is not a finished install: {_what_to_do(named, f'{older} --force')}",
         )
     try:
         return ServerStatus(path, _files(path))
     except InstallError as error:
-        return ServerStatus(path, None, f"{error}: {_what_to_do(named, ' --force')}")
+        return ServerStatus(path, None, f"{error}: {_what_to_do(named, f'{older} --force')}")
 
 
-def install(on_line: OnLine | None = None, force: bool = False) -> ServerStatus:
+def install(
+    on_line: OnLine | None = None, force: bool = False, version: str = N8N_VERSION
+) -> ServerStatus:
     """Install the server (2.9 GB; two to five minutes) unless it is there already.
 
     It is made beside the final folder and moved into place when n8n's command line has said its
@@ -124,6 +147,7 @@ def install(on_line: OnLine | None = None, force: bool = False) -> ServerStatus:
     Args:
         on_line: called with each line of progress.
         force: install again although it is there.
+        version: one of `VERSIONS`.
 
     Raises:
         NodeError: there is no Node or npm to begin with.
@@ -134,25 +158,25 @@ def install(on_line: OnLine | None = None, force: bool = False) -> ServerStatus:
     package = _node_package()
     begin = find_node()
     npm = npm_command(begin)
-    target = server_dir()
+    target = server_dir(version)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with lock(target.with_name(f"{target.name}.lock"), say):
-            if not force and status().files is not None:
+            if not force and status(version).files is not None:
                 say(f"already installed in {target}")
-                return status()
+                return status(version)
             _refuse_foreign(target)
             remove_leftovers(target)
             work = work_folder(target)
             try:
-                _fill(work, package, begin, npm, say)
+                _fill(work, package, begin, npm, say, version)
                 move_into_place(work, target)
             finally:
                 shutil.rmtree(work, ignore_errors=True)
     except OSError as error:
         raise InstallError(f"cannot install into {target}: {error}") from error
     say(f"installed in {target}")
-    return status()
+    return status(version)
 
 
 def _refuse_foreign(target: Path) -> None:
@@ -166,8 +190,8 @@ def _refuse_foreign(target: Path) -> None:
         )
 
 
-def _what_to_do(named: bool, again: str = "") -> str:
-    where = " (ORGFLOW_N8N_SERVER names the folder)" if named else ""
+def _what_to_do(named: str, again: str = "") -> str:
+    where = f" ({named} names the folder)" if named else ""
     return f"run `orgflowc engine install --server{again}`{where}"
 
 
@@ -198,7 +222,9 @@ def _node_of(path: Path) -> Path:
     raise InstallError(f"there is no Node in {path / _NODE}")
 
 
-def _fill(work: Path, package: str, begin: NodeRuntime, npm: tuple[str, ...], say: OnLine) -> None:
+def _fill(
+    work: Path, package: str, begin: NodeRuntime, npm: tuple[str, ...], say: OnLine, version: str
+) -> None:
     node_folder, app = work / _NODE, work / _APP
     for folder in (work, node_folder, app):
         folder.mkdir()
@@ -211,8 +237,8 @@ def _fill(work: Path, package: str, begin: NodeRuntime, npm: tuple[str, ...], sa
     node = NodeRuntime(path=path, version=(parts[0], parts[1], parts[2]), origin=package)
     if npm[0] == str(begin.path):
         npm = (str(path), *npm[1:])  # the same npm on the Node that the modules are built for
-    say(f"npm install n8n {N8N_VERSION}")
-    _manifest(app, {"n8n": N8N_VERSION}, OVERRIDES)
+    say(f"npm install n8n {version}")
+    _manifest(app, {"n8n": version}, _OVERRIDES[version])
     # Headers from the package: node-gyp would fetch them from a host that may be out of reach.
     build = {"npm_config_nodedir": str(path.parents[1])}
     run_npm(npm, flags, app, node, say, environment=build, seconds=_NPM_SECONDS)
@@ -220,10 +246,10 @@ def _fill(work: Path, package: str, begin: NodeRuntime, npm: tuple[str, ...], sa
     rebuild = ("rebuild", "sqlite3", *QUIET_FLAGS)
     run_npm(npm, rebuild, app, node, say, environment=build, seconds=_NPM_SECONDS)
     found = package_version(app, "n8n")
-    if found != N8N_VERSION:
+    if found != version:
         raise InstallError(f"npm reported success but installed n8n {found}")
-    _verify(_files(work), app)
-    marker = {"layout": LAYOUT, "n8n": N8N_VERSION, "node": NODE_VERSION}
+    _verify(_files(work), app, version)
+    marker = {"layout": LAYOUT, "n8n": version, "node": NODE_VERSION}
     (work / _MARKER).write_text(json.dumps(marker, indent=1) + "\n", encoding="utf-8")
 
 
@@ -232,11 +258,11 @@ def _manifest(folder: Path, packages: Mapping[str, str], overrides: Mapping[str,
     (folder / "package.json").write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
 
 
-def _verify(files: ServerFiles, app: Path) -> None:
+def _verify(files: ServerFiles, app: Path, version: str) -> None:
     """Load what was built; n8n itself starts with it, 5 s later and with a data folder."""
     for arguments, wanted in (
         (("-e", "require('sqlite3'); console.log(process.versions.node)"), NODE_VERSION),
-        ((str(files.script), "--version"), N8N_VERSION),
+        ((str(files.script), "--version"), version),
     ):
         try:
             done = subprocess.run(

@@ -42,6 +42,14 @@ _DISABLED_MODULES = (
 )
 
 
+# n8n 1 does not start where one is named that it does not have.
+_DISABLED_MODULES_1 = "insights,external-secrets"
+
+
+def _disabled(files: ServerFiles) -> str:
+    return _DISABLED_MODULES_1 if files.version.startswith("1.") else _DISABLED_MODULES
+
+
 class ServerStartError(RuntimeError):
     """n8n's server is not installed, ended while it started, or did not get ready in time."""
 
@@ -232,7 +240,7 @@ class N8nServer:
             "N8N_LICENSE_AUTO_RENEW_ENABLED": "false",
             "N8N_COMMUNITY_PACKAGES_ENABLED": "false",
             "N8N_AI_ENABLED": "false",
-            "N8N_DISABLED_MODULES": _DISABLED_MODULES,
+            "N8N_DISABLED_MODULES": _disabled(files),
             "N8N_PUBLIC_API_SWAGGERUI_DISABLED": "true",
             "N8N_ENFORCE_SETTINGS_FILE_PERMISSIONS": "false",
             "DB_TYPE": "sqlite",

@@ -1,0 +1,234 @@
+"""What a deploy will do: workflows paired with those on the server, in the order of their calls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from orgflow.backends.n8n.server.references import called
+from orgflow.backends.n8n.server.stamp import identity_of, is_edited, node_ids, stamp_of
+
+Json = dict[str, Any]
+
+MOST_NAME = 128
+"""Characters of a name that n8n takes."""
+
+_SHARE = 0.5
+"""Nodes of ours that a workflow without its note must still have to be taken for ours."""
+
+
+class Wanted(NamedTuple):
+    """A workflow to deploy, in file form.
+
+    Attributes:
+        workflow: what is in the file.
+        source: the file; workflows of one file are deployed together or not at all.
+    """
+
+    workflow: Mapping[str, Any]
+    source: str
+
+    @property
+    def name(self) -> str:
+        return str(self.workflow.get("name") or "workflow")
+
+    @property
+    def identity(self) -> str:
+        return identity_of(self.workflow)
+
+
+class Problem(NamedTuple):
+    """What stands against deploying a workflow.
+
+    Attributes:
+        kind: `edited`, `foreign` (not made by deploying), `ambiguous`, `circle`, `twice`,
+            `missing`.
+        detail: ids or names that the message needs.
+    """
+
+    kind: str
+    detail: str = ""
+
+
+@dataclass
+class Step:
+    """One workflow of a deploy.
+
+    Attributes:
+        wanted: what shall be there.
+        existing: what is there of it, as the server has it; None for a new one.
+        problems: what stands against it.
+        spare: ids of unpublished twins of `existing`, which a deploy that was killed left behind.
+    """
+
+    wanted: Wanted
+    existing: Json | None = None
+    problems: tuple[Problem, ...] = ()
+    spare: tuple[str, ...] = ()
+
+
+@dataclass
+class Group:
+    """Steps that succeed or fail together, called workflows before their callers."""
+
+    steps: list[Step] = field(default_factory=list)
+
+
+class Inventory:
+    """The workflows of a server by what deploying looks for; archived ones are left out."""
+
+    def __init__(self, rows: Iterable[Json]) -> None:
+        self.by_id: dict[str, Json] = {}
+        self.by_identity: dict[str, list[Json]] = {}
+        self._by_name: dict[str, list[Json]] = {}
+        self._by_node: dict[str, list[Json]] = {}
+        for row in rows:
+            if row.get("isArchived"):
+                continue
+            self.by_id[str(row["id"])] = row
+            stamp = stamp_of(row)
+            if stamp is not None:
+                self.by_identity.setdefault(stamp.identity, []).append(row)
+                continue
+            self._by_name.setdefault(str(row.get("name")), []).append(row)
+            for node in node_ids(row):
+                self._by_node.setdefault(node, []).append(row)
+
+    def partner(self, wanted: Wanted, take_over: bool) -> Step:
+        """The workflow paired with the one to update, or with none."""
+        mine = self.by_identity.get(wanted.identity, [])
+        if mine:
+            return _among(wanted, mine, take_over)
+        ours = self._without_note(wanted)
+        alike = ours or self._by_name.get(wanted.name[:MOST_NAME], [])
+        if not alike:
+            return Step(wanted)
+        if not take_over:
+            kind = "edited" if ours else "foreign"
+            return Step(wanted, alike[0], (Problem(kind, str(alike[0]["id"])),))
+        if len(alike) > 1:
+            return Step(wanted, None, (Problem("ambiguous", _ids(alike)),))
+        return Step(wanted, alike[0])
+
+    def _without_note(self, wanted: Wanted) -> list[Json]:
+        """Workflows with the ids of our nodes, whose note somebody has deleted."""
+        ours = node_ids(wanted.workflow)
+        found = {
+            str(row["id"]): row for node in sorted(ours) for row in self._by_node.get(node, ())
+        }
+        return [
+            row for row in found.values() if len(node_ids(row) & ours) > _SHARE * max(1, len(ours))
+        ]
+
+
+def _among(wanted: Wanted, mine: Sequence[Json], take_over: bool) -> Step:
+    """One of several with the note of this workflow: the published one, else the oldest. Others
+    are left from a deploy that was killed, if nobody has touched or published them."""
+    kept = [row for row in mine if row.get("active")] or list(mine)
+    kept.sort(key=lambda row: (is_edited(row), str(row.get("createdAt")), str(row["id"])))
+    rest = [row for row in mine if row is not kept[0]]
+    if any(row.get("active") or is_edited(row) for row in rest):
+        return Step(wanted, None, (Problem("ambiguous", _ids(mine)),))
+    problems: tuple[Problem, ...] = ()
+    if is_edited(kept[0]) and not take_over:
+        problems = (Problem("edited", str(kept[0]["id"])),)
+    return Step(wanted, kept[0], problems, tuple(str(row["id"]) for row in rest))
+
+
+def plan(
+    wanted: Sequence[Wanted], inventory: Inventory, *, take_over: bool = False
+) -> tuple[Group, ...]:
+    """Groups in the order of the files; what stands against a workflow is in its step."""
+    steps = [inventory.partner(one, take_over) for one in wanted]
+    places: dict[str, int] = {}
+    for index, step in enumerate(steps):
+        if step.wanted.identity in places:
+            first = steps[places[step.wanted.identity]].wanted
+            step.problems = (*step.problems, Problem("twice", first.source))
+        places.setdefault(step.wanted.identity, index)
+    _same_partner(steps)
+    calls = [_calls(step, places, inventory) for step in steps]
+    groups = _together(steps, calls)
+    return tuple(Group([steps[i] for i in _bottom_up(group, calls, steps)]) for group in groups)
+
+
+def _same_partner(steps: list[Step]) -> None:
+    """Two workflows of one name cannot both take over the one that is there."""
+    seen: dict[str, Step] = {}
+    for step in steps:
+        if step.existing is None:
+            continue
+        other = seen.setdefault(str(step.existing["id"]), step)
+        if other is not step and not step.problems:
+            step.problems = (Problem("twice", other.wanted.source),)
+
+
+def _calls(step: Step, places: Mapping[str, int], inventory: Inventory) -> list[int]:
+    """Which of the others it calls; what is nowhere becomes a problem."""
+    found = []
+    for identity, where in called(step.wanted.workflow):
+        if identity in places:
+            found.append(places[identity])
+        elif identity not in inventory.by_identity and identity not in inventory.by_id:
+            step.problems = (*step.problems, Problem("missing", f"{identity} in {where}"))
+    return found
+
+
+def _together(steps: Sequence[Step], calls: Sequence[Sequence[int]]) -> list[list[int]]:
+    """Steps connected by calls or by their file."""
+    root = list(range(len(steps)))
+
+    def top(index: int) -> int:
+        while root[index] != index:
+            root[index] = root[root[index]]
+            index = root[index]
+        return index
+
+    first: dict[str, int] = {}
+    for index, step in enumerate(steps):
+        pairs = [*calls[index], first.setdefault(step.wanted.source, index)]
+        for other in pairs:
+            a, b = sorted((top(index), top(other)))
+            root[b] = a
+    groups: dict[int, list[int]] = {}
+    for index in range(len(steps)):
+        groups.setdefault(top(index), []).append(index)
+    return list(groups.values())
+
+
+def _bottom_up(
+    group: Sequence[int], calls: Sequence[Sequence[int]], steps: Sequence[Step]
+) -> list[int]:
+    """Called before caller, else in the order of the files; circles are a problem of each in one
+    (but for a workflow that calls itself)."""
+    order: list[int] = []
+    left = list(group)
+    while left:
+        ready = [i for i in left if all(c == i or c not in left for c in calls[i])]
+        if not ready:
+            circle = [i for i in left if _reaches(i, i, calls)]
+            for index in circle:
+                names = ", ".join(f"`{steps[i].wanted.name}`" for i in circle)
+                steps[index].problems = (*steps[index].problems, Problem("circle", names))
+            return [*order, *left]
+        order += ready
+        left = [i for i in left if i not in ready]
+    return order
+
+
+def _reaches(start: int, goal: int, calls: Sequence[Sequence[int]]) -> bool:
+    seen: set[int] = set()
+    todo = [c for c in calls[start] if c != start]
+    while todo:
+        index = todo.pop()
+        if index == goal:
+            return True
+        if index not in seen:
+            seen.add(index)
+            todo += calls[index]
+    return False
+
+
+def _ids(rows: Sequence[Json]) -> str:
+    return ", ".join(sorted(str(row["id"]) for row in rows))

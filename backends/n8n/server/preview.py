@@ -1,0 +1,32 @@
+"""What deploying a workflow would change, in words: `--dry-run`."""
+
+from __future__ import annotations
+
+from orgflow.backends.n8n.compare.files import compare_flows
+from orgflow.backends.n8n.format import to_api
+from orgflow.backends.n8n.server.deploying import Deployer
+from orgflow.backends.n8n.server.plan import Step
+from orgflow.backends.n8n.server.stamp import digest_of, is_edited, stamp_of, unstamped
+
+from orgflow_ir.comparison import Comparison
+from orgflow_ir.comparison_text import comparison_text
+
+
+def preview(deployer: Deployer, step: Step, width: int) -> str:
+    """One paragraph: whether it would be created, updated or left alone, and what would change
+    from the server's version to the file's."""
+    name = f"`{step.wanted.name}`"
+    if step.existing is None:
+        left = " (stands against it: see the message)" if step.problems else ""
+        return f"create     {name}{left}\n"
+    now = unstamped(to_api(step.existing, deployer.client.version))
+    new = unstamped(deployer.placer().body(step, str(step.existing["id"]), step.existing))
+    where = f"{name} (id {step.existing['id']})"
+    stamp = stamp_of(step.existing)
+    same = stamp is not None and stamp.sent == digest_of(new) and not is_edited(step.existing)
+    if same or digest_of(now) == digest_of(new):
+        return f"unchanged  {where}\n"
+    verb = "leave" if step.problems else "update"
+    part = compare_flows(dict(now), dict(new))
+    said = comparison_text(Comparison("server", step.wanted.source, "workflows", (part,)), width)
+    return f"{verb:<9}  {where}\n" + "".join(f"  {line}\n" for line in said.splitlines())

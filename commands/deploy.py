@@ -1,0 +1,235 @@
+"""`orgflowc deploy`: put workflows on an n8n server and publish them."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+from orgflow.commands import driver
+from orgflow.commands.completing import FILE
+from orgflow.commands.options import source_options
+from orgflow.commands.output import write_stdout
+from orgflow.commands.progress import progress_bar
+from orgflow.commands.server import (
+    SERVER_FAILED,
+    Server,
+    connected,
+    server_exit_code,
+    server_options,
+)
+from orgflow.commands.session import Session, leave, text_width
+
+from orgflow_ir.diagnostics import Diagnostic, Severity
+from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.rules import UnreadableInput
+
+if TYPE_CHECKING:
+    from orgflow.backends.n8n.server.deploying import Deployer, GroupResult
+    from orgflow.backends.n8n.server.placing import Placed
+    from orgflow.backends.n8n.server.plan import Group, Wanted
+
+_MODEL_ERRORS = 1
+_SHOWN_NAME = 40
+
+
+@click.command("deploy", short_help="Put workflows on an n8n server and publish them.")
+@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=FILE)
+@click.option(
+    "--url",
+    required=True,
+    envvar="N8N_URL",
+    metavar="URL",
+    help="Address of n8n's editor.  [default: N8N_URL]",
+)
+@click.option("--dry-run", is_flag=True, help="Only say what would change, by `diff`.")
+@click.option(
+    "--take-over", is_flag=True, help="Overwrite what somebody edited, or made without deploying."
+)
+@click.option("--no-publish", is_flag=True, help="Leave new workflows as drafts.")
+@click.option("--allow-lossy", is_flag=True, help="Models: as for `compile`.")
+@click.option("--force", is_flag=True, help="Models: as for `compile`.")
+@click.option("--strict", is_flag=True, help="Models: as for `compile`.")
+@click.option("--json", "as_json", is_flag=True, help="Print what was done as JSON.")
+@server_options
+@source_options
+def command(
+    files: tuple[str, ...],
+    url: str,
+    dry_run: bool,
+    take_over: bool,
+    no_publish: bool,
+    allow_lossy: bool,
+    force: bool,
+    strict: bool,
+    as_json: bool,
+    key_file: str | None,
+    wait: float,
+    from_: str | None,
+    format_: str,
+    verbose: bool,
+) -> None:
+    """Deploy each FILE, a compiled n8n workflow or a model that is compiled first.
+
+    A workflow that was deployed before is updated; one that somebody edited since, or made
+    otherwise, is left alone. Workflows of one file, or that call each other, are deployed
+    together or not at all. Exit code 1: a workflow was not deployed; 3: the server failed.
+    """
+    if key_file == "-" and "-" in files:
+        raise click.UsageError("standard input cannot be both the key and a model")
+    session = Session(format_, verbose=verbose)
+    ctx = session.context()
+    code = 0
+    with connected(url, key_file, wait, ctx) as server:
+        if server is not None:
+            options = {"allow_lossy": allow_lossy, "force": force, "strict": strict}
+            wanted = _wanted(files, from_, server, session, ctx, options)
+            if wanted and not ctx.has_errors:
+                code = _deploy(wanted, server, ctx, dry_run=dry_run, take_over=take_over,
+                               publish=not no_publish, as_json=as_json)  # fmt: skip
+    session.collect(ctx)
+    if format_ == "text" and not verbose:  # what is open in a model, `compile` tells
+        session.diagnostics = [d for d in session.diagnostics if _is_shown(d)]
+    session.show()
+    leave(max(code, server_exit_code(session)))
+
+
+def _is_shown(diagnostic: Diagnostic) -> bool:
+    return diagnostic.severity is not Severity.INFO or diagnostic.code.startswith("OF6")
+
+
+def _wanted(
+    files: Sequence[str],
+    from_: str | None,
+    server: Server,
+    session: Session,
+    ctx: PassContext,
+    options: dict[str, bool],
+) -> list[Wanted]:
+    """The workflows in all files, compiled for the server where they are models."""
+    from orgflow.backends.n8n.server.plan import Wanted
+    from orgflow.backends.n8n.server.told import report_fit
+
+    found: list[Wanted] = []
+    for path in files:
+        one = session.context()
+        for workflow in _workflows(path, from_, server, session, one, options):
+            wanted = Wanted(workflow, path)
+            report_fit(wanted, server.client.version, one)
+            found.append(wanted)
+        ctx.diagnostics.extend(one.diagnostics)
+    return found
+
+
+def _workflows(
+    path: str,
+    from_: str | None,
+    server: Server,
+    session: Session,
+    ctx: PassContext,
+    options: dict[str, bool],
+) -> list[dict[str, Any]]:
+    try:
+        source = driver.read_source(path)
+    except driver.InputError as error:
+        ctx.emit(UnreadableInput, str(error), help=error.help)
+        return []
+    session.inputs.append(source.path)
+    session.sources[source.path] = source.data
+    backend = driver.choose_backend("n8n", session.registry)
+    if path == "-" and from_ is None:
+        raise click.UsageError("standard input needs its format: --from FRONTEND")
+    try:
+        frontend = driver.choose_frontend(source, session.registry, ctx, from_)
+    except driver.UnknownName as error:
+        raise click.UsageError(str(error)) from None
+    if frontend is None:
+        return []
+    if frontend.name == backend.name:
+        from orgflow.backends.n8n.server.reading import read_workflows
+
+        return read_workflows(source, ctx)
+    diagram = backend.target.wants_diagram
+    model = driver.load(source, session.registry, ctx, from_=from_, diagram=diagram)
+    if model is None:
+        return []
+    session.models.append(model)
+    artifacts = driver.compile_model(
+        model, backend, ctx, options={"version": str(server.client.version)}, **options
+    )
+    return [json.loads(artifact.text) for artifact in artifacts or ()]
+
+
+def _deploy(
+    wanted: Sequence[Wanted],
+    server: Server,
+    ctx: PassContext,
+    *,
+    dry_run: bool,
+    take_over: bool,
+    publish: bool,
+    as_json: bool,
+) -> int:
+    """Deploy and print; the exit code as far as diagnostics do not say it."""
+    from orgflow.backends.n8n.server.answers import ServerError
+    from orgflow.backends.n8n.server.deploying import Deployer
+    from orgflow.backends.n8n.server.told import report_error, report_results
+
+    with progress_bar() as progress:
+        deployer = Deployer(server.client, server.undo, publish, take_over, progress)
+        try:
+            groups = deployer.plan(wanted)
+        except ServerError as error:
+            report_error(error, ctx)
+            return SERVER_FAILED
+        if dry_run:
+            return _show_plan(deployer, groups, ctx)
+        try:
+            results = deployer.deploy(groups)
+        except BaseException:
+            _print([deployer.results[i] for i in sorted(deployer.results)], as_json)
+            raise
+    report_results(results, ctx)
+    _print(results, as_json)
+    return 0 if all(result.ok for result in results) else _MODEL_ERRORS
+
+
+def _print(results: Sequence[GroupResult], as_json: bool) -> None:
+    placed = [one for result in results for one in result.placed]
+    if as_json:
+        rows = [one._asdict() for one in placed]
+        said = {"version": 1, "workflows": rows, "failed": _failed(results)}
+        write_stdout(json.dumps(said, ensure_ascii=False, indent=2) + "\n")
+        return
+    write_stdout("".join(_line(one) for one in placed))
+    skipped = [name for result in results if result.skipped for name in _names(result)]
+    if skipped and sys.stderr is not None:
+        click.echo(f"not deployed: {', '.join(skipped)}", err=True)
+
+
+def _failed(results: Sequence[GroupResult]) -> list[str]:
+    return [name for result in results if not result.ok for name in _names(result)]
+
+
+def _names(result: GroupResult) -> list[str]:
+    return [step.wanted.name for step in result.group.steps]
+
+
+def _line(one: Placed) -> str:
+    name = one.name if len(one.name) <= _SHOWN_NAME else f"{one.name[: _SHOWN_NAME - 1]}…"
+    words = [f"{one.action:<9}", one.id, f"{one.state:<9}", name, *one.urls]
+    return "  ".join(words).rstrip() + "\n"
+
+
+def _show_plan(deployer: Deployer, groups: Sequence[Group], ctx: PassContext) -> int:
+    """Print what a deploy would do, workflow by workflow; nothing is changed."""
+    from orgflow.backends.n8n.server.preview import preview
+    from orgflow.backends.n8n.server.told import report_step
+
+    for group in groups:
+        for step in group.steps:
+            report_step(step, ctx)
+            write_stdout(preview(deployer, step, text_width()))
+    return 0

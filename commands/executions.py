@@ -1,0 +1,259 @@
+"""`run --executions`: what a deployed workflow did, replayed on its model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import click
+from orgflow.commands import driver
+from orgflow.commands.output import write_files, write_stdout
+from orgflow.commands.progress import Progress, progress_bar
+from orgflow.commands.run_table import chain, failure_lines, table, wrapped
+from orgflow.commands.server import Server, connected, server_exit_code
+from orgflow.commands.session import Session
+
+from orgflow_ir.rules import UnreadableInput
+
+if TYPE_CHECKING:
+    import datetime
+
+    from orgflow.backends.n8n.server.pulling import Wanted
+    from orgflow.evaluation.production import ProductionReport
+
+    from orgflow_ir.contracts import Backend
+    from orgflow_ir.model import Model
+    from orgflow_ir.pass_manager import PassContext
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_SHOWN = 20
+
+
+class Pull(NamedTuple):
+    """What the options say: a number or a file, and which executions."""
+
+    executions: str
+    status: str | None
+    since: str | None
+    until: str | None
+    workflow_id: str | None
+
+
+def executions_options(function: F) -> F:
+    """`--executions` and what narrows them."""
+    for option in (
+        click.option("--workflow", "workflow_id", metavar="ID",
+                     help="With --executions N: the workflow on the server, by its id there."),
+        click.option("--until", metavar="DATE", help="With --executions: begun before."),
+        click.option("--since", metavar="DATE", help="With --executions: begun then or later."),
+        click.option("--status", metavar="STATUS",
+                     help="With --executions: only success, error, crashed, canceled or waiting."),
+        click.option("--executions", metavar="N|FILE",
+                     help="Replay the last N executions of the deployed workflow (with --engine "
+                     "URL), or those saved in FILE, instead of running the model."),
+    ):  # fmt: skip
+        function = option(function)
+    return function
+
+
+class Asked(NamedTuple):
+    """One call of the command."""
+
+    session: Session
+    ctx: PassContext
+    backend: Backend
+    model: Model
+    lowered: Model | None
+    options: dict[str, str]
+    engine: str
+    key_file: str | None
+    wait: float
+
+
+def replay_production(asked: Asked, pull: Pull, *, as_json: bool, html: str | None) -> int:
+    """Do it; the exit code: 1 where an execution left the model or failed, or there is none, 3
+    where the server failed.
+
+    Raises:
+        click.UsageError: the options do not go together.
+    """
+    if asked.backend.name != "n8n":
+        raise click.UsageError(f"target `{asked.backend.name}` has no executions to replay")
+    wanted = _wanted(pull)
+    found = None
+    if asked.lowered is not None:
+        from_file = wanted.most is None
+        found = (
+            _saved(asked, pull.executions, wanted) if from_file else _pulled(asked, pull, wanted)
+        )
+    asked.session.collect(asked.ctx)
+    asked.session.show()
+    if found is None:
+        return server_exit_code(asked.session)
+    report, source = found
+    write_stdout(report.to_json() if as_json else report_text(report, asked.model))
+    if html is not None:
+        write_page(html, asked, report, source)
+    return 0 if report.ok else 1
+
+
+def _judged(asked: Asked, executions: Iterable[Any]) -> ProductionReport:
+    from orgflow.backends.n8n.verify.reference import NotLegal
+    from orgflow.evaluation.production import replay_executions
+
+    try:
+        return replay_executions(asked.model, executions, asked.ctx)
+    except NotLegal as error:
+        raise click.ClickException(str(error)) from None
+
+
+def _wanted(pull: Pull) -> Wanted:
+    from orgflow.backends.n8n.server.pulling import STATUSES, Wanted
+
+    if pull.status is not None and pull.status not in STATUSES:
+        known = driver.suggestion(pull.status, STATUSES)
+        raise click.UsageError(f"no status `{pull.status}`; {known}")
+    most = int(pull.executions) if pull.executions.isdecimal() else None
+    if most == 0:
+        raise click.UsageError("--executions 0 replays nothing")
+    return Wanted(most, pull.status, _date(pull.since, "--since"), _date(pull.until, "--until"))
+
+
+def _date(text: str | None, option: str) -> datetime.datetime | None:
+    from orgflow.backends.n8n.server.pulling import time_of
+
+    if text is None:
+        return None
+    found = time_of(text)
+    if found is None:
+        raise click.UsageError(
+            f"{option} {text!r} is no date; it is as in 2026-01-31 or 2026-01-31T08:00:00Z"
+        )
+    return found
+
+
+def _saved(asked: Asked, path: str, wanted: Wanted) -> tuple[ProductionReport, str] | None:
+    from orgflow.backends.n8n.server.pulling import saved
+
+    try:
+        source = driver.read_source(path)
+        found = saved(source.path, source.data, wanted)
+        return _judged(asked, found), f"saved in `{Path(path).name}`"
+    except driver.InputError as error:
+        asked.ctx.emit(UnreadableInput, str(error), help=error.help)
+    except ValueError as error:
+        help_ = "give what n8n answers to GET /api/v1/executions?includeData=true"
+        asked.ctx.emit(UnreadableInput, str(error), help=help_)
+    return None
+
+
+def _pulled(asked: Asked, pull: Pull, wanted: Wanted) -> tuple[ProductionReport, str] | None:
+    from orgflow.backends.n8n.backend import emit_workflows
+    from orgflow.backends.n8n.server import pulling
+    from orgflow.backends.n8n.server.answers import ServerError
+    from orgflow.backends.n8n.server.told import report_error
+
+    if "://" not in asked.engine:
+        raise click.UsageError("--executions N needs --engine URL; or name a file with executions")
+    assert asked.lowered is not None
+    quiet = asked.session.context()
+    quiet.options = dict(asked.ctx.options)
+    compiled = [(p.id, w) for p, w in emit_workflows(asked.lowered, quiet) or ()]
+    with connected(asked.engine, asked.key_file, asked.wait, asked.ctx) as server:
+        if server is None:
+            return None
+        try:
+            rows = pulling.find_deployed(server.client, compiled, pull.workflow_id)
+            with progress_bar() as progress:
+                report = _judged(asked, _told(server, rows, wanted, progress))
+        except pulling.NotDeployed as error:
+            raise click.UsageError(
+                f"{error}; deploy the model, or name a workflow that is there: --workflow ID"
+            ) from None
+        except ServerError as error:
+            report_error(error, asked.ctx)
+            return None
+    names = " and ".join(f"`{row.get('name')}`" for row in rows)
+    return report, f"of the deployed workflow {names}"
+
+
+def _told(
+    server: Server, rows: Sequence[Mapping[str, Any]], wanted: Wanted, progress: Progress
+) -> Iterator[Mapping[str, Any]]:
+    """Executions of all workflows, one after the other: none is kept."""
+    from orgflow.backends.n8n.server.pulling import pull
+
+    total = (wanted.most or 0) * len(rows)
+    done = 0
+    for row in rows:
+        for execution in pull(server.client, str(row["id"]), wanted):
+            yield execution
+            done += 1
+            progress(done, total, str(row.get("name")))
+
+
+def write_page(path: str, asked: Asked, report: ProductionReport, source: str) -> None:
+    """Write the report as an HTML page. Raises `OutputError`."""
+    from orgflow.evaluation.page import render_page
+    from orgflow.evaluation.page_model import n8n_nodes
+    from orgflow.evaluation.page_production import production_page
+
+    nodes = n8n_nodes(asked.model, asked.ctx)
+    page = production_page(asked.model, nodes, asked.ctx.diagnostics, report, source)
+    write_files([(Path(path), render_page(page))])
+
+
+def report_text(report: ProductionReport, model: Model) -> str:
+    """For people: a row for executions that went the same way, what went wrong, frequencies."""
+    from orgflow.evaluation.page_model import Canvas, NodeTable
+    from orgflow.evaluation.page_production import (
+        RESULTS,
+        choices,
+        edited_lines,
+        flow_lines,
+        headline_of,
+        ways,
+    )
+
+    canvas = Canvas(model, NodeTable({}))
+    lines: list[str] = []
+    rows = []
+    found = ways(report)
+    for number, one in enumerate(found[:_SHOWN], 1):
+        said = [chain([n.node for n in one.judged.observed.nodes])]
+        chosen = choices(canvas, one.judged)
+        said += [f"chose: {chosen}"] if chosen else []
+        if one.judged.said:
+            said.append(f"! {one.judged.said}")
+        if one.judged.strange:
+            said.append(f"! unknown nodes: {', '.join(one.judged.strange)}")
+        if one.judged.verdict != "equal":
+            said.append(f"executions {_ids([m.observed.id for m in one.members])}")
+        result = RESULTS[one.judged.verdict][1].replace("as the model says", "equal")
+        rows.append(((str(number), result, str(len(one.members))), said))
+    if rows:
+        lines += [*table(("way", "result", "runs"), "what fired", rows), ""]
+    if len(found) > _SHOWN:
+        lines += wrapped(f"{len(found) - _SHOWN} further ways are not shown")
+    branches = flow_lines(canvas, report)
+    if branches:
+        frequencies = [
+            ((str(count), f"{percent} %"), [f"{choice} → {branch}"])
+            for choice, branch, count, percent in branches
+        ]
+        lines += [*table(("taken", "share"), "branch", frequencies), ""]
+    for one_edited in report.edited:
+        for line in edited_lines(one_edited):
+            lines += wrapped(f"edited: {line}")
+    for line in report.unread:
+        lines += wrapped(f"not judged: {line}")
+    lines += failure_lines(report.failures)
+    lines += wrapped(headline_of(report)[1].rstrip("."))
+    return "\n".join(lines) + "\n"
+
+
+def _ids(ids: Sequence[str]) -> str:
+    more = f" and {len(ids) - _SHOWN} more" if len(ids) > _SHOWN else ""
+    return ", ".join(ids[:_SHOWN]) + more

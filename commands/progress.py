@@ -1,0 +1,35 @@
+"""A progress bar on standard error, for a terminal only."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable, Iterator
+
+Progress = Callable[[int, int, str], None]
+"""Called with how much is done, how much there is, and what is next."""
+
+
+@contextlib.contextmanager
+def progress_bar() -> Iterator[Progress]:
+    """A bar on a terminal, nothing in a pipe."""
+    if sys.stderr is None or not sys.stderr.isatty():
+        yield lambda done, total, name: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    columns = (
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.description}", markup=False),
+    )
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=None)
+
+        def show(done: int, total: int, name: str) -> None:
+            bar.update(task, completed=done, total=total, description=name)
+
+        yield show

@@ -1,0 +1,118 @@
+"""What runs did, as text of 80 columns: a table with what fired, then what went wrong."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from orgflow.evaluation.failures import Failure
+    from orgflow.evaluation.replay import ReplayReport, RunReport
+
+WIDTH = 80
+_FIRST, _LAST = 60, 20
+
+
+def report_text(report: ReplayReport, failures: Sequence[Failure] = ()) -> str:
+    """A row a run, why runs failed, then the sums."""
+    lines: list[str] = []
+    if report.runs:
+        rows = [_row(number, run, report) for number, run in enumerate(report.runs, 1)]
+        lines += [*table(("run", "result", "F1"), "what fired", rows), ""]
+    for flow, reason in report.uncovered:
+        lines += wrapped(f"not taken by any run: `{report.labels.get(flow, flow)}`: {reason}")
+    for told in report.unfinished:
+        lines += wrapped(f"not played: {told}")
+    for change in dict.fromkeys(report.changed):
+        lines += wrapped(f"differs from the delivered workflow: {change}")
+    lines += failure_lines(failures)
+    equal = sum(r.verdict == "equal" for r in report.runs)
+    covered, total = report.flows
+    lines += wrapped(
+        f"{equal} of {len(report.runs)} runs as the model says, mean F1 {report.f1:.3f}, "
+        f"{covered} of {total} flows covered"
+    )
+    return "\n".join(lines) + "\n"
+
+
+def _row(number: int, run: RunReport, report: ReplayReport) -> tuple[tuple[str, ...], list[str]]:
+    from orgflow.evaluation.wording import choices_line
+
+    labels = report.labels
+    said = [chain(run.executed)]
+    choices = choices_line(run.run.choices, lambda element: labels.get(element, element))
+    if choices:
+        said.append(f"chose: {choices}")
+    if run.verdict != "equal":
+        said.append(f"! {run.divergence or run.verdict}")
+        if run.missing:
+            said.append(f"! did not run: {', '.join(run.missing)}")
+        said.append(f"! precision {run.precision:.2f}, recall {run.recall:.2f}")
+    return (str(number), run.verdict, f"{run.f1:.2f}"), said
+
+
+def chain(names: Sequence[str]) -> str:
+    """What fired, in order; of a long run its begin and its end."""
+    shown = [one_line(name) for name in names]
+    if len(shown) > _FIRST + _LAST:
+        left_out = len(shown) - _FIRST - _LAST
+        shown = [*shown[:_FIRST], f"… ({left_out} more) …", *shown[-_LAST:]]
+    return " → ".join(shown) or "nothing"
+
+
+def failure_lines(failures: Iterable[Failure]) -> list[str]:
+    """Why runs failed and what to do, a failure after the other."""
+    lines: list[str] = []
+    for one in failures:
+        who = "" if one.failure_source == "unknown" else f"{one.failure_source}, "
+        lines += wrapped(f"failure: {one.root_cause} ({who}{one.confidence} confidence)")
+        lines += wrapped(f"  help: {one.suggested_fix}")
+    return lines
+
+
+def table(
+    heads: Sequence[str], last: str, rows: Sequence[tuple[Sequence[str], Sequence[str]]]
+) -> list[str]:
+    """Narrow columns, then one that takes what is left of 80 and wraps; each row may have several
+    paragraphs there. The first column and those of numbers stand at the right."""
+    cells = [list(heads), *(list(row) for row, _ in rows)]
+    wide = [max(len(row[i]) for row in cells) for i in range(len(heads))]
+    numbers = [i == 0 or all(_is_number(row[i]) for row in cells[1:]) for i in range(len(heads))]
+    indent = sum(wide) + 2 * len(wide)
+    lines = []
+    for row, said in zip(cells, [[last], *(said for _, said in rows)], strict=True):
+        shown = [
+            c.rjust(w) if n else c.ljust(w) for c, w, n in zip(row, wide, numbers, strict=True)
+        ]
+        first = "  ".join([*shown, ""])
+        for paragraph in said:
+            lines += _folded(paragraph, first, " " * indent)
+            first = " " * indent
+    return lines
+
+
+def _folded(text: str, first: str, rest: str) -> list[str]:
+    return textwrap.wrap(
+        one_line(text), WIDTH, initial_indent=first, subsequent_indent=rest,
+        break_on_hyphens=False,
+    ) or [first.rstrip()]  # fmt: skip
+
+
+def wrapped(text: str) -> list[str]:
+    """A line of at most 80 columns, and what goes on below it."""
+    start = text[: len(text) - len(text.lstrip())]
+    return textwrap.wrap(
+        one_line(text), WIDTH, initial_indent=start, subsequent_indent=start + "  ",
+        break_long_words=False, break_on_hyphens=False,
+    )  # fmt: skip
+
+
+def one_line(text: str) -> str:
+    """Text that moves no cursor of a terminal: what does not print becomes U+FFFD."""
+    words = " ".join(text.split())
+    return "".join(c if c.isprintable() else "\ufffd" for c in words)
+
+
+def _is_number(text: str) -> bool:
+    return text.replace(".", "", 1).isdigit()

@@ -1,0 +1,362 @@
+"""Every failed attempt as a typed record (SEEDS.md, "feedback"), by rules; nothing is guessed.
+
+The rules read what is there: diagnostics, answers of a server, messages of executions, and traces
+held against the model. Where none speaks, the source is `unknown` and the evidence is handed on.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import Literal, NamedTuple
+
+from orgflow.evaluation.replay import ReplayReport, RunReport
+
+from orgflow_ir.diagnostics import Diagnostic
+from orgflow_ir.model import Flow, Gateway, Model, Process, Task
+from orgflow_ir.value import Value
+
+Stage = Literal["compile", "deploy", "activation", "execution", "logical", "none"]
+Source = Literal["translation_error", "bpmn_quality", "n8n_limitation", "unknown"]
+Severity = Literal["blocking", "degraded", "cosmetic"]
+Confidence = Literal["high", "medium", "low"]
+
+_Fits = Callable[[Gateway, Sequence[Flow]], bool]
+
+_EVIDENCE = 3
+_LONGEST = 300
+
+
+class Failure(Value):
+    """One failure.
+
+    Attributes:
+        failure_stage: where the attempt ended; `compile` is before any deploy.
+        failure_source: whose fault it is; `unknown` also where it is nobody's of these three, such
+            as a server that is down.
+        is_fixable: whether the suggested fix is one that somebody can make.
+        root_cause: what went wrong, in a sentence.
+        bpmn_construct_responsible: as `gateway.parallel`, None where no element is to blame.
+        suggested_fix: what to do.
+        severity: `degraded` where the run does its work in another way than the model says.
+        confidence: how sure the rule is.
+        rule: the rule that spoke, or the code of a diagnostic; `none` where none did.
+        element: the id of the element, where there is one.
+        evidence: what the rule read, at most three lines.
+    """
+
+    failure_stage: Stage
+    failure_source: Source
+    is_fixable: bool
+    root_cause: str
+    bpmn_construct_responsible: str | None
+    suggested_fix: str
+    severity: Severity = "blocking"
+    confidence: Confidence = "high"
+    rule: str = "none"
+    element: str | None = None
+    evidence: tuple[str, ...] = ()
+
+
+class _Message(NamedTuple):
+    """A message of n8n and what it means."""
+
+    rule: str
+    pattern: re.Pattern[str]
+    source: Source
+    cause: str
+    fix: str
+    confidence: Confidence = "high"
+    fixable: bool = True
+
+
+def _means(
+    rule: str,
+    pattern: str,
+    source: Source,
+    cause: str,
+    fix: str,
+    confidence: Confidence = "high",
+    fixable: bool = True,
+) -> _Message:
+    return _Message(
+        rule, re.compile(pattern, re.IGNORECASE), source, cause, fix, confidence, fixable
+    )
+
+
+_SERVER = "look into the server's log and try again"
+
+MESSAGES: tuple[_Message, ...] = (
+    # First: it quotes labels, which may be any text.
+    _means("no-branch", r"^no branch of “", "bpmn_quality",
+           "no branch of a gateway fits the data",
+           "add a default flow or a branch for the value", "medium"),
+    _means("no-trigger", r"has no trigger node", "bpmn_quality",
+           "nothing in the model says what starts the process",
+           "give the start event a message or a timer"),
+    _means("taken-path", r"conflict with one of the webhooks|url path .* already taken",
+           "n8n_limitation", "another published workflow has the webhook path",
+           "unpublish the other workflow or rename the start event"),
+    _means("unpublished-callee", r"references workflow .* not published", "translation_error",
+           "a called workflow is not published",
+           "deploy the called workflow before its caller"),
+    _means("missing-credential", r"(missing|required) credential|credentials? (is|are) not set",
+           "bpmn_quality", "a node needs a credential that the model does not name",
+           "choose the credential in n8n"),
+    _means("missing-parameter", r"missing or invalid required parameter|parameter .* is required",
+           "bpmn_quality", "a node needs a setting that the model does not give",
+           "add the setting to the model or in n8n"),
+    _means("unknown-node", r"unrecognized node type|unknown node type", "n8n_limitation",
+           "the server does not have a node of this type",
+           "install the node's package on the server, or compile for its version"),
+    _means("refused-shape", r"must not have additional properties|must have required property|"
+           r"request/body", "translation_error", "n8n's API does not take the workflow as it is",
+           "report it as a defect of the compiler"),
+    _means("archived", r"archived workflow", "unknown",
+           "somebody archived the workflow", "restore or delete it, then deploy again"),
+    _means("refused-key", r"refused the api key|unauthorized|forbidden", "unknown",
+           "the server does not take the API key", "make a key and give it by N8N_API_KEY"),
+    _means("unreachable", r"cannot be reached|broke off|did not answer .* in time|starting",
+           "unknown", "the server did not answer", "start the server and try again"),
+    _means("failed-server", r"with (429|5\d\d):", "unknown", "the server failed", _SERVER),
+    _means("missing-node-reference", r"referenced node (doesn't|does not|is) |"
+           r"no node .* (exists|found)", "translation_error",
+           "an expression names a node that the workflow does not have",
+           "report it as a defect of the compiler"),
+    _means("unexecuted-reference", r"(hasn't|has not) been executed|node .* unexecuted",
+           "translation_error", "an expression reads a node that did not run on this path",
+           "guard the reference by isExecuted"),
+    _means("broken-expression", r"invalid syntax|syntaxerror|unexpected token|is not defined|"
+           r"is not a function|cannot read propert", "translation_error",
+           "an expression cannot be evaluated", "report it as a defect of the compiler"),
+    _means("wrong-type", r"wrong type:|is a (string|number|boolean|object) but was expecting",
+           "bpmn_quality", "a condition compares values of different types",
+           "make the step that sets the value put out the type the condition compares with",
+           "medium"),
+    _means("too-long", r"not over after|timed out|timeout|canceled", "unknown",
+           "the run was not over in time", "look for a loop without an end, or allow more time",
+           "low"),
+    _means("out-of-memory", r"out of memory|heap limit|maximum call stack", "n8n_limitation",
+           "n8n ran out of memory", "split the work into sub-workflows", "medium"),
+    _means("no-connection", r"econnrefused|enotfound|etimedout|socket hang up", "unknown",
+           "a service that the workflow calls did not answer", "start the service and try again"),
+)  # fmt: skip
+"""Messages of n8n 2.41 and of this project's client, most telling first."""
+
+
+def by_message(stage: Stage, text: str, construct: str | None = None) -> Failure:
+    """The record for a message of a server or of an execution."""
+    for one in MESSAGES:
+        if one.pattern.search(text):
+            return Failure(
+                failure_stage=stage, failure_source=one.source, is_fixable=one.fixable,
+                root_cause=one.cause, bpmn_construct_responsible=construct, suggested_fix=one.fix,
+                confidence=one.confidence, rule=one.rule, evidence=_lines([text]),
+            )  # fmt: skip
+    return unknown(stage, [text], construct)
+
+
+def unknown(stage: Stage, evidence: Sequence[str], construct: str | None = None) -> Failure:
+    """The record where no rule speaks."""
+    return Failure(
+        failure_stage=stage, failure_source="unknown", is_fixable=False,
+        root_cause="no rule explains it", bpmn_construct_responsible=construct,
+        suggested_fix="look at the evidence", confidence="low", evidence=_lines(evidence),
+    )  # fmt: skip
+
+
+def by_diagnostics(diagnostics: Iterable[Diagnostic], model: Model | None) -> tuple[Failure, ...]:
+    """Records of errors before any deploy, one a code and element."""
+    constructs = _constructs(model)
+    found: dict[tuple[str, str | None], Failure] = {}
+    for d in diagnostics:
+        if d.severity.value != "error":
+            continue
+        source: Source = "bpmn_quality"
+        if d.code.startswith("OF4"):
+            source = "n8n_limitation"
+        elif d.code.startswith("OF9"):
+            source = "translation_error"
+        elif d.code.startswith("OF6"):
+            source = "unknown"
+        found.setdefault(
+            (d.code, d.element),
+            Failure(
+                failure_stage="compile", failure_source=source, is_fixable=d.help is not None,
+                root_cause=d.message, bpmn_construct_responsible=constructs.get(d.element or ""),
+                suggested_fix=d.help or "none is known", rule=d.code, element=d.element,
+                evidence=_lines([d.message]),
+            ),
+        )  # fmt: skip
+    return tuple(found.values())
+
+
+def by_replay(model: Model, report: ReplayReport) -> tuple[Failure, ...]:
+    """Records of runs that did not go as the model says, one a cause; worst first."""
+    found: dict[tuple[str, str | None, str], Failure] = {}
+    for run in report.runs:
+        if run.verdict == "equal":
+            continue
+        one = _of_run(model, run, report.labels)
+        found.setdefault((one.rule, one.element, one.root_cause), one)
+    for told in report.unfinished:
+        one = Failure(
+            failure_stage="logical", failure_source="bpmn_quality", is_fixable=True,
+            root_cause="the model itself has a run that never ends",
+            bpmn_construct_responsible=None, suggested_fix="see `orgflowc check`",
+            rule="model-stuck", evidence=_lines([told]),
+        )  # fmt: skip
+        found.setdefault((one.rule, None, told), one)
+    if not report.runs and not report.unfinished:
+        one = unknown("logical", ["the model has no run"])
+        found[one.rule, None, ""] = one
+    order = {"blocking": 0, "degraded": 1, "cosmetic": 2}
+    return tuple(sorted(found.values(), key=lambda one: order[one.severity]))
+
+
+def _of_run(model: Model, run: RunReport, labels: dict[str, str]) -> Failure:
+    process = next(p for p in model.processes if p.id == run.process)
+    constructs = _constructs(model)
+    evidence = [run.divergence or run.verdict]
+    if run.error:
+        evidence.insert(0, run.error)
+    last = run.elements[-1] if run.elements else None
+
+    def record(
+        rule: str, source: Source, cause: str, fix: str, element: str | None, *,
+        severity: Severity = "blocking", confidence: Confidence = "medium",
+    ) -> Failure:  # fmt: skip
+        return Failure(
+            failure_stage="logical", failure_source=source, is_fixable=True, root_cause=cause,
+            bpmn_construct_responsible=constructs.get(element or ""), suggested_fix=fix,
+            severity=severity, confidence=confidence, rule=rule, element=element,
+            evidence=_lines(evidence),
+        )  # fmt: skip
+
+    def name(element: str) -> str:
+        return f"`{labels.get(element, element)}`"
+
+    if run.verdict == "unplayable":
+        return record(
+            "unplayable", "bpmn_quality", "no data takes these branches together",
+            "look at the conditions: they contradict each other", None, severity="degraded",
+            confidence="high",
+        )  # fmt: skip
+    wanted = run.run.outcome == "error"
+    if run.status == "limit":
+        return record(
+            "endless", "translation_error",
+            f"the run went on around {name(last) if last else 'nothing'} and was ended by a limit",
+            "look for wires that lead back", last,
+        )  # fmt: skip
+    if run.status != "success" and not (wanted and run.status == "error"):
+        text = run.error or f"the run ended with {run.status}"
+        found = by_message("execution", text, constructs.get(last or ""))
+        return found.replace(element=last, evidence=_lines(evidence))
+    same = not run.missing and not run.surplus
+    if run.ran is not None:
+        gateway = _choice_before(process, run.ran)
+        if same:
+            return record(
+                "other-order", "n8n_limitation",
+                f"{name(run.ran)} ran earlier or later than the model allows",
+                "look at the positions of the nodes: n8n runs from top to bottom", run.ran,
+                severity="degraded",
+            )  # fmt: skip
+        if gateway is not None and run.missing:
+            return record(
+                "wrong-branch", "translation_error",
+                f"{name(gateway.id)} took the branch to {name(run.ran)}, which the run does not",
+                "look at the conditions of the gateway's node", gateway.id,
+            )  # fmt: skip
+        if run.surplus:
+            join = _join_before(process, run.ran)
+            return record(
+                "ran-again", "translation_error",
+                f"{name(run.ran)} ran more often than the model allows",
+                "look whether the join before it waits for all branches",
+                join.id if join is not None else run.ran,
+            )  # fmt: skip
+        if run.missing and constructs.get(run.ran) in ("gateway.parallel", "gateway.inclusive"):
+            return record(
+                "starved-join", "translation_error",
+                f"the join {name(run.ran)} ran without all its branches, and nothing behind it",
+                "look at the inputs of its Merge node: one of them gets nothing", run.ran,
+            )  # fmt: skip
+        if run.missing:
+            return record(
+                "skipped", "translation_error",
+                f"{name(run.ran)} ran where `{run.missing[0]}` should have",
+                "look at the wires between the two", run.ran,
+            )  # fmt: skip
+    if run.missing:
+        first = next((n.id for n in _tasks(process) if n.label == run.missing[0]), None)
+        join = _join_before(process, first) if first is not None else None
+        if join is not None:
+            return record(
+                "starved-join", "translation_error",
+                f"nothing ran behind the join {name(join.id)}, and the run ended green",
+                "look at the inputs of its Merge node: one of them gets nothing", join.id,
+            )  # fmt: skip
+        return record(
+            "ended-early", "translation_error",
+            f"the run ended before `{run.missing[0]}`",
+            "look at the wires behind what ran last", first or last,
+        )  # fmt: skip
+    if wanted and run.status == "success":
+        return record(
+            "no-error", "translation_error", "the run should end with an error and ended green",
+            "look at the error end event's node", last,
+        )  # fmt: skip
+    if run.ran is None and same and (run.divergence or "").startswith("after the last step"):
+        return record(
+            "no-end", "translation_error",
+            f"every task ran, but nothing behind {name(last) if last else 'the start'}",
+            "look at the wire to the end event", last, severity="degraded",
+        )  # fmt: skip
+    return unknown("logical", evidence, constructs.get(last or ""))
+
+
+def _constructs(model: Model | None) -> dict[str, str]:
+    if model is None:
+        return {}
+    return {node.id: node.construct for scope in model.scopes() for node in scope.nodes}
+
+
+def _tasks(process: Process) -> list[Task]:
+    return [n for scope in process.scopes() for n in scope.nodes if isinstance(n, Task)]
+
+
+def _choice_before(process: Process, element: str) -> Gateway | None:
+    """The deciding gateway that an element stands right behind."""
+    return _gateway(process, element, lambda gateway, flows: gateway.gateway_kind != "parallel"
+                    and sum(f.source == gateway.id for f in flows) > 1)  # fmt: skip
+
+
+def _join_before(process: Process, element: str) -> Gateway | None:
+    """The synchronising gateway with several ways in that an element stands right behind."""
+    return _gateway(process, element, lambda gateway, flows: gateway.gateway_kind != "exclusive"
+                    and sum(f.target == gateway.id for f in flows) > 1)  # fmt: skip
+
+
+def _gateway(process: Process, element: str, fits: _Fits) -> Gateway | None:
+    for scope in process.scopes():
+        nodes = {node.id: node for node in scope.nodes}
+        seen: set[str] = set()
+        todo = [element]
+        while todo:
+            current = todo.pop(0)
+            for flow in scope.flows:
+                node = nodes.get(flow.source)
+                if flow.target != current or not isinstance(node, Gateway) or node.id in seen:
+                    continue
+                if fits(node, scope.flows):
+                    return node
+                seen.add(node.id)
+                todo.append(node.id)  # through gateways only: right behind it
+    return None
+
+
+def _lines(texts: Iterable[str]) -> tuple[str, ...]:
+    found = [" ".join(text.split())[:_LONGEST] for text in texts if text]
+    return tuple(found[:_EVIDENCE])

@@ -1,0 +1,220 @@
+"""A report as one HTML page: no script, no network, light and dark, readable when printed.
+
+What is shown is said in plain values (`Page`, `Shown`); whoever has runs to show makes them
+(`page_runs.py`, `page_production.py`). Every text in them may come from a model or from a server:
+all are escaped, and nothing but this module's own style sheet is allowed by the page's policy.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+Verdict = Literal["ok", "different", "failed", "open"]
+"""As the model says; not so; ended with an error; cannot be judged."""
+
+TEMPLATES = Path(__file__).resolve().parent / "templates"
+
+_FIRST_STEPS, _LAST_STEPS = 60, 20
+_FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
+
+
+class Fired(NamedTuple):
+    """One executed node.
+
+    Attributes:
+        node: its name on the target.
+        element: the label of the element it stands for; empty where that is the name, or none.
+        note: what else there is to say: the branch taken, that it failed, that it is unknown.
+        kind: `step`, `choice`, `helper`, `unknown`, `failed` or `wrong`; `gap` for those left out.
+        number: its place in the run, from 1.
+    """
+
+    node: str
+    element: str = ""
+    note: str = ""
+    kind: str = "step"
+    number: int = 0
+
+
+class Shown(NamedTuple):
+    """One run, or many that went the same way.
+
+    Attributes:
+        name: as in `Run 3`.
+        verdict: how it went.
+        result: the same in a word or two, as the report in text has it.
+        way: what tells it from the others, in a line.
+        times: how many runs these are.
+        facts: names and values of what else is known of it.
+        wrong: what is wrong, a sentence each.
+        steps: what fired, in order.
+        picture: the drawn model with this run, as SVG text.
+        members: the runs these are (id, when, status), where they have names of their own.
+    """
+
+    name: str
+    verdict: Verdict
+    result: str
+    way: str
+    picture: str
+    times: int = 1
+    facts: tuple[tuple[str, str], ...] = ()
+    wrong: tuple[str, ...] = ()
+    steps: tuple[Fired, ...] = ()
+    members: tuple[tuple[str, str, str], ...] = ()
+
+
+class Finding(NamedTuple):
+    """A diagnostic: code, severity, message, label of the element, help."""
+
+    code: str
+    severity: str
+    message: str
+    element: str = ""
+    help: str = ""
+
+
+class ElementRow(NamedTuple):
+    """An element, the nodes behind it as (name, what it is), and how often it was executed."""
+
+    label: str
+    kind: str
+    nodes: tuple[tuple[str, str], ...]
+    times: int
+    why: str = ""
+
+
+class BranchRow(NamedTuple):
+    """A branch of a choice: how often it was taken, and that in percent of the choice's."""
+
+    choice: str
+    branch: str
+    times: int
+    percent: int
+    first: bool = True
+    span: int = 1
+
+
+class Page(NamedTuple):
+    """All that the page shows.
+
+    Attributes:
+        title: of the model.
+        subtitle: what was run where.
+        verdict: of everything together, and `headline` in a sentence.
+        figures: big numbers with their names.
+        overview: the model with all runs, as SVG text.
+        width: of the drawing in its own units.
+        runs: see `Shown`; `many` says that each may stand for several.
+        records: typed failures, each as (name, value) pairs.
+        findings: of the checks.
+        elements, branches: tables; both empty where nothing was run.
+        lists: further lists: heading, what it means, lines.
+    """
+
+    title: str
+    subtitle: str
+    verdict: Verdict
+    headline: str
+    figures: tuple[tuple[str, str], ...]
+    overview: str
+    width: float
+    runs: tuple[Shown, ...] = ()
+    many: bool = False
+    records: tuple[tuple[tuple[str, str], ...], ...] = ()
+    findings: tuple[Finding, ...] = ()
+    elements: tuple[ElementRow, ...] = ()
+    branches: tuple[BranchRow, ...] = ()
+    lists: tuple[tuple[str, str, tuple[str, ...]], ...] = ()
+
+
+def render_page(page: Page) -> str:
+    """The page as HTML text; the same text for the same page."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from markupsafe import Markup
+    from orgflow.backends.svg.style import style
+
+    def clean(value: Any) -> Any:
+        return clean_text(value) if isinstance(value, str) and not _is_markup(value) else value
+
+    def words(text: str) -> Markup:
+        """Text with what stands in backticks as names; names cannot turn the text around."""
+        parts = clean_text(text).split("`")
+        if len(parts) % 2 == 0:
+            return Markup("<bdi>{}</bdi>").format(clean_text(text))
+        shown = [
+            Markup('<bdi class="name">{}</bdi>').format(part) if i % 2 else Markup.escape(part)
+            for i, part in enumerate(parts)
+        ]
+        return Markup("").join(shown)
+
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=clean,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["words"] = words
+    screen = style("auto").replace("@media (prefers", "@media screen and (prefers")
+    numbers = range(len(page.runs) + 1)
+    sheet = environment.get_template("page.css.j2").render(page=page, numbers=numbers)
+    sheet = (sheet + screen).replace("</", "<\\/")
+    pictures = [Markup(_bare(p)) for p in (page.overview, *(run.picture for run in page.runs))]
+    return environment.get_template("page.html.j2").render(
+        page=page,
+        pictures=pictures,
+        sheet=Markup(sheet),
+        policy=f"default-src 'none'; style-src '{_hash(sheet)}'; base-uri 'none'; "
+        "form-action 'none'",
+        severities=_severities(page.findings),
+    )
+
+
+def numbered(steps: Sequence[Fired]) -> tuple[Fired, ...]:
+    """The steps with their numbers; of a long run its begin, its end, and what is wrong."""
+    found: list[Fired] = []
+    left_out = 0
+    for number, step in enumerate(steps, 1):
+        kept = number <= _FIRST_STEPS or number > len(steps) - _LAST_STEPS
+        if not kept and step.kind not in ("wrong", "unknown", "failed"):
+            left_out += 1
+            continue
+        if left_out:
+            found.append(Fired("", note=f"{left_out} more", kind="gap", number=number - 1))
+            left_out = 0
+        found.append(step._replace(number=number))
+    return tuple(found)
+
+
+def clean_text(text: str) -> str:
+    """Text without what HTML cannot hold."""
+    return _FORBIDDEN.sub("\ufffd", text.replace("\r\n", "\n").replace("\r", "\n"))
+
+
+def _is_markup(value: object) -> bool:
+    return hasattr(value, "__html__")
+
+
+def _bare(picture: str) -> str:
+    """A picture without its style sheet, which stands in the page once."""
+    from orgflow.backends.svg.style import style
+
+    return picture.replace(f"<style>{style('auto')}</style>\n", "", 1)
+
+
+def _hash(sheet: str) -> str:
+    """What a content security policy knows a style sheet by."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(sheet.encode()).digest()).decode()
+
+
+def _severities(findings: tuple[Finding, ...]) -> Mapping[str, tuple[Finding, ...]]:
+    order = ("error", "warning", "info")
+    found = {name: tuple(f for f in findings if f.severity == name) for name in order}
+    return {name: rows for name, rows in found.items() if rows}

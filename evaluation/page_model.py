@@ -1,0 +1,294 @@
+"""The drawn model of a page, and the nodes of the target behind its elements."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from orgflow.backends.svg.render import element_ids, render
+from orgflow.evaluation.page import BranchRow, ElementRow, Finding
+
+from orgflow_ir.decisions import preceding_words, target_words
+from orgflow_ir.diagnostics import Diagnostic, Step
+from orgflow_ir.drawing import drawn
+from orgflow_ir.graph import ControlFlow
+from orgflow_ir.model import Flow, Gateway, Model, Node
+from orgflow_ir.naming import one_line
+from orgflow_ir.pass_manager import PassContext
+
+_ROLES = {
+    "trigger": "starts the run",
+    "stop": "stops the run where no branch fits",
+    "decide": "decides",
+    "branch": "tests one branch",
+    "join": "joins some of many branches",
+    "pass": "passes on",
+}
+_TYPES = {
+    "executeWorkflow": "Execute Workflow",
+    "httpRequest": "HTTP Request",
+    "if": "If",
+    "manualTrigger": "Manual Trigger",
+    "merge": "Merge",
+    "noOp": "No Operation",
+    "scheduleTrigger": "Schedule Trigger",
+    "set": "Edit Fields",
+    "stopAndError": "Stop and Error",
+    "switch": "Switch",
+    "wait": "Wait",
+    "webhook": "Webhook",
+}
+"""Types of nodes as n8n's editor calls them."""
+_FACTOR = "×"
+
+
+class NodeInfo(NamedTuple):
+    """A node of the target: its name, what it is in words, the element it belongs to, and whether
+    it stands for that (or only helps)."""
+
+    name: str
+    what: str
+    element: str
+    stands: bool
+
+
+class NodeTable:
+    """The nodes behind the elements of a model; empty where the target has no such thing."""
+
+    def __init__(self, infos: Mapping[str, Iterable[NodeInfo]]) -> None:
+        self.of_node = {(p, i.name): i for p, found in infos.items() for i in found}
+        self._of_element: dict[str, list[NodeInfo]] = {}
+        for info in self.of_node.values():
+            self._of_element.setdefault(info.element, []).append(info)
+
+    def __bool__(self) -> bool:
+        return bool(self.of_node)
+
+    def behind(self, element: str) -> tuple[NodeInfo, ...]:
+        """The nodes of an element, the one that stands for it first."""
+        return tuple(sorted(self._of_element.get(element, ()), key=lambda i: not i.stands))
+
+
+def n8n_nodes(model: Model, ctx: PassContext) -> NodeTable:
+    """The nodes that n8n's backend makes of `model` (not lowered); none where it is not legal."""
+    from orgflow.backends.n8n.verify.reference import NotLegal, references
+
+    try:
+        refs = references(model, ctx)
+    except NotLegal:
+        return NodeTable({})
+    known = {n.id for scope in model.scopes() for n in scope.nodes}
+    found: dict[str, list[NodeInfo]] = {}
+    for process, ref in refs.items():
+        owners = {g: owner for owner, gateways in ref.deciders.items() for g in gateways}
+        for node in ref.emission.sketch.nodes.values():
+            element = owners.get(node.element, node.element)
+            while element not in known and "__" in element:
+                element = element.rpartition("__")[0]
+            what = _TYPES.get(node.type, node.type)
+            if node.role in _ROLES:
+                what += f", {_ROLES[node.role]}"
+            stands = node.role in ("element", "trigger") and node.element == element
+            found.setdefault(process, []).append(NodeInfo(node.name, what, element, stands))
+    return NodeTable(found)
+
+
+class Canvas:
+    """Draws one model many times.
+
+    Args:
+        model: not lowered.
+        nodes: what its elements became.
+    """
+
+    def __init__(self, model: Model, nodes: NodeTable) -> None:
+        self.model, self.nodes = model, nodes
+        self.drawing = drawn(model)
+        self.drawable = element_ids(model)
+        graphs = [ControlFlow(scope) for scope in model.scopes()]
+        self.elements: dict[str, Node] = {n.id: n for g in graphs for n in _in_order(g)}
+        self.flows: dict[str, Flow] = {f.id: f for s in model.scopes() for f in s.flows}
+        self._out: dict[str, list[Flow]] = {}
+        for flow in self.flows.values():
+            self._out.setdefault(flow.source, []).append(flow)
+        self._labels = {pool.id: pool.label for pool in model.pools}
+        for graph in graphs:
+            self._labels.update({n.id: _label(n, graph) for n in graph.nodes.values()})
+        for message in model.message_flows:
+            ends = f"{self.label(message.source)} → {self.label(message.target)}"
+            self._labels[message.id] = one_line(message.name) or ends
+        for graph in graphs:
+            for flow in graph.scope.flows:
+                self._labels[flow.id] = self._branch(flow, graph)
+
+    def _branch(self, flow: Flow, graph: ControlFlow) -> str:
+        name = " ".join(flow.name.split()) or ("otherwise" if flow.default else "")
+        if not name and flow.target in graph.nodes:
+            name = target_words(flow, graph)
+        return name or self._labels.get(flow.target, flow.id)
+
+    @property
+    def width(self) -> float:
+        """Of the drawing, in its own units."""
+        xs = [s.bounds[0] + s.bounds[2] for s in self.drawing.shapes]
+        low = [s.bounds[0] for s in self.drawing.shapes]
+        return max(max(xs, default=0) - min(low, default=0) + 80, 320)
+
+    def label(self, element: str) -> str:
+        """What people read; a flow or a gateway without a name is called by what is near it."""
+        return self._labels.get(element, element)
+
+    def choosing(self) -> list[tuple[Node, list[Flow]]]:
+        """Elements with a choice, with the ways out of them, in model order."""
+        return [
+            (node, self._out[node.id])
+            for node in self.elements.values()
+            if len(self._out.get(node.id, ())) > 1 and _chooses(node, self._out[node.id])
+        ]
+
+    def taken(self, steps: Iterable[Step], ran: Iterable[str], places: Iterable[str]) -> set[str]:
+        """What a run took: flows, where they come from, where they lead but for `places`, where
+        the run stands, and the elements that were executed."""
+        flows = {f for s in steps for f in s.taken}
+        known = [self.flows[f] for f in flows if f in self.flows]
+        ends = {f.target for f in known} - set(places)
+        return flows | {f.source for f in known} | ends | set(ran)
+
+    def picture(
+        self,
+        taken: Iterable[str],
+        highlights: Mapping[str, str],
+        marks: Mapping[str, str],
+        words: Mapping[str, Sequence[str]],
+    ) -> str:
+        """The model as SVG; `words` are further lines for the title of an element."""
+        notes: dict[str, str] = {}
+        for element in self.drawable:
+            lines = [f"n8n: {i.name} ({i.what})" for i in self.nodes.behind(element)]
+            lines += words.get(element, ())
+            if lines:
+                notes[element] = "\n".join(lines)
+        shown = {e: s for e, s in highlights.items() if e in self.drawable}
+        return render(
+            self.model, drawing=self.drawing, taken=frozenset(taken), highlights=shown,
+            marks=marks, notes=notes,
+        )  # fmt: skip
+
+    def counts(self, executed: Counter[str], flows: Counter[str]) -> dict[str, str]:
+        """Marks for all runs together: every element with a node, and the ways out of choices."""
+        branches = {f.id for _, out in self.choosing() for f in out}
+        marks = {
+            e: str(n)
+            for e, n in executed.items()
+            if n and e in self.elements and not isinstance(self.elements[e], Gateway)
+        }
+        return marks | {f: str(n) for f, n in flows.items() if n and f in branches}
+
+    def again(self, executed: Counter[str]) -> dict[str, str]:
+        """Marks for one run: what was executed more than once."""
+        return {e: f"{n}{_FACTOR}" for e, n in executed.items() if n > 1}
+
+    def element_rows(self, executed: Counter[str]) -> tuple[ElementRow, ...]:
+        """Every node of the model with those of the target behind it."""
+        rows = []
+        for node in self.elements.values():
+            behind = tuple((i.name, i.what) for i in self.nodes.behind(node.id))
+            why = "" if behind or not self.nodes else self._without(node)
+            kind = node.construct.replace(".", " ").replace("-", " ")
+            rows.append(ElementRow(self.label(node.id), kind, behind, executed[node.id], why))
+        return tuple(rows)
+
+    def _without(self, node: Node) -> str:
+        if not isinstance(node, Gateway):
+            return "none"
+        into = sum(f.target == node.id for f in self.flows.values())
+        if into > 1:
+            return "none: its ways in are wires into one input"
+        return "none: its ways out are wires from one output"
+
+    def branch_rows(self, flows: Counter[str], visits: Counter[str]) -> tuple[BranchRow, ...]:
+        """How often each branch of each choice was taken; `visits` are those of the choices."""
+        rows = []
+        for node, out in self.choosing():
+            total = visits[node.id]
+            for at, flow in enumerate(out):
+                count = flows[flow.id]
+                percent = round(100 * count / total) if total else 0
+                first = at == 0
+                rows.append(
+                    BranchRow(
+                        self.label(node.id), self.label(flow.id), count, percent, first, len(out)
+                    )
+                )
+        return tuple(rows)
+
+    def findings(self, diagnostics: Iterable[Diagnostic]) -> tuple[Finding, ...]:
+        """What the checks found, as rows."""
+        rows = (
+            Finding(
+                d.code, d.severity.value, d.message,
+                self._labels.get(d.element or "", ""),
+                d.help or "",
+            )
+            for d in diagnostics
+        )  # fmt: skip
+        return tuple(dict.fromkeys(rows))
+
+    def marked(
+        self, diagnostics: Iterable[Diagnostic]
+    ) -> tuple[dict[str, str], dict[str, list[str]]]:
+        """Errors and warnings by element, the worst one, and what they say."""
+        found: dict[str, str] = {}
+        words: dict[str, list[str]] = {}
+        for d in diagnostics:
+            severity = d.severity.value
+            if d.element is None or severity == "info":
+                continue
+            words.setdefault(d.element, []).append(f"{d.code}: {d.message}")
+            if found.get(d.element) != "error":
+                found[d.element] = severity
+        return found, words
+
+
+def _in_order(graph: ControlFlow) -> list[Node]:
+    """The nodes as a reader meets them: from the starts on, breadth first."""
+    found: dict[str, Node] = {}
+    first = [n for n in graph.nodes if not graph.into[n]]
+    for begin in (*first, *graph.nodes):
+        work = [] if begin in found else [begin]
+        found.setdefault(begin, graph.nodes[begin])
+        for node in work:
+            for arc in graph.out[node]:
+                if arc.target not in found:
+                    found[arc.target] = graph.nodes[arc.target]
+                    work.append(arc.target)
+    return list(found.values())
+
+
+def _label(node: Node, graph: ControlFlow) -> str:
+    if one_line(node.name) or not isinstance(node, Gateway):
+        return one_line(node.name) or node.label
+    out = graph.flows_out(node.id)
+    if len(out) > 1:
+        words = preceding_words(node.id, graph)
+        kind = "Split" if node.gateway_kind == "parallel" else "Choice"
+        return f"{kind} after {words}" if words else node.label
+    words = target_words(out[0], graph) if out else ""
+    return f"Join before {words}" if words else node.label
+
+
+def flow_counts(steps: Iterable[Step]) -> Counter[str]:
+    """How often each flow was taken."""
+    return Counter(f for s in steps for f in s.taken)
+
+
+def visit_counts(steps: Iterable[Step]) -> Counter[str]:
+    """How often each element passed something on."""
+    return Counter(s.element for s in steps if s.taken)
+
+
+def _chooses(node: Node, out: Sequence[Flow]) -> bool:
+    if isinstance(node, Gateway):
+        return node.gateway_kind != "parallel"
+    return any(f.condition is not None for f in out)

@@ -1,0 +1,250 @@
+"""The page of a replay: runs of the model that were played on a target."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from orgflow.evaluation.failures import Failure
+from orgflow.evaluation.page import Fired, Page, Shown, Verdict, numbered
+from orgflow.evaluation.page_model import Canvas, NodeTable, flow_counts, visit_counts
+from orgflow.evaluation.replay import ReplayReport, RunReport
+from orgflow.evaluation.wording import choices_line
+
+from orgflow_ir.diagnostics import Diagnostic, Step
+from orgflow_ir.model import Model
+
+_RESULTS: dict[str, tuple[Verdict, str]] = {
+    "equal": ("ok", "as the model says"),
+    "different": ("different", "different"),
+    "unplayable": ("open", "not playable"),
+}
+
+
+def replay_page(
+    model: Model,
+    nodes: NodeTable,
+    diagnostics: Sequence[Diagnostic],
+    report: ReplayReport | None,
+    failures: Sequence[Failure],
+    engine: str,
+) -> Page:
+    """The page of `report`; without one (the model could not be run) the model and what is wrong.
+
+    Args:
+        model: not lowered.
+        nodes: what its elements became.
+        diagnostics: of the checks and of the lowering.
+        report: of the runs.
+        failures: typed records of what went wrong.
+        engine: where it was run, for people.
+    """
+    canvas = Canvas(model, nodes)
+    diagnostics = [d for d in diagnostics if d.suppressed is None]
+    highlights, words = canvas.marked(diagnostics)
+    runs = report.runs if report is not None else ()
+    shown = tuple(_shown(canvas, number, run) for number, run in enumerate(runs, 1))
+    executed: Counter[str] = Counter()
+    flows: Counter[str] = Counter()
+    visits: Counter[str] = Counter()
+    taken: set[str] = set()
+    for run in runs:
+        executed += Counter(run.elements)
+        flows += flow_counts(run.steps)
+        visits += visit_counts(run.steps)
+        taken |= canvas.taken(run.steps, run.elements, run.places)
+        for element, severity in where(run, nodes).items():
+            if severity == "error" or element not in highlights:
+                highlights[element] = severity
+            words.setdefault(element, []).append(run.divergence or run.verdict)
+    verdict, headline = _headline(report, diagnostics)
+    return Page(
+        title=page_title(model),
+        subtitle=f"Runs of the model on {engine}, compared with what the model means"
+        if report is not None
+        else "The model was not run",
+        verdict=verdict,
+        headline=headline,
+        figures=_figures(report, diagnostics),
+        overview=canvas.picture(
+            taken, highlights, canvas.counts(executed, flows),
+            {e: tuple(dict.fromkeys(lines)) for e, lines in words.items()},
+        ),
+        width=canvas.width,
+        runs=shown,
+        records=records(failures, canvas),
+        findings=canvas.findings(diagnostics),
+        elements=canvas.element_rows(executed) if nodes or runs else (),
+        branches=canvas.branch_rows(flows, visits),
+        lists=_lists(report),
+    )  # fmt: skip
+
+
+def page_title(model: Model) -> str:
+    named = [" ".join(model.name.split()), *(p.label for p in model.pools),
+             *(p.label for p in model.processes)]  # fmt: skip
+    return next((name for name in named if name), "Process")
+
+
+def _headline(
+    report: ReplayReport | None, diagnostics: Sequence[Diagnostic]
+) -> tuple[Verdict, str]:
+    errors = sum(d.severity.value == "error" for d in diagnostics)
+    if report is None:
+        said = f"{errors} error{'s' if errors != 1 else ''}" if errors else "an error"
+        return "different", f"The model was not run: the checks found {said}."
+    total = len(report.runs)
+    equal = sum(r.verdict == "equal" for r in report.runs)
+    if not total:
+        return "open", "The model has no run that could be played."
+    if equal == total:
+        count = f"all {total} runs" if total > 1 else "the run"
+        return "ok", f"{count[0].upper()}{count[1:]} went as the model says."
+    worse = total - equal
+    return "different", f"{worse} of {total} runs did not go as the model says."
+
+
+def _figures(
+    report: ReplayReport | None, diagnostics: Sequence[Diagnostic]
+) -> tuple[tuple[str, str], ...]:
+    count = Counter(d.severity.value for d in diagnostics)
+    found = (("Errors", str(count["error"])), ("Warnings", str(count["warning"])))
+    if report is None:
+        return found
+    equal = sum(r.verdict == "equal" for r in report.runs)
+    covered, total = report.flows
+    return (
+        ("As the model says", f"{equal} of {len(report.runs)}"),
+        ("Mean F1", f"{report.f1:.3f}"),
+        ("Flows covered", f"{covered} of {total}"),
+        *found,
+    )
+
+
+def _lists(report: ReplayReport | None) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
+    if report is None:
+        return ()
+    return (
+        (
+            "Not taken by any run",
+            "Flows of the model that no complete run covers, and why.",
+            tuple(f"`{report.labels.get(f, f)}`: {reason}" for f, reason in report.uncovered),
+        ),
+        (
+            "Not played",
+            "Runs of the model that never complete, so that there is nothing to compare.",
+            report.unfinished,
+        ),
+        (
+            "What differs from the delivered workflow",
+            "For the runs stubs took the place of work that is open, and of waiting; "
+            "expressions, gateways and joins are the delivered ones.",
+            tuple(dict.fromkeys(report.changed)),
+        ),
+    )
+
+
+def records(failures: Iterable[Failure], canvas: Canvas) -> tuple[tuple[tuple[str, str], ...], ...]:
+    """Typed failures as rows: the cause first."""
+    found = []
+    for one in failures:
+        rows = [
+            ("Cause", one.root_cause[:1].upper() + one.root_cause[1:]),
+            ("What to do", one.suggested_fix),
+            ("Element", f"`{canvas.label(one.element)}`" if one.element else ""),
+            ("Construct", one.bpmn_construct_responsible or ""),
+            ("Stage", one.failure_stage),
+            ("Whose fault", one.failure_source.replace("_", " ")),
+            ("Severity", one.severity),
+            ("Confidence", one.confidence),
+            ("Evidence", "\n".join(one.evidence)),
+        ]
+        found.append(tuple((name, value) for name, value in rows if value))
+    return tuple(found)
+
+
+def where(run: RunReport, nodes: NodeTable) -> dict[str, str]:
+    """Elements at which a run left the model: `error` where it happened, `warning` where the model
+    expected it to go on."""
+    if run.verdict == "equal":
+        return {}
+    found: dict[str, str] = {}
+    if run.ran is not None:
+        found = dict.fromkeys(run.places, "warning") | {run.ran: "error"}
+    elif run.status == "error" and run.executed:
+        last = nodes.of_node.get((run.process, run.executed[-1]))
+        at = last.element if last is not None else next(iter(run.elements[-1:]), "")
+        found = {at: "error"}
+    elif run.places:
+        found = dict.fromkeys(run.places, "error")
+    elif run.surplus:
+        found = dict.fromkeys(run.surplus, "error")
+    elif run.elements:
+        found = {run.elements[-1]: "error"}
+    return found
+
+
+def _shown(canvas: Canvas, number: int, run: RunReport) -> Shown:
+    executed = Counter(run.elements)
+    verdict, result = _RESULTS[run.verdict]
+    if run.status == "error" and run.verdict == "different":
+        verdict, result = "failed", "failed"
+    highlights = where(run, canvas.nodes)
+    said = run.divergence or "different"
+    facts = [
+        ("Precision", f"{run.precision:.2f}"), ("Recall", f"{run.recall:.2f}"),
+        ("F1", f"{run.f1:.2f}"), ("Ends", run.run.outcome),
+    ]  # fmt: skip
+    if run.missing:
+        facts.append(("Did not run", ", ".join(f"`{name}`" for name in run.missing)))
+    wrong = [said[:1].upper() + said[1:]] if run.verdict != "equal" else []
+    if run.error and run.error not in said:
+        wrong.append(f"The engine said: {run.error}")
+    return Shown(
+        name=f"Run {number}",
+        verdict=verdict,
+        result=result,
+        way=choices_line(run.run.choices, canvas.label),
+        picture=canvas.picture(
+            canvas.taken(run.steps, run.elements, run.places), highlights, canvas.again(executed),
+            dict.fromkeys(highlights, (said,)),
+        ),
+        facts=tuple(facts),
+        wrong=tuple(wrong),
+        steps=numbered(fired(canvas, run)),
+    )  # fmt: skip
+
+
+def fired(canvas: Canvas, run: RunReport) -> tuple[Fired, ...]:
+    """What was executed, in order, with the branch each choice took."""
+    branches = branches_taken(canvas, run.steps)
+    seen: Counter[str] = Counter()
+    allowed = sum(s.element == run.ran and s.action in ("fire", "open") for s in run.steps)
+    found = []
+    for at, name in enumerate(run.executed):
+        info = canvas.nodes.of_node.get((run.process, name))
+        element, stands = (info.element, info.stands) if info is not None else ("", True)
+        note, kind = "", "step" if stands else "helper"
+        if stands and element:
+            visits = branches.get(element, ())
+            if seen[element] < len(visits):
+                note, kind = visits[seen[element]], "choice"
+            if element == run.ran and seen[element] == allowed:
+                note, kind = "not allowed here", "wrong"
+            seen[element] += 1
+        if run.status == "error" and run.verdict != "equal" and at == len(run.executed) - 1:
+            note, kind = "failed", "failed"
+        label = canvas.label(element) if element else ""
+        found.append(Fired(name, label if stands and label != name else "", note, kind))
+    return tuple(found)
+
+
+def branches_taken(canvas: Canvas, steps: Iterable[Step]) -> dict[str, list[str]]:
+    """The branches each choosing element took, visit by visit."""
+    choosing = {node.id for node, _ in canvas.choosing()}
+    found: dict[str, list[str]] = {}
+    for step in steps:
+        if step.element in choosing and step.taken:
+            taken = " + ".join(map(canvas.label, step.taken))
+            found.setdefault(step.element, []).append(taken)
+    return found

@@ -1,0 +1,363 @@
+"""Replay of production: what a deployed workflow really did, held against the model.
+
+Each stored execution is followed on the token game with the choices that its nodes took. A run
+that the model does not allow is a deviation; one that failed or is not over is told as such, and
+is a deviation only where the model would not have let it come so far.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from orgflow.backends.n8n.choices_taken import Visit
+from orgflow.backends.n8n.observing import Observed, Observer, Tie, UnreadableExecution
+from orgflow.backends.n8n.verify.reference import references
+from orgflow.evaluation.failures import Failure, by_message, unknown
+
+from orgflow_ir.diagnostics import Step
+from orgflow_ir.model import Model
+from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.replay import FollowResult, follow
+from orgflow_ir.semantics import Game, Policy
+
+MOST_GUESSES = 256
+"""Ways tried where nodes do not tell what was chosen."""
+
+_UNFINISHED = frozenset({"new", "running", "waiting", "unknown"})
+
+
+class Judged(NamedTuple):
+    """One execution and what became of it on the model.
+
+    Attributes:
+        observed: what it did.
+        verdict: `equal`, `different`, `failed` or `unfinished`; `partial` for a test of a part,
+            which is not judged.
+        steps: the model's, as far as it goes with the execution.
+        places: elements at which the model stands then.
+        ran: the element that ran where the model does not allow it.
+        at: its place among `observed.elements`.
+        said: what is wrong, in words.
+        free: choosing elements whose nodes do not tell what they took.
+        strange: executed nodes that stand for nothing in the model.
+        edited: whether it ran another workflow than the model gives now.
+    """
+
+    observed: Observed
+    verdict: str
+    steps: tuple[Step, ...] = ()
+    places: tuple[str, ...] = ()
+    ran: str | None = None
+    at: int | None = None
+    said: str = ""
+    free: tuple[str, ...] = ()
+    strange: tuple[str, ...] = ()
+    edited: bool = False
+
+
+class Edited(NamedTuple):
+    """How a workflow differs from the compiled one, as far as it shows in its nodes: names of
+    nodes that stand for nothing, labels of steps without a node, of steps that are switched off,
+    what leads elsewhere, and what was changed in conditions."""
+
+    workflow: str
+    unknown: tuple[str, ...]
+    missing: tuple[str, ...]
+    disabled: tuple[str, ...]
+    rewired: tuple[str, ...]
+    changed: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ProductionReport:
+    """Executions on a model.
+
+    `unread` says why further ones could not be judged; `edited` is about workflows that are not as
+    they were compiled; `failures` are typed records, one a cause.
+    """
+
+    executions: tuple[Judged, ...]
+    unread: tuple[str, ...] = ()
+    edited: tuple[Edited, ...] = ()
+    failures: tuple[Failure, ...] = ()
+
+    def count(self, verdict: str) -> int:
+        """How many executions have this verdict."""
+        return sum(j.verdict == verdict for j in self.executions)
+
+    @property
+    def ok(self) -> bool:
+        """Whether there was one at least, and all that are over went as the model says."""
+        return bool(self.executions) and not (self.count("different") or self.count("failed"))
+
+    @property
+    def elements(self) -> Counter[str]:
+        """How often each element was executed."""
+        return Counter(e for j in self.executions for e in ran_elements(j.observed))
+
+    @property
+    def flows(self) -> Counter[str]:
+        """How often each flow was taken."""
+        return Counter(f for j in self.executions for s in j.steps for f in s.taken)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The report as plain data."""
+        return {
+            "version": 1,
+            "ok": self.ok,
+            "verdicts": dict(sorted(Counter(j.verdict for j in self.executions).items())),
+            "elements": dict(sorted(self.elements.items())),
+            "flows": dict(sorted(self.flows.items())),
+            "unread": list(self.unread),
+            "edited": [one._asdict() for one in self.edited],
+            "failures": [one.model_dump(mode="json") for one in self.failures],
+            "executions": [
+                {
+                    "id": j.observed.id,
+                    "process": j.observed.process,
+                    "status": j.observed.status,
+                    "mode": j.observed.mode,
+                    "started": j.observed.began,
+                    "verdict": j.verdict,
+                    "deviation": j.said or None,
+                    "element": j.ran,
+                    "error": j.observed.error,
+                    "executed": [n.node for n in j.observed.nodes],
+                    "unknown": list(j.strange),
+                    "flows": [f for s in j.steps for f in s.taken],
+                }
+                for j in self.executions
+            ],
+        }
+
+    def to_json(self) -> str:
+        """The report as JSON."""
+        return json.dumps(self.as_dict(), indent=2, ensure_ascii=False) + "\n"
+
+
+def ran_elements(observed: Observed) -> tuple[str, ...]:
+    """Elements of an execution, its start event included."""
+    return tuple(n.element for n in observed.nodes if n.stands and n.element is not None)
+
+
+def replay_executions(
+    model: Model,
+    executions: Iterable[Mapping[str, Any]],
+    ctx: PassContext,
+    *,
+    workflow: Mapping[str, Any] | None = None,
+) -> ProductionReport:
+    """Judge stored executions (as n8n's API gives them, with data) on `model` (not lowered).
+
+    `workflow` is what an execution ran that does not say it itself. Raises `NotLegal` where n8n
+    cannot say what the model says.
+    """
+    observer = Observer(references(model, ctx), workflow)
+    game = Game(model, Policy(once=True))
+    labels = {n.id: n.label for scope in model.scopes() for n in scope.nodes}
+    for scope in model.scopes():
+        for flow in scope.flows:
+            labels[flow.id] = " ".join(flow.name.split()) or labels.get(flow.target, flow.id)
+    judged: list[Judged] = []
+    unread: list[str] = []
+    ties: dict[int, Tie] = {}
+    for execution in executions:
+        try:
+            observed, tie = observer.observe(execution)
+        except UnreadableExecution as error:
+            unread.append(str(error))
+            continue
+        ties.setdefault(id(tie), tie)
+        judged.append(judge_execution(game, observed, tie, labels))
+    edited = tuple(e for tie in ties.values() if (e := _edited(tie, labels)) is not None)
+    return ProductionReport(tuple(judged), tuple(unread), edited, _failures(model, judged))
+
+
+def judge_execution(game: Game, observed: Observed, tie: Tie, labels: Mapping[str, str]) -> Judged:
+    """Follow one execution on the model."""
+    strange = tuple(dict.fromkeys(n.node for n in observed.nodes if n.element is None))
+    if observed.partial:
+        said = "somebody ran only a part of the workflow, for a test"
+        return Judged(observed, "partial", said=said, strange=strange)
+    followed, free = _follow(game, observed, tie)
+    targets = {f.id: f.target for f in tie.reference.process.flows}
+    places = tuple(dict.fromkeys(targets.get(a.element, a.element) for a in followed.left))
+    seen = observed.elements
+
+    def judged(verdict: str, said: str = "", at: int | None = None) -> Judged:
+        ran = seen[at] if at is not None else None
+        return Judged(
+            observed,
+            verdict,
+            followed.steps,
+            places,
+            ran,
+            at,
+            said,
+            tuple(sorted(free)),
+            strange,
+            tie.edited,
+        )
+
+    at = followed.index
+    if at is not None and at < len(seen):
+        ran = labels[seen[at]]
+        allowed = " or ".join(f"`{name}`" for name in followed.expected) or "nothing more"
+        said = f"`{ran}` ran, where the model allows {allowed}"
+        visits = observed.visits.get(seen[at], ())
+        visit = visits[seen[:at].count(seen[at])] if seen[:at].count(seen[at]) < len(visits) else ()
+        if ran in followed.expected and visit:
+            ways = " and ".join(f"`{labels.get(f, f)}`" for f in visit)
+            said = f"`{ran}` went on with {ways}, which the model does not allow"
+        off = [labels[e] for e in tie.disabled if labels.get(e) in followed.expected]
+        gone = [labels[e] for e in tie.missing if labels.get(e) in followed.expected]
+        if off:
+            said += f"; {_named(off)} is switched off in the workflow"
+        if gone:
+            said += f"; {_named(gone)} has no node in the workflow any more"
+        return judged("different", said, at)
+    if observed.status in _UNFINISHED:
+        place = labels.get(observed.failed or "", "")
+        doing = "waits" if observed.status == "waiting" else "is not over"
+        return judged("unfinished", f"{doing} at `{place}`" if place else doing)
+    wanted = followed.ok and followed.outcome == "error"
+    if observed.status != "success" and not wanted:
+        place = labels.get(observed.failed or "", "")
+        why = observed.error or f"it ended as {observed.status}"
+        return judged("failed", f"failed at `{place}`: {why}" if place else f"failed: {why}")
+    if not followed.ok:
+        allowed = " or ".join(f"`{name}`" for name in followed.expected)
+        if allowed:
+            return judged("different", f"it ended where the model goes on with {allowed}")
+        reason = followed.reason or "the model does not end here"
+        return judged("different", f"after the last step: {reason}")
+    if followed.outcome == "error" and observed.status == "success":
+        return judged("different", "it ended well where the model ends with an error")
+    return judged("equal")
+
+
+def _follow(game: Game, observed: Observed, tie: Tie) -> tuple[FollowResult, frozenset[str]]:
+    """Follow with what the nodes tell; what they do not tell is tried."""
+    free: set[str] = set()
+    best: tuple[int, FollowResult] | None = None
+    todo: list[dict[str, tuple[Visit, ...]]] = [dict(observed.visits)]
+    tried = 0
+    while todo and tried < MOST_GUESSES:
+        visits = todo.pop()
+        tried += 1
+        script = {e: _told(v) for e, v in visits.items()}
+        found = follow(
+            game, observed.process, observed.start, observed.elements, script, tie.visible
+        )
+        reached = len(observed.elements) + 1 if found.ok else found.index
+        far = len(observed.elements) if reached is None else reached
+        if best is None or far > best[0]:
+            best = (far, found)
+        if found.ok:
+            break
+        open_ = found.undecided
+        if open_ is None:
+            continue
+        if far >= len(observed.elements) and observed.status != "success":
+            break  # it stopped before it chose
+        free.add(open_)
+        known = visits.get(open_, ())
+        place = known.index(None) if None in known else len(known)
+        options = game.net.nodes[game.net.by_id[open_][0]].options
+        for option in reversed(list(options)):
+            todo.append({**visits, open_: (*known[:place], option, *known[place + 1 :])})
+    assert best is not None
+    return best[1], frozenset(free)
+
+
+def _told(visits: tuple[Visit, ...]) -> tuple[tuple[str, ...], ...]:
+    """The visits up to the first that is not told."""
+    found = []
+    for visit in visits:
+        if visit is None:
+            break
+        found.append(visit)
+    return tuple(found)
+
+
+def _named(names: Iterable[str]) -> str:
+    return " and ".join(f"`{name}`" for name in names)
+
+
+def _edited(tie: Tie, labels: Mapping[str, str]) -> Edited | None:
+    """How a version differs from what is compiled now; None where it does not."""
+    found = Edited(
+        str(tie.workflow.get("name", "")),
+        tie.unknown,
+        tuple(labels.get(e, e) for e in tie.missing),
+        tuple(labels.get(e, e) for e in tie.disabled),
+        tie.rewired,
+        tuple(f"`{c.node}` has `{c.now}`, the model gives `{c.was}`" for c in tie.changed),
+    )
+    return found if tie.edited else None
+
+
+def _failures(model: Model, judged: Iterable[Judged]) -> tuple[Failure, ...]:
+    """A typed record for each way in which executions failed or left the model."""
+    constructs = {n.id: n.construct for scope in model.scopes() for n in scope.nodes}
+    found: dict[tuple[str, str | None, str], tuple[Failure, list[str]]] = {}
+    for one in judged:
+        record = _record(one, constructs)
+        if record is not None:
+            key = (record.rule, record.element, record.root_cause)
+            found.setdefault(key, (record, []))[1].append(one.observed.id)
+    order = {"blocking": 0, "degraded": 1, "cosmetic": 2}
+    records = [
+        record.replace(
+            evidence=(*record.evidence[:2], f"execution{'s' if len(ids) > 1 else ''} {_some(ids)}")
+        )
+        for record, ids in found.values()
+    ]
+    return tuple(sorted(records, key=lambda one: order[one.severity]))
+
+
+def _some(ids: list[str]) -> str:
+    more = f" and {len(ids) - 8} more" if len(ids) > 8 else ""
+    return ", ".join(ids[:8]) + more
+
+
+def _record(one: Judged, constructs: Mapping[str, str]) -> Failure | None:
+    observed = one.observed
+    if one.verdict == "failed":
+        construct = constructs.get(observed.failed or "")
+        if observed.status == "canceled" and observed.error is None:
+            record = unknown("execution", ["somebody stopped the execution"], construct)
+            record = record.replace(root_cause="somebody stopped the execution", rule="stopped")
+        else:
+            text = observed.error or f"the execution ended as {observed.status}"
+            record = by_message("execution", text, construct)
+        known = observed.failed if observed.failed in constructs else None
+        return record.replace(element=known)
+    if one.verdict == "unfinished":
+        return Failure(
+            failure_stage="none", failure_source="unknown", is_fixable=False,
+            root_cause=f"the execution {one.said}",
+            bpmn_construct_responsible=constructs.get(observed.failed or ""),
+            suggested_fix="wait, or answer what it waits for", severity="cosmetic",
+            rule="unfinished", element=observed.failed if observed.failed in constructs else None,
+            evidence=(f"n8n says: {observed.status}",),
+        )  # fmt: skip
+    if one.verdict != "different":
+        return None
+    at = one.ran or next(iter(one.places), None)
+    fix = "draw in the model what the workflow does now, or deploy it again"
+    if not one.edited:
+        fix = "look whether the model that was deployed is this one; else deploy it again"
+    return Failure(
+        failure_stage="logical", failure_source="unknown", is_fixable=True,
+        root_cause="the workflow was edited, and does what the model does not allow"
+        if one.edited else "the execution did what the model does not allow",
+        bpmn_construct_responsible=constructs.get(at or ""), suggested_fix=fix,
+        severity="degraded", confidence="medium",
+        rule="edited-workflow" if one.edited else "deviation",
+        element=at if at in constructs else None, evidence=(one.said,),
+    )  # fmt: skip

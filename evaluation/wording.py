@@ -1,0 +1,24 @@
+"""Words that the reports in text and as a page share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from itertools import groupby
+
+MOST_CHOICES = 40
+"""Choices of one run that are told."""
+
+
+def choices_line(
+    choices: Iterable[tuple[str, tuple[str, ...]]], label: Callable[[str], str]
+) -> str:
+    """Choices (element, flows taken) in a line; the same one several times on end is told once,
+    and of very many the first ones."""
+    told = []
+    for (element, taken), group in groupby(choices):
+        times = sum(1 for _ in group)
+        ways = " + ".join(map(label, taken)) or "nothing"
+        told.append(f"{label(element)} → {ways}" + (f" (×{times})" if times > 1 else ""))
+    if len(told) > MOST_CHOICES:
+        told = [*told[:MOST_CHOICES], "…"]
+    return "; ".join(told)

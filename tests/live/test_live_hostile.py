@@ -1,0 +1,127 @@
+"""Hostile texts on a real server, whose evaluator of expressions is not the one in process.
+
+Every text goes wherever text can be: names, branches, documentation, lanes, pools, messages,
+timers, stops. Runs take every branch, and every stop is made to speak.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hostile_texts import CANARY, expressions, pack_model, packs, stops, texts
+from orgflow.backends.n8n.engine.runs import RunRequest
+from orgflow.backends.n8n.format import short_type, to_api
+from orgflow.backends.n8n.server.client import FINISHED
+from orgflow.backends.n8n.server.deploying import Deployer
+from orgflow.backends.n8n.server.patience import Patience
+from orgflow.backends.n8n.server.plan import Wanted
+from orgflow.backends.n8n.server.runner import ServerRunner
+from orgflow.backends.n8n.server.stamp import unstamped
+from orgflow.backends.n8n.server.workflows import WorkflowClient
+from orgflow.commands.driver import lower_model
+from orgflow.evaluation.replay import judge
+
+from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.plugins import Registry
+from orgflow_ir.runs import enumerate_runs
+from orgflow_ir.semantics import Game, Policy
+
+Json = dict[str, Any]
+RUNS = 2
+
+
+class Watching(WorkflowClient):
+    """Keeps every execution that was over when it was looked at."""
+
+    kept: dict[str, Json]
+
+    def execution(self, execution_id: str) -> Json:
+        answer = super().execution(execution_id)
+        if answer.get("status") in FINISHED:
+            self.kept[execution_id] = answer
+        return answer
+
+
+@pytest.fixture
+def watching(server_url: str, key: str) -> Iterator[Watching]:
+    with Watching(server_url, key, patience=Patience(10)) as made:
+        made.kept = {}
+        yield made
+
+
+def test_there_are_enough() -> None:
+    assert len(texts()) >= 300
+
+
+@pytest.mark.parametrize("number", range(len(packs())))
+def test_hostile_texts_stay_texts(watching: Watching, number: int, registry: Registry) -> None:
+    pack = packs()[number]
+    model = pack_model(pack, number)
+    ctx = PassContext(registry=registry)
+    lowered = lower_model(model, registry.backends["n8n"], ctx)
+    assert lowered is not None, ctx.diagnostics
+    runner = ServerRunner(watching, watching)
+    runner.load(lowered, "P", ctx)
+
+    # As it is delivered: it comes back as it was sent, and is published.
+    deployer = Deployer(watching, watching)
+    wanted = [Wanted(runner.workflow, "file")]
+    (first,) = deployer.deploy(deployer.plan(wanted))
+    assert first.error is None
+    try:
+        (again,) = deployer.deploy(deployer.plan(wanted))
+        assert [placed.action for placed in again.placed] == ["unchanged"]
+        row = unstamped(watching.workflow(first.placed[0].id))
+        assert row["nodes"] == to_api(runner.workflow)["nodes"]
+    finally:
+        watching.delete(first.placed[0].id)
+
+    # As it runs: two runs that take every branch, then a run into each stop.
+    game = Game(model, Policy(once=True))
+    runs = enumerate_runs(model, "P", max_runs=RUNS, game=game).runs
+    requests = [runner._request(run) for run in runs]
+    spoken = stops(dict(runner.workflow))
+    assert len(spoken) == len(pack)
+    into = [_into_stop(requests[0], name) for name in sorted(requests[0].stubs or {})]
+    played = runner.play_requests([*requests, *into])
+    visible = runner.visible & {node.id for node in model.processes[0].nodes}
+    for run, result in zip(runs, played, strict=False):
+        judged = judge(game, model.processes[0], run, runner._result(result), visible)
+        assert judged.verdict == "equal", judged.divergence
+    said = {run.error_node: run.error for run in played[len(runs) :]}
+    assert said == spoken  # word by word: nothing in them was evaluated
+
+    assert len(watching.kept) == len(played)
+    stubbed = {*(requests[0].stubs or {}), requests[0].trigger}
+    for answer in watching.kept.values():
+        assert CANARY not in json.dumps(answer)
+        ran = {row["name"]: row for row in answer["workflowData"]["nodes"]}
+        for row in runner.workflow["nodes"]:
+            if row["name"] not in stubbed and short_type(row) != "wait":
+                assert within(row["parameters"], ran[row["name"]]["parameters"]), row["name"]
+    allowed = ("$(", "$json", "$execution", "Object.assign", "[", "(", "Array", "!")
+    for text in expressions([row["parameters"] for row in runner.workflow["nodes"]]):
+        assert text[:4] + text[-3:] == "={{  }}", text
+        assert text[4:].startswith(allowed), text
+        assert "}}" not in text[4:-3], text
+
+
+def within(sent: Any, got: Any) -> bool:
+    """Whether an execution has what was sent; n8n adds defaults."""
+    if isinstance(sent, dict):
+        return isinstance(got, dict) and all(within(v, got.get(k)) for k, v in sent.items())
+    if isinstance(sent, list):
+        return len(sent) == len(got) and all(map(within, sent, got))
+    return bool(sent == got)
+
+
+def _into_stop(request: RunRequest, name: str) -> RunRequest:
+    """The run with a value for one decision that no branch has."""
+    stubs = {key: dict(stub) for key, stub in (request.stubs or {}).items()}
+    visits = stubs[name]["visits"] or [{}]
+    stubs[name]["visits"] = [dict.fromkeys(one, "none of them") for one in visits]
+    return replace(request, stubs=stubs)

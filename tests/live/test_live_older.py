@@ -1,0 +1,88 @@
+"""The last release of n8n 1: deploy, publish, run and replay, shorter than on the default one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from cli_cases import orgflowc
+from deploy_faults import (
+    Site,
+    answer_of_create_lost,
+    assert_whole,
+    chain,
+    edited_since,
+    half_of_several_created,
+    hook,
+    ok,
+    path_taken_at_update,
+)
+from engine_fixture import missing
+from orgflow.backends.n8n.server.install import OLDER_VERSION, status
+from orgflow.backends.n8n.server.process import N8nServer, Owner
+from orgflow.backends.n8n.server.workflows import WorkflowClient
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES = sorted((ROOT / "examples").glob("*/model.bpmn"))
+REPLAYED = ("leave-request", "insurance-claim", "invoice-approval")
+
+
+@pytest.fixture(scope="module")
+def older() -> Iterator[tuple[str, str]]:
+    """Address and key of a fresh n8n 1."""
+    found = status(OLDER_VERSION)
+    if found.files is None:
+        missing(f"n8n {OLDER_VERSION} is not installed: {found.problem}")
+    owner = Owner()
+    with N8nServer(files=found.files) as server, WorkflowClient(server.url) as client:
+        yield server.url, client.set_up_owner(owner.email, owner.password)
+
+
+@pytest.fixture
+def site(older: tuple[str, str]) -> Iterator[Site]:
+    made = Site(*older)
+    version = made.direct.version_text()
+    assert version == OLDER_VERSION
+    made.older()
+    yield made
+    made.close()
+
+
+def test_deploys(site: Site) -> None:
+    results, codes = site.deploy(*chain(), hook())
+    assert ok(results), codes
+    assert_whole(site, "Callee", "Caller", "Order")
+    again, _ = site.deploy(*chain(), hook())
+    assert {one.action for result in again for one in result.placed} == {"unchanged"}
+    assert site.direct.call("/webhook/order", {})["status"] == 200
+
+
+@pytest.mark.parametrize(
+    "scenario",
+    [answer_of_create_lost, edited_since, half_of_several_created, path_taken_at_update],
+)
+def test_fault(site: Site, scenario: object) -> None:
+    assert callable(scenario)
+    scenario(site)
+
+
+def test_examples_by_the_command(older: tuple[str, str], site: Site) -> None:
+    url, key = older
+    files = [str(path) for path in EXAMPLES]
+    done = orgflowc("deploy", *files, "--url", url, env={"N8N_API_KEY": key})
+    assert done.code == 0, done.err
+    assert len(done.out.splitlines()) == len(EXAMPLES)
+    done = orgflowc("deploy", *files, "--url", url, "--dry-run", env={"N8N_API_KEY": key})
+    assert done.out.count("unchanged") == len(EXAMPLES), done.out
+    assert "OF605" not in done.err
+
+
+@pytest.mark.parametrize("name", REPLAYED)
+def test_examples_run_as_the_model_says(older: tuple[str, str], site: Site, name: str) -> None:
+    url, key = older
+    model = ROOT / "examples" / name / "model.bpmn"
+    done = orgflowc("run", model, "--engine", url, "--all-paths", env={"N8N_API_KEY": key})
+    assert done.code == 0, done.out + done.err
+    assert "mean F1 1.000" in done.out
+    assert site.rows() == []
