@@ -14,7 +14,7 @@ from orgflow.commands.completing import FILE, targets
 from orgflow.commands.driver import STDIN, check_source
 from orgflow.commands.inputs import expand
 from orgflow.commands.options import resolve_target, source_options
-from orgflow.commands.output import write_files
+from orgflow.commands.output import keep_input, write_files
 from orgflow.commands.session import Session, exit_code, leave
 
 from orgflow_ir.contracts import Backend
@@ -70,6 +70,7 @@ def command(
     if target is not None:
         backend, options = resolve_target(target, session.registry)
     files, empty = expand(in_, session.registry.frontends)
+    keep_input(output, *files)
     accepted = Acceptance(session.registry, errors=True, whole=backend is not None)
     ctx = session.context()
     for folder in empty:

@@ -11,6 +11,7 @@ from orgflow.commands.driver import compile_model
 from orgflow.commands.options import process_option, resolve_target, source_options
 from orgflow.commands.output import (
     destinations,
+    keep_input,
     same_file,
     write_files,
     write_stdout,
@@ -80,8 +81,10 @@ def command(
         raise click.UsageError("-o writes and --check only compares; give one of them")
     if golden is not None and not Path(golden).exists():
         raise click.UsageError(f"{golden} does not exist; -o {golden} makes it")
-    if output is not None and same_file(output, in_):
-        raise click.UsageError(f"-o {output} would overwrite the input")
+    keep_input(output, in_)
+    keep_input(report, in_, option="--report")
+    if report is not None and output is not None and Path(report) == Path(output):
+        raise click.UsageError(f"--report and -o both name {report}")
     session = Session(format_, verbose=verbose)
     backend, options = resolve_target(target, session.registry)
     ctx = session.context()

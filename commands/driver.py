@@ -57,6 +57,8 @@ def suggestion(name: str, known: Sequence[str]) -> str:
 
 def read_source(path: str) -> SourceFile:
     """The bytes of a file, or of standard input for `-`. Raises `InputError`."""
+    if path == "-" and sys.stdin is None:
+        raise InputError("there is no standard input", "name a file")
     if path == "-":
         return SourceFile(STDIN, _bounded(sys.stdin.buffer, "standard input"))
     if not path:
@@ -269,9 +271,10 @@ def lower_model(
     """
     from orgflow.passes.pipelines import COMPILE_SEVERITIES, FORCEABLE
 
+    harmless = not backend.target.executes  # a drawing of a deadlock stops nobody
     ctx.severities = {
         **({} if strict else COMPILE_SEVERITIES),
-        **(dict.fromkeys(FORCEABLE, Severity.WARNING) if force else {}),
+        **(dict.fromkeys(FORCEABLE, Severity.WARNING) if force or harmless else {}),
         **ctx.severities,
     }
     legal = legal_model(

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 from orgflow.commands.completing import FILE, passes
 from orgflow.commands.options import resolve_target, source_options
-from orgflow.commands.output import write_files, write_stdout
+from orgflow.commands.output import keep_input, write_files, write_stdout
 from orgflow.commands.session import Session, exit_code, leave
 
 from orgflow_ir.model import Model
@@ -56,6 +56,7 @@ def command(
         if print_after:
             click.echo(f"// after {item.name}\n{model.to_json()}", err=True, nl=False)
 
+    keep_input(output, in_)
     model = session.load(in_, ctx, from_, diagram=True)
     if model is not None:
         model = PassManager(pipeline, (after,)).run(model, ctx)

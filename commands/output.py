@@ -116,6 +116,12 @@ def _write_beside(path: Path, text: str | bytes) -> str:
     return temporary
 
 
+def keep_input(output: str | None, *inputs: str, option: str = "-o") -> None:
+    """Raises `click.UsageError` where a result would overwrite what it is made from."""
+    if output is not None and any(i != "-" and same_file(output, i) for i in inputs):
+        raise click.UsageError(f"{option} {output} would overwrite the input")
+
+
 def same_file(path: str | Path, other: str | Path) -> bool:
     """Whether both name one existing file."""
     try:

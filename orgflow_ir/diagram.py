@@ -2,6 +2,10 @@
 
 from orgflow_ir.value import Extra, Value
 
+PLANE = "@{urn:orgflow}plane"
+"""Key of a shape's or edge's `extra` that says in which plane, counted from 0, it is drawn; none:
+in the first one."""
+
 
 class Shape(Value):
     """Where an element is drawn: left, top, width, height in diagram units, y downwards."""

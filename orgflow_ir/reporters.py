@@ -60,7 +60,7 @@ def summary(diagnostics: Iterable[Diagnostic], inputs: Iterable[str] = ()) -> st
     if not names:
         return said
     if len(names) == 1:
-        return f"{said} in {names[0]}"
+        return f"{said} in {printable(names[0])}"
     told = {d.loc.file if d.loc else None for d in diagnostics if d.suppressed is None}
     part = 0 if None in told else len(told.intersection(names))
     return f"{said} in {f'{part} of ' if part else ''}{len(names)} files"
@@ -70,8 +70,8 @@ def summary(diagnostics: Iterable[Diagnostic], inputs: Iterable[str] = ()) -> st
 class TextReporter(Reporter):
     """For people: place, severity, code, message, help, related places, excerpt with caret.
 
-    `sources` are the bytes by file name (for excerpts), `labels` by file name ids of nodes and flows to
-    what people read (for runs), `inputs` the files the summary line names; `width` is in columns.
+    `sources` are the bytes by file name (for excerpts), `labels` by file name what people read for
+    ids of nodes and flows (for runs), `inputs` the summary's files; `width` is in columns.
     """
 
     name: ClassVar[str] = "text"

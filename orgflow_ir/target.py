@@ -79,7 +79,8 @@ class AddedLowering(NamedTuple):
 @dataclass(frozen=True)
 class TargetSpec:
     """A target: its legality table (longest dotted prefix wins, undeclared is illegal), derived
-    constructs, lowerings in order, and options with their default and allowed values."""
+    constructs, lowerings in order, and options with their default and allowed values. What does not
+    run (`executes`: a drawing, a document) is made of models with flow errors, too."""
 
     name: str
     constructs: Mapping[str, Legality]
@@ -87,6 +88,7 @@ class TargetSpec:
     lowerings: tuple[Lowering, ...] = ()
     options: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     wants_diagram: bool = False
+    executes: bool = True
 
     def legality(self, construct: str) -> Legality:
         """The verdict on a construct by its longest declared prefix."""

@@ -550,3 +550,42 @@ def test_several_workflows_into_a_file_are_refused(invoke: Invoke, tmp_path: Pat
     done = invoke("compile", str(path), "--target", "n8n", "-o", str(tmp_path / "two"))
     assert done.code == 0
     assert len(list((tmp_path / "two").iterdir())) == 2
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("check", "IN", "-o", "IN"),
+        ("check", "FOLDER", "-o", "IN"),
+        ("opt", "IN", "--passes", "flow-ends", "-o", "IN"),
+        ("compile", "IN", "--target", "ir", "-o", "OUT", "--report", "IN"),
+        ("compile", "IN", "--target", "ir", "-o", "OUT", "--report", "OUT"),
+    ],
+)
+def test_no_result_overwrites_what_it_is_made_from(
+    args: tuple[str, ...], tmp_path: Path, invoke: Invoke
+) -> None:
+    path, out = tmp_path / "m.bpmn", tmp_path / "out.json"
+    path.write_text(LINEAR)
+    names = {"IN": path, "FOLDER": tmp_path, "OUT": out}
+    ran = invoke(*(names.get(a, a) for a in args))
+    assert ran.code == 2
+    assert path.read_text() == LINEAR
+    assert not out.exists()
+
+
+@pytest.mark.parametrize("target", ["svg", "bpmn", "mermaid", "ir"])
+def test_a_faulty_model_can_be_drawn(target: str, deadlock: Path, invoke: Invoke) -> None:
+    ran = invoke("compile", deadlock, "--target", target)
+    assert ran.code == 0
+    assert ran.out
+    assert "warning OF201" in ran.err
+
+
+def test_without_standard_input() -> None:
+    command = f"{sys.executable} -m orgflow.cli check --from bpmn - <&-"
+    ran = subprocess.run(
+        ["sh", "-c", command], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert ran.returncode == 2
+    assert "there is no standard input" in ran.stderr

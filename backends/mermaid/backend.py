@@ -10,6 +10,7 @@ from orgflow_ir.target import Legal, TargetSpec
 from orgflow_ir.walk import CONSTRUCTS
 
 _TARGET = TargetSpec(
+    executes=False,
     name="mermaid",
     constructs={name.partition(".")[0]: Legal() for name in CONSTRUCTS},
     options={"direction": ("LR", "TB")},

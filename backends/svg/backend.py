@@ -12,6 +12,7 @@ from orgflow_ir.target import Legal, TargetSpec
 from orgflow_ir.walk import CONSTRUCTS
 
 _TARGET = TargetSpec(
+    executes=False,
     name="svg",
     constructs={name.partition(".")[0]: Legal() for name in CONSTRUCTS},
     options={"theme": ("auto", "light", "dark"), "findings": ("no", "yes"), "highlight": ()},

@@ -264,7 +264,8 @@ def test_a_deadlock_is_still_one() -> None:
     [
         ("{urn:x}t*pe", "1"), ("@{urn:x}t*pe", "1"), ("{urn:x}a", "<a><b></a>"), ("", ""),
         ("{http://www.omg.org/spec/BPMN/20100524/MODEL}text", "</process>"), ("@{urn:x}", "1"),
-        ("{urn:orgflow:n8n}{a}b", "1"), ("{urn:orgflow:n8n}a b", '{"x": "]]>"}'), ("a", "<a/><b/>"), ("@a b", "c"),
+        ("{urn:orgflow:n8n}{a}b", "1"), ("{urn:orgflow:n8n}a b", '{"x": "]]>"}'),
+        ("a", "<a/><b/>"), ("@a b", "c"),
     ],
 )  # fmt: skip
 def test_kept_data_that_xml_cannot_have_survives_bpmn(extra: tuple[str, str]) -> None:
