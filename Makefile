@@ -14,7 +14,7 @@ EXAMPLE := examples/leave-request/model.bpmn
 
 export PYTHONUTF8 := 1
 
-.PHONY: help demo test test-live lint types golden bench bench-report bench-verify docs clean engine
+.PHONY: help demo test test-live lint types golden bench bench-report bench-soundness bench-verify docs clean engine
 
 help: ## print this
 	@echo "make demo     set up, compile an example, show what came out"
@@ -25,6 +25,7 @@ help: ## print this
 	@echo "make golden   write the golden files anew (look at the diff)"
 	@echo "make bench    print the speed and memory figures beside their targets"
 	@echo "make bench-report  the same and how fast other readers are, into benchmarks/README.md"
+	@echo "make bench-soundness  20,000 random processes before the analysis and an oracle (long)"
 	@echo "make bench-verify  mutated workflows on n8n's engine and before verify: who notices what"
 	@echo "make docs     build the documentation into build/site"
 	@echo "make clean    remove .venv and everything that was made"
@@ -98,9 +99,13 @@ golden: engine
 
 bench: $(VENV)/.test
 	$(BIN)/python benchmarks/bench.py
+	$(BIN)/python benchmarks/soundness_speed.py
 
 bench-report: engine
 	$(BIN)/python benchmarks/report.py
+
+bench-soundness: $(VENV)/.test
+	$(BIN)/python benchmarks/soundness_fuzz.py --count 20000
 
 bench-verify: engine
 	$(BIN)/python benchmarks/verify_mutants.py
