@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from orgflow_ir.soundness.net import Net
-from orgflow_ir.soundness.play import Firing
 from orgflow_ir.soundness.verdicts import Kind
+
+if TYPE_CHECKING:
+    from orgflow_ir.soundness.play import Firing
 
 MAX_STATES = 10_000
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from orgflow_ir.graph import components
-from orgflow_ir.soundness.exploring import explored
 from orgflow_ir.soundness.findings import MAX_STATES, ScopeVerdict
 from orgflow_ir.soundness.net import FIRST, SINK, SOURCE, TERM, Net
 from orgflow_ir.soundness.reducing import reduce_net
@@ -23,6 +22,8 @@ def judge(net: Net, max_states: int = MAX_STATES) -> ScopeVerdict:
     if plain and not reduction.clashes:
         if reduction.structured:
             return found
+        from orgflow_ir.soundness.exploring import explored  # most scopes reduce to nothing
+
         _, seen = explored(reduction, max_states)
         found.states = len(seen.reached)
         if seen.complete and not (seen.double or seen.stuck or seen.endless):
@@ -35,6 +36,8 @@ def judge(net: Net, max_states: int = MAX_STATES) -> ScopeVerdict:
 
 def completes(net: Net, max_states: int = MAX_STATES) -> bool:
     """Whether some run ends by coming to ends; also where that is not known."""
+    from orgflow_ir.soundness.exploring import explored
+
     reduction = reduce_net(net, repair=False, collapse_or=not _awaits_itself(net))
     space, seen = explored(reduction, max_states)
     if any(s.mask & space.term or (s.mask and not s.mask & ~space.over) for s in seen.reached):
