@@ -72,6 +72,8 @@ def _awaits_itself(net: Net) -> bool:
 def may_hang(net: Net, max_states: int = MAX_STATES) -> bool | None:
     """Whether some run comes to rest with a token in an activity that is never left; `None` where
     that is not known."""
+    from orgflow_ir.soundness.exploring import explored
+
     space, seen = explored(reduce_net(net, repair=False), max_states)
     if any(net.held.intersection(space.waiting(s)) for s in seen.stuck):
         return True
