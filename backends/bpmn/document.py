@@ -36,7 +36,7 @@ def document(model: Model, drawing: Diagram | None) -> str:
         for text in (*kept, *roots, *definitions, *collaborations, *processes)
     ]
     if drawing is not None:
-        drawn, more = diagrams(w, drawing)
+        drawn, more = diagrams(w, drawing, [c.text for c in children])
         children += [Child(rank(_ROOT, BPMNDI, "BPMNDiagram"), text) for text in drawn]
         taken += more
     children += w.documentation(_ROOT, model.doc, model.extra, 1)

@@ -3,7 +3,10 @@ that stands alone; the source's own diagrams and planes are kept."""
 
 from __future__ import annotations
 
-from orgflow.backends.bpmn.format import BPMNDI, DC, DI, PLANE
+import re
+from collections.abc import Iterable
+
+from orgflow.backends.bpmn.format import BPMNDI, CONVENTIONAL, DC, DI, PLANE
 from orgflow.backends.bpmn.kept import Shell, filled, shell, writable
 from orgflow.backends.bpmn.writer import Writer
 from orgflow.backends.bpmn.xml_text import INDENT, Child, element, start_tag
@@ -13,13 +16,45 @@ from orgflow_ir.model import Gateway, Process
 from orgflow_ir.value import Extra, trusted
 
 Box = tuple[float, float, float, float]
+_ID = re.compile(r"""\sid\s*=\s*(?:"([^"]*)"|'([^']*)')""")
 
 
-def diagrams(w: Writer, drawing: Diagram) -> tuple[list[str], list[int]]:
-    """Every diagram, and the positions of kept ones in the model's kept data."""
+_DI_ID = f"@{{{BPMNDI}}}id"
+
+
+def _shape_id(w: Writer, raw: str) -> str:
+    """The id of a shape or edge as it is written: the one we made of an element's follows that."""
+    return f"{w.id(raw[:-3])}_di" if raw.endswith("_di") else raw
+
+
+class _Ids:
+    """Ids that are free: XML has one set of ids for the model and its drawing."""
+
+    def __init__(self, w: Writer, drawing: Diagram, written: Iterable[str]) -> None:
+        self._taken = {w.id(w.model.id)}
+        for text in (*written, *(value for _, value in w.model.extra)):
+            self._taken.update(a or b for a, b in _ID.findall(text))
+        items: tuple[Shape | Edge, ...] = (*drawing.shapes, *drawing.edges)
+        for item in items:
+            self._taken.update(_shape_id(w, v) for k, v in item.extra if k == _DI_ID)
+
+    def free(self, wanted: str) -> str:
+        """`wanted`, or with a number behind it; it is taken then."""
+        found, number = wanted, 1
+        while found in self._taken:
+            number += 1
+            found = f"{wanted}_{number}"
+        self._taken.add(found)
+        return found
+
+
+def diagrams(w: Writer, drawing: Diagram, written: Iterable[str]) -> tuple[list[str], list[int]]:
+    """Every diagram, and the positions of kept ones in the model's kept data; `written` is the rest
+    of the file, whose ids are taken."""
+    ids = _Ids(w, drawing, written)
     key = f"{{{BPMNDI}}}BPMNDiagram"
     kept = [(at, xml) for at, (k, xml) in enumerate(w.model.extra) if k == key]
-    by_plane = _by_plane(drawing if w.model.diagram is drawing else _marked(w, drawing))
+    by_plane = _by_plane(drawing if w.model.diagram is drawing else _marked(w, drawing, ids))
     texts: list[str] = []
     taken: list[int] = []
     plane = 0
@@ -31,7 +66,7 @@ def diagrams(w: Writer, drawing: Diagram) -> tuple[list[str], list[int]]:
         text, plane = _kept_diagram(w, outer, by_plane, plane)
         texts.append(text)
     for number, (name, items) in enumerate(_own_planes(w, by_plane, plane)):
-        texts.append(_diagram(w, name, items, number + len(taken)))
+        texts.append(_diagram(w, name, items, number + len(taken), ids))
     return texts, taken
 
 
@@ -41,7 +76,8 @@ def _kept_diagram(
     children = []
     parts = []
     for part in outer.fragment.parts:
-        inner = shell(part.raw) if (part.ns, part.local) == (BPMNDI, "BPMNPlane") else None
+        ns = CONVENTIONAL.get(part.ns, part.ns)  # a prefix that we made is not declared in kept XML
+        inner = shell(part.raw) if (ns, part.local) == (BPMNDI, "BPMNPlane") else None
         if inner is None:
             parts.append(part)
             continue
@@ -52,7 +88,7 @@ def _kept_diagram(
     return filled(w.keep, rest, "BPMNDiagram", 1, children), plane
 
 
-def _marked(w: Writer, drawing: Diagram) -> Diagram:
+def _marked(w: Writer, drawing: Diagram, ids: _Ids) -> Diagram:
     """What the source did not draw itself gets an id, an exclusive gateway shows its cross."""
     source = w.model.diagram or Diagram()
     theirs = {*source.shapes, *source.edges}
@@ -65,8 +101,9 @@ def _marked(w: Writer, drawing: Diagram) -> Diagram:
     cross = (f"@{{{BPMNDI}}}isMarkerVisible", "true")
 
     def extra(item: Shape | Edge) -> Extra:
-        named = (f"@{{{BPMNDI}}}id", f"{w.id(item.element)}_di")
-        return (named, cross) if item.element in crossed else (named,)
+        named = (_DI_ID, ids.free(f"{w.id(item.element)}_di"))
+        plane = tuple(pair for pair in item.extra if pair[0] == PLANE)
+        return (*plane, named, cross) if item.element in crossed else (*plane, named)
 
     return trusted(
         Diagram,
@@ -123,11 +160,11 @@ def _inside(process: Process) -> list[str]:
     return found
 
 
-def _diagram(w: Writer, name: str, items: list[Shape | Edge], number: int) -> str:
+def _diagram(w: Writer, name: str, items: list[Shape | Edge], number: int, ids: _Ids) -> str:
     of = w.names.of
-    base = f"{w.id(w.model.id)}__diagram{'' if number == 0 else f'_{number + 1}'}"
+    base = ids.free(f"{w.id(w.model.id)}__diagram{'' if number == 0 else f'_{number + 1}'}")
     drawn = [Child(0, _item(w, item, 3)) for item in items]
-    attributes = [("id", f"{base}_plane"), ("bpmnElement", name)]
+    attributes = [("id", ids.free(f"{base}_plane")), ("bpmnElement", name)]
     plane = element(2, of(BPMNDI, "BPMNPlane"), attributes, drawn)
     return element(1, of(BPMNDI, "BPMNDiagram"), [("id", base)], [Child(0, plane)])
 
@@ -162,7 +199,9 @@ def _kept(w: Writer, extra: Extra, depth: int) -> tuple[str, list[Child]]:
     for key, value in extra:
         if key == PLANE or not writable(key, value):
             continue
-        if key.startswith(f"@{{{BPMNDI}}}"):
+        if key == _DI_ID:
+            more += start_tag("", [("id", _shape_id(w, value))])[1:]
+        elif key.startswith(f"@{{{BPMNDI}}}"):
             more += start_tag("", [(key.rpartition("}")[2], value)])[1:]
         elif key.startswith("@"):
             more += w.keep.attributes(((key, value),))

@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 from functools import cache
 from typing import Literal
 
+from orgflow_ir.diagram import PLANE as PLANE
 from orgflow_ir.model import EventKind, GatewayKind, TaskType
 
 BPMN = "http://www.omg.org/spec/BPMN/20100524/MODEL"
@@ -81,10 +82,6 @@ ARTIFACTS: dict[str, Literal["annotation", "group", "association"]] = {
     "group": "group",
     "association": "association",
 }
-
-PLANE = f"@{{{ORGFLOW}}}plane"
-"""Key of a shape's or edge's `extra` that says in which plane, counted from 0, it is drawn; none:
-in the first one."""
 
 KEPT = "kept"
 """Our element around extension data that XML cannot have as an element or attribute of its own."""

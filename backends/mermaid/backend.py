@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from orgflow.backends.mermaid.rules import LargeChart
+
 from orgflow_ir.contracts import Artifact, Backend
 from orgflow_ir.model import Model
 from orgflow_ir.pass_manager import PassContext
@@ -25,6 +27,7 @@ class MermaidBackend(Backend):
 
     name = "mermaid"
     summary = "a Mermaid flowchart, for documents and wikis"
+    rules = (LargeChart,)
 
     @property
     def target(self) -> TargetSpec:
@@ -33,9 +36,18 @@ class MermaidBackend(Backend):
 
     def emit(self, model: Model, ctx: PassContext) -> tuple[Artifact, ...]:
         """One file, named after the model's source."""
-        from orgflow.backends.mermaid.flowchart import flowchart
+        from orgflow.backends.mermaid.flowchart import flowchart, too_large
 
         stem = SourceFile(model.source, b"").stem if model.source else ""
         stem = stem.strip("<>") or "model"
         direction = str(ctx.options.get("direction", "LR"))
-        return (Artifact(f"{stem}.mmd", flowchart(model, direction)),)
+        text = flowchart(model, direction)
+        limits = too_large(text)
+        if limits:
+            ctx.emit(
+                LargeChart,
+                "the flowchart is beyond what Mermaid draws by default: " + " and ".join(limits),
+                help="draw one process of it with --process, take --target svg, or raise "
+                "the limits where Mermaid is initialised",
+            )
+        return (Artifact(f"{stem}.mmd", text),)

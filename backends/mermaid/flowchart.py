@@ -40,15 +40,25 @@ def flowchart(model: Model, direction: str = "LR") -> str:
     them can raise: those begin with a comment that says so.
     """
     lines = list(_Chart(model, direction).lines())
-    links = sum(" --> " in line or " -.-" in line or " -->|" in line for line in lines)
-    size = sum(map(len, lines)) + len(lines)
-    said = [f"{name} above {most}" for name, most, needed in (
-        ("maxEdges", _MOST_LINKS, links), ("maxTextSize", _MOST_TEXT, size + 100),
-    ) if needed > most]  # fmt: skip
+    said = [f"{name} above {most}" for name, most in _needs(lines)]
     if said:
         lines.insert(1, f"{_INDENT}%% large: to draw it, mermaid.initialize needs "
                         + " and ".join(said))  # fmt: skip
     return "\n".join(lines) + "\n"
+
+
+def too_large(text: str) -> tuple[str, ...]:
+    """Which settings of Mermaid's have to be raised for a chart, and from what."""
+    lines = text.splitlines()
+    return tuple(f"{name} ({most:,})" for name, most in _needs(lines))
+
+
+def _needs(lines: list[str]) -> list[tuple[str, int]]:
+    links = sum(" --> " in line or " -.-" in line or " -->|" in line for line in lines)
+    size = sum(map(len, lines)) + len(lines)
+    return [(name, most) for name, most, needed in (
+        ("maxEdges", _MOST_LINKS, links), ("maxTextSize", _MOST_TEXT, size + 100),
+    ) if needed > most]  # fmt: skip
 
 
 def quoted(text: str) -> str:
@@ -64,6 +74,12 @@ class _Chart:
         self.direction = direction
         self.names: dict[str, str] = {}
         self.styled: dict[str, list[str]] = {}
+        self.references: dict[str, str] = {}
+        """The first reference to each data object that has one: those stand for it."""
+        for scope in model.scopes():
+            for value in scope.data_objects:
+                if value.ref is not None and value.data_kind == "reference":
+                    self.references.setdefault(value.ref, value.id)
 
     def name(self, element: str) -> str:
         """`n1`, `n2` …: ids of the model may be words or signs of Mermaid's."""
@@ -85,6 +101,12 @@ class _Chart:
         for process in model.processes:
             if process.id not in drawn:
                 yield from self._scope(process, 1)
+        for thing in model.artifacts:
+            if thing.artifact_kind != "association":
+                yield _INDENT + self._note(thing)
+        for data, reference in self.references.items():
+            if reference in self.names:
+                self.names.setdefault(data, self.names[reference])
         yield from self._links()
         yield from (
             "  classDef event fill:none",
@@ -127,6 +149,8 @@ class _Chart:
         for node in inside.get(None, ()):
             yield from self._in_scope(node, depth)
         for value in scope.data_objects:
+            if value.data_kind == "object" and value.id in self.references:
+                continue
             yield _INDENT * depth + self._data(value)
         for thing in scope.artifacts:
             if thing.artifact_kind != "association":

@@ -41,24 +41,34 @@ class SvgBackend(Backend):
 
     def emit(self, model: Model, ctx: PassContext) -> tuple[Artifact, ...]:
         """One file, named after the model's source."""
-        from orgflow.backends.svg.render import element_ids, render
+        from orgflow.backends.svg.render import element_ids, render, shown_ids
+
+        from orgflow_ir.drawing import drawn
 
         known = element_ids(model)
+        drawing = drawn(model)
+        shown = shown_ids(model, drawing)
         highlights: dict[str, str] = {}
         if ctx.options.get("findings") == "yes":
             for found in sorted(ctx.diagnostics, key=lambda d: -_ORDER.index(d.severity.value)):
                 if found.element in known:
                     highlights[found.element or ""] = found.severity.value
         for name in filter(None, str(ctx.options.get("highlight", "")).split("+")):
-            if name in known:
+            if name in shown:
                 highlights.setdefault(name, "info")
                 continue
             ctx.emit(
                 UnknownHighlight,
-                f"`{name}` is to be highlighted, and no element has that id",
-                help="give ids of elements with + between them, as in highlight=check+ship",
+                f"`{name}` is to be highlighted, and "
+                + (
+                    "nothing in the picture shows it" if name in known else "no element has that id"
+                ),
+                help="give the id of what refers to it or stands around it"
+                if name in known
+                else "give ids of elements with + between them, as in highlight=check+ship",
             )
         stem = SourceFile(model.source, b"").stem if model.source else ""
         stem = stem.strip("<>") or "model"
         theme = str(ctx.options.get("theme", "auto"))
-        return (Artifact(f"{stem}.svg", render(model, theme=theme, highlights=highlights)),)
+        text = render(model, drawing=drawing, theme=theme, highlights=highlights)
+        return (Artifact(f"{stem}.svg", text),)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -82,14 +82,7 @@ def look(
 ) -> Look:
     """A look; what is inside a closed sub-process shows on that. Raises `ValueError` for a
     severity that is none."""
-    shown = {s.element for s in drawing.shapes} | {e.element for e in drawing.edges}
-    around = _around(model)
-
-    def visible(name: str) -> str:
-        while name not in shown and name in around:
-            name = around[name]
-        return name
-
+    visible = shown_as(model, drawing)
     found: dict[str, str] = {}
     for name, value in highlights.items():
         severity = str(getattr(value, "value", value))
@@ -101,13 +94,32 @@ def look(
     return Look(found, frozenset(map(visible, taken)), marks, notes)
 
 
+def shown_as(model: Model, drawing: Diagram) -> Callable[[str], str]:
+    """What shows an element: itself, or the closed sub-process around it."""
+    shown = {s.element for s in drawing.shapes} | {e.element for e in drawing.edges}
+    around = _around(model)
+
+    def visible(name: str) -> str:
+        while name not in shown and name in around:
+            name = around[name]
+        return name
+
+    return visible
+
+
 def _around(model: Model) -> dict[str, str]:
     """The sub-process around each element that is in one."""
     return {
         element.id: scope.id
         for scope in model.scopes()
         if isinstance(scope, SubProcess)
-        for part in (scope.nodes, scope.flows, scope.data_objects)
+        for part in (
+            scope.nodes,
+            scope.flows,
+            scope.data_objects,
+            scope.data_flows,
+            scope.artifacts,
+        )
         for element in part
     }
 

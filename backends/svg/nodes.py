@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from orgflow.backends.svg.marks import (
     circle,
     event_mark,
@@ -12,7 +14,7 @@ from orgflow.backends.svg.marks import (
     path,
     task_icon,
 )
-from orgflow.backends.svg.words import centred, lines_of
+from orgflow.backends.svg.words import centred, lines_of, plain
 
 from orgflow_ir.drawing.text import LINE, wrap
 from orgflow_ir.model import (
@@ -131,20 +133,43 @@ def data(value: DataObject, box: Box) -> list[str]:
     return found
 
 
-def artifact(value: Artifact, box: Box) -> list[str]:
-    """A text annotation (an open bracket) or a group."""
+def _room(box: Box, others: Iterable[tuple[float, ...]]) -> tuple[float, float]:
+    """Top and bottom of the highest part of a note that nothing is drawn on: those of n8n lie
+    behind nodes."""
+    x, y, w, h = box
+    taken = sorted(
+        (b[1], b[1] + b[3])
+        for b in others
+        if b[0] < x + w and x < b[0] + b[2] and b[1] < y + h and y < b[1] + b[3]
+        and not (b[0] <= x and b[1] <= y and x + w <= b[0] + b[2] and y + h <= b[1] + b[3])
+    )  # fmt: skip
+    best = (y, y)
+    low = y
+    for top, bottom in (*taken, (y + h, y + h)):
+        if top - low > best[1] - best[0]:
+            best = (low, top)
+        low = max(low, bottom + 4)
+    return best
+
+
+def artifact(value: Artifact, box: Box, others: Iterable[tuple[float, ...]] = ()) -> list[str]:
+    """A text annotation (an open bracket) or a group; the words of an annotation stand where none
+    of the boxes `others` is."""
     x, y, w, h = box
     if value.artifact_kind == "group":
-        found = [rect(box, "of-node of-group", 10)]
+        found = [rect(box, "of-line of-group", 10)]
         name = " ".join((value.text or value.name).split())
         block = wrap(name, w - 14, 3)
         return found + centred(block.lines, x + w / 2, y + 8 + LINE * len(block.lines) / 2)
     d = f"M{num(x + 12)} {num(y)}H{num(x)}V{num(y + h)}H{num(x + 12)}"
-    block = wrap(" ".join((value.text or value.name).split()), w - 12, max(1, int(h // LINE)))
-    return [
-        path(d, "of-line of-soft"),
-        *lines_of(block.lines, x + 7, y + (h - block.height) / 2 + LINE * 0.8, "start"),
-    ]
+    top, bottom = _room(box, others)
+    drawn = [path(d, "of-line of-soft")]
+    most = max(int(bottom == y + h and top == y), int((bottom - top) // LINE))
+    if most:
+        block = wrap(plain(value.text or value.name), w - 12, most)
+        first = top + (bottom - top - block.height) / 2 if bottom - top == h else top
+        drawn += lines_of(block.lines, x + 7, first + LINE * 0.8, "start")
+    return drawn
 
 
 def pool(label: str, box: Box, *, empty: bool) -> list[str]:

@@ -7,13 +7,14 @@ from typing import Any
 
 from orgflow.backends.svg import nodes as draw
 from orgflow.backends.svg.lines import association, message, sequence
-from orgflow.backends.svg.look import Look, Spots, look
+from orgflow.backends.svg.look import Look, Spots, look, shown_as
 from orgflow.backends.svg.marks import num
 from orgflow.backends.svg.style import style
 from orgflow.backends.svg.words import centred, escaped, lines_of
 
 from orgflow_ir.diagram import Diagram, Edge, Shape
 from orgflow_ir.drawing import drawn
+from orgflow_ir.drawing.planes import stacked
 from orgflow_ir.drawing.text import LINE, wrap
 from orgflow_ir.model import (
     Artifact,
@@ -40,6 +41,15 @@ _LONG_LABEL = 96.0
 def element_ids(model: Model) -> frozenset[str]:
     """Ids of everything that can be drawn."""
     return frozenset(element.id for element in _elements(model))
+
+
+def shown_ids(model: Model, drawing: Diagram) -> frozenset[str]:
+    """Ids of everything that a drawing shows, itself or by a closed sub-process around it."""
+    visible = shown_as(model, drawing)
+    shown = {s.element for s in drawing.shapes} | {
+        e.element for e in drawing.edges if len(e.waypoints) > 1
+    }
+    return frozenset(name for name in element_ids(model) if visible(name) in shown)
 
 
 def _elements(model: Model) -> Iterator[Element]:
@@ -77,7 +87,7 @@ def render(
     Each element is a group `<g class="of-el …" data-element="ID">` for styles and scripts of the
     page around it. Raises `ValueError` for a theme or a severity that is none.
     """
-    drawing = drawn(model) if drawing is None else drawing
+    drawing, headings = stacked(model, drawn(model) if drawing is None else drawing)
     special = look(model, drawing, highlights or {}, taken, marks or {}, notes or {})
     elements = {element.id: element for element in _elements(model)}
     gateways = {k for k, e in elements.items() if isinstance(e, Gateway)}
@@ -96,6 +106,8 @@ def render(
         if element is not None and _layer(element) >= 3:
             body += _shape(element, shape, special, boxes)
     body += _labels(drawing, elements)
+    for name, (x, y, _, h) in headings:
+        body += lines_of([" ".join(name.split())], x, y + h / 2, "start", "of-bold")
     x, y, w, h = _extent(drawing)
     title = " ".join(model.name.split()) or _first_name(model)
     head = (
@@ -197,7 +209,7 @@ def _inside(element: Element, shape: Shape, boxes: Mapping[str, tuple[float, ...
         case DataObject():
             return draw.data(element, box)
         case Artifact():
-            return draw.artifact(element, box)
+            return draw.artifact(element, box, list(boxes.values()))
         case Opaque():
             return draw.opaque(element, box)
     return []

@@ -8,7 +8,7 @@ from orgflow_ir.diagnostics import Rule, Severity
 class UnknownHighlight(Rule):
     """
     What it finds
-        An element that is to be highlighted in a picture and is not in the model.
+        An element that is to be highlighted in a picture and is not in the model or not drawn.
     Why it is wrong
         The picture would not show what was asked for, and nobody would see that.
     Example

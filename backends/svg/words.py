@@ -12,6 +12,24 @@ from orgflow_ir.drawing.text import LINE
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
+_MARKS = (
+    (re.compile(r"!\[[^\]\n]*\]\([^)\n]*\)"), ""),
+    (re.compile(r"\[([^\]\n]+)\]\(https?:[^)\n]*\)"), r"\1"),
+    (re.compile(r"(?m)^\s{0,3}#{1,6}[ \t]+"), ""),
+    (re.compile(r"\*\*([^*\n]+)\*\*"), r"\1"),
+    (re.compile(r"(?m)^[ \t]*```\w*[ \t]*$"), ""),
+    (re.compile(r"`([^`\n]+)`"), r"\1"),
+    (re.compile(r"<br ?/?>"), " "),
+)
+
+
+def plain(text: str) -> str:
+    """Words without the marks of Markdown (headings, bold, code, links), white space folded."""
+    for pattern, instead in _MARKS:
+        text = pattern.sub(instead, text)
+    return " ".join(text.split())
+
+
 def escaped(text: str) -> str:
     """Text or attribute value; what XML cannot hold becomes U+FFFD."""
     for char, entity in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ('"', "&quot;")):

@@ -7,7 +7,7 @@ without size) is drawn anew.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from orgflow_ir.diagram import Diagram, Edge, Shape
 from orgflow_ir.drawing.cells import EVENT, data_size, node_size, note_size
@@ -15,18 +15,46 @@ from orgflow_ir.drawing.compose import model_group
 from orgflow_ir.drawing.connect import connected
 from orgflow_ir.drawing.group import Box, Group
 from orgflow_ir.drawing.labels import meets
-from orgflow_ir.model import Event, Model, Node, Process, Scope, SubProcess
+from orgflow_ir.drawing.planes import in_plane, plane_of
+from orgflow_ir.model import Artifact, Event, Model, Node, Process, Scope, SubProcess
 
 _FAR = 40.0
 """How far from its node a line may end: tools draw to the outline, the middle, or a label."""
 _MARGIN = (160.0, 80.0)
+_WIDE = 2000.0
+_LOOSE = 4.0
+"""A drawing without lines (a canvas of nodes) that is wider or higher than `_WIDE` and takes so
+many times the room of a layout is laid out."""
 
 
 def drawn(model: Model) -> Diagram:
     """Where everything in `model` is drawn, complete."""
-    if model.diagram is None or not _shown(model, model.diagram):
-        return as_diagram(model_group(model), *_MARGIN)
-    return _Completion(model, model.diagram).run()
+    kept = model.diagram
+    if kept is None or not _shown(model, kept):
+        return _laid_out(model, model_group(model))
+    if _far_apart(kept):
+        group = model_group(model)
+        width, height = _extent(kept)
+        if width * height > _LOOSE * group.width * group.height:
+            return _laid_out(model, group)
+    return _Completion(model, kept).run()
+
+
+def _laid_out(model: Model, group: Group) -> Diagram:
+    found = as_diagram(group, *_MARGIN)
+    return _Completion(model, found).around() if model.artifacts else found
+
+
+def _far_apart(diagram: Diagram) -> bool:
+    return not diagram.edges and max(_extent(diagram)) > _WIDE
+
+
+def _extent(diagram: Diagram) -> tuple[float, float]:
+    boxes = [s.bounds for s in diagram.shapes]
+    return (
+        max(x + w for x, _, w, _ in boxes) - min(x for x, _, _, _ in boxes),
+        max(y + h for _, y, _, h in boxes) - min(y for _, y, _, _ in boxes),
+    )
 
 
 def as_diagram(group: Group, dx: float = 0.0, dy: float = 0.0) -> Diagram:
@@ -62,8 +90,12 @@ class _Completion:
         ]
         self.edges = list(diagram.edges)
         self.boxes: dict[str, Box] = {}
+        self.planes: dict[str, int] = {}
         for shape in self.shapes:
-            self.boxes.setdefault(shape.element, shape.bounds)
+            if shape.element not in self.boxes:
+                self.boxes[shape.element] = shape.bounds
+                self.planes[shape.element] = plane_of(shape)
+        self.plane = 0  # where what is added stands
         self.frames = {p.id for p in model.pools}
         self.frames |= {lane.id for scope in model.scopes() for lane in scope.lanes}
         self.added: list[Shape] = []
@@ -74,7 +106,31 @@ class _Completion:
             self._scope(process)
         self._pools()
         self._lines()
+        return self.around()
+
+    def around(self) -> Diagram:
+        """With the artifacts of the collaboration: notes right of everything, and their lines."""
+        for thing in self.model.artifacts:
+            if thing.artifact_kind != "association" and thing.id not in self.boxes:
+                self._note(thing)
+        self._draw([t for thing in self.model.artifacts for t in _association(thing)], flow=False)
         return Diagram(shapes=(*self.shapes, *self.added), edges=tuple(self.edges))
+
+    def _note(self, thing: Artifact) -> None:
+        boxes = self.boxes.values()
+        boxed = [b for n, b in self.boxes.items() if n in self.frames] or list(boxes)
+        x = max((b[0] + b[2] for b in boxed), default=0.0)
+        size = note_size(thing)
+        ends = [
+            a.target if a.source == thing.id else a.source
+            for a in self.model.artifacts
+            if thing.id in (a.source, a.target)
+        ]
+        near = next((b for e in ends if (b := self._box(e or "")) is not None), None)
+        y = min((b[1] for b in boxes), default=0.0)
+        if near is not None:
+            y = near[1] + near[3] / 2 - size[1] / 2
+        self._put(thing.id, size, (x + 40, y))
 
     # -- shapes
 
@@ -112,12 +168,15 @@ class _Completion:
         return min(b[0] for b in boxes), max(b[1] + b[3] for b in boxes) + 60
 
     def _add(self, shape: Shape) -> None:
-        self.added.append(shape)
+        self.added.append(in_plane(shape, self.plane))
         self.boxes[shape.element] = shape.bounds
+        self.planes[shape.element] = self.plane
 
     def _scope(self, scope: Scope) -> None:
         """Nodes that are missing in a scope that is drawn; a closed sub-process stays closed."""
-        if any(n.id in self.boxes for n in scope.nodes):
+        home = next((n.id for n in scope.nodes if n.id in self.boxes), None)
+        if home is not None:
+            self.plane = self.planes[home]
             for node in scope.nodes:
                 if node.id not in self.boxes:
                     self._place(scope, node)
@@ -128,6 +187,7 @@ class _Completion:
             for note in scope.artifacts:
                 if note.artifact_kind == "annotation" and note.id not in self.boxes:
                     self._put(note.id, note_size(note), self._below())
+            self.plane = 0
         for node in scope.nodes:
             if isinstance(node, SubProcess):
                 self._scope(node)
@@ -165,7 +225,11 @@ class _Completion:
         """At a place, or as little below it as it takes to lie on nothing."""
         x, y = at
         box: Box = (x, y, *size)
-        solid = [b for n, b in self.boxes.items() if n not in self.frames and not _holds(b, box)]
+        solid = [
+            b
+            for n, b in self.boxes.items()
+            if n not in self.frames and self.planes[n] == self.plane and not _holds(b, box)
+        ]
         while any(meets(box, other, 10.0) for other in solid):
             y += 20
             box = (x, y, *size)
@@ -204,13 +268,40 @@ class _Completion:
             else:
                 kept.append(edge)
         self.edges = kept
-        have = {e.element for e in kept}
-        solid = [b for n, b in self.boxes.items() if n not in self.frames]
+        self._draw(wanted, flow=True)
+        ties: list[tuple[str, str, str]] = []
+        for scope in self.model.scopes():
+            ties += [(f.id, f.source, f.target) for f in scope.data_flows]
+            ties += [t for thing in scope.artifacts for t in _association(thing)]
+        self._draw(ties, flow=False)
+
+    def _draw(self, wanted: Iterable[tuple[str, str, str]], *, flow: bool) -> None:
+        """Lines for those of `wanted` (id, source, target) that have none, where both ends are."""
+        have = {e.element for e in self.edges}
+        holders = {s.id for s in self.model.scopes() if any(n.id in self.boxes for n in s.nodes)}
+        solid = [
+            (self.planes[n], b) for n, b in self.boxes.items() if n not in self.frames | holders
+        ]
         for name, source, target in wanted:
-            if name in have or source not in self.boxes or target not in self.boxes:
+            one, two = self._box(source), self._box(target)
+            plane = self.planes.get(source, self.planes.get(target, 0))
+            if name in have or one is None or two is None:
                 continue
-            points = connected(self.boxes[source], self.boxes[target], solid)
-            self.edges.append(Edge(element=name, waypoints=points))
+            if self.planes.get(target, plane) != plane:
+                continue
+            points = connected(one, two, [b for p, b in solid if p == plane], flow=flow)
+            self.edges.append(in_plane(Edge(element=name, waypoints=points), plane))
+
+    def _box(self, name: str) -> Box | None:
+        """The box of a shape, or the middle of a line as a box without size."""
+        if name in self.boxes:
+            return self.boxes[name]
+        edge = next((e for e in self.edges if e.element == name and len(e.waypoints) > 1), None)
+        if edge is None:
+            return None
+        at = (len(edge.waypoints) - 1) // 2
+        (ax, ay), (bx, by) = edge.waypoints[at : at + 2]
+        return ((ax + bx) / 2, (ay + by) / 2, 0.0, 0.0)
 
     def _fits(self, edge: Edge, source: str, target: str) -> bool:
         for name, point in ((source, edge.waypoints[0]), (target, edge.waypoints[-1])):
@@ -223,6 +314,11 @@ class _Completion:
     def _again(self, name: str) -> Iterable[Box]:
         """All boxes of an element, in whatever plane."""
         return (s.bounds for s in self.shapes if s.element == name)
+
+
+def _association(thing: Artifact) -> Iterator[tuple[str, str, str]]:
+    if thing.artifact_kind == "association" and thing.source and thing.target:
+        yield thing.id, thing.source, thing.target
 
 
 def _holds(outer: Box, inner: Box) -> bool:

@@ -10,6 +10,7 @@ _BEND = 3.0
 _LENGTH = 0.45
 _CROSSING = 2.6
 _SHARED_PORT = 5.0
+_SHARED_BRANCH = 6.0
 _SWAP = 30.0
 _ODD_PORT = 2.0
 _OFFSETS = (0.0, 20.0, -20.0, 36.0, -36.0, 10.0, -10.0, 28.0, -28.0)
@@ -272,6 +273,8 @@ def _cost(
         taken = cell.ports.get((side, 0.0))
         if taken is not None and taken != way:
             cost += _SHARED_PORT
+        elif taken == "out" and cell.kind == "gateway" and link.label is not None:
+            cost += _SHARED_BRANCH  # two labels beside one line cannot be told apart
         if side in ("top", "bottom") and cell.kind != "gateway":
             cost += _ODD_PORT if way == "in" or not link.back else _ODD_PORT / 4
     if link.back and path.source_side == "bottom":

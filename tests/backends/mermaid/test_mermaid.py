@@ -13,10 +13,10 @@ from cli_cases import LINEAR, orgflowc
 from hostile_labels import HOSTILE, hostile_model
 from node_tools import NodeChild, tool
 from orgflow.backends.mermaid import flowchart as flowchart_module
-from orgflow.backends.mermaid.flowchart import flowchart, quoted
+from orgflow.backends.mermaid.flowchart import flowchart, quoted, too_large
 
 from orgflow_ir.minimal import minimal_models
-from orgflow_ir.model import Artifact, Flow, Model, Process, Task
+from orgflow_ir.model import Artifact, DataFlow, DataObject, Flow, Model, Process, Task
 
 SCRIPT = Path(__file__).with_name("mermaid_parser.cjs")
 PACKAGES = {"mermaid": "11.12.0", "jsdom": "26.1.0"}
@@ -129,6 +129,36 @@ def test_a_chart_that_is_too_large_by_default_says_so(
     said = flowchart(line("a", "b", "c"))
     assert "maxEdges above 1 and maxTextSize above 1\n" in said
     assert len(parsed(mermaid, said)["links"]) == 2
+
+
+def test_a_chart_that_is_too_large_is_a_warning() -> None:
+    tasks = "".join(f'<task id="t{n}"/>' for n in range(503))
+    flows = "".join(
+        f'<sequenceFlow id="g{n}" sourceRef="t{n}" targetRef="t{n + 1}"/>' for n in range(502)
+    )
+    text = LINEAR.replace('<task id="ship"', tasks + flows + '<task id="ship"')
+    done = orgflowc("compile", "-", "--from", "bpmn", "--target", "mermaid", stdin=text)
+    assert done.code == 0
+    assert "warning OF496 [large-chart]" in done.err
+    assert "by default: maxEdges (500)\n" in done.err
+    small = orgflowc("compile", "-", "--from", "bpmn", "--target", "mermaid", stdin=LINEAR)
+    assert "OF496" not in small.err
+    assert too_large(flowchart(line("x" * 60_000))) == ("maxTextSize (50,000)",)
+
+
+def test_a_data_object_is_drawn_once(mermaid: NodeChild) -> None:
+    data = (
+        DataObject(id="do", data_kind="object"),
+        DataObject(id="ref", name="Paper", data_kind="reference", ref="do"),
+        DataObject(id="lone", name="Lone", data_kind="object"),
+    )
+    reads = DataFlow(id="df", source="do", target="t")
+    process = Process(id="P", nodes=(Task(id="t"),), data_objects=data, data_flows=(reads,))
+    note = Artifact(id="n", artifact_kind="annotation", text="A note")
+    answer = parsed(mermaid, flowchart(Model(id="M", processes=(process,), artifacts=(note,))))
+    assert sorted(shown(t) for t in answer["nodes"].values()) == ["A note", "Lone", "Paper", "t"]
+    ends = {v: k for k, v in answer["nodes"].items()}
+    assert [link[:2] for link in answer["links"]] == [[ends["Paper"], ends["t"]]]
 
 
 def test_ids_of_the_model_are_not_used() -> None:
