@@ -16,8 +16,9 @@ from orgflow_ir.contracts import Artifact, Backend, Frontend
 from orgflow_ir.diagnostics import Severity
 from orgflow_ir.model import Model
 from orgflow_ir.pass_manager import AfterEach, Pass, PassContext, PassManager, Stage
+from orgflow_ir.plugin_faults import emitted, is_ours, parsed, sniffed
 from orgflow_ir.plugins import Registry
-from orgflow_ir.rules import UnknownFormat, UnreadableInput
+from orgflow_ir.rules import BrokenPlugin, UnknownFormat, UnreadableInput
 from orgflow_ir.source import SourceFile
 
 MOST_BYTES = 256 * 1024 * 1024
@@ -113,7 +114,7 @@ def load(
     if frontend is None:
         return None
     ctx.options = {**ctx.options, "diagram": diagram}
-    return frontend.parse(source, ctx)
+    return parsed(frontend, source, ctx)
 
 
 def only_process(model: Model, wanted: str) -> Model:
@@ -157,7 +158,9 @@ def choose_frontend(
         return frontends[from_]
     fitting = [f for f in frontends.values() if source.suffix in f.suffixes]
     if len(fitting) > 1:
-        fitting = [f for f in fitting if f.sniff(source)]
+        fitting = [f for f in fitting if sniffed(f, source, ctx)]
+    if len(fitting) > 1 and any(is_ours(f) for f in fitting):
+        fitting = _ours_first(source, fitting, ctx)
     if len(fitting) == 1:
         return fitting[0]
     if fitting:
@@ -170,6 +173,25 @@ def choose_frontend(
         help=f"name the format: --from {' | '.join(frontends)}",
     )
     return None
+
+
+def _ours_first(
+    source: SourceFile, fitting: Sequence[Frontend], ctx: PassContext
+) -> list[Frontend]:
+    """Frontends that ship with orgflow, where outside ones claim the same file: OF001 as info."""
+    ours = [f for f in fitting if is_ours(f)]
+    others = [f for f in fitting if not is_ours(f)]
+    for frontend in others:
+        plugin = ctx.registry.plugin_of(frontend) if ctx.registry is not None else None
+        of = f" of plugin `{plugin}`" if plugin is not None else ""
+        ctx.emit(
+            BrokenPlugin,
+            f"frontend `{frontend.name}`{of} claims {source.path} as well, which "
+            f"`{' and '.join(f.name for f in ours)}` reads",
+            help=f"read it with --from {frontend.name}",
+            severity=Severity.INFO,
+        )
+    return ours
 
 
 def choose_backend(name: str, registry: Registry) -> Backend:
@@ -249,8 +271,7 @@ def compile_model(
         )  # fmt: skip
         if legal is None:
             return None
-        artifacts = backend.emit(legal, ctx)
-    return None if ctx.has_errors else artifacts
+        return emitted(backend, legal, ctx)
 
 
 def lower_model(

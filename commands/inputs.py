@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping
 from orgflow.commands.driver import InputError, read_source
 
 from orgflow_ir.contracts import Frontend
+from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.plugin_faults import sniffed
 
 _LEFT_OUT = frozenset({"node_modules", "__pycache__", "build", "dist", "venv"})
 
@@ -51,4 +53,4 @@ def _is_model(path: str, frontends: Mapping[str, Frontend]) -> bool:
         source = read_source(path)
     except InputError:
         return False
-    return any(f.sniff(source) for f in fitting)
+    return any(sniffed(f, source, PassContext()) for f in fitting)

@@ -11,6 +11,7 @@ from orgflow.commands.completing import frontends, reporters
 from orgflow.commands.driver import UnknownName, choose_backend, suggestion
 
 from orgflow_ir.contracts import Backend
+from orgflow_ir.pass_manager import PassContext
 from orgflow_ir.plugins import Registry
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -58,7 +59,7 @@ def resolve_target(text: str, registry: Registry) -> tuple[Backend, dict[str, st
     try:
         backend = choose_backend(target.name, registry)
     except UnknownName as error:
-        raise click.UsageError(str(error)) from None
+        raise click.UsageError(str(error) + _broken(registry)) from None
     known = backend.target.options
     for key, value in target.options.items():
         if key not in known:
@@ -71,6 +72,13 @@ def resolve_target(text: str, registry: Registry) -> tuple[Backend, dict[str, st
                 f"it is one of: {', '.join(known[key])}"
             )
     return backend, dict(target.options)
+
+
+def _broken(registry: Registry) -> str:
+    """What is told of broken plugins, one of which may be what was asked for: a line each."""
+    ctx = PassContext()
+    registry.report_broken(ctx)
+    return "".join(f"\n{d.severity} {d.code} [{d.name}]: {d.message}" for d in ctx.diagnostics)
 
 
 def process_option(function: F) -> F:

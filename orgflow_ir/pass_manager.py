@@ -69,13 +69,23 @@ class PassContext:
         """
         if isinstance(element, Element):
             loc = loc or element.loc
+            element = element.id
+        if not (
+            isinstance(message, str)
+            and isinstance(element, str | None)
+            and isinstance(help, str | None)
+        ):  # a plugin's; reporters take text
+            message, element, help = _text(message), _text(element), _text(help)
+        consequence = self.target.consequences.get(rule.code) if self.target is not None else None
+        if consequence is not None and self.target is not None:
+            related = (*related, Related(message=f"on {self.target.name} {consequence}"))
         # Not validated: all parts are typed, and building the validator takes more than a compile.
         diagnostic = Diagnostic.model_construct(
             code=rule.code,
             name=rule.name,
             severity=self.severities.get(rule.code, severity or rule.severity),
-            message=message,
-            element=element.id if isinstance(element, Element) else element,
+            message=message or "",
+            element=element,
             loc=loc,
             related=tuple(related),
             trace=tuple(trace),
@@ -99,6 +109,10 @@ class PassContext:
     def has_errors(self) -> bool:
         """Whether anything found so far is an error."""
         return any(d.severity is Severity.ERROR for d in self.diagnostics)
+
+
+def _text(value: object) -> str | None:
+    return value if value is None or isinstance(value, str) else str(value)
 
 
 @dataclass(frozen=True)
@@ -144,8 +158,8 @@ class PassManager:
             before = model
             ctx.current = item.name
             try:
-                model = item.run(model, ctx)
-            except Exception as error:  # noqa: BLE001  # a broken pass must not hide what the others found
+                model = _model(item.run(model, ctx), item, before, ctx)
+            except (Exception, SystemExit) as error:  # noqa: BLE001  # a broken pass must not hide what the others found
                 import traceback
 
                 where = traceback.extract_tb(error.__traceback__)[-1]
@@ -162,6 +176,20 @@ class PassManager:
             for hook in self.after_each:
                 hook(item, model, time.perf_counter() - started)
         return model
+
+
+def _model(result: object, item: Pass, before: Model, ctx: PassContext) -> Model:
+    """What a pass gave; OF901 and the model it was given where that is no model."""
+    if isinstance(result, Model):
+        return result
+    said = repr(result)
+    said = said if len(said) <= 60 else f"{said[:60]}…"
+    ctx.emit(
+        CrashedPass,
+        f"pass `{item.name}` gave {said}, which is no model",
+        help="let its `run` return a model; the other passes' findings are complete",
+    )
+    return before
 
 
 def verifying() -> bool:

@@ -1,13 +1,21 @@
-"""Whether what a plugin registers can be used: looked at once, so that nothing fails later."""
+"""Whether what a plugin registers can be used, and what its frontends and backends do at work."""
 
 from __future__ import annotations
 
+import contextlib
 import inspect
+import os
+import sys
+from collections.abc import Callable
+from pathlib import PurePosixPath, PureWindowsPath
 from typing import Any
 
-from orgflow_ir.contracts import Agent, Backend, Frontend, Reporter
+from orgflow_ir.contracts import Agent, Artifact, Backend, Frontend, Reporter
 from orgflow_ir.diagnostics import Rule
-from orgflow_ir.pass_manager import Pass, Stage
+from orgflow_ir.model import Model
+from orgflow_ir.pass_manager import Pass, PassContext, Stage
+from orgflow_ir.rules import BrokenPlugin, FaultyLeaf
+from orgflow_ir.source import SourceFile
 from orgflow_ir.target import AddedLowering, Lowering, TargetSpec
 
 
@@ -95,3 +103,143 @@ def _lowering_fault(item: Any) -> str | None:
     if not isinstance(getattr(lowering, "consumes", None), tuple):
         return f"`{name}`, whose `consumes` is no tuple"
     return None
+
+
+# -- at work ---------------------------------------------------------------------------------------
+
+
+def is_ours(leaf: object) -> bool:
+    """Whether a leaf ships with orgflow."""
+    return f"{type(leaf).__module__}.".startswith(("orgflow.", "orgflow_ir."))
+
+
+def parsed(frontend: Frontend, source: SourceFile, ctx: PassContext) -> Model | None:
+    """What a frontend makes of a file, or `None` after an error: OF903 where an outside one fails
+    or gives what is no model, and where any gives none and no reason."""
+    done, model = _tried(frontend, lambda: frontend.parse(source, ctx), ctx)
+    if isinstance(model, Model):
+        return model
+    if not done:
+        return None
+    if model is not None:
+        _faulty(frontend, f"gave {_shown(model)}, which is no model", ctx)
+    elif not ctx.has_errors:
+        _faulty(frontend, f"gave no model of {source.path} and no reason", ctx)
+    return None
+
+
+def sniffed(frontend: Frontend, source: SourceFile, ctx: PassContext) -> bool:
+    """Whether a frontend says that it reads a file; OF001 and no where an outside one fails."""
+    if is_ours(frontend):
+        return frontend.sniff(source)
+    try:
+        with contextlib.redirect_stdout(sys.stderr):
+            return bool(frontend.sniff(source))
+    except (Exception, SystemExit) as error:  # noqa: BLE001  # it must not end the program
+        _debug(error)
+        ctx.emit(
+            BrokenPlugin,
+            f"{_named(frontend, ctx)} cannot say whether {source.path} is in its format, and is "
+            f"left out: `sniff` failed with {_told(error)}",
+            help=_HELP,
+        )
+        return False
+
+
+def emitted(backend: Backend, model: Model, ctx: PassContext) -> tuple[Artifact, ...] | None:
+    """What a backend makes of a model, or `None` after an error: OF903 where an outside one fails,
+    and where any gives something that cannot be written."""
+    done, artifacts = _tried(backend, lambda: backend.emit(model, ctx), ctx)
+    if not done or ctx.has_errors:
+        return None
+    wrong = artifacts_fault(artifacts)
+    if wrong is not None:
+        _faulty(backend, wrong, ctx)
+        return None
+    return tuple(artifacts)
+
+
+def artifacts_fault(artifacts: Any) -> str | None:
+    """What is wrong with the result of `emit`, as what the backend did, or `None`."""
+    if not isinstance(artifacts, tuple | list):
+        return f"gave {_shown(artifacts)}, which is no tuple of `Artifact`"
+    if not artifacts:
+        return "gave no file and no reason"
+    for artifact in artifacts:
+        if not isinstance(artifact, Artifact):
+            return f"gave {_shown(artifact)}, which is no `Artifact`"
+        path, text = artifact
+        if not isinstance(path, str) or not isinstance(text, str):
+            return f"gave {_shown(artifact)}, whose path and text are not both text"
+        if (wrong := _path_fault(path)) is not None:
+            return f"gave a file with the path {_shown(path)}, {wrong}"
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            at = text.count("\n", 0, error.start) + 1
+            return (
+                f"gave a file `{path}` that cannot be written as UTF-8: {error.reason}, line {at}"
+            )
+    paths = [a.path.lower() for a in artifacts]
+    twice = (
+        next((p for p in paths if paths.count(p) > 1), None)
+        if len(set(paths)) < len(paths)
+        else None
+    )
+    return f"gave two files with the path `{twice}`" if twice is not None else None
+
+
+def _path_fault(path: str) -> str | None:
+    windows = PureWindowsPath(path)
+    if windows.drive or windows.root or ".." in windows.parts or not PurePosixPath(path).name:
+        return "which is not inside the output folder"
+    return None if path.isprintable() else "which not every file system takes"
+
+
+def _tried(leaf: Any, call: Callable[[], Any], ctx: PassContext) -> tuple[bool, Any]:
+    """Whether a call went through, and what it gave. Faults of our own go on to the command line,
+    which tells them as such."""
+    if is_ours(leaf):
+        return True, call()
+    try:
+        with contextlib.redirect_stdout(sys.stderr):  # ours is for the artifact
+            return True, call()
+    except MemoryError:
+        raise
+    except (Exception, SystemExit) as error:  # noqa: BLE001  # it must not end the program
+        _debug(error)
+        _faulty(leaf, f"failed with {_told(error)} (ORGFLOW_DEBUG=1 shows where)", ctx)
+        return False, None
+
+
+_HELP = "update or uninstall the package that provides it"
+
+
+def _faulty(leaf: Frontend | Backend, what: str, ctx: PassContext) -> None:
+    ctx.emit(FaultyLeaf, f"{_named(leaf, ctx)} {what}", help=_HELP if not is_ours(leaf) else None)
+
+
+def _named(leaf: Frontend | Backend, ctx: PassContext) -> str:
+    """A leaf with its plugin, where that has another name."""
+    kind = "frontend" if isinstance(leaf, Frontend) else "backend"
+    owner = ctx.registry.plugin_of(leaf) if ctx.registry is not None else None
+    return f"{kind} `{leaf.name}`" + (f" of plugin `{owner}`" if owner is not None else "")
+
+
+def _told(error: BaseException) -> str:
+    return f"{type(error).__name__}: {' '.join(str(error).split()) or 'no message'}"
+
+
+def _shown(value: object) -> str:
+    try:
+        text = repr(value)
+    except Exception as error:  # noqa: BLE001  # the plugin's own
+        return f"a `{type(value).__name__}` whose `repr` failed with {_told(error)}"
+    return text if len(text) <= 60 else f"{text[:60]}…"
+
+
+def _debug(error: BaseException) -> None:
+    if os.environ.get("ORGFLOW_DEBUG") == "1":
+        import traceback
+
+        traceback.print_exception(error)

@@ -133,6 +133,12 @@ class Registry:
                 help="update or uninstall the package that provides it",
             )
 
+    def plugin_of(self, leaf: Frontend | Backend) -> str | None:
+        """The name of the outside plugin that a frontend or a backend came with."""
+        hook = "orgflow_frontends" if isinstance(leaf, Frontend) else "orgflow_backends"
+        owner = self._owners.get((hook, leaf.name))
+        return None if _ours(owner) else owner
+
     def _items(self, hook: str, kind: Any) -> Iterator[tuple[str, Any]]:
         """What every plugin gives to a hook, each item with its owner: ours first. A plugin whose
         hook fails is left out, an item of it that cannot be used as well."""

@@ -9,7 +9,7 @@ class BrokenPlugin(Rule):
     """
     What it finds
         An installed plugin could not be loaded, or registered something its hook does not take,
-        or something under a name that is taken.
+        or something under a name that is taken, or cannot say whether a file is in its format.
     Why it is wrong
         What the message names is missing from this run; everything else works.
     Example
@@ -114,7 +114,7 @@ class FaultySuppression(Rule):
 class CrashedPass(Rule):
     """
     What it finds
-        A pass of the compiler (or of a plugin) failed with an exception.
+        A pass of the compiler (or of a plugin) failed with an exception, or gave no model.
     Why it is wrong
         It is a defect of that pass, not of your model; what the other passes found is shown.
     Example
@@ -145,6 +145,25 @@ class InvalidAfterPass(Rule):
     severity = Severity.ERROR
 
 
+class FaultyLeaf(Rule):
+    """
+    What it finds
+        A frontend or a backend failed with an exception, or gave something that is no model or no
+        file.
+    Why it is wrong
+        It is a defect of that frontend or backend (or of the plugin it came with), not of your
+        model; nothing was written.
+    Example
+        A plugin's backend whose `emit` forgets to return its files.
+    Instead
+        Report it to whoever makes the plugin named, or uninstall the package that provides it.
+    """
+
+    code = "OF903"
+    name = "faulty-leaf"
+    severity = Severity.ERROR
+
+
 CORE_RULES: tuple[type[Rule], ...] = (
     BrokenPlugin,
     UnreadableInput,
@@ -154,4 +173,5 @@ CORE_RULES: tuple[type[Rule], ...] = (
     FaultySuppression,
     CrashedPass,
     InvalidAfterPass,
+    FaultyLeaf,
 )

@@ -80,7 +80,8 @@ class AddedLowering(NamedTuple):
 class TargetSpec:
     """A target: its legality table (longest dotted prefix wins, undeclared is illegal), derived
     constructs, lowerings in order, and options with their default and allowed values. What does not
-    run (`executes`: a drawing, a document) is made of models with flow errors, too."""
+    run (`executes`: a drawing, a document) is made of models with flow errors, too. `consequences`
+    says by the code of a finding what it does on this target."""
 
     name: str
     constructs: Mapping[str, Legality]
@@ -89,6 +90,7 @@ class TargetSpec:
     options: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     wants_diagram: bool = False
     executes: bool = True
+    consequences: Mapping[str, str] = field(default_factory=dict)
 
     def legality(self, construct: str) -> Legality:
         """The verdict on a construct by its longest declared prefix."""

@@ -57,7 +57,8 @@ def check_backend(
     `models`), with hostile labels, and with each of its options.
 
     What its table calls legal must be emitted, twice and under other hash seeds with the same
-    bytes, to paths that are relative and unique; what it refuses must be refused with a 4xx error
+    bytes that tell models and their tasks apart, to paths that are relative and unique, and
+    `emit` itself writes no file; what it refuses must be refused with a 4xx error
     that names the element. Lowerings must lower their measure, and unless they say what they lose
     leave the same runs. With `reads_back`, that frontend must give back the model that was
     emitted. With `runs`, a backend that has a runner must do on its engine what the models mean.

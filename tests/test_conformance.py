@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import gettempdir
 from typing import Any, ClassVar
 
 import pytest
@@ -98,6 +101,16 @@ def named(model: Model) -> str:
     return model.processes[0].nodes[1].name
 
 
+def without_last(model: Model) -> str:
+    return " ".join(n.name for p in model.processes for n in p.nodes[:-1])
+
+
+def writes(model: Model) -> tuple[Artifact, ...]:
+    with suppress(OSError), open(os.path.join(gettempdir(), "orgflow-conformance"), "w") as file:
+        file.write("x")
+    return (Artifact("a", model.to_json()),)
+
+
 @pytest.mark.parametrize(
     ("fields", "said"),
     [
@@ -113,6 +126,9 @@ def named(model: Model) -> str:
         (emits(lambda m: (Artifact(named(m), ""),)), "every file system takes"),
         (emits(lambda m: (Artifact("A", ""), Artifact("a", ""))), "two files have one path"),
         (emits(lambda m: (Artifact(named(m).encode("ascii").decode(), ""),)), "UnicodeEncodeError"),
+        (emits(lambda m: (Artifact("a", "same"),)), "gives the same text for all of 2"),
+        (emits(lambda m: (Artifact("a", without_last(m)),)), "leaves out a task: `Do LastOfAll`"),
+        (emits(lambda m: writes(m)), "`emit` writes to disk itself: "),
         (says("It is wrong"), "begins with a capital letter"),
         (says("it is wrong."), "without a full stop"),
         (says("one\ntwo"), "is not one line"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import textwrap
@@ -11,7 +12,9 @@ from typing import Any
 
 import pytest
 from cli_cases import LINEAR, orgflowc
+from orgflow.commands.driver import compile_model, load
 
+from orgflow_ir.diagnostics import Severity
 from orgflow_ir.model import Model
 from orgflow_ir.pass_manager import PassContext
 from orgflow_ir.plugins import Registry, RegistryError
@@ -338,7 +341,8 @@ def test_a_plugin_that_fails_at_work_is_named(tmp_path: Path, model: Path) -> No
     code = PLUGIN.replace("names = [n.label", "names = [n.lable")
     ran = orgflowc("compile", model, "--target", "names", env=install(tmp_path / "s", "acme", code))
     assert (ran.code, ran.out) == (2, "")
-    assert "the plugin `acme` failed: AttributeError" in ran.err
+    said = " ".join(ran.err.split())
+    assert "error OF903 [faulty-leaf] backend `names` of plugin `acme` failed with Attri" in said
     assert "Traceback" not in ran.err
 
 
@@ -448,3 +452,157 @@ def test_a_broken_plugin_is_reported_by_name() -> None:
     ctx = PassContext(registry=broken)
     broken.report_broken(ctx)
     assert [(d.code, d.severity.value) for d in ctx.diagnostics] == [("OF001", "warning")]
+
+
+# -- plugins that fail at work -----------------------------------------------------------------
+
+FRONTEND = (
+    HEAD
+    + """
+from orgflow_ir.contracts import Frontend
+import sys
+
+class Acme(Frontend):
+    name = "acme"
+    suffixes = (".bpmn", ".acme")
+
+    def parse(self, source, ctx):
+        PARSE
+
+    def sniff(self, source):
+        SNIFF
+
+@hookimpl
+def orgflow_frontends():
+    return [Acme()]
+"""
+)
+
+
+def frontend(parse: str = "return 5", sniff: str = "return True") -> str:
+    return FRONTEND.replace("PARSE", parse).replace("SNIFF", sniff)
+
+
+def emitting(result: str) -> str:
+    names = BACKEND.replace("CHANGED", "Names()").replace(
+        '{"task": Legal()}', '{"task": Legal(), "event": Legal(), "flow": Legal()}'
+    )
+    return names.replace('return (Artifact("names.txt", ""),)', result)
+
+
+EMITTED = {
+    "import sys; sys.exit(0)": "failed with SystemExit: 0",
+    "return None": "gave None, which is no tuple of `Artifact`",
+    "return 'text'": "gave 'text', which is no tuple of `Artifact`",
+    "return (1, 2)": "gave 1, which is no `Artifact`",
+    "return ()": "gave no file and no reason",
+    "return (Artifact('a', 5),)": "whose path and text are not both text",
+    "return (Artifact('a', 'x\\n\\ud800'),)": "cannot be written as UTF-8: surrogates not allowed",
+    "return (Artifact('../../evil.txt', ''),)": "which is not inside the output folder",
+    "return (Artifact('/evil.txt', ''),)": "which is not inside the output folder",
+    "return (Artifact('..\\\\evil.txt', ''),)": "which is not inside the output folder",
+    "return (Artifact('', ''),)": "which is not inside the output folder",
+    "return (Artifact('a', ''), Artifact('A', ''))": "gave two files with the path `a`",
+}
+
+
+@pytest.mark.parametrize("result", EMITTED)
+def test_a_backend_that_gives_no_files(
+    result: str, tmp_path: Path, model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(tmp_path / "site", "acme", emitting(result))
+    monkeypatch.syspath_prepend(tmp_path / "site")
+    forget(monkeypatch)
+    registry = Registry()
+    ctx = PassContext(registry=registry)
+    found = load(str(model), registry, ctx)
+    assert found is not None
+    assert compile_model(found, registry.backends["names"], ctx) is None
+    (error,) = (d for d in ctx.diagnostics if d.severity is Severity.ERROR)
+    assert error.code == "OF903"
+    assert error.message.startswith("backend `names` of plugin `acme` ")
+    assert EMITTED[result] in error.message
+
+
+@pytest.mark.parametrize("result", ["import sys; sys.exit(0)", "return None"])
+def test_a_backend_that_fails_ends_the_command_with_2(
+    result: str, tmp_path: Path, model: Path
+) -> None:
+    env = install(tmp_path / "site", "acme", emitting(result))
+    ran = orgflowc("compile", model, "--target", "names", "-o", tmp_path / "out" / "", env=env)
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.count("OF903") == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_frontend_that_exits_or_gives_no_model(tmp_path: Path) -> None:
+    mine = tmp_path / "order.acme"
+    mine.write_text("order")
+    for number, (parse, said) in enumerate(
+        {
+            "sys.exit(0)": "frontend `acme` of plugin `acme` failed with SystemExit: 0",
+            "return 1 / 0": "frontend `acme` of plugin `acme` failed with ZeroDivisionError",
+            "return 5": "frontend `acme` of plugin `acme` gave 5, which is no model",
+            "return None": "frontend `acme` of plugin `acme` gave no model of",
+        }.items()
+    ):
+        env = install(tmp_path / str(number), "acme", frontend(parse))
+        ran = orgflowc("check", mine, env=env)
+        assert ran.code == 2, ran.err
+        assert said in " ".join(ran.err.split())
+        assert ran.err.count("OF903") == 1
+
+
+@pytest.mark.parametrize(
+    ("sniff", "said"),
+    [
+        ("return 1 / 0", "is left out: `sniff` failed with ZeroDivisionError"),
+        ("sys.exit(0)", "is left out: `sniff` failed with SystemExit: 0"),
+        ("return True", "as well, which `bpmn` reads"),
+    ],
+)
+def test_a_built_in_frontend_goes_before_an_outside_one(
+    sniff: str, said: str, tmp_path: Path, model: Path
+) -> None:
+    env = install(tmp_path / "site", "acme", frontend("return 5", sniff))
+    ran = orgflowc("check", model, env=env)
+    assert ran.code == 0, ran.err
+    assert ran.err.count("OF001") == 1
+    assert said in " ".join(ran.err.split())
+    chosen = orgflowc("check", "--from", "acme", model, env=env)
+    assert chosen.code == 2
+    assert "gave 5, which is no model" in " ".join(chosen.err.split())
+
+
+def test_a_pass_that_exits_or_gives_no_model(tmp_path: Path, model: Path) -> None:
+    for number, (body, said) in enumerate(
+        {
+            "import sys; sys.exit(0)": "pass `acme-short` failed: SystemExit: 0",
+            "return None": "pass `acme-short` gave None, which is no model",
+            "return 5": "pass `acme-short` gave 5, which is no model",
+        }.items()
+    ):
+        code = PASS.replace("CHANGED", "Short").replace("return model", body)
+        env = install(tmp_path / str(number), "acme", code)
+        ran = orgflowc("check", model, env=env)
+        assert ran.code == 2
+        assert ran.err.count("OF901") == 1
+        assert said in " ".join(ran.err.split())
+
+
+def test_a_message_that_is_no_text_is_shown_as_text(tmp_path: Path, model: Path) -> None:
+    code = PLUGIN.replace('"`Order` is short", element=model.processes[0]', "5, element=6, help=7")
+    env = install(tmp_path / "site", "acme", code)
+    ran = orgflowc("check", "--format", "json", model, env=env)
+    assert ran.code == 0, ran.err
+    (found,) = (d for d in json.loads(ran.err)["diagnostics"] if d["code"] == "OF299")
+    assert (found["message"], found["element"], found["help"]) == ("5", "6", "7")
+
+
+def test_a_missing_target_is_told_beside_what_is_broken(tmp_path: Path, model: Path) -> None:
+    env = install(tmp_path / "site", "acme", "raise RuntimeError('out of ink')")
+    ran = orgflowc("compile", model, "--target", "pseudo", env=env)
+    assert ran.code == 2
+    assert "no target `pseudo`" in ran.err
+    assert "warning OF001 [broken-plugin]: plugin `acme` cannot be used: RuntimeE" in ran.err
+    assert "OF001" not in orgflowc("compile", model, "--target", "pseudo").err

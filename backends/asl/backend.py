@@ -19,6 +19,10 @@ MAX_FILE = 100
 """Longest file name in characters, without its suffix."""
 
 
+MAX_BYTES = 1024 * 1024
+"""Longest definition of a state machine (AWS Step Functions, "Service quotas")."""
+
+
 class AslBackend(Backend):
     """State machines for AWS Step Functions, one a process."""
 
@@ -41,6 +45,18 @@ class AslBackend(Backend):
         emissions = emit_machines(model, ctx)
         if emissions is None:
             return ()
+        texts = [dumps(emission.definition) for emission in emissions]
+        for emission, text in zip(emissions, texts, strict=True):
+            size = len(text.encode("utf-8", "surrogatepass"))
+            if size > MAX_BYTES:
+                process = emission.sketch.process
+                ctx.emit(
+                    rules.OversizedStateMachine,
+                    f"the state machine of `{process.label}` has {size} bytes, and Step Functions "
+                    f"takes {MAX_BYTES} at most",
+                    element=process,
+                    help="split the process, or shorten its documentation",
+                )
         names: dict[str, None] = {}
         numbers: dict[str, int] = {}
         for emission in emissions:
@@ -51,8 +67,7 @@ class AslBackend(Backend):
                 name = f"{base}-{numbers[base]}"
             names[name] = None
         return tuple(
-            Artifact(f"{name}.asl.json", dumps(emission.definition))
-            for name, emission in zip(names, emissions, strict=True)
+            Artifact(f"{name}.asl.json", text) for name, text in zip(names, texts, strict=True)
         )
 
 

@@ -17,7 +17,7 @@ _FIELDS = {
     "Pass": {"Parameters", "Result", "ResultPath"},
     "Task": {"Resource", "Parameters", "ResultPath", "TimeoutSeconds", "Catch"},
     "Choice": {"Choices", "Default"},
-    "Wait": {"Seconds", "Timestamp"},
+    "Wait": {"Seconds", "Timestamp", "TimestampPath"},
     "Succeed": set[str](),
     "Fail": {"Error", "Cause"},
     "Parallel": {"Branches", "ResultSelector", "ResultPath", "OutputPath", "Catch"},
@@ -32,6 +32,9 @@ _NEEDED = {
 }  # fmt: skip
 _STEP = r"(?:\.[A-Za-z_][A-Za-z0-9_]*|\[\d+\]|\[\*\])"
 _PATH = re.compile(rf"\${_STEP}*|\$\$(?:\.[A-Za-z]+)+")
+
+_TIMES = ("Seconds", "Timestamp", "TimestampPath")
+"""Of these a Wait state has one."""
 
 
 def problems(definition: Definition) -> Iterator[str]:
@@ -81,8 +84,8 @@ def _state(state: State) -> Iterator[str]:
     ends = ("Next" in state) + ("End" in state)
     if ends != (0 if kind in ("Choice", "Succeed", "Fail") else 1):
         yield "has to have one of `Next` and `End`"
-    if kind == "Wait" and ("Seconds" in state) == ("Timestamp" in state):
-        yield "has to have one of `Seconds` and `Timestamp`"
+    if kind == "Wait" and sum(f in state for f in _TIMES) != 1:
+        yield f"has to have one of {', '.join(f'`{f}`' for f in _TIMES)}"
     for path in _paths(state):
         if not _PATH.fullmatch(path):
             yield f"has `{path}`, which is no path"

@@ -6,11 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from orgflow.backends.asl import gaps, rules, times
+from orgflow.backends.asl.collections import collection_of
 from orgflow.backends.asl.format import Definition, State
 from orgflow.backends.asl.names import error_name
 from orgflow.backends.asl.sketch import branch_fields
 
 from orgflow_ir.decisions import Decision
+from orgflow_ir.diagnostics import Severity
 from orgflow_ir.model import (
     CatalogEntry,
     Event,
@@ -50,6 +52,7 @@ class Leaves:
             for n in scope.nodes
             if isinstance(n, Event) and n.position == "boundary" and n.trigger == "timer"
         }
+        self.notes = gaps.notes_on(model)
         self.callbacks = str(ctx.options.get("tasks", "placeholder")) == "callback"
 
     def state(self, node: Node) -> State:
@@ -65,14 +68,16 @@ class Leaves:
     def _task(self, task: Task) -> State:
         said = gaps.sets(self.setters.get(task.id, []))
         if self.answered(task):
-            state = self._callback(task, said)
+            own = gaps.own_words(task, self.notes.get(task.id, ()))
+            state = self._callback(task, " ".join((said, *own)).strip())
             if task.id in self.limits:
                 state["TimeoutSeconds"] = self.limits[task.id]
             return state
         gaps.report_task(task, self.ctx)
+        own = gaps.own_words(task, self.notes.get(task.id, ()))
         kind = "" if task.task_type == "abstract" else f"{task.task_type.replace('-', ' ')} "
         words = f"Placeholder for a {kind}task: put the Task state that does the work in its place."
-        return self._placeholder(task, gaps.comment(task, words, said))
+        return self._placeholder(task, gaps.comment(task, words, said, *own))
 
     def answered(self, node: Node) -> bool:
         """Whether a task is done by somebody who answers a callback."""
@@ -105,14 +110,15 @@ class Leaves:
         assert loop is not None
         place = self.s.path(node.id)
         state: State = {"Type": "Map", "Comment": gaps.comment(node)}
-        if loop.collection is not None:
-            state["ItemsPath"] = f"$.input.{loop.collection}"
+        collection = collection_of(loop)
+        if collection is not None:
+            state["ItemsPath"] = f"$.input.{collection}"
             self.ctx.emit(
                 rules.OpenItems,
-                f"`{node.label}` is done for each of `{loop.collection}`, which the execution's "
+                f"`{node.label}` is done for each of `{collection}`, which the execution's "
                 "input has to have as a list",
                 element=node,
-                help=f"start the execution with an input that has the list `{loop.collection}`",
+                help=f"start the execution with an input that has the list `{collection}`",
             )
         state["ItemSelector"] = {
             "input.$": "$.input",
@@ -167,16 +173,34 @@ class Leaves:
         if stamp is not None:
             return {**state, "Timestamp": stamp}
         seconds = times.seconds(kind, text)
+        path = times.variable_path(text)
+        if seconds is None and path is not None and kind == "date":
+            # What engines keep for a duration is text such as `PT2H`, which no path reads.
+            field = path.removeprefix("$.input.")
+            self.ctx.emit(
+                rules.OpenDelay,
+                f"how long `{event.label}` waits is read from `{field}`, which the execution's "
+                f"input has to have as a timestamp (RFC 3339)",
+                element=event,
+                help=f"start the execution with an input that has `{field}`",
+            )
+            return {**state, "TimestampPath": path}
         if seconds is None:
             self._open_delay(event, text, "the state waits 0 seconds until it is set")
         return {**state, "Seconds": seconds or 0}
 
     def _open_delay(self, event: Event, text: str, consequence: str) -> None:
-        said = f" (`{one_line(text)}` has no fixed length)" if text.strip() else ""
+        definition, _ = times.timer(event)
+        reason = times.unsaid(definition.timer if definition else None, text)
+        if text.strip():  # the model says something, and it is lost
+            what = f"`{one_line(text)}`, the time that `{event.label}` waits for, {reason}"
+        else:
+            what = f"how long `{event.label}` waits is left open"
         self.ctx.emit(
             rules.OpenDelay,
-            f"how long `{event.label}` waits is left open{said}: {consequence}",
+            f"{what}: {consequence}",
             element=event,
+            severity=Severity.WARNING if text.strip() else None,
             help="give the event an ISO 8601 duration in days or less, or a date with a time zone",
         )
 

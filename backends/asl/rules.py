@@ -8,7 +8,8 @@ from orgflow_ir.diagnostics import Rule, Severity
 class PlaceholderState(Rule):
     """
     What it finds
-        A task of which the model says the name but not what does it.
+        A task of which the model says the name but not what does it, or of which it says a script
+        or a binding of another engine that no state can run.
     Why it is wrong
         It became a Pass state that does nothing, so the state machine runs, but no work is done.
     Example
@@ -63,8 +64,9 @@ class UnnamedBranch(Rule):
 class OpenDelay(Rule):
     """
     What it finds
-        A timer event without a time that a Wait state or a timeout can keep: none at all, words, a
-        variable, or months and years, which have no fixed length.
+        A timer event without a time that a Wait state or a timeout can keep: none at all, or (as a
+        warning) words, months and years, which have no fixed length, a repetition, a negative time,
+        a time without a zone, or an expression. A plain variable is read from the input.
     Why it is wrong
         The Wait state waits 0 seconds, or the timeout never comes, until the time is set.
     Example
@@ -173,6 +175,24 @@ class OpenItems(Rule):
     severity = Severity.INFO
 
 
+class OversizedStateMachine(Rule):
+    """
+    What it finds
+        A process whose state machine is longer than the 1 MiB (1,048,576 bytes) that Step Functions
+        takes as a definition.
+    Why it is wrong
+        AWS refuses to create it.
+    Example
+        A process of some thousand tasks with long documentation.
+    Instead
+        Split the process and compile its parts, or shorten the documentation.
+    """
+
+    code = "OF479"
+    name = "oversized-state-machine"
+    severity = Severity.ERROR
+
+
 class FaultyStateMachine(Rule):
     """
     What it finds
@@ -200,5 +220,6 @@ ASL_RULES: tuple[type[Rule], ...] = (
     LoneBranch,
     OutsideStart,
     OpenItems,
+    OversizedStateMachine,
     FaultyStateMachine,
 )

@@ -150,6 +150,7 @@ def _put_stubs(definition: Definition, emission: Emission) -> dict[str, str]:
     for name, state in all_states(definition):
         if state["Type"] == "Wait":
             state.pop("Timestamp", None)
+            state.pop("TimestampPath", None)
             state["Seconds"] = 0
         elif name in wanted and state["Type"] == "Pass":
             stubs[wanted[name]] = name

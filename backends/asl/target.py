@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from orgflow.backends.asl.names import safe_path
+from orgflow.backends.asl.collections import collection_of
 from orgflow.backends.asl.structure import plan
 from orgflow.backends.asl.times import timer_seconds
 
@@ -79,8 +79,7 @@ def mappable(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
     node = use.element
     if not isinstance(node, Task | SubProcess) or node.loop is None:
         return False
-    named = node.loop.collection
-    return node.loop.until is None and named is not None and safe_path((named,))
+    return node.loop.until is None and collection_of(node.loop) is not None
 
 
 _NO_STATE = "no state does this"
@@ -109,7 +108,9 @@ ASL_TARGET = TargetSpec(
             "draw the loop with a gateway and a flow back",
         ),
         "loop.multi-instance": LegalIf(
-            mappable, "it names a collection that a path can read, and never stops early"
+            mappable,
+            "it names its list by one name of ASCII letters (`items` or `${items}`; a number of "
+            "times is no list), and has no condition for stopping early",
         ),
         "event.start.none": Legal(),
         "event.start.message": Legal("an execution that is started from outside"),

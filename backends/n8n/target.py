@@ -51,6 +51,12 @@ _OUTSIDE = "n8n has no trigger for it"
 
 N8N_TARGET = TargetSpec(
     name="n8n",
+    consequences={
+        "OF201": "the execution ends green there: nothing behind it happens, and nobody is told",
+        "OF202": "the execution goes round until the server stops it",
+        "OF203": "every step behind it runs once for each branch that comes",
+        "OF206": "every round is added to one execution, until the server stops it",
+    },
     constructs={
         "task": Legal("a placeholder until it is filled"),
         "activity.compensation": Illegal("n8n cannot undo finished work"),

@@ -7,6 +7,7 @@ from pathlib import PurePosixPath
 
 from orgflow_ir.conformance.emission import context, emit
 from orgflow_ir.conformance.odd_models import odd_models
+from orgflow_ir.conformance.telling import telling_problems
 from orgflow_ir.conformance.words import name_problems, rule_problems, said_problems
 from orgflow_ir.contracts import Artifact, Backend, Frontend
 from orgflow_ir.diagnostics import Diagnostic, Severity
@@ -43,6 +44,8 @@ def backend_problems(
     if spec.name != backend.name:
         problems.append(f"its target is called `{spec.name}`")
     problems += list(_table_problems(spec))
+    models = list(models)
+    problems += telling_problems(backend, models)
     for construct, model in models:
         found = _model_problems(backend, construct, model)
         if not found and reads_back is not None:

@@ -1,0 +1,132 @@
+"""What a state machine cannot say of times, lists and tasks, and what is told and kept of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from asl_models import end, model, on, start, task, timer
+from asl_play import Compiled, Validator, validator
+from orgflow.backends.asl.format import all_states
+from orgflow.commands.driver import compile_model
+
+from orgflow_ir.diagnostics import Severity
+from orgflow_ir.model import Artifact, Binding, Event, Loop, Model
+from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.plugins import Registry
+
+
+@pytest.fixture(scope="module")
+def referee() -> Iterator[Validator]:
+    with validator() as found:
+        yield found
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "reason"),
+    [
+        ("duration", "P1M", "has no fixed length"),
+        ("duration", "P2Y", "has no fixed length"),
+        ("cycle", "R3/PT10M", "is a repetition"),
+        ("duration", "R3/PT10M", "is a repetition"),
+        ("duration", "-PT5M", "is negative"),
+        ("duration", "PT-5M", "is negative"),
+        ("duration", "P2000D", "is longer than"),
+        ("duration", "5 minutes", "is no ISO 8601 duration"),
+        (
+            "duration",
+            "${wait}",
+            "is read from data, and nothing says that it would be a number of seconds",
+        ),
+        ("date", "2030-01-31T10:00:05", "has no time zone"),
+        ("date", "tomorrow", "is no date with a time zone"),
+        ("date", "${now() + 1}", "is read from data"),
+    ],
+)
+def test_a_wait_that_cannot_be_said_is_a_warning(
+    kind: str, text: str, reason: str, registry: Registry
+) -> None:
+    wait = Event(id="w", name="Wait", position="catch", **timer(text, kind))
+    made = Compiled(model([start(), wait, end()], "s>w w>e"), registry)
+    (told,) = made.told("OF473")
+    assert told.severity is Severity.WARNING
+    assert told.message.startswith(f"`{text}`, the time that `Wait` waits for, {reason}")
+    assert dict(all_states(made.definitions[0]))["Wait"]["Seconds"] == 0
+
+
+def test_a_date_in_a_variable_is_read_from_the_input(
+    registry: Registry, referee: Validator
+) -> None:
+    wait = Event(id="w", name="Wait", position="catch", **timer("${due}", "date"))
+    made = Compiled(model([start(), wait, end()], "s>w w>e"), registry)
+    assert referee.problems(made.definitions[0]) == []
+    assert dict(all_states(made.definitions[0]))["Wait"]["TimestampPath"] == "$.input.due"
+    (told,) = made.told("OF473")
+    assert told.severity is Severity.INFO
+    assert "`due`" in told.message
+
+
+def test_a_wait_without_a_time_stays_an_info(registry: Registry) -> None:
+    wait = Event(id="w", name="Wait", position="catch", **on("timer"))
+    made = Compiled(model([start(), wait, end()], "s>w w>e"), registry)
+    (told,) = made.told("OF473")
+    assert told.severity is Severity.INFO
+
+
+def emitted(found: Model, registry: Registry) -> PassContext:
+    ctx = PassContext(registry=registry)
+    compile_model(found, registry.backends["asl"], ctx)
+    return ctx
+
+
+def test_a_definition_longer_than_aws_takes_is_an_error(registry: Registry) -> None:
+    tasks = [task(f"t{i}", doc="x" * 1900) for i in range(600)]
+    text = "s>t0 " + " ".join(f"t{i}>t{i + 1}" for i in range(599)) + " t599>e"
+    ctx = emitted(model([start(), *tasks, end()], text), registry)
+    (told,) = (d for d in ctx.diagnostics if d.severity is Severity.ERROR)
+    assert told.code == "OF479"
+    assert "takes 1048576 at most" in told.message
+    small = emitted(model([start(), task("t", doc="x" * 1900), end()], "s>t t>e"), registry)
+    assert not small.has_errors
+
+
+def test_what_the_model_says_of_a_task_is_kept(registry: Registry, referee: Validator) -> None:
+    code = "x = 1; // one\ny = 2;"
+    script = task("t", task_type="script", binding=Binding(
+        kind="script", target="javascript", text=code + " " * 9 + "z" * 5000
+    ))  # fmt: skip
+    own = "{http://camunda.org/schema/1.0/bpmn}"
+    service = task("u", task_type="service", extra=((f"@{own}class", "com.acme.X"),))
+    found = model([start(), script, service, task("v"), end()], "s>t t>u u>v v>e")
+    (process,) = found.processes
+    note = Artifact(id="n", artifact_kind="annotation", text="Take\ncare")
+    line = Artifact(id="l", artifact_kind="association", source="n", target="u")
+    found = found.replace(processes=(process.replace(artifacts=(note, line)),))
+    made = Compiled(found, registry)
+    assert referee.problems(made.definitions[0]) == []
+    states = dict(all_states(made.definitions[0]))
+    assert f"the script in `javascript`:\n{code}" in states["Task t"]["Comment"]
+    assert len(states["Task t"]["Comment"]) < 2500
+    assert "the binding `class`: class: com.acme.X. Note: Take care" in states["Task u"]["Comment"]
+    first, second, third = made.told("OF470")
+    assert "no state runs the script in `javascript` that the model gives it" in first.message
+    assert "no state runs the binding `class`" in second.message
+    assert "is left open" in third.message
+
+
+@pytest.mark.parametrize("named", ["items", "${items}", "#{ items }"])
+@pytest.mark.parametrize("own", [True, False])
+def test_a_list_named_plainly_or_in_braces(named: str, own: bool, registry: Registry) -> None:
+    extra = () if own else (("@{http://camunda.org/schema/1.0/bpmn}collection", named),)
+    loop = Loop(kind="multi-instance", collection=named if own else None, extra=extra)
+    made = Compiled(model([start(), task("t", loop=loop), end()], "s>t t>e"), registry)
+    assert dict(all_states(made.definitions[0]))["Task t"]["ItemsPath"] == "$.input.items"
+    assert "`items`" in made.told("OF478")[0].message
+
+
+@pytest.mark.parametrize("named", ["${order.items}", "${f(x)}", "größe", "", None])
+def test_a_list_that_no_path_reads_is_refused(named: str | None, registry: Registry) -> None:
+    loop = Loop(kind="multi-instance", collection=named)
+    made = Compiled(model([start(), task("t", loop=loop), end()], "s>t t>e"), registry)
+    (told,) = made.told("OF403")
+    assert "one name of ASCII letters" in told.message
