@@ -201,10 +201,10 @@ def follow(page: Path, shell: Shell) -> int:
     return count
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The Python of an environment that a reader of the tutorial installs into."""
-    made = fresh_environment(tmp_path_factory.mktemp("tutorial") / "venv")
+    """The Python of an environment that a reader installs into: the tutorial leaves a plugin."""
+    made = fresh_environment(tmp_path_factory.mktemp("reader") / "venv")
     command = made.parent / "orgflowc"
     command.write_text(f'#!/bin/sh\nexec {made} -m orgflow.cli "$@"\n')
     command.chmod(0o755)
