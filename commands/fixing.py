@@ -108,7 +108,7 @@ class Fixer:
             self._left.append(f"{what}: {error}")
             return None
         after, now = self._check(changed)
-        new = _faults(now) - _faults(found)
+        new = _faults(now) - _told(found)
         cured = _count(now, wanted) < _count(found, wanted)
         if after is None or new or not cured:
             why = "it would not be gone" if after is not None and not new else "there would be more"
@@ -142,6 +142,11 @@ def _faults(found: Sequence[Diagnostic]) -> Counter[Found]:
     return Counter(
         (d.code, d.element) for d in found if d.severity is Severity.ERROR and d.suppressed is None
     )
+
+
+def _told(found: Sequence[Diagnostic]) -> Counter[Found]:
+    """All that was told: a warning of a fault behind others is an error once those are gone."""
+    return Counter((d.code, d.element) for d in found)
 
 
 def _diff(old: SourceFile, new: SourceFile) -> str:

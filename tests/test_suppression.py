@@ -122,7 +122,7 @@ def test_an_error_stays_one_for_compile(folder: Path) -> None:
     text = process(deadlock.replace("ATTRIBUTE", 'orgflow:suppress="OF201: no"'))
     path = write(folder, text.replace("<process ", '<process xmlns:orgflow="urn:orgflow" '))
     assert found(path)[0] == 0
-    ran = orgflowc("compile", path, "--target", "ir")
+    ran = orgflowc("compile", path, "--target", "n8n")
     assert (ran.code, ran.out) == (1, "")
     assert "error OF201" in ran.err
 

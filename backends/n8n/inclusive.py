@@ -56,9 +56,24 @@ def inclusive_joins(
     crowd = _merges_per_cycle(process, graph)
     for join in joins:
         split = pairs.pair_of(join.id)
+        if split is not None and _entered_elsewhere(split, join.id, graph):
+            split = None
         inputs = _bijection(split, join.id, graph, graph.successors) if split is not None else {}
         result[join.id] = _encode(join.id, split, inputs, graph, crowd)
     return result
+
+
+def _entered_elsewhere(split: str, join: str, graph: ControlFlow) -> bool:
+    """Whether a flow leads into the block from outside, past its split: a loop back into a branch
+    brings one token, and a Merge that was run by several before does not fire for it as the join
+    does (found by `verify`)."""
+    first = [f.target for f in graph.flows_out(split) if f.target != join]
+    inside = reach(first, graph.successors, frozenset({join, split}))
+    return any(
+        arc.source not in inside and arc.source != split and arc.source in graph.reachable
+        for node in inside
+        for arc in graph.into[node]
+    )
 
 
 def _encode(
