@@ -56,17 +56,20 @@ def inclusive_joins(
     crowd = _merges_per_cycle(process, graph)
     for join in joins:
         split = pairs.pair_of(join.id)
-        if split is not None and _entered_elsewhere(split, join.id, graph):
-            split = None
+        if split is not None and join.id in graph.cyclic:
+            split = None if _entered_elsewhere(split, join.id, graph) else split
         inputs = _bijection(split, join.id, graph, graph.successors) if split is not None else {}
         result[join.id] = _encode(join.id, split, inputs, graph, crowd)
     return result
 
 
 def _entered_elsewhere(split: str, join: str, graph: ControlFlow) -> bool:
-    """Whether a flow leads into the block from outside, past its split: a loop back into a branch
-    brings one token, and a Merge that was run by several before does not fire for it as the join
-    does (found by `verify`)."""
+    """Whether a flow leads into a block of several tokens from outside, past its split: a loop back
+    into a branch brings one token, and a Merge that was run by several before does not fire for it
+    as the join does (found by `verify`)."""
+    node = graph.nodes[split]
+    if isinstance(node, Gateway) and node.gateway_kind == "exclusive":
+        return False
     first = [f.target for f in graph.flows_out(split) if f.target != join]
     inside = reach(first, graph.successors, frozenset({join, split}))
     return any(
