@@ -6,23 +6,18 @@ rules OF1xx judge it. Ids are unique in a model and come from the source; a lowe
 (`origin`), so that a model read back from another format compares by what it says.
 """
 
-# No `from __future__ import annotations` where values are defined: pydantic would evaluate the text
-# of every annotation again for every class that inherits it.
-
 from collections.abc import Iterator
-from typing import Annotated, Any, Literal
-
-from pydantic import Field
+from typing import Annotated, Any, ClassVar, Literal
 
 from orgflow_ir.diagram import Diagram
 from orgflow_ir.source import SourceLocation
-from orgflow_ir.value import Extra, Value
+from orgflow_ir.value import Extra, MinLength, TaggedBy, Value
 
 
 class Element(Value):
     """What every element has: identity, words, provenance and verbatim extension data."""
 
-    id: str = Field(min_length=1)
+    id: Annotated[str, MinLength(1)]
     name: str = ""
     doc: str = ""
     loc: SourceLocation | None = None
@@ -35,7 +30,7 @@ class Element(Value):
         return " ".join(self.name.split()) or self.id
 
     @property
-    def construct(self) -> str:  # type: ignore[override]  # hides a deprecated pydantic method
+    def construct(self) -> str:
         """Dotted name of what this is, e.g. `gateway.inclusive`: what capability tables speak."""
         return "element"
 
@@ -72,7 +67,7 @@ class Loop(Value):
     extra: Extra = ()
 
     @property
-    def construct(self) -> str:  # type: ignore[override]
+    def construct(self) -> str:
         """`loop.standard`, `loop.multi-instance.parallel`, `loop.multi-instance.sequential`."""
         if self.kind == "standard":
             return "loop.standard"
@@ -99,7 +94,7 @@ class Task(_Activity):
     instantiate: bool = False
 
     @property
-    def construct(self) -> str:  # type: ignore[override]
+    def construct(self) -> str:
         return f"task.{self.task_type}"
 
 
@@ -110,7 +105,7 @@ class CallActivity(_Activity):
     called: str | None = None
 
     @property
-    def construct(self) -> str:  # type: ignore[override]
+    def construct(self) -> str:
         return "call-activity"
 
 
@@ -162,7 +157,7 @@ class Event(Element):
         return "parallel-multiple" if self.parallel_multiple else "multiple"
 
     @property
-    def construct(self) -> str:  # type: ignore[override]
+    def construct(self) -> str:
         tail = "" if self.interrupting else ".non-interrupting"
         return f"event.{self.position}.{self.trigger}{tail}"
 
@@ -184,7 +179,7 @@ class Gateway(Element):
     condition: Expression | None = None
 
     @property
-    def construct(self) -> str:  # type: ignore[override]
+    def construct(self) -> str:
         return f"gateway.{self.gateway_kind}"
 
 
@@ -200,7 +195,7 @@ class Opaque(Element):
     harmless: bool = False
 
     @property
-    def construct(self) -> str:  # type: ignore[override]
+    def construct(self) -> str:
         return "opaque.harmless" if self.harmless else "opaque.illegal"
 
 
@@ -213,7 +208,7 @@ class Flow(Element):
     default: bool = False
 
     @property
-    def construct(self) -> str:  # type: ignore[override]
+    def construct(self) -> str:
         if self.default:
             return "flow.default"
         return "flow.conditional" if self.condition else "flow.sequence"
@@ -287,13 +282,11 @@ class SubProcess(_Scope):
     cancel_remaining: bool = True
 
     @property
-    def construct(self) -> str:  # type: ignore[override]
+    def construct(self) -> str:
         return f"sub-process.{self.flavour}"
 
 
-Node = Annotated[
-    Task | CallActivity | SubProcess | Event | Gateway | Opaque, Field(discriminator="kind")
-]
+Node = Annotated[Task | CallActivity | SubProcess | Event | Gateway | Opaque, TaggedBy("kind")]
 
 
 class Process(_Scope):
@@ -347,6 +340,8 @@ class Model(Element):
 
     `source` names the file. `opaque` holds root elements that are kept but not modelled.
     """
+
+    uncompared: ClassVar[frozenset[str]] = Element.uncompared | {"source"}
 
     source: str = ""
     processes: tuple[Process, ...] = ()

@@ -4,18 +4,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePath
 
-from pydantic import BaseModel, ConfigDict
+from orgflow_ir.value import Value
 
 
-class SourceLocation(BaseModel):
+class SourceLocation(Value):
     """A place in a source file; a format that lacks one of the parts leaves it `None`.
 
     `line` and `column` count from 1, `column` in characters. `span` holds byte offsets
     `(start, end)` into the file as it lies on disk, so that an edit can be made byte-exactly.
     `element` is how the format itself names the place (an XML id, a JSON path).
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     file: str
     line: int | None = None

@@ -48,9 +48,10 @@ DEADLOCK = """\
 
 
 def interruptible() -> None:
-    """In a child before it starts: Ctrl-C counts, also where the tests run in the background, whose
-    shell makes its children deaf to it."""
+    """In a child before it starts: Ctrl-C counts, and so does a terminal that is closed, also where
+    the tests run in the background or under `nohup`, which make their children deaf to them."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import copy
+import os
+import pickle
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from orgflow_ir.model import Flow, Model, Task
+from orgflow_ir.model import Flow, Model, Process, SubProcess, Task
 from orgflow_ir.source import SourceLocation
 from orgflow_ir.value import trusted
 
@@ -22,6 +28,56 @@ def test_equal_to_a_validated_value() -> None:
     assert quick.model_dump_json() == slow.model_dump_json()
     assert quick.replace(name="Send").name == "Send"
     assert hash(quick) == hash(slow)
+
+
+def test_equality_tells_every_field_but_where_a_value_comes_from() -> None:
+    flow = Flow(id="f", source="a", target="b")
+    assert flow != flow.replace(source="c")
+    assert hash(flow) != hash(flow.replace(source="c"))
+    assert flow == flow.replace(origin="a pass", loc=SourceLocation(file="x.bpmn", line=1))
+    model = Model(id="m", source="a.bpmn")
+    assert model == model.replace(source="b.json")
+    assert model != model.replace(name="Order")
+
+
+def test_copies() -> None:
+    process = Process(id="p", nodes=(SubProcess(id="s", nodes=(Task(id="t"),)),))
+    for made in (copy.copy(process), copy.deepcopy(process), pickle.loads(pickle.dumps(process))):
+        assert made == process
+        assert made.model_dump_json() == process.model_dump_json()
+    assert process.model_copy(update={"name": "Order"}).name == "Order"
+    with pytest.raises(TypeError, match="nmae"):
+        process.model_copy(update={"nmae": "Order"})
+
+
+def test_a_class_of_ones_own() -> None:
+    class Priced(Task):
+        price: int
+        note: str = "none"
+
+    with pytest.raises(ValueError, match="price"):
+        Priced(id="t")  # type: ignore[call-arg]  # what is tested
+    with pytest.raises(ValueError, match="valid integer"):
+        Priced.model_validate({"id": "t", "price": "much"})
+    assert Priced.model_validate_json('{"id": "t", "price": 3}') == Priced(id="t", price=3)
+    assert set(Priced.model_fields) == {*Task.model_fields, "price", "note"}
+    assert Priced.model_json_schema()["required"] == ["id", "price"]
+
+
+def test_compiling_imports_no_validator(root: Path) -> None:
+    """It takes longer than all else that a compile does to a small model."""
+    model = str(root / "examples" / "order-to-cash" / "model.bpmn")
+    for command in (["check", model], ["compile", model, "--target", "n8n", "-o", os.devnull]):
+        code = (
+            "import sys; from orgflow.cli import main\n"
+            "try: main()\n"
+            "except SystemExit: pass\n"
+            "print(sorted({'pydantic', 'networkx', 'httpx', 'jsonschema'} & set(sys.modules)))"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", code, *command], capture_output=True, text=True
+        )
+        assert done.stdout.splitlines()[-1:] == ["[]"], done.stderr
 
 
 def test_frozen_and_read_back() -> None:

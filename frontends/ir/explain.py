@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from orgflow.frontends.ir.rules import InvalidIr, InvalidIrJson
-from pydantic import ValidationError
 
 from orgflow_ir.json_places import JsonDocument, JsonFault, json_path, parse_json
 from orgflow_ir.pass_manager import PassContext
 from orgflow_ir.source import SourceFile, SourceLocation
 
+if TYPE_CHECKING:
+    from pydantic import ValidationError
 
-def explain(source: SourceFile, error: ValidationError, ctx: PassContext) -> None:
+
+def explain(source: SourceFile, error: ValueError, ctx: PassContext) -> None:
     """Find the places of what is wrong; the fast reader does not tell them."""
     try:
         document = parse_json(source.path, source.data)
@@ -25,7 +27,8 @@ def explain(source: SourceFile, error: ValidationError, ctx: PassContext) -> Non
         )
         return
     found = False
-    for item in error.errors(include_url=False, include_context=False, include_input=False):
+    faults = cast("ValidationError", error)
+    for item in faults.errors(include_url=False, include_context=False, include_input=False):
         path = _steps(document, item["loc"])
         text = item["msg"][0].lower() + item["msg"][1:]
         if item["type"] == "json_invalid":
@@ -40,7 +43,7 @@ def explain(source: SourceFile, error: ValidationError, ctx: PassContext) -> Non
     if not found:  # JSON by the standard, but not to the fast reader
         ctx.emit(
             InvalidIrJson,
-            f"not JSON: {error.errors(include_url=False)[0]['msg']}",
+            f"not JSON: {faults.errors(include_url=False)[0]['msg']}",
             loc=SourceLocation(file=source.path, line=1, column=1),
             help="write the file as UTF-8 JSON",
         )

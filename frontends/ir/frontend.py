@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from orgflow.frontends.ir.rules import IR_RULES, InvalidIr, RepeatedIrId
-from pydantic import ValidationError
 
 from orgflow_ir.contracts import Frontend
 from orgflow_ir.json_places import MAX_BYTES
@@ -42,7 +41,7 @@ class IrFrontend(Frontend):
             return None
         try:
             model = Model.from_json(source.data)
-        except ValidationError as error:
+        except ValueError as error:  # pydantic's; its module is not imported to read other formats
             from orgflow.frontends.ir.explain import explain
 
             explain(source, error, ctx)

@@ -215,7 +215,7 @@ def _round_trip_problems(backend: Backend, model: Model, frontend: Frontend) -> 
 
 
 def _first_difference(old: Model, new: Model) -> str:
-    for name, value in old:
+    for name, value in vars(old).items():
         other = getattr(new, name)
         if value != other and name not in ("loc", "origin", "source", "diagram"):
             return f"`{name}` was {_short(value)}, is {_short(other)}"
