@@ -34,6 +34,7 @@ from types import FrameType
 from typing import Any
 
 from fuzz_mutators import mutate_json, mutate_xml
+from fuzz_record import summary
 from fuzz_seeds import LARGEST, models, seeds
 
 KINDS = ("bpmn", "pme", "ir", "n8n", "verify", "diff")
@@ -48,6 +49,10 @@ MEMORY = 1 << 30
 _CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e]")
 SMALL = 60
 """Nodes up to which the expensive commands are run."""
+
+
+OURS = f"{Path(__file__).resolve().parents[1]}{os.sep}"
+"""Where the code under test is."""
 
 
 class Fault(Exception):
@@ -269,7 +274,7 @@ def _name(error: BaseException) -> str:
     if isinstance(error, Fault):
         return error.what
     frames = [f for f in traceback.extract_tb(error.__traceback__) if "fuzz_" not in f.filename]
-    ours = [f for f in frames if "orgflow" in f.filename or "/main/" in f.filename] or frames
+    ours = [f for f in frames if f.filename.startswith(OURS)] or frames
     if isinstance(
         error, TookTooLong
     ):  # where it was stopped is chance: who it was called by is not
@@ -357,27 +362,6 @@ def record(options: argparse.Namespace) -> int:
     print(text, end="")
     found = json.loads((options.work / "found.json").read_text(encoding="utf-8"))
     return int(bool(found["faults"]) or code != 0)
-
-
-def summary(work: Path, log: str, minutes: float, code: int, seed: int) -> str:
-    """The record, as text."""
-    found = json.loads((work / "found.json").read_text(encoding="utf-8"))
-    progress = re.findall(r"cov: (\d+) ft: (\d+) corp: (\d+)", log)
-    edges, features, corpus = progress[-1] if progress else ("?", "?", "?")
-    begun = re.search(r"INITED cov: (\d+)", log)
-    lines = [
-        f"fuzzing, seed {seed}, {minutes:.0f} minutes, exit code {code}",
-        f"executions: {found['executions']}",
-        f"edges covered: {edges} (at first {begun.group(1) if begun else '?'}), "
-        f"features: {features}, inputs kept: {corpus}",
-        f"slowest input: {found['slowest_s']} s of CPU time (instrumented); most memory: "
-        f"{found['peak_mb']} MB",
-        "what became of the inputs:",
-        *(f"  {n:8}  {name}" for name, n in found["ended"].items()),
-        f"faults: {len(found['faults'])}",
-        *(f"  {n:8}  {name}" for name, n in found["faults"].items()),
-    ]
-    return "\n".join(lines) + "\n"
 
 
 def again(options: argparse.Namespace) -> int:

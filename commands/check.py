@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import io
-import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import nullcontext
 from pathlib import Path
 
 import click
@@ -15,6 +13,7 @@ from orgflow.commands.driver import STDIN, check_source
 from orgflow.commands.inputs import expand
 from orgflow.commands.options import resolve_target, source_options
 from orgflow.commands.output import keep_input, write_files
+from orgflow.commands.progress import progress_bar
 from orgflow.commands.session import Session, exit_code, leave
 
 from orgflow_ir.contracts import Backend
@@ -86,8 +85,10 @@ def command(
 
         fixer = Fixer(session.registry, from_, unsafe=unsafe_fixes, write=not show_diff)
         fixer.mend(files)
-    with _progress(files) as paths:
-        for path in paths:
+    with progress_bar() if len(files) >= MANY else nullcontext() as progress:
+        for number, path in enumerate(files):
+            if progress is not None:
+                progress(number, len(files), path)
             _check_one(session, path, from_, backend, options, accepted, messages=messages)
     accepted.report_unused(ctx)
     session.collect(ctx)
@@ -100,19 +101,6 @@ def command(
         session.show(always=True, out=out)
         write_files([(Path(output), out.getvalue())])
     leave(exit_code(session.diagnostics, strict=strict))
-
-
-@contextmanager
-def _progress(files: Sequence[str]) -> Iterator[Iterator[str]]:
-    """The files one by one, with a bar on a terminal where they are many."""
-    if len(files) < MANY or sys.stderr is None or not sys.stderr.isatty():
-        yield iter(files)
-        return
-    from rich.console import Console
-    from rich.progress import track
-
-    console = Console(stderr=True)
-    yield iter(track(files, "checking", console=console, transient=True))
 
 
 def _check_one(

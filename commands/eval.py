@@ -16,6 +16,7 @@ from orgflow.commands.session import Session, leave
 from orgflow_ir.contracts import Backend
 from orgflow_ir.model import Model
 from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.plugin_faults import emitted
 from orgflow_ir.plugins import Registry
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ def _compiler(registry: Registry, backend: Backend, options: dict[str, str]) -> 
         if model is None:
             return None, None
         legal = lower_model(model, backend, ctx, options=options)
-        artifacts = backend.emit(legal, ctx) if legal is not None else ()
+        artifacts = (emitted(backend, legal, ctx) or ()) if legal is not None else ()
         if legal is None or ctx.has_errors:
             return model, None
         return model, Compiled(model, legal, tuple(a.text for a in artifacts))

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from orgflow_ir.graph import dominators
+from orgflow_ir.stacking import Block, merge, postorder
 
 COLUMN = 256
 ROW = 176
@@ -21,14 +22,6 @@ NODE = 96
 
 _ROOT = "\x00root"
 _MAX_SPAN = 200
-
-
-@dataclass(eq=False, repr=False)
-class _Block:
-    """Rows taken per column, relative to `shift`."""
-
-    rows: dict[int, tuple[int, int]]
-    shift: int = 0
 
 
 @dataclass(eq=False, repr=False)
@@ -110,18 +103,18 @@ def _forward(succ: Mapping[str, list[str]]) -> tuple[dict[str, list[str]], list[
 
 def _pack(drawing: _Drawing) -> None:
     """Offsets of every node's block against its dominator's, bottom-up."""
-    blocks: dict[str, _Block] = {}
+    blocks: dict[str, Block] = {}
     d = drawing
-    depth_first = _dominator_postorder(d.children)
+    depth_first = postorder(_ROOT, d.children)
     for node in depth_first:
         own = d.layer[node]
-        block = _Block({own: (0, 0)})
+        block = Block({own: (0, 0)})
         heads = set(d.children[node])
         placed: set[str] = set()
         for target in d.forward[node]:
             if d.layer[target] > own + 1:  # straight along the row, so it comes before the rest
                 span = range(own + 1, min(d.layer[target], own + 1 + _MAX_SPAN))
-                block = _merge(block, _Block(dict.fromkeys(span, (0, 0))))[0]
+                block = merge(block, Block(dict.fromkeys(span, (0, 0))))[0]
         for target in d.forward[node]:
             if target in heads and d.layer[target] == own + 1 and target not in placed:
                 block = _stack(d, block, target, blocks)
@@ -132,47 +125,10 @@ def _pack(drawing: _Drawing) -> None:
         blocks[node] = block
 
 
-def _stack(d: _Drawing, block: _Block, child: str, blocks: dict[str, _Block]) -> _Block:
-    merged, shift = _merge(block, blocks.pop(child))
+def _stack(d: _Drawing, block: Block, child: str, blocks: dict[str, Block]) -> Block:
+    merged, shift = merge(block, blocks.pop(child))
     d.offset[child] = shift
     return merged
-
-
-def _merge(upper: _Block, lower: _Block) -> tuple[_Block, int]:
-    """`lower` put where it is if that is free, else below `upper` as far up as it goes; and by how
-    many rows it was moved down."""
-    small, large = sorted((upper.rows, lower.rows), key=len)
-    shift = 0
-    clash = False
-    for column in small:
-        if column in large:
-            high, bottom = (r + upper.shift for r in upper.rows[column])
-            top, low = (r + lower.shift for r in lower.rows[column])
-            clash = clash or (top <= bottom and high <= low)
-            shift = max(shift, bottom + 1 - top)
-    if not clash:
-        shift = 0
-    lower.shift += shift
-    keep, add = (upper, lower) if large is upper.rows else (lower, upper)
-    moved = add.shift - keep.shift
-    for column, (top, bottom) in add.rows.items():
-        low, high = top + moved, bottom + moved
-        if column in keep.rows:
-            a, b = keep.rows[column]
-            low, high = min(low, a), max(high, b)
-        keep.rows[column] = (low, high)
-    return keep, shift
-
-
-def _dominator_postorder(children: Mapping[str, list[str]]) -> list[str]:
-    order: list[str] = []
-    stack = [_ROOT]
-    while stack:
-        node = stack.pop()
-        order.append(node)
-        stack.extend(children[node])
-    order.reverse()
-    return order
 
 
 def _absolute(d: _Drawing) -> dict[str, int]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from orgflow_ir.graph import dominators
+from orgflow_ir.stacking import Block, merge, postorder
 
 _ROOT = "\x00root"
 _MAX_SPAN = 300
@@ -36,14 +37,6 @@ class Placed(NamedTuple):
     free: dict[str, int]
     reach: dict[str, int]
     """The last column that the main flow of a node needs its row up to, where it skips columns."""
-
-
-@dataclass(eq=False, repr=False)
-class _Block:
-    """Rows taken per column, relative to `shift`."""
-
-    rows: dict[int, tuple[int, int]]
-    shift: int = 0
 
 
 @dataclass(eq=False, repr=False)
@@ -258,24 +251,24 @@ def _rows(work: _Work) -> tuple[dict[str, int], dict[str, int]]:
 
 def _pack(work: _Work) -> None:
     """Offsets of every node's block against its dominator's, bottom-up."""
-    blocks: dict[str, _Block] = {}
-    for node in _dominator_postorder(work.children):
+    blocks: dict[str, Block] = {}
+    for node in postorder(_ROOT, work.children):
         own = work.layer[node]
-        block = _Block({own: (0, 0)})
+        block = Block({own: (0, 0)})
         waiting = dict.fromkeys(work.children[node])
         arcs = _main_first(work, node)
         for number, arc in enumerate(arcs):
             gap = range(own + 1, min(work.layer[arc.target], own + 1 + _MAX_SPAN))
             if gap and node != _ROOT:
-                span = _Block(dict.fromkeys(gap, (0, 0)))
+                span = Block(dict.fromkeys(gap, (0, 0)))
                 if number == 0 and not arc.side:
-                    block = _merge(block, span)[0]
+                    block = merge(block, span)[0]
                     work.reach[node] = gap[-1]
                 elif arc.id not in work.without:
                     key = "\x00" + arc.id
                     work.inside[key] = node
                     block, work.offset[key] = (
-                        _below(block, span) if arc.side else _merge(block, span)
+                        _below(block, span) if arc.side else merge(block, span)
                     )
             elif arc.target in waiting:
                 del waiting[arc.target]
@@ -288,7 +281,7 @@ def _pack(work: _Work) -> None:
         blocks[node] = block
 
 
-def _join(work: _Work, block: _Block, node: str, join: str) -> None:
+def _join(work: _Work, block: Block, node: str, join: str) -> None:
     """Keep the way free from the branches of `node` up to where they meet."""
     for source in work.into.get(join, ()):
         row = 0
@@ -302,7 +295,7 @@ def _join(work: _Work, block: _Block, node: str, join: str) -> None:
             source = work.above[source]
 
 
-def _widen(block: _Block, column: int, row: int) -> None:
+def _widen(block: Block, column: int, row: int) -> None:
     top, bottom = block.rows[column]
     at = row - block.shift
     block.rows[column] = (min(top, at), max(bottom, at))
@@ -323,52 +316,15 @@ def _main_first(work: _Work, node: str) -> list[Arc]:
 
 
 def _stack(
-    work: _Work, block: _Block, child: str, blocks: dict[str, _Block], *, below: bool = False
-) -> _Block:
-    join = _below if below else _merge
+    work: _Work, block: Block, child: str, blocks: dict[str, Block], *, below: bool = False
+) -> Block:
+    join = _below if below else merge
     merged, work.offset[child] = join(block, blocks.pop(child))
     return merged
 
 
-def _below(upper: _Block, lower: _Block) -> tuple[_Block, int]:
+def _below(upper: Block, lower: Block) -> tuple[Block, int]:
     """`lower` at least a row below the first row of `upper`: what a boundary event leads to."""
     lower.shift += 1
-    merged, shift = _merge(upper, lower)
+    merged, shift = merge(upper, lower)
     return merged, shift + 1
-
-
-def _merge(upper: _Block, lower: _Block) -> tuple[_Block, int]:
-    """`lower` put where it is if that is free, else below `upper` as far up as it goes; and by how
-    many rows it was moved down."""
-    small, large = sorted((upper.rows, lower.rows), key=len)
-    shift = 0
-    clash = False
-    for column in small:
-        if column in large:
-            high, bottom = (r + upper.shift for r in upper.rows[column])
-            top, low = (r + lower.shift for r in lower.rows[column])
-            clash = clash or (top <= bottom and high <= low)
-            shift = max(shift, bottom + 1 - top)
-    if not clash:
-        shift = 0
-    lower.shift += shift
-    keep, add = (upper, lower) if large is upper.rows else (lower, upper)
-    moved = add.shift - keep.shift
-    for column, (top, bottom) in add.rows.items():
-        low, high = top + moved, bottom + moved
-        if column in keep.rows:
-            a, b = keep.rows[column]
-            low, high = min(low, a), max(high, b)
-        keep.rows[column] = (low, high)
-    return keep, shift
-
-
-def _dominator_postorder(children: Mapping[str, list[str]]) -> list[str]:
-    order: list[str] = []
-    stack = [_ROOT]
-    while stack:
-        node = stack.pop()
-        order.append(node)
-        stack.extend(children[node])
-    order.reverse()
-    return order

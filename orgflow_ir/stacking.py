@@ -1,0 +1,52 @@
+"""Blocks of a layered drawing stacked below each other: which rows a block takes in each column."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(eq=False, repr=False)
+class Block:
+    """Rows taken per column, relative to `shift`."""
+
+    rows: dict[int, tuple[int, int]]
+    shift: int = 0
+
+
+def merge(upper: Block, lower: Block) -> tuple[Block, int]:
+    """`lower` put where it is if that is free, else below `upper` as far up as it goes; and by how
+    many rows it was moved down."""
+    small, large = sorted((upper.rows, lower.rows), key=len)
+    shift = 0
+    clash = False
+    for column in small:
+        if column in large:
+            high, bottom = (r + upper.shift for r in upper.rows[column])
+            top, low = (r + lower.shift for r in lower.rows[column])
+            clash = clash or (top <= bottom and high <= low)
+            shift = max(shift, bottom + 1 - top)
+    if not clash:
+        shift = 0
+    lower.shift += shift
+    keep, add = (upper, lower) if large is upper.rows else (lower, upper)
+    moved = add.shift - keep.shift
+    for column, (top, bottom) in add.rows.items():
+        low, high = top + moved, bottom + moved
+        if column in keep.rows:
+            a, b = keep.rows[column]
+            low, high = min(low, a), max(high, b)
+        keep.rows[column] = (low, high)
+    return keep, shift
+
+
+def postorder(root: str, children: Mapping[str, list[str]]) -> list[str]:
+    """The nodes of a tree, each behind its children."""
+    order: list[str] = []
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        order.append(node)
+        stack.extend(children[node])
+    order.reverse()
+    return order
