@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import shutil
+import sys
+import textwrap
 from collections.abc import Iterable
 
 import click
@@ -44,7 +47,9 @@ def command(kind: str, matrix: bool) -> None:
     if matrix and kind != "constructs":
         raise click.UsageError("--matrix belongs to `list constructs`")
     registry = Registry()
-    write_stdout(matrix_text(registry) if matrix else columns(rows(kind, registry)))
+    on_terminal = sys.stdout is not None and sys.stdout.isatty()
+    narrow = shutil.get_terminal_size().columns if on_terminal else None
+    write_stdout(matrix_text(registry) if matrix else columns(rows(kind, registry), narrow))
     ctx = PassContext()
     registry.report_broken(ctx)
     for broken in ctx.diagnostics:
@@ -105,16 +110,27 @@ def _cell(target: TargetSpec, construct: str) -> str:
     return _CELLS[coverage(target, construct)]
 
 
-def columns(lines: Iterable[tuple[str, ...]]) -> str:
-    """Rows as aligned text; a column that is empty everywhere is left out."""
+def columns(lines: Iterable[tuple[str, ...]], width: int | None = None) -> str:
+    """Rows as aligned text; a column that is empty everywhere is left out.
+
+    Where that takes more than `width` characters, the last column goes below the others.
+    """
     table = list(lines)
     if not table:
         return ""
     widths = [max(len(row[i]) for row in table) for i in range(len(table[0]))]
-    kept = [i for i, width in enumerate(widths) if width]
+    kept = [i for i, most in enumerate(widths) if most]
+    below = None
+    if width is not None and sum(widths[i] + 2 for i in kept) - 2 > width:
+        below = kept.pop()
     out = []
     for row in table:
         out.append("  ".join(row[i].ljust(widths[i]) for i in kept).rstrip())
+        if below is not None:
+            out += textwrap.wrap(
+                row[below], width, initial_indent="    ", subsequent_indent="    ",
+                break_long_words=False, break_on_hyphens=False,
+            )  # fmt: skip
     return "\n".join(out) + "\n"
 
 
