@@ -79,6 +79,12 @@ N8N_TARGET = TargetSpec(
         "event.throw.message": Legal("a placeholder until it is filled"),
         "event.throw": Illegal(_LATER),
         "event.boundary": Illegal(_WAITS, "wait for one of them only"),
+        "event.boundary.error": Illegal(
+            "what it is attached to becomes a placeholder, which does no work and so cannot fail",
+            "leave it out, and in n8n set `On Error` of the node that does the work to `Continue "
+            "(using error output)`",
+        ),
+        "event.boundary.compensation": Illegal("n8n cannot undo finished work"),
         "event.end.none": Legal(),
         "event.end.message": Legal("a placeholder until it is filled"),
         "event.end.terminate": LegalIf(
