@@ -97,6 +97,7 @@ class Value(metaclass=ValueType):
     uncompared: ClassVar[frozenset[str]] = frozenset({"loc", "origin"})
     """Fields that equality and hashing leave out: where a value comes from, not what it says."""
 
+    __pydantic_root_model__: ClassVar[bool] = False
     model_config: ClassVar[dict[str, Any]] = {"frozen": True, "extra": "forbid"}
 
     def __init__(self, **fields: Any) -> None:
