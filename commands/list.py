@@ -128,7 +128,7 @@ def columns(lines: Iterable[tuple[str, ...]], width: int | None = None) -> str:
         out.append("  ".join(row[i].ljust(widths[i]) for i in kept).rstrip())
         if below is not None:
             out += textwrap.wrap(
-                row[below], width, initial_indent="    ", subsequent_indent="    ",
+                row[below], width or 80, initial_indent="    ", subsequent_indent="    ",
                 break_long_words=False, break_on_hyphens=False,
             )  # fmt: skip
     return "\n".join(out) + "\n"

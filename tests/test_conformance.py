@@ -190,6 +190,24 @@ def test_the_order_of_a_set_is_caught(tmp_path: Path, monkeypatch: pytest.Monkey
     check_backend(__import__("importlib").import_module("sets_backend").Sets())
 
 
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("a.json", '{"name": "%s"}'),
+        ("a.svg", "<svg><text>%s</text></svg>"),
+        ("a.bpmn", '<a name="%s"/>'),
+        ("a.toml", 'name = "%s"'),
+    ],
+)
+def test_labels_that_are_not_escaped_are_caught(path: str, text: str) -> None:
+    def emit(self: Backend, model: Model, ctx: PassContext) -> tuple[Artifact, ...]:
+        labels = [n.name for s in model.scopes() for n in s.nodes]
+        return (Artifact(path, text % " ".join([model.id, *labels])),)
+
+    with pytest.raises(ContractError, match="is a label in it not escaped"):
+        check_backend(broken(emit=emit), SMALL)
+
+
 # -- runs ------------------------------------------------------------------------------------
 
 

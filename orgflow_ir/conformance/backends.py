@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from pathlib import PurePosixPath
 
 from orgflow_ir.conformance.emission import context, emit
+from orgflow_ir.conformance.files import file_problems
 from orgflow_ir.conformance.odd_models import odd_models
 from orgflow_ir.conformance.telling import telling_problems
 from orgflow_ir.conformance.words import name_problems, rule_problems, said_problems
@@ -25,10 +25,6 @@ from orgflow_ir.target import (
     legalise,
 )
 from orgflow_ir.walk import CONSTRUCTS
-
-MAX_PART = 240
-"""Bytes of a file's or folder's name, at most: file systems take 255, and a temporary file beside
-it needs a few."""
 
 Emitted = tuple[tuple[Artifact, ...] | None, list[Diagnostic]]
 
@@ -88,7 +84,7 @@ def _model_problems(backend: Backend, construct: str, model: Model) -> list[str]
     if artifacts is None:
         problems += _refusal_problems(backend, model, said)
     else:
-        problems += _artifact_problems(artifacts)
+        problems += file_problems(artifacts)
         problems += _again_problems(backend, model, tried)
     if construct in CONSTRUCTS:
         problems += _cell_problems(backend, construct, tried)
@@ -104,28 +100,6 @@ def _refusal_problems(backend: Backend, model: Model, said: list[Diagnostic]) ->
         return [*problems, "refused without an error"]
     if _all_legal(backend, model):
         problems.append(f"its table says it is legal, but: {errors[0].message}")
-    return problems
-
-
-def _artifact_problems(artifacts: tuple[Artifact, ...]) -> list[str]:
-    if not isinstance(artifacts, tuple) or not all(isinstance(a, Artifact) for a in artifacts):
-        return [f"`emit` gave {artifacts!r}, not a tuple of `Artifact`"]
-    problems = []
-    if not artifacts:
-        problems.append("emitted nothing and said nothing")
-    paths = [a.path for a in artifacts]
-    if len({p.lower() for p in paths}) != len(paths):
-        problems.append(f"two files have one path: {paths}")
-    for path in map(PurePosixPath, paths):
-        if path.is_absolute() or ".." in path.parts or not path.name or "\\" in str(path):
-            problems.append(f"`{path}` is not a path inside the output folder")
-        elif not str(path).isprintable() or max(len(p.encode()) for p in path.parts) > MAX_PART:
-            problems.append(f"{_short(str(path))} is not a path that every file system takes")
-    for artifact in artifacts:
-        try:
-            artifact.text.encode()
-        except UnicodeEncodeError as error:
-            problems.append(f"`{artifact.path}` cannot be written as UTF-8: {error.reason}")
     return problems
 
 
@@ -170,7 +144,7 @@ def _odd_problems(backend: Backend) -> Iterator[str]:
         artifacts, said = tried
         problems = said_problems(said, backend.rules)
         if artifacts is not None:
-            problems += _artifact_problems(artifacts) + _again_problems(backend, model, tried)
+            problems += file_problems(artifacts) + _again_problems(backend, model, tried)
         elif not isinstance(plain, str) and plain[0] is not None:
             errors = [d.message for d in said if d.severity is Severity.ERROR]
             problems.append(f"refused, where a plain label is not: {errors[0] if errors else ''}")
@@ -186,7 +160,7 @@ def _option_problems(backend: Backend) -> Iterator[str]:
             if isinstance(tried, str):
                 yield f"with {name}={value} it {tried}"
             elif tried[0] is not None:
-                found = said_problems(tried[1], backend.rules) + _artifact_problems(tried[0])
+                found = said_problems(tried[1], backend.rules) + file_problems(tried[0])
                 yield from (f"with {name}={value}: {p}" for p in found)
 
 
