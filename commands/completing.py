@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import click
+
+Completion = Callable[[click.Context, click.Parameter, str], list[str]]
 
 FILE = click.Path(readable=False)
 """A path that the shell completes; whether it can be read is judged, with a code, when it is."""
@@ -15,10 +17,24 @@ def _beginning(names: Iterable[str], incomplete: str) -> list[str]:
 
 
 def targets(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
-    """Names of backends."""
+    """Names of backends; inside the braces of one, its options with each of their values."""
     from orgflow_ir.plugins import Registry
 
-    return _beginning(Registry().backends, incomplete)
+    backends = Registry().backends
+    name, brace, inside = incomplete.partition("{")
+    if not brace:
+        return _beginning(backends, incomplete)
+    if name not in backends:
+        return []
+    done, comma, last = inside.rpartition(",")
+    given = {item.partition("=")[0].strip() for item in done.split(",")}
+    offered = [
+        f"{option}={value}"
+        for option, values in backends[name].target.options.items()
+        if option not in given
+        for value in values or ("",)
+    ]
+    return [f"{name}{{{done}{comma}{item}" for item in _beginning(offered, last)]
 
 
 def frontends(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
@@ -33,6 +49,15 @@ def reporters(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> 
     from orgflow_ir.plugins import Registry
 
     return _beginning(Registry().reporters, incomplete)
+
+
+def among(*names: str) -> Completion:
+    """A completion that offers these."""
+
+    def complete(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
+        return _beginning(names, incomplete)
+
+    return complete
 
 
 def codes(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:

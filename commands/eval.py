@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from orgflow.commands.completing import among
 from orgflow.commands.driver import load, lower_model, suggestion
 from orgflow.commands.options import resolve_target
 from orgflow.commands.output import write_files, write_stdout
@@ -28,7 +29,7 @@ INTERRUPTED, MISUSE = 130, 2
 
 
 @click.command("eval", short_help="Measure the compiler on a suite of models.")
-@click.argument("suite", metavar="SUITE")
+@click.argument("suite", metavar="SUITE", shell_complete=among(*SUITES))
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 @click.option("-o", "output", metavar="FILE.csv", help="Write the CSV there, not to stdout.")
 @click.option(
@@ -94,6 +95,8 @@ def command(
     else:
         write_stdout(report.to_csv())
     click.echo(report.summary(), err=True, nl=False)
+    session.collect(ctx)
+    session.show()
     if not report.complete:
         leave(INTERRUPTED)
     leave(0 if report.ok else 1)

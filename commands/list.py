@@ -9,6 +9,7 @@ import textwrap
 from collections.abc import Iterable
 
 import click
+from orgflow.commands.completing import among
 from orgflow.commands.driver import suggestion
 from orgflow.commands.output import write_stdout
 
@@ -33,12 +34,8 @@ _LEGEND = (
 )
 
 
-def _kinds(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
-    return [kind for kind in KINDS if kind.startswith(incomplete)]
-
-
 @click.command("list", short_help="List frontends, backends, passes, agents, rules, constructs.")
-@click.argument("kind", metavar="|".join(KINDS), shell_complete=_kinds)
+@click.argument("kind", metavar="|".join(KINDS), shell_complete=among(*KINDS))
 @click.option("--matrix", is_flag=True, help="With constructs: what each target can say.")
 def command(kind: str, matrix: bool) -> None:
     """List what there is of one kind, one a line."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
+from orgflow.commands.completing import among
 from orgflow.commands.driver import suggestion
 from orgflow.commands.output import OutputError, write_files, write_stdout
 
@@ -71,7 +72,7 @@ KINDS = {
 
 
 @click.command("new", short_help="Make a package with a frontend, pass or backend of your own.")
-@click.argument("kind", metavar="|".join(KINDS))
+@click.argument("kind", metavar="|".join(KINDS), shell_complete=among(*KINDS))
 @click.argument("name", metavar="NAME")
 @click.option(
     "-o",

@@ -38,6 +38,15 @@ def offered(*words: str) -> list[str]:
         (("list", "ru"), {"rules"}, {"backends"}),
         (("opt", "--passes", "merge-deadlock,link"), {"merge-deadlock,link-events"}, set()),
         (("completion", "z"), {"zsh"}, {"bash"}),
+        (("compile", "x.bpmn", "--target", "svg{th"), {"svg{theme=dark"}, {"svg{findings=no"}),
+        (
+            ("compile", "x.bpmn", "--target", "svg{theme=dark,"),
+            {"svg{theme=dark,findings=yes"},
+            {"svg{theme=dark,theme=light"},
+        ),
+        (("compile", "x.bpmn", "--target", "none{"), set(), {"none{theme=dark"}),
+        (("new", "b"), {"backend"}, {"pass"}),
+        (("eval", ""), {"pmo"}, set()),
     ],
 )
 def test_names_are_offered(words: tuple[str, ...], some: set[str], not_: set[str]) -> None:
