@@ -14,7 +14,7 @@ from orgflow.backends.svg.words import centred, escaped, lines_of
 
 from orgflow_ir.diagram import Diagram, Edge, Shape
 from orgflow_ir.drawing import drawn
-from orgflow_ir.drawing.planes import stacked
+from orgflow_ir.drawing.planes import bounds, stacked
 from orgflow_ir.drawing.text import LINE, wrap
 from orgflow_ir.model import (
     Artifact,
@@ -156,25 +156,11 @@ def _description(model: Model) -> str:
 
 
 def _extent(drawing: Diagram) -> tuple[float, float, float, float]:
-    xs: list[float] = []
-    ys: list[float] = []
-    for item in _items(drawing):
-        boxes = [item.label] if item.label is not None else []
-        if isinstance(item, Shape):
-            boxes.append(item.bounds)
-            if item.label is None and item.bounds[2] <= 50:
-                x, y, w, h = item.bounds
-                boxes.append((x - 30, y - 20, w + 60, h + 50))
-        else:
-            xs += [x for x, _ in item.waypoints]
-            ys += [y for _, y in item.waypoints]
-        for x, y, w, h in boxes:
-            xs += [x, x + w]
-            ys += [y, y + h]
-    if not xs:
+    left, top, right, bottom = bounds(_items(drawing))
+    if (left, top, right, bottom) == (0.0, 0.0, 0.0, 0.0):
         return (0.0, 0.0, 2 * _MARGIN, 2 * _MARGIN)
-    x, y = min(xs) - _MARGIN, min(ys) - _MARGIN
-    return (x, y, max(xs) + _MARGIN - x, max(ys) + _MARGIN - y)
+    x, y = left - _MARGIN, top - _MARGIN
+    return (x, y, right + _MARGIN - x, bottom + _MARGIN - y)
 
 
 def _items(drawing: Diagram) -> tuple[Shape | Edge, ...]:

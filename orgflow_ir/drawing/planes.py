@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TypeVar
 
 from orgflow_ir.diagram import PLANE, Diagram, Edge, Shape
@@ -43,7 +44,7 @@ def stacked(model: Model, drawing: Diagram) -> tuple[Diagram, tuple[tuple[str, B
     headings: list[tuple[str, Box]] = []
     left = low = 0.0
     for number, plane in enumerate(sorted(planes)):
-        x, y, right, bottom = _bounds(planes[plane])
+        x, y, right, bottom = bounds(planes[plane])
         dx, dy = 0.0, 0.0
         if number:
             dx, dy = left - x, low + _GAP + HEADING - y
@@ -75,7 +76,7 @@ def _homes(model: Model) -> tuple[dict[str, str], dict[str, str]]:
     return homes, names
 
 
-def _bounds(items: list[Shape | Edge]) -> Box:
+def bounds(items: Iterable[Shape | Edge]) -> Box:
     """Left, top, right and bottom of everything, with room for words below small shapes."""
     xs: list[float] = []
     ys: list[float] = []
