@@ -7,6 +7,7 @@ and importing pydantic takes longer than all else it does to a small model. So `
 
 from collections.abc import Callable, Mapping
 from functools import cache
+from threading import RLock
 from types import MappingProxyType
 from typing import (
     TYPE_CHECKING,
@@ -229,10 +230,13 @@ def _adapter(cls: type[Value]) -> "TypeAdapter[Any]":
     """Validator and serialiser of a class; made once."""
     from pydantic import TypeAdapter
 
-    return TypeAdapter(cls)
+    with _building:
+        return TypeAdapter(cls)
 
 
+_building = RLock()
 _under_way: set[str] = set()
+"""The classes whose schemas are being made, by the thread that holds the lock."""
 
 
 def _core_schema(cls: type[Value], handler: "GetCoreSchemaHandler") -> "CoreSchema":

@@ -64,6 +64,22 @@ def test_a_class_of_ones_own() -> None:
     assert Priced.model_json_schema()["required"] == ["id", "price"]
 
 
+def test_validators_are_built_by_several_threads_at_once() -> None:
+    code = (
+        "import sys, threading; sys.setswitchinterval(1e-6)\n"
+        "from orgflow_ir.model import *\n"
+        "kinds = [Task, Process, Model, SubProcess, Event, Flow, Pool, Lane] * 3\n"
+        "done = []\n"
+        "def make(kind): done.append(kind.model_json_schema()['title'])\n"
+        "threads = [threading.Thread(target=make, args=(k,)) for k in kinds]\n"
+        "for t in threads: t.start()\n"
+        "for t in threads: t.join()\n"
+        "assert len(done) == len(kinds), done\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_compiling_imports_no_validator(root: Path) -> None:
     """It takes longer than all else that a compile does to a small model."""
     model = str(root / "examples" / "order-to-cash" / "model.bpmn")
