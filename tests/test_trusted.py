@@ -70,7 +70,7 @@ def test_validators_are_built_by_several_threads_at_once() -> None:
         "from orgflow_ir.model import *\n"
         "kinds = [Task, Process, Model, SubProcess, Event, Flow, Pool, Lane] * 3\n"
         "done = []\n"
-        "def make(kind): done.append(kind.model_json_schema()['title'])\n"
+        "def make(kind): done.append(kind.model_json_schema())\n"
         "threads = [threading.Thread(target=make, args=(k,)) for k in kinds]\n"
         "for t in threads: t.start()\n"
         "for t in threads: t.join()\n"
