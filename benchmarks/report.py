@@ -25,7 +25,8 @@ milliseconds: another machine, or one that is busy, moves all rows of a table to
 
 `make bench` measures these; it fails where one is over its target. The whole command is
 `orgflowc compile` of `examples/leave-request/model.bpmn` for n8n, from the start of Python to its
-end, on a byte-compiled copy.
+end, on a byte-compiled copy; the imports are those of lxml, pydantic, click and pluggy, in turn
+with it.
 
 {figures}
 
@@ -51,6 +52,12 @@ OTHERS = (
         "BPMN read, written and read again; what other tools say; layout",
         f"python benchmarks/bpmn_roundtrip.py {DATA}",
     ),
+    (
+        "soundness on real processes and large ones, beside other tools",
+        "python benchmarks/soundness_speed.py",
+    ),
+    ("soundness of random graphs against an independent oracle", "make bench-soundness"),
+    ("workflows deployed to a server, published, run", "python benchmarks/deploy_speed.py"),
     ("mutated workflows before `verify` and on n8n's engine", "make bench-verify"),
     (
         "findings of `check` on real n8n workflows",
