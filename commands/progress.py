@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 from collections.abc import Callable, Iterator
+
+WIDEST = 28
+"""Characters shown of what is next, at most: the bar and its numbers have to fit 80 columns."""
 
 Progress = Callable[[int, int, str], None]
 """Called with how much is done, how much there is, and what is next."""
@@ -30,6 +34,9 @@ def progress_bar() -> Iterator[Progress]:
         task = bar.add_task("", total=None)
 
         def show(done: int, total: int, name: str) -> None:
-            bar.update(task, completed=done, total=total, description=name)
+            short = os.path.basename(name) or name
+            if len(short) > WIDEST:
+                short = f"{short[: WIDEST - 1]}…"
+            bar.update(task, completed=done, total=total, description=short)
 
         yield show
