@@ -25,7 +25,7 @@ help: ## print this
 	@echo "make golden   write the golden files anew (look at the diff)"
 	@echo "make bench    print the speed and memory figures beside their targets"
 	@echo "make bench-report  the same and how fast other readers are, into benchmarks/README.md"
-	@echo "make bench-soundness  20,000 random processes before the analysis and an oracle (long)"
+	@echo "make bench-soundness  other tools' verdicts and 20,000 random processes beside the analysis (long)"
 	@echo "make bench-verify  mutated workflows on n8n's engine and before verify: who notices what"
 	@echo "make docs     build the documentation into build/site"
 	@echo "make clean    remove .venv and everything that was made"
@@ -105,6 +105,8 @@ bench-report: engine
 	$(BIN)/python benchmarks/report.py
 
 bench-soundness: $(VENV)/.test
+	$(PIP) install --editable '.[test,bench]'
+	$(BIN)/python benchmarks/soundness_referees.py
 	$(BIN)/python benchmarks/soundness_fuzz.py --count 20000
 
 bench-verify: engine

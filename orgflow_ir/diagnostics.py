@@ -75,11 +75,14 @@ class Edit(Value):
     flow: Flow | None = None
 
 
+Applicability = Literal["safe", "unsafe", "manual"]
+
+
 class Fix(Value):
     """A change that cures a diagnostic. Safe: nothing is lost and the fault is gone."""
 
     title: str
-    applicability: Literal["safe", "unsafe", "manual"]
+    applicability: Applicability
     edits: tuple[Edit, ...] = ()
 
 
@@ -119,7 +122,7 @@ def _apply_edit(model: Model, edit: Edit) -> Model:
     if edit.scope not in {scope.id for scope in model.scopes()}:
         raise FixError(f"no process or sub-process `{edit.scope}`")
     processes = tuple(_edit_in_scope(p, edit) for p in model.processes)
-    return model.replace(processes=processes)
+    return model.changed(processes=processes)
 
 
 def _edit_in_scope(scope: Process, edit: Edit) -> Process:
@@ -132,7 +135,7 @@ def _edit_scope(scope: Scope, edit: Edit) -> Scope:
     if scope.id != edit.scope:
         nodes = tuple(_edit_scope(n, edit) if isinstance(n, SubProcess) else n for n in scope.nodes)
         changed = any(a is not b for a, b in zip(nodes, scope.nodes, strict=True))
-        return scope.replace(nodes=nodes) if changed else scope
+        return scope.changed(nodes=nodes) if changed else scope
     if (edit.node is None) == (edit.flow is None) and edit.action != "remove":
         raise FixError("an edit adds or replaces either a node or a flow")
     ids = {n.id for n in scope.nodes} | {f.id for f in scope.flows}
@@ -142,15 +145,16 @@ def _edit_scope(scope: Scope, edit: Edit) -> Scope:
         if new.id in ids:
             raise FixError(f"`{scope.id}` already has an element `{new.id}`")
         if edit.node is not None:
-            return scope.replace(nodes=(*scope.nodes, edit.node))
-        return scope.replace(flows=(*scope.flows, new))
+            return scope.changed(nodes=(*scope.nodes, edit.node))
+        return scope.changed(flows=(*scope.flows, new))
     if edit.id not in ids:
         raise FixError(f"`{scope.id}` has no node or flow `{edit.id}`")
     if edit.action == "remove":
-        return scope.replace(
-            nodes=tuple(n for n in scope.nodes if n.id != edit.id),
-            flows=tuple(f for f in scope.flows if f.id != edit.id),
-        )
+        nodes = tuple(n for n in scope.nodes if n.id != edit.id)
+        flows = tuple(f for f in scope.flows if f.id != edit.id)
+        return scope.changed(nodes=nodes, flows=flows)
     if edit.node is not None:
-        return scope.replace(nodes=tuple(edit.node if n.id == edit.id else n for n in scope.nodes))
-    return scope.replace(flows=tuple(edit.flow if f.id == edit.id else f for f in scope.flows))
+        nodes = tuple(edit.node if n.id == edit.id else n for n in scope.nodes)
+        return scope.changed(nodes=nodes)
+    flows = tuple((edit.flow or f) if f.id == edit.id else f for f in scope.flows)
+    return scope.changed(flows=flows)

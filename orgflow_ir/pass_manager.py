@@ -16,6 +16,7 @@ from orgflow_ir.diagnostics import Diagnostic, Fix, Related, Rule, Severity, Ste
 from orgflow_ir.model import Element, Model
 from orgflow_ir.rules import CrashedPass, InvalidAfterPass
 from orgflow_ir.source import SourceLocation
+from orgflow_ir.value import trusted
 
 if TYPE_CHECKING:
     from orgflow_ir.plugins import Registry
@@ -78,7 +79,7 @@ class PassContext:
             message, element, help = _text(message), _text(element), _text(help)
         consequence = self.target.consequences.get(rule.code) if self.target is not None else None
         if consequence is not None and self.target is not None:
-            related = (*related, Related(message=f"on {self.target.name} {consequence}"))
+            related = (*related, trusted(Related, message=f"on {self.target.name} {consequence}"))
         # Not validated: all parts are typed, and building the validator takes more than a compile.
         diagnostic = Diagnostic.model_construct(
             code=rule.code,

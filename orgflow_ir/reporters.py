@@ -148,7 +148,7 @@ class TextReporter(Reporter):
     def _trace(self, d: Diagnostic) -> str:
         """The run as people tell it: what has a name, and which way was taken."""
         labels = self.labels.get(d.loc.file if d.loc is not None else "", {})
-        told = [text for step in d.trace if (text := _step(step, labels))]
+        told = [text for step in _tellable(d.trace, labels) if (text := _step(*step, labels))]
         return " → ".join(told or [f"`{step.element}`" for step in d.trace])
 
     def _excerpt(self, loc: SourceLocation | None) -> Iterator[str]:
@@ -169,17 +169,42 @@ class TextReporter(Reporter):
             yield self._paint("dim", f"  {' ' * len(number)} | ") + " " * caret + "^"
 
 
-def _step(step: Step, labels: Mapping[str, str]) -> str:
+def _tellable(trace: Iterable[Step], labels: Mapping[str, str]) -> Iterator[tuple[Step, str, bool]]:
+    """The steps that have something to tell, each with what is said of it (`begins`, `is done`
+    where other steps are told between the two) and whether it has been told before."""
+    steps = [s for s in trace if _names(s, labels)]
+    told: set[tuple[str, int]] = set()
+    begun: set[tuple[str, int]] = set()
+    for i, step in enumerate(steps):
+        key = step.element, step.instance
+        after = steps[i + 1] if i + 1 < len(steps) else None
+        if step.action == "open":
+            if after is not None and after.action == "done" and key == (after[1], after[3]):
+                continue  # told at once
+            begun.add(key)
+        says = {"open": "begins", "done": "is done" if key in begun else ""}.get(step.action, "")
+        again = key in told and says != "is done"
+        told.add(key)
+        if step.action != "open":
+            begun.discard(key)
+        yield step, says, again
+
+
+def _names(step: Step, labels: Mapping[str, str]) -> bool:
+    """Whether a step has a name, or takes a way that has one."""
+    name = labels.get(step.element, step.element)
+    named = name != step.element or step.element not in labels
+    return named or any(labels.get(f, f) != f for f in step.taken)
+
+
+def _step(step: Step, says: str, again: bool, labels: Mapping[str, str]) -> str:
     name = labels.get(step.element, step.element)
     ways = [w for f in step.taken if (w := labels.get(f, f)) != f]
-    named = name != step.element or step.element not in labels
-    if not named and not ways:
-        return ""
     takes = " and ".join(f"`{w}`" for w in ways)
-    if not named:
+    if name == step.element and step.element in labels:
         return f"takes {takes}"
-    waits = f"{step.action} " if step.action in ("open", "done") else ""
-    return f"{waits}`{name}`" + (f" takes {takes}" if ways else "")
+    words = [f"`{name}`", says, "again" if again else "", f"takes {takes}" if ways else ""]
+    return " ".join(w for w in words if w)
 
 
 def printable(text: str) -> str:

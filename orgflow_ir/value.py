@@ -141,8 +141,12 @@ class Value(metaclass=ValueType):
         """A copy with `update`, not validated."""
         return trusted(type(self), **{**self.__dict__, **(update or {})})
 
+    def changed(self, **changes: Any) -> Self:
+        """A copy with `changes`, not validated: for code that made every part of them."""
+        return trusted(type(self), **{**self.__dict__, **changes})
+
     def replace(self, **changes: Any) -> Self:
-        """A copy with `changes`, validated (`model_copy(update=…)` would not validate)."""
+        """A copy with `changes`, validated."""
         return type(self)(**{**self.__dict__, **changes})
 
     def __setattr__(self, name: str, value: Any) -> None:

@@ -10,6 +10,7 @@ from orgflow_ir.graph import ControlFlow
 from orgflow_ir.model import Flow, Gateway, Model, Scope
 from orgflow_ir.model import Node as ModelNode
 from orgflow_ir.pass_manager import Pass, PassContext, Stage
+from orgflow_ir.value import trusted
 
 
 class ConditionalDefault(Rule):
@@ -116,7 +117,7 @@ def _check(node: ModelNode, out: list[Flow], scope: Scope, ctx: PassContext) -> 
             SeveralDefaults,
             f"`{node.label}` has {len(defaults)} default flows: {names}",
             element=node,
-            help="give all but one a condition",
+            help="choose one of them; give the others a condition",
         )
     for flow in defaults:
         if flow.condition:
@@ -134,7 +135,8 @@ def _check(node: ModelNode, out: list[Flow], scope: Scope, ctx: PassContext) -> 
                 SameBranchLabel,
                 f"two flows out of `{node.label}` are labelled `{one.label}`",
                 element=two,
-                help="label them differently, or let one flow lead to a parallel gateway",
+                help="label them differently; if both are to be taken, let one flow lead to a "
+                "parallel gateway that starts both",
             )
 
 
@@ -149,17 +151,23 @@ def _misplaced(node: ModelNode, flow: Flow, scope: Scope, ctx: PassContext) -> N
         MisplacedCondition,
         f"the flow `{flow.label}` out of `{node.label}` {what}, but the gateway {why}",
         element=flow,
-        help="use an exclusive or inclusive gateway, or remove what cannot decide",
+        help=f"if {_it(flow)} is to decide, make `{node.label}` an exclusive or inclusive gateway; "
+        "if not, remove it",
         fix=_without_condition(flow, scope),
     )
 
 
+def _it(flow: Flow) -> str:
+    return "the condition" if flow.condition else "the mark"
+
+
 def _without_condition(flow: Flow, scope: Scope) -> Fix:
-    plain = flow.replace(condition=None) if flow.condition else flow.replace(default=False)
-    return Fix(
-        title="remove what is never looked at",
+    plain = flow.changed(condition=None) if flow.condition else flow.changed(default=False)
+    return trusted(
+        Fix,
+        title=f"remove {_it(flow)} of `{flow.label}`",
         applicability="unsafe",
-        edits=(Edit(action="replace", scope=scope.id, id=flow.id, flow=plain),),
+        edits=(trusted(Edit, action="replace", scope=scope.id, id=flow.id, flow=plain),),
     )
 
 

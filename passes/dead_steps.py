@@ -57,9 +57,18 @@ class DeadSteps(FlowPass):
                         f"{namer.named(steps)} never {'happens' if len(steps) == 1 else 'happen'}: "
                         "no run comes there, though a way leads there",
                         element=namer.nodes[steps[0]],
-                        help="let what comes before go on to it, or remove it",
+                        help=_help(steps[0], namer),
                     )
         return model
+
+
+def _help(step: str, namer: Namer) -> str:
+    before = [n for n in namer.before.get(step, ()) if n != step]
+    if not before:
+        return "let a run come there, or remove what never happens"
+    return (
+        f"see to it that a run goes on from {namer.name(before[0])}, or remove what never happens"
+    )
 
 
 def _led_to(scope: Scope) -> frozenset[str]:

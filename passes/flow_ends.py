@@ -9,12 +9,13 @@ from orgflow_ir.model import Event, Flow, Gateway, Model, Scope
 from orgflow_ir.model import Node as ModelNode
 from orgflow_ir.pass_manager import Pass, PassContext, Stage
 from orgflow_ir.soundness.wiring import live
+from orgflow_ir.value import trusted
 
 
 class DanglingFlow(Rule):
     """
     What it finds
-        A sequence flow whose source or target is missing, or is not a node at all.
+        A sequence flow that begins or ends nowhere, or at what is no step, event or gateway.
     Why it is wrong
         It leads from nowhere or to nowhere; mostly an arrow was not snapped to its shape. It is an
         error where a run can come to its other end, a warning where nothing depends on it.
@@ -34,7 +35,7 @@ class CrossingFlow(Rule):
     What it finds
         A sequence flow between two pools, or from inside a sub-process to outside it.
     Why it is wrong
-        BPMN 2.0.2, 7.6.1: a sequence flow stays within its pool and its sub-process; tokens
+        BPMN 2.0.2, 7.6.1: a sequence flow stays within its pool and its sub-process; a run
         cannot follow it, so it would do nothing.
     Example
         A sequence flow from `Send order` in pool Buyer to `Receive order` in pool Seller.
@@ -70,7 +71,7 @@ class FlowOutOfEnd(Rule):
     What it finds
         A sequence flow that leaves an end event.
     Why it is wrong
-        A token that comes to an end event is gone (BPMN 2.0.2, 10.5.3): what follows never happens.
+        What comes to an end event ends there (BPMN 2.0.2, 10.5.3): what follows never happens.
     Example
         The end event `Order sent` leads to `Archive`.
     Instead
@@ -87,8 +88,8 @@ class FlowIntoBoundary(Rule):
     What it finds
         A sequence flow that leads into a boundary event.
     Why it is wrong
-        A boundary event is triggered while its activity is under way (BPMN 2.0.2, 10.5.6); no
-        token can be sent to it.
+        A boundary event is triggered while its activity is under way (BPMN 2.0.2, 10.5.6);
+        no flow can set it off.
     Example
         `Remind` leads into the timer on the border of `Approve`.
     Instead
@@ -169,12 +170,13 @@ def _dangling(
         DanglingFlow,
         f"{_named(flow)} leads {' '.join(ends)}",
         element=flow,
-        help="connect both ends, or remove the flow",
+        help="draw it from one step to another, or remove it",
         severity=None if matters else Severity.WARNING,
-        fix=Fix(
+        fix=trusted(
+            Fix,
             title="remove the flow",
             applicability="unsafe",
-            edits=(Edit(action="remove", scope=scope.id, id=flow.id),),
+            edits=(trusted(Edit, action="remove", scope=scope.id, id=flow.id),),
         ),
     )
 
@@ -187,7 +189,8 @@ def _crossing(flow: Flow, source: Scope, target: Scope, ctx: PassContext) -> Non
         CrossingFlow,
         f"{_named(flow)} leads from `{one.label}` in `{source.label}` to `{two.label}` in {where}",
         element=flow,
-        help="use a message flow between pools; leave a sub-process by its own flow or an event",
+        help="between pools draw a message flow; out of a sub-process lead a flow from its border, "
+        "or from an event there",
     )
 
 
@@ -199,26 +202,27 @@ def _check(
             FlowIntoStart,
             f"{_named(flow)} from `{source.label}` leads into the start event `{target.label}`",
             element=flow,
-            help="lead it to an exclusive gateway right after the start event",
+            help=f"put an exclusive gateway right after `{target.label}`, and lead the flow there",
         )
     if isinstance(target, Event) and target.position == "boundary":
         ctx.emit(
             FlowIntoBoundary,
             f"{_named(flow)} from `{source.label}` leads into the boundary event `{target.label}`",
             element=flow,
-            help="lead it to the activity, or to what the boundary event leads to",
+            help=f"lead it to the activity that `{target.label}` is at, or to what comes after "
+            f"`{target.label}`",
         )
     if isinstance(source, Event) and source.position == "end":
         ctx.emit(
             FlowOutOfEnd,
             f"{_named(flow)} to `{target.label}` leaves the end event `{source.label}`",
             element=flow,
-            help="make the event an intermediate one, or move it to the end",
+            help=f"make `{source.label}` an intermediate event, or put it where the process ends",
         )
     if source is target and isinstance(source, Gateway) and source.gateway_kind == "exclusive":
         ctx.emit(
             SelfLoop,
             f"{_named(flow)} leads from `{source.label}` back to itself",
             element=flow,
-            help="lead it back to the step that is to be done again",
+            help="lead it back to the step that is to be done again before this is asked anew",
         )

@@ -15,6 +15,7 @@ from orgflow_ir.pass_manager import Pass, PassContext, Stage
 from orgflow_ir.soundness import Analysis, Fault, analyse
 from orgflow_ir.soundness.findings import MAX_STATES
 from orgflow_ir.soundness.verdicts import Kind
+from orgflow_ir.value import trusted
 
 if TYPE_CHECKING:
     from orgflow_ir.semantics import Game
@@ -94,4 +95,6 @@ def related(fault: Fault, namer: Namer, text: str) -> tuple[Related, ...]:
     if not fault.split:
         return ()
     node = namer.nodes[fault.split]
-    return (Related(message=f"{namer.name(node.id)}: {text}", element=node.id, loc=node.loc),)
+    return (
+        trusted(Related, message=f"{namer.name(node.id)}: {text}", element=node.id, loc=node.loc),
+    )

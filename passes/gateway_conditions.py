@@ -10,6 +10,7 @@ from orgflow.passes.wording import Namer
 from orgflow_ir.diagnostics import Edit, Fix, Related, Rule, Severity
 from orgflow_ir.model import Flow, Gateway, Model, Scope
 from orgflow_ir.pass_manager import Pass, PassContext, Stage
+from orgflow_ir.value import trusted
 
 if TYPE_CHECKING:
     from orgflow_ir.conditions import Ast
@@ -96,15 +97,17 @@ def _check(
                 f"no branch of {namer.name(gateway.id)} is for {told(none)}: the run stops there",
                 element=gateway,
                 help="make one branch the default flow, or cover all values",
-                fix=Fix(
+                fix=trusted(
+                    Fix,
                     title=f"make {_branch(last, namer)} the default flow",
                     applicability="unsafe",
                     edits=(
-                        Edit(
+                        trusted(
+                            Edit,
                             action="replace",
                             scope=scope.id,
                             id=last.id,
-                            flow=last.replace(default=True, condition=None),
+                            flow=last.changed(default=True, condition=None),
                         ),
                     ),
                 ),
@@ -137,8 +140,12 @@ def _overlap(
         element=gateway,
         help="let the conditions exclude each other, or use an inclusive gateway",
         related=[
-            Related(message=f"{_branch(f, namer)}: {f.condition.text.strip()}", element=f.id,
-                    loc=f.loc)
+            trusted(
+                Related,
+                message=f"{_branch(f, namer)}: {f.condition.text.strip()}",
+                element=f.id,
+                loc=f.loc,
+            )
             for f in (one, two)
             if f.condition is not None
         ],

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from orgflow.passes.causes import arrivals, beside, jump
 from orgflow.passes.flow_findings import MASKED, FlowPass, findings, related
 from orgflow.passes.forking_loops import endless_forks, round_trip
-from orgflow.passes.mending import fix_of
-from orgflow.passes.wording import Namer
+from orgflow.passes.mending import Mend, mend
+from orgflow.passes.wording import Namer, listed
 
-from orgflow_ir.diagnostics import Rule, Severity
+from orgflow_ir.diagnostics import Related, Rule, Severity
+from orgflow_ir.graph import ControlFlow
 from orgflow_ir.model import Gateway, Model, Process, Scope
 from orgflow_ir.pass_manager import PassContext
 from orgflow_ir.soundness import Fault
@@ -60,68 +62,104 @@ class LackOfSynchronisation(FlowPass):
 
     def run(self, model: Model, ctx: PassContext) -> Model:
         """Report; the model is given back as it is."""
+        faults = list(findings(model, ctx, self.max_states, "unsync"))
         endless: set[str] = set()
         for scope in model.scopes():
             for fork, cycle in ctx.analysis(endless_forks, scope):
                 endless |= cycle
-                _report_endless(fork, scope, model, ctx)
-        for fault in findings(model, ctx, self.max_states, "unsync"):
+                shown = next((f for f in faults if f.element in cycle), None)
+                self._report_endless(fork, scope, shown, model, ctx)
+        for fault in faults:
             if fault.element in endless:
                 continue  # the same fault, seen where it shows
             namer = Namer(fault.scope)
             if fault.unbounded:
-                ctx.emit(
-                    UnboundedWork,
-                    f"a loop leads back to {namer.name(fault.element)} while work it started is "
-                    "still under way: every time round adds more, without a limit"
-                    + (MASKED if fault.masked else ""),
-                    element=namer.nodes[fault.element],
-                    help="join the parallel work before the loop goes back",
-                    trace=fault.trace,
-                    severity=Severity.WARNING if fault.masked else None,
+                name = namer.name(fault.element)
+                rule: type[Rule] = UnboundedWork
+                message = (
+                    f"a loop leads back to {name} while work it started is still under way: every "
+                    "time round adds more, without a limit"
                 )
-                continue
+                decide = f"decide what has to be done before the loop goes back to {name}"
+                places: tuple[Related, ...] = ()
+            else:
+                rule, (message, decide) = WorkDoneTwice, _twice(fault, namer)
+                places = related(fault, namer, "several branches start here")
+            mended = self._mended(fault, model, ctx, decide)
             ctx.emit(
-                WorkDoneTwice,
-                _message(fault, namer),
+                rule,
+                message + (MASKED if fault.masked else ""),
                 element=namer.nodes[fault.element],
-                help="let the branches wait for each other: join them with a parallel gateway "
-                "(after an inclusive split with an inclusive one)",
-                related=related(fault, namer, "several branches start here"),
+                help=mended.help,
+                related=places,
                 trace=fault.trace,
-                fix=fix_of(fault, model, namer, self.max_states) if self.fixes else None,
+                fix=mended.fix,
                 severity=Severity.WARNING if fault.masked else None,
             )
         return model
 
+    def _mended(self, fault: Fault, model: Model, ctx: PassContext, decide: str) -> Mend:
+        if not self.fixes:
+            return Mend(None, decide)
+        return mend(fault, model, ctx, self.max_states, decide)
 
-def _report_endless(fork: str, scope: Scope, model: Model, ctx: PassContext) -> None:
-    namer = Namer(scope)
-    ctx.emit(
-        UnboundedWork,
-        f"the loop through {namer.name(fork)} never ends: each time round it goes on and back at "
-        "once, and no choice leads out",
-        element=namer.nodes[fork],
-        help="let an exclusive gateway choose between going on and going back",
-        trace=round_trip(model, scope, fork) if isinstance(scope, Process) else (),
-    )
+    def _report_endless(
+        self, fork: str, scope: Scope, shown: Fault | None, model: Model, ctx: PassContext
+    ) -> None:
+        namer = Namer(scope)
+        name = namer.name(fork)
+        decide = f"decide when a run goes on from {name} and when it goes back"
+        mended = Mend(None, decide)
+        if shown is not None:
+            mended = self._mended(shown, model, ctx, decide)
+        ctx.emit(
+            UnboundedWork,
+            f"the loop through {name} never ends: each time round it goes on and back at once, and "
+            "no choice leads out",
+            element=namer.nodes[fork],
+            help=mended.help,
+            trace=round_trip(model, scope, fork) if isinstance(scope, Process) else (),
+            fix=mended.fix,
+        )
 
 
-def _message(fault: Fault, namer: Namer) -> str:
+def _twice(fault: Fault, namer: Namer) -> tuple[str, str]:
+    """What is done twice and why, and what is to be decided where nothing is proved to mend it."""
     net = fault.net
     assert net is not None
+    graph = ControlFlow(fault.scope)
     name = namer.name(fault.element)
     node = namer.nodes[fault.element]
-    what, why = name, "a second token comes to it before the first has gone on"
-    if isinstance(node, Gateway):
-        what = namer.follows(net, fault.join) or f"what comes after {name}"
-        if node.gateway_kind == "exclusive":
-            why = f"{name} lets each of several parallel branches through"
-        else:
-            why = f"{name} can be come to again before the first time is over"
-    if fault.split:
+    gate = isinstance(node, Gateway)
+    what = (namer.follows(net, fault.join) if gate else name) or f"what comes after {name}"
+    come = [namer.source(f) for f in arrivals(fault, graph)]
+    some = listed(dict.fromkeys(come)) if come else "what leads there"
+    waits = "lets each of them through" if gate else "does not wait for the other"
+    decide = f"decide whether {what} shall wait for {some}, or for which of them it is done"
+    if (by := beside(fault, graph)) is not None:
+        event, host = namer.name(by.event.id), namer.name(by.host)
+        branch = namer.named(f.source for f in by.flows)
         why = (
-            f"{namer.ways(net, fault.taken_arcs)} at {namer.name(fault.split)} can all be taken in "
-            f"one run, and {name} does not wait for the others"
+            f"{event} does not interrupt {host}, so in one run both {host} and {branch} lead to "
+            f"{name}, which {waits}"
         )
-    return f"{what} can happen more than once: {why}{MASKED if fault.masked else ''}"
+    elif (jumps := jump(fault, graph)) is not None:
+        way = namer.labelled(jumps.way)
+        why = f"{way} leads to {name} from a branch that runs beside it"
+        decide = f"decide where {way} shall lead to: {name} may be done in another branch meanwhile"
+    elif fault.split:
+        several = len(fault.taken_arcs) > 2
+        waits = "the others" if several else "the other"
+        why = (
+            f"{namer.ways(net, fault.taken_arcs)} at {namer.name(fault.split)} can "
+            f"{'all' if several else 'both'} be taken in one run, and {name} does not wait for "
+            f"{waits}"
+        )
+    elif len(set(come)) > 1:
+        why = f"in one run {some} all lead to {name}, which {waits}"
+        if len(set(come)) == 2:
+            why = why.replace(" all lead ", " both lead ", 1)
+    else:
+        why = f"a run can come to {name} again before the first time is over"
+        decide = f"decide what has to be over before a run may come to {name} again"
+    return f"{what} can happen more than once: {why}", decide

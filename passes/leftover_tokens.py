@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from orgflow.passes.flow_findings import MASKED, FlowPass, findings
+from orgflow.passes.mending import Mend, mend
 from orgflow.passes.wording import Namer
 
 from orgflow_ir.diagnostics import Rule, Severity
@@ -15,8 +16,8 @@ from orgflow_ir.pass_manager import PassContext
 class TokensLeftOver(Rule):
     """
     What it finds
-        A join that has gone on already and then gets one more token from a branch that runs several
-        times in one run; there is nothing left for that token to meet.
+        A join that has gone on already when one of its branches comes to it once more; nothing is
+        left that this second time could be joined with, and it waits there for ever.
     Why it is wrong
         The process never counts as finished, and what the extra work led to is lost. It is the
         consequence of work that is done twice (OF203).
@@ -47,14 +48,18 @@ class LeftoverTokens(FlowPass):
             comes = (namer.comes_from(fault.net, a) for a in fault.taken_arcs)
             late = " and ".join(dict.fromkeys(comes)) or "a branch that runs again"
             cause = next((f.element for f in doubled if f.scope is fault.scope), "")
-            why = f": {namer.name(cause)} lets several tokens through" if cause else ""
+            again = f"{namer.name(cause)} lets it happen several times" if cause else ""
+            decide = f"see to it that {late} happens once in a run" + (again and f": {again}")
+            mended = Mend(None, decide)
+            if self.fixes:
+                mended = mend(fault, model, ctx, self.max_states, decide)
             ctx.emit(
                 TokensLeftOver,
-                f"{namer.name(fault.element)} goes on, and then one more token comes to it from "
-                f"{late} and waits there for ever: the run is never finished"
+                f"{namer.name(fault.element)} has gone on already when {late} leads to it once "
+                "more: what comes then waits there for ever, and the run is never finished"
                 + (MASKED if fault.masked else ""),
                 element=namer.nodes[fault.element],
-                help=f"see to it that the branch runs once{why}",
+                help=mended.help,
                 trace=fault.trace,
                 severity=Severity.WARNING if fault.masked else None,
             )

@@ -66,23 +66,24 @@ def _check(scope: Scope, ctx: PassContext) -> None:
             name = node.definitions[0].name or node.label
             links[node.position].setdefault(name, []).append(node)
     for position, other, loss in (
-        ("throw", "catch", "a run is lost there"),
-        ("catch", "throw", "it never runs"),
+        ("throw", "catch", "a run that comes to it goes no further"),
+        ("catch", "throw", "what comes after it never happens"),
     ):
         for name, events in links[position].items():
             if name not in links[other]:
                 ctx.emit(
                     BrokenLink,
-                    f"the {position}ing link `{name}` has no {other}ing link in "
+                    f"the {position}ing link `{name}` has no {other}ing link of that name in "
                     f"`{scope.label}`: {loss}",
                     element=events[0],
-                    help=f"add a {other}ing link event of that name, or draw the flow",
+                    help=f"add a {other}ing link event `{name}`, or draw a flow instead",
                 )
     for name, events in links["catch"].items():
         for event in events[1:]:
             ctx.emit(
                 SameLinkTwice,
-                f"two catching links in `{scope.label}` are named `{name}`",
+                f"two catching links in `{scope.label}` are named `{name}`: it is open at which of "
+                "them a run goes on",
                 element=event,
-                help="name them differently",
+                help="give them different names, and the throwing links too",
             )

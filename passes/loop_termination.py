@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from orgflow.passes.flow_findings import MASKED, FlowPass, findings
 from orgflow.passes.forking_loops import endless_forks
+from orgflow.passes.mending import Mend, mend
 from orgflow.passes.wording import Namer
 
 from orgflow_ir.diagnostics import Rule, Severity
@@ -48,6 +49,10 @@ class LoopTermination(FlowPass):
             if fault.ended_by is not None:
                 continue  # "repeat until this event comes": left through the event
             namer = Namer(fault.scope)
+            decide = "decide where a run shall leave the loop, and lead a way to an end from there"
+            mended = Mend(None, decide)
+            if self.fixes:
+                mended = mend(fault, model, ctx, self.max_states, decide)
             known = [i for i in fault.cycle if i in namer.nodes]
             ctx.emit(
                 EndlessLoop,
@@ -55,7 +60,7 @@ class LoopTermination(FlowPass):
                 f"{namer.named(known)} for ever: no way leads to an end"
                 + (MASKED if fault.masked else ""),
                 element=namer.nodes[fault.element],
-                help="add an exclusive gateway to the loop with a way that leads out of it",
+                help=mended.help,
                 trace=fault.trace,
                 severity=Severity.WARNING if fault.masked else None,
             )

@@ -1,117 +1,163 @@
-"""Fixes of flow faults: the gateway that should be of another kind, the join that is missing.
+"""What mends faults of the flow: changes that the analysis has proved, and what is to be decided.
 
-Each candidate is made on a copy and analysed again; only one that cures its fault and brings no
-other is offered.
+Each candidate is made on a copy and analysed again. Only one that cures its fault and brings no
+other is offered as a fix or named in a help text.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
+from typing import NamedTuple
 
-from orgflow.passes.flow_findings import analysis
+from orgflow.passes.candidate import Candidate
+from orgflow.passes.candidates import Candidates
+from orgflow.passes.flow_findings import analyses, analysis
 from orgflow.passes.wording import Namer
 
-from orgflow_ir.diagnostics import Edit, Fix, apply
-from orgflow_ir.model import Flow, Gateway, Model, Scope
-from orgflow_ir.soundness import Fault
+from orgflow_ir.diagnostics import Fix, apply
+from orgflow_ir.model import Model
+from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.soundness import Analysis, Fault, Property
 
-_KINDS = {"exclusive": "an exclusive", "parallel": "a parallel", "inclusive": "an inclusive"}
 SMALL = 2_000
-"""Elements up to which fixes are looked for: each candidate is a whole analysis."""
+"""Elements up to which changes are looked for: each candidate is a whole analysis."""
+MOST = 30_000
+"""Elements analysed again in all for one model, once more for each fault: it is shown again."""
+
+Key = tuple[str, str]
+"""Kind and element of a fault."""
 
 
-def fix_of(fault: Fault, model: Model, namer: Namer, max_states: int) -> Fix | None:
-    """A fix for a fault of the flow, or `None` where no candidate is proved."""
-    if sum(len(s.nodes) for s in model.scopes()) > SMALL or fault.masked:
+class Mend(NamedTuple):
+    """What is said of a fault: a fix if there is one, and the help."""
+
+    fix: Fix | None = None
+    help: str = ""
+
+
+class _Facts(NamedTuple):
+    """What an analysis says against a model."""
+
+    faults: frozenset[Key]
+    dead: frozenset[str]
+    violated: frozenset[tuple[str, str]]
+    unknown: frozenset[tuple[str, str]]
+    doubts: frozenset[tuple[str, str]]
+    masked: bool
+    """Whether some fault stands behind others: its properties are not in `violated`."""
+
+    def covers(self, other: _Facts) -> bool:
+        """Whether nothing is wrong or undecided in `other` that is not here."""
+        return (
+            self.faults >= other.faults
+            and self.dead >= other.dead
+            and self.doubts >= other.doubts
+            and (self.masked or self.violated >= other.violated)
+            and self.unknown >= other.unknown
+        )
+
+
+class Mending:
+    """The proved changes for the faults of a model, looked for when the first is asked for."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.size = sum(len(s.nodes) for s in model.scopes())
+        self._max_states = 0
+        self._table: dict[Key, list[Candidate]] = {}
+        self._cures: dict[Key, frozenset[Key]] = {}
+        self._faults: list[Fault] = []
+        self._made = False
+
+    def of(self, fault: Fault, ctx: PassContext, max_states: int, decide: str) -> Mend:
+        """What mends a fault; `decide` is said where nothing is proved."""
+        if not self._made:
+            self._made, self._max_states = True, max_states
+            self._look(analyses(self.model, ctx, max_states))
+        namer = Namer(fault.scope)
+        key = _key(fault)
+        proved = self._table.get(key, [])
+        safe = [c for c in proved if c.safe]
+        if safe:
+            return Mend(None if fault.masked else safe[0].fix, safe[0].advice)
+        cause = self._cause(fault)
+        if cause is not None:
+            return Mend(None, f"mend {namer.name(cause.element)} first: with it this goes away")
+        if not proved:
+            behind = "mend what is before it, check again, and then: " if fault.masked else ""
+            return Mend(None, behind + decide)
+        fix = next((c.fix for c in proved if c.fix.applicability == "unsafe"), None)
+        advice = [c.advice for c in proved]
+        said = advice[0] if len(advice) == 1 else f"decide: either {'; or '.join(advice)}"
+        return Mend(None if fault.masked else fix, said)
+
+    def _cause(self, fault: Fault) -> Fault | None:
+        """Another fault whose every cure is this one's, too, and that no cure of this one mends."""
+        key = _key(fault)
+        mine = self._cures.get(key, frozenset())
+        for other in self._faults:
+            there = _key(other)
+            if there != key and key in self._cures.get(there, ()) and there not in mine:
+                return other if other.scope is fault.scope else None
         return None
-    before = _faults(model, max_states)
-    for candidate in _candidates(fault, namer):
-        after = _faults(apply(model, candidate), max_states)
-        if len(after) < len(before) and after <= before:
-            return candidate
-    return None
+
+    def _look(self, before: tuple[Analysis, ...]) -> None:
+        if self.size > SMALL:
+            return
+        self._faults = [f for found in before for f in (*found.faults, *found.masked)]
+        facts = _facts(before)
+        waiting: list[tuple[Fault, list[Candidate]]] = []
+        for fault in self._faults:
+            if _key(fault) not in self._table:
+                self._table[_key(fault)] = []
+                waiting.append((fault, list(Candidates(self.model, fault.scope).of(fault))))
+        left = MOST
+        for safe in (True, False):  # what needs no decision is tried for all faults first
+            for fault, candidates in waiting:
+                for candidate in candidates:
+                    if candidate.safe is not safe or self._safe(_key(fault)):
+                        continue
+                    left -= self.size * (1 + len(self._faults))
+                    if left < 0:
+                        return
+                    self._try(_key(fault), candidate, facts)
+
+    def _safe(self, key: Key) -> bool:
+        return any(c.safe for c in self._table[key])
+
+    def _try(self, key: Key, candidate: Candidate, before: _Facts) -> None:
+        """Analyse the model with a change made, and keep the change if it is proved."""
+        after = _facts(analysis(self._max_states)(apply(self.model, candidate.fix)))
+        if key in after.faults or not before.covers(after):
+            return
+        self._table[key].append(candidate)
+        cured = before.faults - after.faults
+        self._cures[key] = self._cures.get(key, cured) & cured
 
 
-def _faults(model: Model, max_states: int) -> set[tuple[str, str]]:
-    return {
-        (fault.kind, fault.element)
-        for found in analysis(max_states)(model)
-        for fault in (*found.faults, *found.masked)
-    }
+def mend(fault: Fault, model: Model, ctx: PassContext, max_states: int, decide: str) -> Mend:
+    """A fix for a fault of the flow where one is proved, and the help that goes with it."""
+    return ctx.analysis(Mending, model).of(fault, ctx, max_states, decide)
 
 
-def _candidates(fault: Fault, namer: Namer) -> Iterator[Fix]:
-    scope = fault.scope
-    nodes = {n.id: n for n in scope.nodes}
-    at, split = nodes.get(fault.element), nodes.get(fault.split)
-    into = [f for f in scope.flows if f.target == fault.element]
-    kind = split.gateway_kind if isinstance(split, Gateway) else "parallel"
-    if kind == "event":
-        kind = "exclusive"
-    if kind not in _KINDS or fault.kind not in ("deadlock", "unsync") or len(into) < 2:
-        return
-    if isinstance(at, Gateway):
-        if at.gateway_kind != kind and at.gateway_kind in _KINDS and _joins_only(at, scope):
-            yield _of_kind(at, kind, scope, namer)
-        if isinstance(split, Gateway) and at.gateway_kind in _KINDS and _unasked(split, scope):
-            yield _of_kind(split, at.gateway_kind, scope, namer)
-    elif at is not None and fault.kind == "unsync":
-        yield _joined(at.id, kind, into, scope, namer)
+def _key(fault: Fault) -> Key:
+    return fault.kind, fault.element
 
 
-def _joins_only(gateway: Gateway, scope: Scope) -> bool:
-    return sum(1 for f in scope.flows if f.source == gateway.id) <= 1
+def _facts(found: Sequence[Analysis]) -> _Facts:
+    def having(*outcomes: str) -> frozenset[tuple[str, str]]:
+        return frozenset(
+            (a.process.id, kind.value)
+            for a in found
+            for kind, verdict in a.verdicts.items()
+            if verdict.outcome in outcomes
+        )
 
-
-def _unasked(split: Gateway, scope: Scope) -> bool:
-    """Whether nothing at a split says that one of several ways is chosen."""
-    out = [f for f in scope.flows if f.source == split.id]
-    asked = split.name.strip().endswith("?") or any(
-        f.condition is not None or f.default or f.name.strip() for f in out
+    return _Facts(
+        faults=frozenset(_key(f) for a in found for f in (*a.faults, *a.masked)),
+        dead=frozenset(f.element for a in found for f in a[Property.DEAD].faults),
+        violated=having("violated"),
+        unknown=having("unknown", "not applicable"),
+        doubts=frozenset((s.id, d.element) for a in found for s, d in a.doubts),
+        masked=any(a.masked for a in found),
     )
-    return not asked and sum(1 for f in scope.flows if f.target == split.id) <= 1
-
-
-def _of_kind(gateway: Gateway, kind: str, scope: Scope, namer: Namer) -> Fix:
-    changed = Gateway.model_validate({**gateway.__dict__, "gateway_kind": kind})
-    edits = [Edit(action="replace", scope=scope.id, id=gateway.id, node=changed)]
-    if kind == "parallel":
-        edits += [
-            Edit(action="replace", scope=scope.id, id=f.id, flow=f.replace(default=False))
-            for f in scope.flows
-            if f.source == gateway.id and f.default
-        ]
-    return Fix(
-        title=f"make {namer.name(gateway.id)} {_KINDS[kind]} gateway",
-        applicability="safe",
-        edits=tuple(edits),
-    )
-
-
-def _joined(node: str, kind: str, into: list[Flow], scope: Scope, namer: Namer) -> Fix:
-    taken = {n.id for n in scope.nodes} | {f.id for f in scope.flows}
-    name = _free(f"{node}_join", taken)
-    join = Gateway.model_validate({"id": name, "gateway_kind": kind})
-    return Fix(
-        title=f"join the branches with {_KINDS[kind]} gateway before {namer.name(node)}",
-        applicability="safe",
-        edits=(
-            Edit(action="add", scope=scope.id, node=join),
-            *(
-                Edit(action="replace", scope=scope.id, id=f.id, flow=f.replace(target=name))
-                for f in into
-            ),
-            Edit(
-                action="add",
-                scope=scope.id,
-                flow=Flow(id=_free(f"{name}_flow", taken), source=name, target=node),
-            ),
-        ),
-    )
-
-
-def _free(wanted: str, taken: set[str]) -> str:
-    name, number = wanted, 2
-    while name in taken:
-        name, number = f"{wanted}_{number}", number + 1
-    return name

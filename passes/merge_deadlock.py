@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from orgflow.passes.causes import begins, broken_off
 from orgflow.passes.flow_findings import MASKED, FlowPass, findings, related
-from orgflow.passes.mending import fix_of
+from orgflow.passes.mending import Mend, mend
 from orgflow.passes.wording import Namer
 
-from orgflow_ir.diagnostics import Rule, Severity
-from orgflow_ir.model import Event, Gateway, Model
+from orgflow_ir.diagnostics import Related, Rule, Severity
+from orgflow_ir.model import Event, Model
 from orgflow_ir.pass_manager import PassContext
 from orgflow_ir.soundness import Fault
+from orgflow_ir.value import trusted
 
 
 class DeadlockedJoin(Rule):
@@ -49,46 +51,97 @@ class MergeDeadlock(FlowPass):
             if isinstance(node, Event) and any(d.kind == "link" for d in node.definitions):
                 continue  # told as a broken link (OF118)
             event = fault.ended_by
+            missing = _missing(fault, namer)
+            decide = _decision(fault, namer, missing)
+            mended = Mend(None, decide)
+            if self.fixes:
+                mended = mend(fault, model, ctx, self.max_states, decide)
+            place = "the run takes one way here"
+            if (broken := broken_off(fault)) is not None:
+                place = f"{namer.name(broken[1])} interrupts this"
             until = f", until `{event.label}` ends it" if event is not None else ""
             ctx.emit(
                 DeadlockedJoin,
-                _message(fault, namer) + until + (MASKED if fault.masked else ""),
+                _message(fault, namer, missing) + until + (MASKED if fault.masked else ""),
                 element=node,
-                help=_help(fault, namer),
-                related=related(fault, namer, "the run takes one way here"),
+                help=mended.help,
+                related=related(fault, namer, place) + _others(fault, namer),
                 trace=fault.trace,
-                fix=fix_of(fault, model, namer, self.max_states) if self.fixes else None,
+                fix=mended.fix,
                 severity=Severity.WARNING if fault.masked or event is not None else None,
             )
         return model
 
 
-def _message(fault: Fault, namer: Namer) -> str:
+def _others(fault: Fault, namer: Namer) -> tuple[Related, ...]:
+    """The joins that wait with this one, and those that wait because it does."""
+    why = dict.fromkeys(fault.behind, "waits for this one in turn")
+    why |= dict.fromkeys(fault.mutual, "waits for this one, as this one does for it")
+    return tuple(
+        trusted(Related, message=f"{namer.name(e)}: {text}", element=e, loc=namer.nodes[e].loc)
+        for e, text in why.items()
+    )
+
+
+def _missing(fault: Fault, namer: Namer) -> str:
+    """What the join waits for."""
+    net = fault.net
+    assert net is not None
+    if dead := net.dead_inputs.get(fault.join):
+        return namer.named(f.source for f in dead)
+    told = [(namer.comes_from(net, a), a) for a in fault.missing_arcs]
+    if not fault.split:
+        return " and ".join(dict.fromkeys(t for t, _ in told)) or "a branch"
+    split = namer.name(fault.split)
+    what = " and ".join(dict.fromkeys(t for t, _ in told if t != split))
+    if what:
+        return what
+    labels = [f.label for _, a in told if (f := net.flow[a]) is not None and f.name.strip()]
+    return f"the way `{labels[0]}` from {split}" if labels else f"the other way from {split}"
+
+
+def _message(fault: Fault, namer: Namer, missing: str) -> str:
     net = fault.net
     assert net is not None
     join = namer.name(fault.element)
     after = namer.follows(net, fault.join)
     lost = f", so {after} never happens" if after else ""
-    if dead := net.dead_inputs.get(fault.join):
+    if net.dead_inputs.get(fault.join):
+        return f"{join} waits for {missing}, which no run ever does{lost}"
+    if fault.mutual:
+        rest = [namer.name(e) for e in fault.mutual]
+        joins = ", ".join([join, *rest[:-1]]) + f" and {rest[-1]}"
+        return f"{joins} wait for each other, so {'none' if rest[1:] else 'neither'} ever goes on"
+    if (found := broken_off(fault)) is not None:
+        host, event = namer.name(found[0]), namer.name(found[1])
+        if any(a in net.by_event for a in fault.taken_arcs):
+            what = f"{host} to be done" if missing.startswith("the other way") else missing
+            why = f"which never happens once {event} interrupts {host}"
+            return f"{join} waits for {what}, {why}{lost}"
+        why = f"which only happens if {event} interrupts {host}"
+        return f"{join} waits for {missing}, {why}{lost}"
+    if begins(fault):
+        here = namer.named(net.element[net.dst[a]] for a in fault.taken_arcs)
         return (
-            f"{join} waits for {namer.named(f.source for f in dead)}, which no run ever does{lost}"
+            f"{join} waits for {missing}, but a run begins at one start only, and never gets "
+            f"there from {here}{lost}"
         )
-    missing = [namer.comes_from(net, a) for a in fault.missing_arcs]
     if not fault.split:
-        what = " and ".join(dict.fromkeys(missing)) or "a branch"
-        return f"{join} waits for {what} in a run in which that can no longer come{lost}"
+        return f"{join} waits for {missing}, which in some run can no longer come{lost}"
     taken = namer.ways(net, fault.taken_arcs)
     split = namer.name(fault.split)
-    what = " and ".join(m for m in dict.fromkeys(missing) if m != split)
-    what = what or f"the other way from {split}"
-    return f"{join} waits for {what}, which a run that takes {taken} at {split} never does{lost}"
+    does = "takes" if missing.startswith("the ") else "does"
+    return (
+        f"{join} waits for {missing}, which a run that takes {taken} at {split} never {does}{lost}"
+    )
 
 
-def _help(fault: Fault, namer: Namer) -> str:
+def _decision(fault: Fault, namer: Namer, missing: str) -> str:
+    """What a person has to decide where no change is proved to mend it."""
+    join = namer.name(fault.element)
     if fault.net is not None and fault.net.dead_inputs.get(fault.join):
-        return "remove the flow from what never runs, or make it run"
-    node = namer.nodes.get(fault.split)
-    if isinstance(node, Gateway):
-        kind = "an inclusive" if node.gateway_kind == "inclusive" else "an exclusive"
-        return f"join these branches with {kind} gateway, as {namer.name(node.id)} splits them"
-    return "join branches with the kind of gateway that split them"
+        return f"remove the flow from {missing} to {join}, or let a way lead to {missing}"
+    if fault.mutual:
+        joins = namer.named((fault.element, *fault.mutual))
+        return f"decide which of {joins} goes on first, and lead what comes back elsewhere"
+    return f"decide how the run shall go on at {join} when {missing} does not come"

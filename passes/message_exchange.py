@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from orgflow_ir.diagnostics import Related, Rule, Severity
 from orgflow_ir.model import Element, Model
 from orgflow_ir.pass_manager import Pass, PassContext, Stage
+from orgflow_ir.value import trusted
 
 if TYPE_CHECKING:
     from orgflow_ir.exchange import ExchangeFault
@@ -68,7 +69,7 @@ class UnreceivedMessage(Rule):
 class UndecidedExchange(Rule):
     """
     What it finds
-        A collaboration with more states than the analysis visits.
+        Pools that can be in more situations together than are looked at.
     Why it is wrong
         Nothing was found, and nothing is proved.
     Example
@@ -153,11 +154,13 @@ class _Telling:
         parts = [f"{self._message(f)} from {self._node(self.flows[f].source)}" for f in fault.flows]
         self.ctx.emit(
             UnsentMessage,
-            f"{self._node(waits)} waits for {' or '.join(parts)}, which this run never sends",
+            f"{self._node(waits)} can wait for ever: in some run {' or '.join(parts)} is never "
+            "sent",
             element=self.elements[waits],
             related=self._related(fault, source=True),
             trace=fault.trace,
-            help="send something on every way, or let the wait end after a time",
+            help=f"send something to {self._node(waits)} on every way, or let the wait end after a "
+            "time",
         )
 
     def _circular(self, fault: ExchangeFault) -> None:
@@ -169,11 +172,11 @@ class _Telling:
         )
         self.ctx.emit(
             CircularWait,
-            f"pools wait for each other: {waits}; each would send only afterwards",
+            f"pools wait for each other: {waits}; each sends only after it has received",
             element=first,
             related=self._related(fault, source=False),
             trace=fault.trace,
-            help="let one of them send before it waits",
+            help="decide which of them sends first, and let it send before it waits",
         )
 
     def _unreceived(self, fault: ExchangeFault) -> None:
@@ -181,12 +184,13 @@ class _Telling:
         element = self.flows[flow]
         self.ctx.emit(
             UnreceivedMessage,
-            f"{self._message(flow)} from {self._node(element.source)} is never taken in this run: "
-            f"{self._node(element.target)} does not wait for it any more when all has ended",
+            f"in some run nobody takes {self._message(flow)} from {self._node(element.source)}: "
+            f"when all has ended, {self._node(element.target)} is not there to receive it",
             element=element,
             related=self._related(fault, source=True),
             trace=fault.trace,
-            help="let the receiver wait for it on every way, or the sender ask first",
+            help=f"let a run come to {self._node(element.target)} on every way, or send it only "
+            "where somebody still waits",
         )
 
     def _related(self, fault: ExchangeFault, *, source: bool) -> tuple[Related, ...]:
@@ -195,7 +199,9 @@ class _Telling:
         )
         words = "it is sent here" if source else "this one waits, too"
         return tuple(
-            Related(message=f"{self._node(e)}: {words}", element=e, loc=self.elements[e].loc)
+            trusted(
+                Related, message=f"{self._node(e)}: {words}", element=e, loc=self.elements[e].loc
+            )
             for e in ends
             if e in self.elements and e not in fault.elements[:1]
         )

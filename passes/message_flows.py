@@ -30,7 +30,7 @@ class MessageFlowInPool(Rule):
 class DanglingMessageFlow(Rule):
     """
     What it finds
-        A message flow whose source or target is missing or is neither a node nor a pool.
+        A message flow that begins or ends nowhere, or at what is no step, no event and no pool.
     Why it is wrong
         Nobody sends or nobody receives the message.
     Example
@@ -82,7 +82,7 @@ def _check(
             DanglingMessageFlow,
             f"{name} leads from {ends[0]} to {ends[1]}",
             element=flow,
-            help="connect both ends to a node or a pool, or remove it",
+            help="connect both ends to a step, an event or a pool, or remove it",
         )
     elif home[flow.source] == home[flow.target]:
         ctx.emit(

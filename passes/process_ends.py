@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from orgflow.passes.wording import Namer
+
 from orgflow_ir.diagnostics import Rule, Severity
 from orgflow_ir.graph import ControlFlow
 from orgflow_ir.model import Event, Gateway, Model, Opaque, Process, Scope, SubProcess
@@ -97,7 +99,8 @@ class ProcessEnds(Pass):
                     EmptyProcess,
                     f"the process `{process.label}` has no steps",
                     element=process,
-                    help="draw its steps, or make its pool a black box",
+                    help="draw its steps, or leave the process out: a pool without one stands for "
+                    "another party",
                     severity=Severity.ERROR if empty else None,
                 )
         for scope in model.scopes():
@@ -116,15 +119,15 @@ def _check(scope: Scope, ctx: PassContext) -> None:
             NoStart,
             f"`{scope.label}` has no start event; it begins with {_list(first)}",
             element=scope,
-            help="add a start event",
+            help="add a start event, so that it is plain what a run begins with",
         )
     for node in scope.nodes:
         if isinstance(node, Gateway) and node.id in reached and not graph.out[node.id]:
             ctx.emit(
                 LooseGateway,
-                f"nothing leaves the gateway `{node.label}`: a run that comes to it ends there",
+                f"nothing leaves {Namer(scope).name(node.id)}: a run that comes to it ends there",
                 element=node,
-                help="add its outgoing flows, or put an end event in its place",
+                help="draw the flows that leave it, or put an end event in its place",
             )
     dead = [n for n in scope.nodes if n.id not in reached and not _apart(n, graph)]
     for island in _islands(dead, graph):
@@ -133,7 +136,7 @@ def _check(scope: Scope, ctx: PassContext) -> None:
             f"{_list([n.label for n in island])} never "
             f"{'runs' if len(island) == 1 else 'run'}: no way leads there from a start",
             element=island[0],
-            help="lead a flow there, or remove what is not used",
+            help="lead a flow there, or remove what is never done",
         )
 
 
@@ -149,7 +152,8 @@ def _apart(node: ModelNode, graph: ControlFlow) -> bool:
         return True
     if isinstance(node, Event) and node.position == "boundary":
         host = graph.nodes.get(node.attached_to or "")
-        return host is None or is_handler(host)
+        undoing = node.trigger == "compensation"  # by an association, not by a flow
+        return host is None or is_handler(host) or undoing
     return is_handler(node)
 
 

@@ -102,7 +102,9 @@ def _nodes(scope: Scope, processes: set[str], told: set[str | None], ctx: PassCo
                     UnknownCalledProcess,
                     f"`{node.label}` calls {what}",
                     element=node,
-                    help=None if called else "name the process it calls",
+                    help="add that process to the file, if it is yours to draw"
+                    if called
+                    else "name the process it calls",
                 )
         elif isinstance(node, Event) and node.position == "boundary" and node.id not in told:
             if activities is None:
@@ -113,5 +115,6 @@ def _nodes(scope: Scope, processes: set[str], told: set[str | None], ctx: PassCo
                     UnattachedBoundary,
                     f"the boundary event `{node.label}` sits on no activity of `{scope.label}`",
                     element=node,
-                    help="attach it to an activity beside it, or make it an intermediate event",
+                    help="put it on the border of the activity it belongs to, or make it an "
+                    "intermediate event",
                 )

@@ -15,13 +15,16 @@ class UndecidedFlow(Rule):
     """
     What it finds
         A part of the process for which it was not decided whether a join can wait for ever or work
-        can be done twice: a construct that is not analysed, or a tangle beyond the budget.
+        can be done twice: an element that cannot be judged, or a part with too many cases to go
+        through them all.
     Why it is wrong
         Nothing need be wrong; that no fault is reported there is no proof that there is none.
     Example
-        An event sub-process: it may start at any time, and the rest is analysed without it.
+        A complex gateway: when it goes on depends on data, which is not known beforehand.
     Instead
-        For a tangle: draw it as nested blocks, or raise `merge-deadlock{max-states=…}`.
+        Look at that part yourself. Where it has too many cases, draw it so that each split has
+        its own join, or have more cases looked at: `opt --passes
+        'undecided-flow{max-states=100000}'`.
     """
 
     code = "OF205"
@@ -44,5 +47,6 @@ class Undecided(FlowPass):
                     UndecidedFlow,
                     f"the flow around `{node.label}` is not fully checked: {doubt.reason}",
                     element=node,
+                    help="nothing need be wrong: look at this part yourself",
                 )
         return model

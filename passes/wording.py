@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from orgflow_ir.model import Event, Gateway, Scope
+from orgflow_ir.model import Event, Flow, Gateway, Scope
 from orgflow_ir.model import Node as ModelNode
 from orgflow_ir.soundness.net import FIRST, Net
 
@@ -17,6 +17,12 @@ _POSITION = {
     "start": "start event", "end": "end event", "catch": "intermediate event",
     "throw": "intermediate event", "boundary": "boundary event",
 }  # fmt: skip
+
+
+def listed(items: Iterable[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    *some, last = items
+    return f"{', '.join(some)} and {last}" if some else last
 
 
 class Namer:
@@ -73,12 +79,28 @@ class Namer:
             return "the normal way"
         return f"the way to {self.name(target)}" if target else "the way to the end"
 
+    def labelled(self, flow: Flow) -> str:
+        """A way out of an element: by its label, else by where it leads, and where it begins."""
+        name = self.name(flow.source)
+        if flow.name.strip():
+            return f"`{flow.label}` at {name}"
+        return f"the way from {name} to {self.name(flow.target)}"
+
+    def source(self, flow: Flow) -> str:
+        """What comes by a flow: what it leaves, and by which way where that chooses."""
+        if flow.name.strip() and len(self.after.get(flow.source, ())) > 1:
+            return self.labelled(flow)
+        return self.name(flow.source)
+
     def ways(self, net: Net, arcs: Iterable[int]) -> str:
         """Several ways out."""
         told = [self.way(net, a) for a in arcs]
         if len(told) > 1 and len(set(told)) == 1:
             return told[0].replace("the way", f"{len(told)} ways", 1)
-        return " and ".join(dict.fromkeys(told))
+        told = list(dict.fromkeys(told))
+        if len(told) > 1 and all(t.startswith("the way to ") for t in told):
+            return f"the ways to {listed(t.removeprefix('the way to ') for t in told)}"
+        return listed(told)
 
     def comes_from(self, net: Net, arc: int) -> str:
         """What a branch that ends with `arc` does last: the nearest labelled step before it."""

@@ -7,6 +7,9 @@ sub-processes, links, terminate and error ends. Several starts: each is a scenar
 nothing inside a sub-process throws may come from outside: it ends loops, but a join that waits is
 not waited out.
 
+A sub-process in which nothing moves any more is stuck also where an endless loop beside it keeps
+the whole from coming to rest.
+
 A state is a frame: places with counts, whether an end was come to, and the frames of the
 sub-processes that run in it. Every order of steps is tried; nothing is reduced.
 """
@@ -18,6 +21,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import NamedTuple
+
+from soundness_components import bottoms, leading_to
 
 from orgflow_ir.model import Event, Flow, Gateway, Process, Scope, SubProcess
 
@@ -193,7 +198,7 @@ class Oracle:
         scope = self.scopes[frame.scope]
         tokens = Counter(dict(frame.tokens))
         tokens.update(f"in:{holder}" for holder, _ in frame.inner)
-        for node in scope.nodes:
+        for node in dict.fromkeys(map(scope.where, tokens)):
             yield from self.node_steps(scope, frame, tokens, node)
         for number, (holder, inner) in enumerate(frame.inner):
             rest = frame.inner[:number] + frame.inner[number + 1 :]
@@ -308,6 +313,7 @@ class Oracle:
     def verdict(self, limit: int = 50_000) -> Verdict:
         found = Verdict()
         after: dict[Frame | None, list[Frame | None]] = {None: []}
+        calm: dict[Frame | None, list[Frame | None]] = {None: []}
         escape: set[Frame | None] = {None}
         used: set[str] = set(self.scopes[self.process.id].starts)
         queue: deque[Frame] = deque(self.fresh(self.process.id))
@@ -316,7 +322,7 @@ class Oracle:
             self.note(frame, found)
         while queue:
             state = queue.popleft()
-            following = after[state] = []
+            following, undisturbed = after[state], calm[state] = [], []
             if not state.tokens and not state.inner:
                 escape.add(state)
                 continue
@@ -325,6 +331,8 @@ class Oracle:
                 used.update(node.split())
                 moved |= raised != "rescue"
                 following.append(new)
+                if raised != "rescue":
+                    undisturbed.append(new)
                 if new in seen:
                     continue
                 seen.add(new)
@@ -335,7 +343,7 @@ class Oracle:
                 if self.note(new, found):
                     found.piled = True
                     escape.add(new)
-                    after[new] = []
+                    after[new] = calm[new] = []
                     continue
                 queue.append(new)
             if not moved:
@@ -344,8 +352,24 @@ class Oracle:
         found.states = len(seen)
         begun = {s for h in used if h in self.scopes for s in self.scopes[h].starts}
         found.dead = set(self.kind) - used - begun
-        found.livelock = self.endless(after, escape)
+        found.livelock = len(leading_to(after, escape)) < len(after)
+        if found.livelock:  # what rests beside an endless loop rests for ever
+            lost = {s for s in calm if s is not None} - leading_to(calm, escape)
+            for group in bottoms(calm, lost):
+                for frame in set.intersection(*(set(self.resting(s)) for s in group)):
+                    self.halt(frame, found)
         return found
+
+    def resting(self, frame: Frame) -> Iterator[Frame]:
+        """Running sub-processes in which nothing moves while something else may. That it might be
+        left by an error from outside is no way on."""
+        scope = self.scopes[frame.scope]
+        for number, (holder, inner) in enumerate(frame.inner):
+            rest = frame._replace(inner=frame.inner[:number] + frame.inner[number + 1 :])
+            if any(r != "rescue" for _, _, r in self.inner_steps(scope, rest, holder, inner)):
+                yield from self.resting(inner)
+            else:
+                yield inner
 
     def note(self, frame: Frame, found: Verdict) -> bool:
         """Record places with two tokens; whether some place holds too many."""
@@ -372,17 +396,3 @@ class Oracle:
         found.improper |= frame.ended and bool(frame.tokens) and not frame.inner
         for _, inner in frame.inner:
             self.halt(inner, found)
-
-    @staticmethod
-    def endless(after: dict[Frame | None, list[Frame | None]], escape: set[Frame | None]) -> bool:
-        before: dict[Frame | None, list[Frame | None]] = {}
-        for state, following in after.items():
-            for new in following:
-                before.setdefault(new, []).append(state)
-        seen, stack = set(escape), list(escape)
-        while stack:
-            for state in before.get(stack.pop(), ()):
-                if state not in seen:
-                    seen.add(state)
-                    stack.append(state)
-        return len(seen) < len(after)

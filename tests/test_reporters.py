@@ -83,11 +83,28 @@ def test_text_shows_every_part() -> None:
         '  2 | <task id="ship" name="Ship order" />\n'
         "    | ^\n"
         "  also: order.bpmn:1:1: the branches part here\n"
-        "  run: `Order received` → open `Ship order` → done `Ship order`\n"
+        "  run: `Order received` → `Ship order`\n"
         "  help: make the join exclusive\n"
         "  fix: make it exclusive (safe)\n"
         "\n"
         "1 error in order.bpmn\n"
+    )
+
+
+def test_a_run_says_what_begins_what_is_done_and_what_comes_again() -> None:
+    """Steps without a name are left out; what waits while others happen begins and is done."""
+    labels = {"ask": "Ask", "hour": "One hour", "on": "Go on", "g": "g", "f": "yes", "h": "h"}
+    reporter = TextReporter(labels={"order.bpmn": labels})
+    steps = [
+        Step("open", "ask"), Step("fire", "g", ("f",)), Step("fire", "hour", ("h",)),
+        Step("done", "ask"), Step("open", "on"), Step("fire", "g", ("h",)), Step("done", "on"),
+        Step("open", "ask"), Step("done", "ask"), Step("open", "on", (), 1), Step("fire", "on"),
+    ]  # fmt: skip
+    said = text(reporter, diagnostic(trace=tuple(steps)))
+    run = " ".join(said[said.index("  run: ") : said.index("  help:")].split())
+    assert run == (
+        "run: `Ask` begins → takes `yes` → `One hour` → `Ask` is done → `Go on` → `Ask` again → "
+        "`Go on` begins → `Go on` again"
     )
 
 

@@ -35,12 +35,16 @@ class BpmnFrontend(Frontend):
 
     def parse(self, source: SourceFile, ctx: PassContext) -> Model | None:
         """The model, or `None` where the file is not well-formed, not BPMN, or hostile."""
+        from orgflow.frontends.bpmn.missing_ids import offer_ids
         from orgflow.frontends.bpmn.opening import open_document
         from orgflow.frontends.bpmn.reader import read_model
 
         def read() -> Model | None:
             document = open_document(source, ctx)
-            return read_model(document, source.path, ctx) if document is not None else None
+            model = read_model(document, source.path, ctx) if document is not None else None
+            if model is not None:
+                offer_ids(model, source.path, ctx)
+            return model
 
         with paused_collector():  # `read` returns inside: the tree is gone when it comes back on
             return read()

@@ -102,7 +102,7 @@ class Reading:
             f"{describe(node)} has the id `{raw}`, which {describe(first)} already has",
             node,
             help=f"give one of them another id; this one is read as `{new}`",
-            related=(Related(message="the first one", loc=self.loc(first, raw)),),
+            related=(trusted(Related, message="the first one", loc=self.loc(first, raw)),),
         )
         return new
 

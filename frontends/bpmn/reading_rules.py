@@ -26,7 +26,8 @@ class DuplicateId(Rule):
 class MissingId(Rule):
     """
     What it finds
-        A flow node, process or pool without an id; it is given one made of its tag and a number.
+        A step, event, gateway, process or pool without an id; it is given one made of its tag and a
+        number.
         (Flows, lanes and the like get one too, without a word: little refers to them.)
     Why it is wrong
         BPMN allows it, but nothing can refer to the element: no flow can lead there.

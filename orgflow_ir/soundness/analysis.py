@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from orgflow_ir.model import CallActivity, Event, Gateway, Model, Process, Scope, SubProcess
-from orgflow_ir.model import Node as ModelNode
+from orgflow_ir.model import CallActivity, Event, Model, Process, Scope, SubProcess
 from orgflow_ir.soundness.bodies import Nesting, Thrown, in_flow, interrupts, starts_of
+from orgflow_ir.soundness.features import apart, early_end, entangled, inclusive, shut
 from orgflow_ir.soundness.findings import MAX_STATES, NetFault, ScopeVerdict
 from orgflow_ir.soundness.lowering import lower
 from orgflow_ir.soundness.net import Body, Net
@@ -118,15 +118,17 @@ class _Analyser:
                     bodies[node.id] = body
         events = len(self.nesting.scopes) > 1 or bodies
         ending = thrown.ending(scope) if events or self.nesting.around else frozenset()
-        ghosts = bool(bodies) and _shut(scope, bodies) and _inclusive(scope)
+        ghosts = bool(bodies) and shut(scope, bodies) and inclusive(scope)
         net = lower(scope, bodies, ending, ghosts=ghosts)
         found = judge(net, self.max_states)
         self.nets[id(scope)], self.verdicts[id(scope)] = net, found
         self.lowered[id(scope)] = (bodies, ending)
         thrown.note(scope, found.used)
         self._doubts(scope, net, found)
-        if found.clean and not net.ends_early:
-            done = True
+        if scope is self.process and len(self.calling) == 1:
+            done = True  # nobody asks
+        elif not net.ends_early and (found.clean or found.done is not None):
+            done = found.clean or bool(found.done)
         else:
             muted = lower(scope, bodies, ending, mute=True, ghosts=ghosts)
             done = completes(muted, self.max_states)
@@ -144,7 +146,10 @@ class _Analyser:
         if isinstance(node, SubProcess):
             if not in_flow(node):
                 return None
-            return self.thrown.body(node.id, node, self.completed[node.id])
+            body = self.thrown.body(node.id, node, self.completed[node.id])
+            if body is not None and not body.completes and self._hangs(node):
+                return body._replace(holds=True)
+            return body
         called = self.nesting.process_called(node)
         if called is None or called.id in self.calling:
             return None
@@ -153,9 +158,18 @@ class _Analyser:
         self.thrown.through_call(scope, node, inner.thrown.leaving)
         return self.thrown.body(node.id, called, done)
 
+    def _hangs(self, node: SubProcess) -> bool:
+        """Whether some run rests inside an activity, which only an error from outside could end: it
+        may come, but is not waited for."""
+        around = self.nesting.around.get(node.id, ())
+        return any(interrupts(e) for e in around) and any(
+            "deadlock" in self.verdicts[id(s)].hints and self.nesting.ended_by(s) is None
+            for s in node.scopes()
+        )
+
     def _doubts(self, scope: Scope, net: Net, found: ScopeVerdict) -> None:
         doubts = [Doubt(node.id, reason) for node, reason in net.doubtful]
-        if isinstance(scope, SubProcess) and scope.flavour == "ad-hoc" and _entangled(scope):
+        if isinstance(scope, SubProcess) and scope.flavour == "ad-hoc" and entangled(scope):
             doubts.append(Doubt(scope.id, "its activities run in any order and number"))
         if not found.decided and not found.growing:
             element = found.named[0] if found.named else scope.id
@@ -216,6 +230,9 @@ class _Analyser:
             if (fault.kind, fault.element) not in told:
                 told.add((fault.kind, fault.element))
                 self.masked.append(fault)
+        for fault in self.faults if told else ():
+            if fault.scope is scope and fault.behind:
+                fault.behind = tuple(e for e in fault.behind if ("deadlock", e) not in told)
         if found.improper_log and self._entered(scope):
             fault = Fault(
                 "leftover", scope, net.element[found.improper_at], ended_by=ended["leftover"]
@@ -236,10 +253,10 @@ class _Analyser:
                 bodies, ending = self.lowered[id(outer)]
                 body = bodies.get(scope.id, Body())._replace(holds=True)
                 bodies = {**bodies, scope.id: body}
-                ghosts = _shut(outer, bodies) and _inclusive(outer)
+                ghosts = shut(outer, bodies) and inclusive(outer)
                 net = lower(outer, bodies, ending, ghosts=ghosts)
                 if may_hang(net, self.max_states) is False:
-                    return _end_in(nesting.scopes)
+                    return early_end(nesting.scopes)
             scope, outer = outer, nesting.parent.get(id(outer))
         return None
 
@@ -288,6 +305,8 @@ class _Analyser:
             if found.growing and wanted not in (Property.DOUBLE, Property.UNBOUNDED):
                 reason = "judged where work does not pile up without limit"
                 return "not applicable", reason, found.named
+            if found.growing and wanted is Property.UNBOUNDED:
+                return "unknown", "no run could be made of what was found", found.named
         for scope in self.nesting.scopes:
             hints = self.verdicts[id(scope)].hints
             shown = {_KIND[f.kind] for f in self.faults if f.scope is scope}
@@ -309,7 +328,7 @@ class _Analyser:
             if not self._entered(scope):
                 continue
             for node in scope.nodes:
-                if node.id not in found.used and not _apart(node, scope):
+                if node.id not in found.used and not apart(node, scope):
                     if node.id in found.net.live and not found.decided:
                         continue
                     faults.append(Fault("dead", scope, node.id))
@@ -330,55 +349,6 @@ class _Analyser:
         return True
 
 
-def _end_in(scopes: list[Scope]) -> Event | None:
-    """The first end event that ends more than its own token."""
-    ends = (n for s in scopes for n in s.nodes if isinstance(n, Event) and n.position == "end")
-    return next((e for e in ends if {d.kind for d in e.definitions} & {"terminate", "error"}), None)
-
-
-def _shut(scope: Scope, bodies: dict[str, Body]) -> bool:
-    """Whether some activity has ways out that no run takes: paths all the same for an inclusive
-    join (BPMN 2.0.2, 13.4.3)."""
-    if any(not b.completes for b in bodies.values()):
-        return True
-    return any(
-        isinstance(n, Event)
-        and (body := bodies.get(n.attached_to or "")) is not None
-        and body.fires is not None
-        and n.id not in body.fires
-        for n in scope.nodes
-    )
-
-
-def _inclusive(scope: Scope) -> bool:
-    """Whether some join waits by the path rule."""
-    wide = [
-        n.id
-        for n in scope.nodes
-        if isinstance(n, Gateway) and n.gateway_kind in ("inclusive", "complex")
-    ]
-    return any(sum(f.target == join for f in scope.flows) > 1 for join in wide)
-
-
-def _entangled(scope: SubProcess) -> bool:
-    """Whether anything in an ad-hoc sub-process waits for something else in it."""
-    into: dict[str, int] = {}
-    for flow in scope.flows:
-        into[flow.target] = into.get(flow.target, 0) + 1
-    return any(n > 1 for n in into.values())
-
-
-def _apart(node: ModelNode, scope: Scope) -> bool:
-    """Whether it is no surprise that no flow leads to a node."""
-    if node.kind == "opaque":
-        return not any(node.id in (f.source, f.target) for f in scope.flows)
-    if isinstance(node, Event) and node.position == "boundary":
-        host = next((n for n in scope.nodes if n.id == node.attached_to), None)
-        compensates = any(d.kind == "compensation" for d in node.definitions)
-        return host is None or is_handler(host) or compensates
-    return is_handler(node)
-
-
 def _fault(scope: Scope, net: Net, item: NetFault, ended: Event | None) -> Fault:
     def way(arc: int) -> Way:
         return Way(net.element[net.src[arc]], net.element[net.dst[arc]], net.flow[arc])
@@ -389,5 +359,7 @@ def _fault(scope: Scope, net: Net, item: NetFault, ended: Event | None) -> Fault
         item.kind, scope, net.element[item.join], split,
         tuple(map(way, item.taken)), tuple(map(way, item.missing)), tuple(cycle),
         unbounded=item.unbounded, ended_by=ended, net=net, join=item.join,
+        mutual=tuple(dict.fromkeys(net.element[n] for n in item.mutual)),
+        behind=tuple(dict.fromkeys(net.element[n] for n in item.behind)),
         taken_arcs=item.taken, missing_arcs=item.missing,
     )  # fmt: skip

@@ -17,7 +17,8 @@ MAX_STATES = 10_000
 @dataclass(slots=True, eq=False, repr=False)
 class NetFault:
     """A fault by net nodes and arcs (see `verdicts.Fault`). `logs` are runs that show it, the one
-    to prefer first; none: it is masked."""
+    to prefer first; none: it is masked. `mutual` are joins that wait for it as it does for them,
+    `behind` joins that wait only because it does."""
 
     kind: Kind
     join: int
@@ -27,6 +28,8 @@ class NetFault:
     around: tuple[int, ...] = ()
     logs: list[list[Firing]] = field(default_factory=list)
     unbounded: bool = False
+    mutual: tuple[int, ...] = ()
+    behind: tuple[int, ...] = ()
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -37,7 +40,8 @@ class ScopeVerdict:
     `awaits_itself`: inclusive joins wait for what boundary events behind them may bring back.
     `decided`: every state was seen, so that what is not in `faults` is not there; else `reason`
     says why not. `growing`: work piles up without limit (then the rest is not decided). `used` are
-    the elements that some run comes to, `completes` whether some run is done without an error.
+    the elements that some run comes to, `done` whether some run comes to an end (`None`: that is
+    not known).
     """
 
     net: Net
@@ -45,6 +49,7 @@ class ScopeVerdict:
     masked: list[NetFault] = field(default_factory=list)
     decided: bool = True
     growing: bool = False
+    done: bool | None = None
     improper_log: list[Firing] = field(default_factory=list)
     improper_at: int = -1
     improper: bool = False

@@ -5,12 +5,16 @@ from __future__ import annotations
 from orgflow_ir.graph import components
 from orgflow_ir.soundness.exploring import explored
 from orgflow_ir.soundness.findings import NetFault, ScopeVerdict
-from orgflow_ir.soundness.net import FIRST, TERM
+from orgflow_ir.soundness.net import FIRST
 from orgflow_ir.soundness.net_runs import cycle, grows, needed, outward, turning
 from orgflow_ir.soundness.play import Firing, Play, of_clash, of_moves, valid
 from orgflow_ir.soundness.reducing import reduce_net
 from orgflow_ir.soundness.reduction import Clash, Reduction, elements
 from orgflow_ir.soundness.space import State, bits
+from orgflow_ir.soundness.waiting import Knots
+
+MENDED = 1_000
+"""Most states looked at for what stands behind the faults that were found."""
 
 
 class Judge:
@@ -19,6 +23,10 @@ class Judge:
     def __init__(self, found: ScopeVerdict, fast: Reduction, max_states: int) -> None:
         self.found, self.fast, self.max_states = found, fast, max_states
         self.net = found.net
+        self.straight = found.net.straight_to_term()
+        self._runs: dict[State, list[Firing]] = {}
+        self._last: list[Firing] = []
+        self._marks: dict[int, int] | None = None
 
     def run(self) -> None:
         found, net = self.found, self.net
@@ -34,6 +42,8 @@ class Judge:
         found.states += len(seen.reached)
         found.decided = seen.complete
         found.growing = seen.growing is not None
+        ends = any(map(space.done, seen.reached))
+        found.done = True if ends else False if seen.complete else None
         if not seen.complete:
             self._undecided()
         if seen.double:
@@ -44,6 +54,7 @@ class Judge:
             found.hints.add("deadlock")
         self._clashes()
         self._explored_faults()
+        self._once_mended()
         found.livelock = bool(seen.endless)
         self._improper()
         if seen.complete:
@@ -82,7 +93,7 @@ class Judge:
             elif (
                 clash.fault != "unsync"
                 or clash.join in net.acting
-                or any(net.dst[a] != TERM for a in net.outs[clash.join])
+                or not self.straight.issuperset(net.outs[clash.join])
             ):
                 self.found.masked.append(fault)
 
@@ -98,17 +109,27 @@ class Judge:
             return NetFault("deadlock", clash.join, pair.split, (firsts[0][0],), missing)
         return NetFault("unsync", clash.join, pair.split, tuple(first for first, _ in firsts))
 
+    def _end(self, log: list[Firing]) -> dict[int, int] | None:
+        """The marks at the end of a run, `None` where it breaks a rule."""
+        if log is not self._last:
+            self._last, self._marks = log, valid(self.net, log)
+        return self._marks
+
+    def _run_to(self, state: State) -> list[Firing]:
+        """The run of the net to a state of the exploration; nothing where none could be made."""
+        if state not in self._runs:
+            self._runs[state] = of_moves(self.exact, self.seen.moves_to(state))
+        return self._runs[state]
+
     def _shows(self, fault: NetFault, log: list[Firing]) -> bool:
         """Whether the run keeps to the rules and ends where the fault is to be seen."""
         net = self.net
-        marks = valid(net, log)
+        marks = self._end(log)
         if marks is None:
             return False
         if fault.kind == "unsync":
             return any(
-                count > 1
-                and (net.dst[a] != TERM or net.src[a] in net.acting)
-                and net.dst[a] not in net.aside
+                count > 1 and a not in self.straight and net.dst[a] not in net.aside
                 for a, count in marks.items()
             )
         end = Play(net)
@@ -117,7 +138,8 @@ class Judge:
             return not any(0 < n < FIRST for n in cycle(net, fault.join)) and not net.ends_early
         return bool(end.stuck())
 
-    def _keep(self, fault: NetFault, log: list[Firing]) -> None:
+    def _keep(self, fault: NetFault, log: list[Firing]) -> NetFault:
+        """Place a fault and keep it, or its run with the same one found before."""
         if fault.kind == "unsync":
             self._place(fault, log)
             log = outward(self.net, log)
@@ -130,16 +152,24 @@ class Judge:
         if same is None:
             fault.logs = [log]
             self.found.faults.append(fault)
-        else:
-            same.logs.append(log)
+            return fault
+        same.logs.append(log)
+        return same
 
     def _place(self, fault: NetFault, log: list[Firing]) -> None:
         """Name the node where two tokens are seen, where the run does not come twice to the join
         (one of several that were fused, or left by an event before)."""
         net = self.net
+        twice = [a for a, n in (self._end(log) or {}).items() if n > 1 and net.dst[a] >= FIRST]
+        left = next((a for a in twice if a in net.by_event), -1)
+        if left >= 0:  # they meet behind the event
+            event = net.dst[left]
+            ahead = [net.dst[a] for a in net.outs[event]]
+            meets = len(ahead) == 1 and ahead[0] >= FIRST and net.kind[ahead[0]] == "X"
+            fault.join, fault.split, fault.taken = ahead[0] if meets else event, -1, ()
+            return
         if sum(step.node == fault.join for step in log) > 1:
             return
-        twice = [a for a, n in (valid(net, log) or {}).items() if n > 1 and net.dst[a] >= FIRST]
         if twice and not any(fault.join in (net.src[a], net.dst[a]) for a in twice):
             fault.join, fault.split, fault.taken = net.dst[twice[0]], -1, ()
 
@@ -147,7 +177,7 @@ class Judge:
         """Name the join that waits at the end of the run (one of several that were fused)."""
         net, fast = self.net, self.fast
         end = Play(net)
-        end.marks = valid(net, log) or {}
+        end.marks = self._end(log) or {}
         waiting = end.stuck()
         if waiting and fault.join not in waiting:
             near = [n for n in waiting if fast.root(n) == fast.root(fault.join)]
@@ -171,6 +201,24 @@ class Judge:
         self.found.masked = [
             f for f in self.found.masked if (f.kind, self.net.element[f.join]) not in told and kinds
         ]
+
+    def _once_mended(self) -> None:
+        """Joins that still wait for ever once the clashes are mended as the reduction does it."""
+        fast, net, found = self.fast, self.net, self.found
+        if not (fast.clashes and fast.edges and found.faults):
+            return
+        space, seen = explored(fast, min(self.max_states, MENDED))
+        knots = Knots(space)
+        known = {net.element[f.join] for f in (*found.faults, *found.masked)}
+        for state in seen.stuck if seen.complete else ():
+            for knot in knots.of(state):
+                join = knot.joins[0]
+                if join >= len(net.kind) or net.element[join] in known | {""}:
+                    continue
+                known.add(net.element[join])
+                empty = bits(space.ins[join] & ~state.mask)
+                missing = tuple(fast.edges[e].last for e in empty)
+                found.masked.append(NetFault("deadlock", join, missing=missing))
 
     def _doubles(self) -> None:
         seen, net = self.seen, self.net
@@ -204,29 +252,44 @@ class Judge:
         return self._components.get(node, -1)
 
     def _stuck(self) -> None:
-        seen, net = self.seen, self.net
-        told = {f.join for f in self.found.faults if f.kind == "deadlock"}
+        """Joins that wait for ever: what waits only because another one does is named with it."""
+        seen, net, knots = self.seen, self.net, Knots(self.space)
+        found: dict[tuple[int, ...], tuple[list[State], dict[int, None]]] = {}
         for state in seen.stuck:
-            moves = seen.moves_to(state)
-            fired = {m.node for m in moves}
-            waiting = self.space.waiting(state)
-            if net.held.intersection(waiting):
+            if net.held.intersection(self.space.waiting(state)):
                 continue  # a consequence of what is told inside the activity
-            for join in waiting:
-                if join >= len(net.kind) or join in told:
-                    continue
-                log = of_moves(self.exact, moves)
-                fault = NetFault("deadlock", join)
-                if not log or not self._shows(fault, log):
-                    continue
-                told.add(join)
-                if join in fired and self.seen.double:
-                    fault.kind = "leftover"  # it has gone on, and gets one more after that
-                self._keep(fault, log)
-                told.add(fault.join)
-                if fault.kind == "leftover":
-                    marks = valid(net, fault.logs[0]) or {}
-                    fault.taken = tuple(a for a in net.ins[join] if a in marks)
+            for knot in knots.of(state):
+                states, behind = found.setdefault(knot.joins, ([], {}))
+                states.append(state)
+                behind.update(dict.fromkeys(n for n in knot.behind if n < len(net.kind)))
+        told = {f.join: f for f in self.found.faults if f.kind == "deadlock"}
+        for joins in sorted(found, key=len):
+            states, behind = found[joins]
+            if not all(j in told for j in joins):
+                fault = self._knotted(joins, states)
+                if fault is not None:
+                    told |= dict.fromkeys((*joins, fault.join), fault)
+            if joins[0] in told:
+                first = told[joins[0]]
+                first.behind = tuple(dict.fromkeys((*first.behind, *behind)))
+
+    def _knotted(self, joins: tuple[int, ...], states: list[State]) -> NetFault | None:
+        """The fault of joins that wait for nothing but each other, shown in one of some states."""
+        seen, net = self.seen, self.net
+        joins = tuple(j for j in joins if j < len(net.kind))
+        join = joins[0] if joins else -1
+        for state in states if join >= 0 else ():
+            log = self._run_to(state)
+            fault = NetFault("deadlock", join, mutual=tuple(j for j in joins if j != join))
+            if not log or not self._shows(fault, log):
+                continue
+            if seen.double and join in {m.node for m in seen.moves_to(state)}:
+                fault.kind = "leftover"  # it has gone on, and gets one more after that
+            if fault.kind == "leftover":
+                marks = self._end(log) or {}
+                fault.taken = tuple(a for a in net.ins[join] if a in marks)
+            return self._keep(fault, log)
+        return None
 
     def _improper(self) -> None:
         """A run that comes to an end and leaves a token at a join for ever."""
@@ -234,8 +297,8 @@ class Judge:
         for state in self.seen.stuck:
             if state.mask & self.space.end:
                 self.found.improper |= not net.held.intersection(self.space.waiting(state))
-                log = of_moves(self.exact, self.seen.moves_to(state))
-                marks = valid(self.net, log) if log else None
+                log = self._run_to(state)
+                marks = self._end(log) if log else None
                 if marks is not None:
                     end = Play(self.net)
                     end.marks = marks

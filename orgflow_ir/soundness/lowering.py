@@ -332,11 +332,16 @@ class _Lowering:
                     net.ghosts.add(arc)
             if escapes and not self.mute:
                 net.arc(at, TERM)
+            wait = net.node("X", node.id) if holds else -1
             if holds:
-                wait = net.node("X", node.id)
                 net.arc(at, wait)
                 net.never.add(wait)
                 net.held.add(wait)
+                if self.ghosts:  # what waits in it is still on its way out
+                    for b in cutting:
+                        arc = net.arc(wait, self.entry[b])
+                        net.by_event.add(arc)
+                        net.ghosts.add(arc)
             if not completes and net.ghosts.issuperset(net.outs[at]):
                 net.never.add(at)
                 net.held.add(at)
@@ -346,4 +351,6 @@ class _Lowering:
             arc = net.arc(at, normal)
             if not completes:
                 net.ghosts.add(arc)
+            if holds and self.ghosts:
+                net.ghosts.add(net.arc(wait, normal))
         return normal

@@ -90,3 +90,13 @@ class Net:
     def ends_early(self) -> bool:
         """Whether some way ends the whole scope at once."""
         return bool(self.ins[TERM])
+
+    def straight_to_term(self) -> frozenset[int]:
+        """Arcs on which a second token changes nothing, for the first one ends everything in its
+        next step; a boundary event on the way is no step of its own."""
+        found = {a for a in self.ins[TERM] if self.src[a] not in self.acting}
+        for arc in self.by_event if found else ():
+            outs = self.outs[self.dst[arc]]
+            if outs and len(self.ins[self.dst[arc]]) == 1 and found.issuperset(outs):
+                found.add(arc)
+        return frozenset(found)

@@ -80,18 +80,27 @@ def grows(net: Net, log: list[Firing]) -> bool:
     from there to here can then be repeated for ever (inclusive joins aside: more tokens can make
     them wait). Tokens at the end do not count."""
     play = Play(net)
-    seen: list[dict[int, int]] = []
+    seen: list[tuple[int, dict[int, int]]] = []
+    holding, put = 0, set[int]()
     for step in log:
         if net.kind[step.node] == "O" and len(net.ins[step.node]) > 1:
             seen = []
         play.fire(step.node, step.taken, step.put)
+        for arc in step.taken:
+            if arc not in play.marks:
+                holding &= ~(1 << arc)
+        for arc in step.put:
+            if net.dst[arc] >= FIRST:
+                holding |= 1 << arc
         work = {a: n for a, n in play.marks.items() if net.dst[a] >= FIRST}
-        for earlier in seen:
-            if all(work.get(a, 0) >= n for a, n in earlier.items()) and any(
-                n > earlier.get(a, 0) and net.dst[a] not in net.aside for a, n in work.items()
-            ):
+        again = not put.isdisjoint(step.put)  # before that nothing has gone round
+        put.update(step.put)
+        for held, earlier in seen if again else ():
+            if held & ~holding or any(work[a] < n for a, n in earlier.items()):
+                continue
+            if any(n > earlier.get(a, 0) and net.dst[a] not in net.aside for a, n in work.items()):
                 return True
-        seen.append(work)
+        seen.append((holding, work))
         if len(seen) > LONGEST:
             return False
     return False

@@ -40,7 +40,7 @@ def completes(net: Net, max_states: int = MAX_STATES) -> bool:
 
     reduction = reduce_net(net, repair=False, collapse_or=not _awaits_itself(net))
     space, seen = explored(reduction, max_states)
-    if any(s.mask & space.term or (s.mask and not s.mask & ~space.over) for s in seen.reached):
+    if any(map(space.done, seen.reached)):
         return True
     if seen.complete:
         return False

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from orgflow_ir.diagnostics import Step
 from orgflow_ir.game_distance import Distances
 from orgflow_ir.game_moves import interrupts
-from orgflow_ir.model import Event
+from orgflow_ir.model import Event, Gateway, Task
 from orgflow_ir.semantics import Game, State
 from orgflow_ir.soundness.bodies import Nesting
 from orgflow_ir.soundness.play import Firing
@@ -19,8 +19,11 @@ SETTLING = 400
 """Most steps played after the fault to see that nothing can mend it."""
 SEARCHED = 1_500
 """Most states searched for a fault whose run could not be told."""
+SOON = 12
+"""Most steps played on to what comes after a gateway that two tokens pass."""
 ROUNDS = 150
 """Most states looked at after a loop's run to see that no end comes."""
+Told = tuple[State, tuple[Step, ...]] | None
 
 
 class Shower:
@@ -32,6 +35,8 @@ class Shower:
         self._game: Game | None = None
         self._distance: list[int] | None = None
         self._elements: dict[int, frozenset[str]] = {}
+        self._failed: dict[str, int] = {}
+        self._told: dict[tuple[int, bool], tuple[list[Firing], Told]] = {}
 
     @property
     def game(self) -> Game:
@@ -44,7 +49,12 @@ class Shower:
         """Find the steps that show a fault and keep them with it."""
         chain = self.nesting.chain(fault.scope)
         for log in logs:
-            told = tell(self.game, chain, self.nets, log, fault.kind != "unsync")
+            finish = fault.kind != "unsync"
+            known = self._told.get((id(log), finish))
+            if known is None:
+                known = log, tell(self.game, chain, self.nets, log, finish, self._failed)
+                self._told[id(log), finish] = known
+            told = known[1]
             if told is not None and self._accept(fault, *told):
                 return True
         return self._search(fault)
@@ -54,6 +64,11 @@ class Shower:
     def _accept(self, fault: Fault, state: State, steps: tuple[Step, ...]) -> bool:
         if fault.kind == "unsync":
             shown = self._doubled(fault, state, steps)
+            if shown:
+                steps = self._told_on(fault, state, steps)
+            elif steps:  # they were seen on the way
+                steps = self._first_doubled(fault, steps)
+                shown = bool(steps)
         elif fault.kind == "livelock":
             shown = self._endless(fault, state)
         else:
@@ -68,6 +83,45 @@ class Shower:
             return True
         times = Counter(s.element for s in steps if s.action != "open")
         return times[fault.element] > 1
+
+    def _told_on(self, fault: Fault, state: State, steps: tuple[Step, ...]) -> tuple[Step, ...]:
+        """The steps as far as what comes after a gateway has happened twice, where it soon does:
+        people see it in what is done, not in a gateway without a name."""
+        nodes = {n.id: n for n in fault.scope.nodes}
+        after: dict[str, list[str]] = {}
+        for flow in fault.scope.flows:
+            after.setdefault(flow.source, []).append(flow.target)
+        way, here = [fault.element], fault.element
+        while isinstance(nodes.get(here), Gateway) and len(after.get(here, ())) == 1:
+            here = after[here][0]
+            if here in way:
+                return steps
+            way.append(here)
+        if not isinstance(nodes.get(here), Task | Event) or here == fault.element:
+            return steps
+        made = list(steps)
+        for _ in range(SOON):
+            if sum(s.element == here and s.action != "open" for s in made) > 1:
+                return tuple(made)
+            step = next((s for s in self.game.enabled(state) if s.element in way), None)
+            if step is None:
+                break
+            state = self.game.fire(state, step)
+            made.append(step)
+        return steps
+
+    def _first_doubled(self, fault: Fault, steps: tuple[Step, ...]) -> tuple[Step, ...]:
+        """The steps up to where two tokens are at the element or before it; none if they never
+        are."""
+        game, process = self.game, self.nesting.process.id
+        starts = game.starts(process)
+        state = game.initial(process, steps[0].element if steps[0].element in starts else starts[0])
+        at = {f.id for f in fault.scope.flows if f.target == fault.element} | {fault.element}
+        for i, step in enumerate(steps):
+            state = game.fire(state, step)
+            if any(x.count > 1 and x.element in at for x in game.left(state)):
+                return steps[: i + 1]
+        return ()
 
     def _relieves(self, fault: Fault, step: Step) -> bool:
         """Whether a step is one by which something from outside ends the scope of the fault. An

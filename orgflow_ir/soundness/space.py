@@ -77,7 +77,8 @@ class Exploration:
 class Way(NamedTuple):
     """An edge of the graph: its ends, whether all along it leads through a boundary event, whether
     it has nothing on it, whether a token on it only stands for something that may happen, so that
-    two are as good as one, and whether it is a path that no token ever takes."""
+    two are as good as one, whether it is a path that no token ever takes, and whether a token that
+    comes to it has ended everything already (nothing happens between the throw and the end)."""
 
     src: int
     dst: int
@@ -85,6 +86,7 @@ class Way(NamedTuple):
     bare: bool = False
     perhaps: bool = False
     ghost: bool = False
+    at_once: bool = False
 
 
 class Space:
@@ -121,8 +123,12 @@ class Space:
         self.order, self.cyclic = self._ranked()
         waiting = [n for n in self.order if kinds[n] == "O" and self.ins[n].bit_count() > 1]
         self.one_order = not self.cyclic and not waiting
+        instant = sum(1 << i for i, w in enumerate(ways) if w.at_once)
+        self.over_now = 0 if self.one_order else instant  # in one order others have yet to move
         closed = frozenset(i for i, w in enumerate(ways) if w.event)
-        self.path_rule = {n: (self._paths(n, frozenset()), self._paths(n, closed)) for n in waiting}
+        self.path_rule = {
+            n: (self.ways_to(n, frozenset()), self.ways_to(n, closed)) for n in waiting
+        }
         self.too_wide = next(
             (n for n in self.order if kinds[n] == "O" and self.outs[n].bit_count() > MOST_WAYS), -1
         )
@@ -138,7 +144,7 @@ class Space:
         loops = any(way.src == way.dst for way in self.ways)
         return nodes, loops or len(set(number.values())) < len(number)
 
-    def _paths(self, join: int, closed: frozenset[int]) -> dict[int, int]:
+    def ways_to(self, join: int, closed: frozenset[int]) -> dict[int, int]:
         """For each edge the ways into `join` that a token on it may come to, neither through the
         join itself nor along a `closed` edge."""
         into = [e for e, way in enumerate(self.ways) if way.dst == join]
@@ -271,6 +277,9 @@ class Space:
             state = queue.popleft()
             found.used |= state.mask
             following = after[state] = []
+            if state.mask & self.over_now:
+                good.add(state)
+                continue
             moved = False
             for move in self.moves(state.mask):
                 moved = True
@@ -338,6 +347,10 @@ class Space:
                 return False
             state, _ = self.after(state, move)
         return True
+
+    def done(self, state: State) -> bool:
+        """Whether a state is at an end: of everything at once, or of the last token."""
+        return bool(state.mask & self.term or (state.mask and not state.mask & ~self.over))
 
     def waiting(self, state: State) -> list[int]:
         """Nodes that hold a token in `state` and cannot go on."""

@@ -6,11 +6,12 @@ no run at all. Sub-processes on the way are run through, those around the fault 
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from heapq import heappop, heappush
 
 from orgflow_ir.diagnostics import Step
+from orgflow_ir.game_distance import Distances
 from orgflow_ir.model import Gateway, Process, Scope, SubProcess
 from orgflow_ir.semantics import Game, State
 from orgflow_ir.soundness.net import FIRST, SINK, SOURCE, TERM, Net
@@ -18,6 +19,9 @@ from orgflow_ir.soundness.play import Firing, Lost, Play
 
 _BODY_STATES = 400
 _DEEP = 3_000
+_UNREACHED = 1_000
+_TRIES = 2
+"""How often a run through the same sub-process may not be found before it is not looked for."""
 
 
 class Untold(Exception):
@@ -29,6 +33,8 @@ class _Teller:
     game: Game
     state: State
     steps: list[Step] = field(default_factory=list)
+    distance: list[int] = field(default_factory=list)
+    failed: dict[str, int] = field(default_factory=dict)
 
     def fire(self, step: Step) -> None:
         self.state = self.game.fire(self.state, step)
@@ -81,23 +87,25 @@ class _Teller:
     def run_body(self, element: str, enough: Callable[[State], bool]) -> None:
         """Play the inside of a sub-process or call until `enough`."""
         inside = self._inside(element)
-        if not inside:
+        if not inside or self.failed.get(element, 0) >= _TRIES:
             raise Untold(element)
-        for deep, limit in ((False, _BODY_STATES), (True, _DEEP)):
-            path = self._search(inside, enough, deep, limit)
+        for near, limit in ((True, _BODY_STATES), (False, _DEEP)):
+            path = self._search(inside, enough, near, limit)
             if path is not None:
                 for step in path:
                     self.fire(step)
                 return
+        self.failed[element] = self.failed.get(element, 0) + 1
         raise Untold(element)
 
     def _search(
-        self, inside: set[str], enough: Callable[[State], bool], deep: bool, limit: int
+        self, inside: set[str], enough: Callable[[State], bool], near: bool, limit: int
     ) -> list[Step] | None:
+        """The states that are nearest to the ends of their scopes first, else depth first."""
         before: dict[State, tuple[State, Step] | None] = {self.state: None}
-        queue = deque([self.state])
+        queue = [(0, 0, self.state)]
         while queue:
-            state = queue.pop() if deep else queue.popleft()
+            _, _, state = heappop(queue)
             if enough(state):
                 path: list[Step] = []
                 here = before[state]
@@ -109,9 +117,17 @@ class _Teller:
                 if step.element in inside and len(before) < limit:
                     new = self.game.fire(state, step)
                     if new not in before:
+                        far = self._far(new) if near else 0
+                        heappush(queue, (far, -len(before), new))
                         before[new] = (state, step)
-                        queue.append(new)
         return None
+
+    def _far(self, state: State) -> int:
+        """How many steps all tokens are from the ends of their scopes."""
+        if not self.distance:
+            self.distance = [min(far, _UNREACHED) for far in Distances(self.game.net).to_end()]
+        far, consumer = self.distance, self.game.net.consumer
+        return sum(far[consumer[p]] * n for frame in state.frames for p, n in frame.tokens)
 
     def _inside(self, element: str) -> set[str]:
         found: set[str] = set()
@@ -134,17 +150,23 @@ Nets = Mapping[int, Net]
 
 
 def tell(
-    game: Game, chain: list[Scope], nets: Nets, log: list[Firing], finish: bool
+    game: Game,
+    chain: list[Scope],
+    nets: Nets,
+    log: list[Firing],
+    finish: bool,
+    failed: dict[str, int],
 ) -> tuple[State, tuple[Step, ...]] | None:
     """The steps of a run of the last scope of `chain`, from the start of the process that is the
     first, and the state they lead to; `finish`: end events that hold a token fire in the end.
-    `None` where the game does not allow it."""
+    `None` where the game does not allow it. `failed` counts the sub-processes that no run through
+    was found of, over all calls."""
     scope = chain[-1]
     net = nets[id(scope)]
     gateways = {n.id for n in scope.nodes if isinstance(n, Gateway)}
     for late in (set(), gateways, {n.id for n in scope.nodes}):
         try:
-            teller = _begin(game, chain, nets, log)
+            teller = _begin(game, chain, nets, log, failed)
             _play(teller, net, _together(net, log, late), finish)
         except (Untold, Lost, KeyError):
             continue
@@ -152,7 +174,9 @@ def tell(
     return None
 
 
-def _begin(game: Game, chain: list[Scope], nets: Nets, log: list[Firing]) -> _Teller:
+def _begin(
+    game: Game, chain: list[Scope], nets: Nets, log: list[Firing], failed: dict[str, int]
+) -> _Teller:
     process, *inner = chain
     assert isinstance(process, Process)
     logs = []
@@ -169,7 +193,8 @@ def _begin(game: Game, chain: list[Scope], nets: Nets, log: list[Firing]) -> _Te
             play.toward([into[0]])
         logs.append((outer, play.log, nested))
     first_net, first_log = (logs[0][0], logs[0][1]) if logs else (nets[id(process)], log)
-    teller = _Teller(game, game.initial(process.id, _start(game, process, first_net, first_log)))
+    start = _start(game, process, first_net, first_log)
+    teller = _Teller(game, game.initial(process.id, start), failed=failed)
     for outer, moves, nested in logs:
         _play(teller, outer, _together(outer, moves, set()), False)
         if nested.flavour != "event":

@@ -51,9 +51,11 @@ class Fault:
     """One fault of a scope, with the run that shows it.
 
     deadlock, leftover: `element` waits for ever; `split` took `taken` and not what leads to
-    `missing` (`split` empty: they come from nodes that never run). unsync: `element` passes several
-    tokens that `split` made by taking all of `taken`; `unbounded`: more every time round a loop.
-    livelock: `cycle` are the elements it goes round. dead: no run comes to `element`.
+    `missing` (`split` empty: they come from nodes that never run); `mutual` are other joins that
+    wait for it as it does for them, `behind` joins that wait only because it does. unsync:
+    `element` passes several tokens that `split` made by taking all of `taken`; `unbounded`: more
+    every time round a loop. livelock: `cycle` are the elements it goes round. dead: no run comes
+    to `element`.
 
     `trace` has been replayed on the token game. It is empty where the fault is `masked`: it shows
     only once the faults before it are mended; and for dead elements, whose absence from all runs
@@ -71,6 +73,8 @@ class Fault:
     trace: tuple[Step, ...] = ()
     masked: bool = False
     unbounded: bool = False
+    mutual: tuple[str, ...] = ()
+    behind: tuple[str, ...] = ()
     ended_by: Event | None = None
     net: Net | None = None
     join: int = -1

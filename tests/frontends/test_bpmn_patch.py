@@ -169,7 +169,7 @@ def test_an_added_join_is_drawn_listed_and_in_its_lane() -> None:
     assert 300 < shape.bounds[0] < 500 - 50
     edge = next(e for e in again.diagram.edges if e.element == "f4")
     assert edge.waypoints[0] == (300, 40)
-    assert edge.waypoints[-1] == (shape.bounds[0], shape.bounds[1] + 25)
+    assert edge.waypoints[-1] == (shape.bounds[0] + 25, shape.bounds[1])
     (lane,) = scope(again).lanes
     assert lane.members == ("s", "g", "e", "e__join")
 

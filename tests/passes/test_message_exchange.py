@@ -102,20 +102,21 @@ def test_pools_that_start_each_other_are_not_decided() -> None:
         (
             collaboration(CLIENT, LAZY, messages="ask q, r get"),
             "OF320",
-            "`get` in `C` waits for the message `get` from `r` in `S`, which this run never sends",
+            "`get` in `C` can wait for ever: in some run the message `get` from `r` in `S` is "
+            "never sent",
         ),
         (
             collaboration(TAKER, GIVER, messages="pay money, ship goods"),
             "OF321",
             "pools wait for each other: `goods` in `T` waits for the message `goods` from `ship` "
-            "in `G` and `money` in `G` waits for the message `money` from `pay` in `T`; each would "
-            "send only afterwards",
+            "in `G` and `money` in `G` waits for the message `money` from `pay` in `T`; each sends "
+            "only after it has received",
         ),
         (
             collaboration(QUITTER, SERVER, messages="ask q, r get"),
             "OF322",
-            "the message `get` from `r` in `S` is never taken in this run: `get` in `C` does not "
-            "wait for it any more when all has ended",
+            "in some run nobody takes the message `get` from `r` in `S`: when all has ended, `get` "
+            "in `C` is not there to receive it",
         ),
     ],
 )

@@ -38,9 +38,10 @@ def check_left(report: Report, walk: Walk) -> None:
         report.tell(
             BlockedMerges,
             flow.nodes[nodes[0]],
-            f"{names} lie on one cycle and can both wait for an input that does not come: neither "
+            f"{names} lie in one loop and can both wait for an input that does not come: neither "
             "goes on, nothing after them runs, and the run ends with status success",
-            "deliver every input in each pass: wire an If's other output straight into the Merge",
+            "let something come to every input each time round: wire an If's other output straight "
+            "into the Merge",
             others=tuple(("the other Merge", flow.nodes[n]) for n in nodes[1:]),
         )
 

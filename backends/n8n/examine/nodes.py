@@ -121,7 +121,7 @@ def _unknown_version(report: Report, node: Node, found: tuple[float, ...]) -> No
     newest = found[-1]
     newer = "is newer than any" if node.version > newest else "is none"
     apart = known.versioned(node.type)
-    does = "has no program for it and stops there" if apart else "runs it by rules nobody tested"
+    does = "cannot run the node" if apart else "runs it by rules nobody tested"
     report.tell(
         UnknownTypeVersion,
         node,
@@ -246,15 +246,16 @@ def _odd(
     odd = sorted(set(keys) - good)
     if not odd:
         return
+    one = len(odd) == 1
     near = {key: get_close_matches(key, sorted(good), n=1, cutoff=0.75) for key in odd}
     meant = [f"`{key}` for `{match[0]}`" for key, match in near.items() if match]
     report.tell(
         RefusedKey,
         (*path, odd[0]),
-        f"{what} has {'the key' if len(odd) == 1 else 'the keys'} {listed(odd)}, which n8n does "
-        "not know: its API refuses the workflow, its editor ignores them",
+        f"{what} has {'the key' if one else 'the keys'} {listed(odd)}, which n8n does "
+        f"not know: its API refuses the workflow, its editor ignores {'it' if one else 'them'}",
         f"did you mean {'; '.join(meant)}?".replace(" for ", " to be ")
         if meant
-        else "remove them before the file is sent to the API",
+        else f"remove {'it' if one else 'them'} before the file is sent to the API",
         severity=Severity.WARNING if meant else None,
     )

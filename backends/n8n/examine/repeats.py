@@ -55,9 +55,9 @@ def _refilled(report: Report, walk: Walk) -> frozenset[int]:
         report.tell(
             RefilledInput,
             node,
-            f"{names} all lead into input {several[0]} of `{node.name}` and can deliver in one "
-            "run: it runs once for each, the later times with a part of its inputs, and so does "
-            "all behind it",
+            f"{names} all lead into input {several[0]} of `{node.name}` and can come in one run: "
+            "it runs once for each, the later times with some inputs empty, and so does all "
+            "behind it",
             "give each source an input of its own (`numberInputs`)",
         )
     return frozenset(found)
@@ -155,7 +155,7 @@ def _overwritten(report: Report, walk: Walk, refilled: frozenset[int]) -> None:
             OverwrittenItem,
             node,
             f"an item that waits on input {slot} of `{node.name}` can be overwritten by a "
-            "later one: it is lost, and the rest pairs across passes",
+            "later one: it is lost, and what comes after is joined with what does not belong to it",
             "join the branches before the node that runs several times",
         )
 

@@ -8,6 +8,7 @@ from orgflow.backends.n8n.examine.source import Node, Path, Workflow
 
 from orgflow_ir.diagnostics import Related, Rule, Severity
 from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.value import trusted
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class Report:
             help=help,
             severity=severity,
             related=[
-                Related(message=said, loc=self.workflow.loc((*n.path, "name")))
+                trusted(Related, message=said, loc=self.workflow.loc((*n.path, "name")))
                 for said, n in others
             ],
         )

@@ -196,8 +196,8 @@ def _limited(report: Report, node: Node) -> None:
         report.tell(
             UntoldTimeout,
             node,
-            f"when the time limit of `{node.name}` is over, what came in goes on like an answer, "
-            "and no node after it tells the two apart",
+            f"when the time limit of `{node.name}` is over, the run goes on as if an answer had "
+            "come, and no node after it asks which of the two it was",
             "set a field before it and test with an If behind it: it is there only after a timeout",
             "parameters",
             "limitWaitTime",

@@ -151,8 +151,8 @@ def _added_item(report: Report, node: Node) -> None:
         report.tell(
             AddedItem,
             node,
-            f"`{node.name}` has `alwaysOutputData`: where nothing leaves by its first output, an "
-            "empty item does, and both branches run",
+            f"`{node.name}` has `alwaysOutputData`: where nothing is for its first output, an "
+            "empty item is sent there, so that both branches run",
             "take `alwaysOutputData` away",
             "alwaysOutputData",
         )

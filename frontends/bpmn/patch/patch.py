@@ -11,7 +11,7 @@ from orgflow.frontends.bpmn.tree import XmlDocument, XmlElement
 from orgflow.frontends.bpmn.xml_parser import Limits, XmlFault, parse_xml
 
 from orgflow_ir.diagnostics import Edit, Fix, FixError
-from orgflow_ir.model import Flow, Gateway, Model, Scope
+from orgflow_ir.model import Event, EventDefinition, Flow, Gateway, Model, Node, Scope
 from orgflow_ir.source import SourceFile
 
 _GATEWAYS = {
@@ -21,6 +21,7 @@ _GATEWAYS = {
     "complex": "complexGateway",
     "event": "eventBasedGateway",
 }
+_TERMINATE = (EventDefinition(kind="terminate"),)
 _WITH_DEFAULT = ("exclusive", "inclusive", "complex")
 
 
@@ -65,6 +66,7 @@ class _Patch:
                 self._replace_flow(edit)
             elif edit.action == "replace":
                 self._replace_node(edit)
+        self.drawing.finish()
         return self.changes.result()
 
     # -- what is there -------------------------------------------------------------------------
@@ -74,6 +76,10 @@ class _Patch:
         if found is None:
             raise FixError(f"the file has no element with the id `{name}`")
         return found
+
+    def _unused(self, name: str) -> None:
+        if name in self.drawing.ids:
+            raise FixError(f"the file has an element with the id `{name}` already")
 
     def _scope(self, edit: Edit) -> Scope:
         if edit.scope not in self.scopes:
@@ -96,9 +102,15 @@ class _Patch:
     def _replace_node(self, edit: Edit) -> None:
         old = next((n for n in self._scope(edit).nodes if n.id == edit.id), None)
         new = edit.node
+        if old is not None and old == new and edit.id not in self.elements:
+            self._identify(old)
+            return
         element = self._element(edit.id)
+        if isinstance(old, Event) and isinstance(new, Event):
+            self._replace_end(element, old, new)
+            return
         if not isinstance(old, Gateway) or not isinstance(new, Gateway):
-            raise FixError("only gateways can be replaced in the file")
+            raise FixError("only gateways and end events can be replaced in the file")
         if old.replace(gateway_kind=new.gateway_kind, name=new.name) != new:
             raise FixError("more than the kind and the name of a gateway would change")
         if old.gateway_kind != new.gateway_kind:
@@ -108,10 +120,30 @@ class _Patch:
         if old.name != new.name:
             self.changes.set_attribute(element, "name", new.name or None)
 
+    def _identify(self, node: Node) -> None:
+        """Write the id by which an element without one is read."""
+        self._unused(node.id)
+        start = node.loc.span[0] if node.loc is not None and node.loc.span is not None else -1
+        for element in self.document.elements:
+            if element.start == start and "id" not in element.attrs:
+                self.changes.set_attribute(element, "id", node.id)
+                return
+        raise FixError(f"the element read as `{node.id}` is not found in the file")
+
+    def _replace_end(self, element: XmlElement, old: Event, new: Event) -> None:
+        """An end event that becomes a terminate end event."""
+        plain = old.position == "end" and not old.definitions
+        if not plain or old.replace(definitions=_TERMINATE) != new:
+            raise FixError("only plain end events can be replaced, by terminate end events")
+        tag = self._prefix(element) + "terminateEventDefinition"
+        behind = element.children[-1] if element.children else None
+        self.changes.insert_into(element, f"<{tag} />", behind)
+
     def _add_node(self, edit: Edit) -> None:
         node = edit.node
         if not isinstance(node, Gateway):
             raise FixError("only gateways can be added to the file")
+        self._unused(node.id)
         into = [f for e in self.fix.edits if (f := e.flow) is not None and f.target == node.id]
         out = [f for e in self.fix.edits if (f := e.flow) is not None and f.source == node.id]
         parent = self._element(edit.scope)
@@ -203,6 +235,7 @@ class _Patch:
         parent = self._element(edit.scope)
         if flow.condition is not None:
             raise FixError("a flow with a condition cannot be added to the file")
+        self._unused(flow.id)
         tag = self._prefix(parent) + "sequenceFlow"
         name = f" name={quoteattr(flow.name)}" if flow.name else ""
         text = (

@@ -107,6 +107,11 @@ class Changes:
         found = re.search(r"(?:\A|[\r\n])([ \t]*)\Z", before)
         return found[1] if found is not None else ""
 
+    def alone(self, node: XmlElement) -> bool:
+        """Whether an element begins its line."""
+        before = self.text(max(0, node.start - 400), node.start)
+        return re.search(r"[\r\n][ \t]*\Z", before) is not None
+
     def insert_after(self, node: XmlElement, text: str) -> None:
         """Put an element behind another, on a line of its own with the same indentation."""
         lines = text.replace("\n", self.line_end + self.indentation(node))

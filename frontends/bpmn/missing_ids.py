@@ -1,0 +1,33 @@
+"""Fixes for elements without an id: the one that they are read by is written into the file."""
+
+from __future__ import annotations
+
+from orgflow.frontends.bpmn.reading_rules import MissingId
+
+from orgflow_ir.diagnostics import Edit, Fix
+from orgflow_ir.model import Model
+from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.value import trusted
+
+
+def offer_ids(model: Model, file: str, ctx: PassContext) -> None:
+    """Give each finding of a step without an id a fix. The model has the id already, so that the
+    edit changes nothing in it."""
+    found = [
+        (i, d) for i, d in enumerate(ctx.diagnostics)
+        if d.code == MissingId.code and d.fix is None and d.loc is not None and d.loc.file == file
+    ]  # fmt: skip
+    if not found:
+        return
+    nodes = {n.id: (scope.id, n) for scope in model.scopes() for n in scope.nodes}
+    for i, diagnostic in found:
+        if diagnostic.element not in nodes:
+            continue  # of a process or pool
+        scope, node = nodes[diagnostic.element]
+        fix = trusted(
+            Fix,
+            title=f"write the id `{node.id}` into the file",
+            applicability="safe",
+            edits=(trusted(Edit, action="replace", scope=scope, id=node.id, node=node),),
+        )
+        ctx.diagnostics[i] = diagnostic.replace(fix=fix)

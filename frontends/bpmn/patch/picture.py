@@ -1,0 +1,199 @@
+"""A diagram as it is drawn in a file: boxes and lines that can be changed and written back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from orgflow.frontends.bpmn.names import BPMNDI
+from orgflow.frontends.bpmn.patch.text import Changes
+from orgflow.frontends.bpmn.tree import XmlDocument, XmlElement
+
+Point = tuple[float, float]
+
+_AROUND = frozenset({"participant", "lane", "group"})
+_INSIDE = frozenset({"subProcess", "transaction", "adHocSubProcess"})
+
+
+class Box(NamedTuple):
+    """A rectangle, in the diagram's units."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+    @property
+    def middle(self) -> Point:
+        """Its centre."""
+        return self.x + self.width / 2, self.y + self.height / 2
+
+    @property
+    def right(self) -> float:
+        """Its right side."""
+        return self.x + self.width
+
+    @property
+    def bottom(self) -> float:
+        """Its lower side."""
+        return self.y + self.height
+
+    def turned(self) -> Box:
+        """The same with x and y exchanged."""
+        return Box(self.y, self.x, self.height, self.width)
+
+    def meets(self, other: Box, apart: float = 0) -> bool:
+        """Whether two boxes are nearer to each other than `apart`."""
+        return (
+            self.x < other.right + apart
+            and other.x < self.right + apart
+            and self.y < other.bottom + apart
+            and other.y < self.bottom + apart
+        )
+
+
+class Shape:
+    """What draws a node: its box, as it was and as it is now, and that of its label."""
+
+    def __init__(self, node: XmlElement, element: XmlElement | None) -> None:
+        self.node = node
+        self.bounds = next((c for c in node.children if c.local == "Bounds"), None)
+        self.was = self.box = _box(self.bounds)
+        label = next((c for c in node.children if c.local == "BPMNLabel"), None)
+        self.label = Label(label) if label is not None else None
+        self.element = element
+        self.container = element is not None and element.local in _AROUND
+        self.container = self.container or node.attrs.get("isExpanded") == "true"
+        host = element.attrs.get("attachedToRef", "") if element is not None else ""
+        self.host = host.rpartition(":")[2]
+
+    def write(self, changes: Changes) -> None:
+        """Write what is new of it."""
+        if self.bounds is not None and self.box is not None and self.was is not None:
+            _rewrite(changes, self.bounds, ("x", "y", "width", "height"), self.was, self.box)
+        if self.label is not None:
+            self.label.write(changes)
+
+
+class Label:
+    """Where a name is written."""
+
+    def __init__(self, node: XmlElement) -> None:
+        self.bounds = next((c for c in node.children if c.local == "Bounds"), None)
+        self.was = self.box = _box(self.bounds)
+
+    def write(self, changes: Changes) -> None:
+        """Write what is new of it."""
+        if self.bounds is not None and self.box is not None and self.was is not None:
+            _rewrite(changes, self.bounds, ("x", "y"), self.was[:2], self.box[:2])
+
+
+class Edge:
+    """What draws a flow: its points, as they were and as they are now."""
+
+    def __init__(self, node: XmlElement, element: XmlElement | None) -> None:
+        self.node = node
+        self.waypoints = [c for c in node.children if c.local == "waypoint"]
+        known = [p for c in self.waypoints if (p := _point(c)) is not None]
+        self.was: tuple[Point, ...] = tuple(known) if len(known) == len(self.waypoints) else ()
+        self.points = self.was
+        label = next((c for c in node.children if c.local == "BPMNLabel"), None)
+        self.label = Label(label) if label is not None else None
+        ends = element.attrs if element is not None else {}
+        self.source, self.target = (
+            ends.get(k, "").rpartition(":")[2] for k in ("sourceRef", "targetRef")
+        )
+
+    def write(self, changes: Changes, tag: str) -> None:
+        """Write what is new of it."""
+        both = min(len(self.was), len(self.points))
+        for node, old, new in zip(self.waypoints, self.was, self.points, strict=False):
+            _rewrite(changes, node, ("x", "y"), old, new)
+        for unneeded in self.waypoints[len(self.points) :] if self.points else ():
+            changes.remove(unneeded)
+        if more := self.points[both:]:
+            last = self.waypoints[-1]
+            apart = changes.line_end + changes.indentation(last) if changes.alone(last) else ""
+            text = "".join(f"{apart}{waypoint(tag, p)}" for p in more)
+            changes.replace(last.end, last.end, text)
+        if self.label is not None:
+            self.label.write(changes)
+
+
+class Picture:
+    """Shapes and edges of a document, by the id of what they draw; empty where it has none."""
+
+    def __init__(self, document: XmlDocument) -> None:
+        by_id = {n.attrs["id"]: n for n in reversed(document.elements) if "id" in n.attrs}
+        self.shapes: dict[str, Shape] = {}
+        self.edges: dict[str, Edge] = {}
+        self.plane: dict[int, XmlElement] = {}
+        for plane in document.elements:
+            if plane.ns != BPMNDI or plane.local != "BPMNPlane":
+                continue
+            for node in plane.descendants():
+                if node.ns != BPMNDI or node.local not in ("BPMNShape", "BPMNEdge"):
+                    continue
+                self.plane[id(node)] = plane
+                name = node.attrs.get("bpmnElement", "").rpartition(":")[2]
+                if node.local == "BPMNShape":
+                    self.shapes.setdefault(name, Shape(node, by_id.get(name)))
+                else:
+                    self.edges.setdefault(name, Edge(node, by_id.get(name)))
+
+        for shape in self.shapes.values():
+            if shape.element is not None and shape.element.local in _INSIDE:
+                shape.container = any(
+                    (inner := self.shapes.get(c.attrs.get("id", ""))) is not None
+                    and self.plane[id(inner.node)] is self.plane[id(shape.node)]
+                    for c in shape.element.children
+                )
+
+    def beside(self, shape: Shape) -> tuple[list[Shape], list[Edge]]:
+        """The shapes (with a box) and the edges of the plane that one of them is on."""
+        plane = self.plane.get(id(shape.node))
+        return (
+            [
+                s for s in self.shapes.values()
+                if self.plane.get(id(s.node)) is plane and s.box is not None
+            ],
+            [e for e in self.edges.values() if self.plane.get(id(e.node)) is plane],
+        )  # fmt: skip
+
+
+def waypoint(tag: str, point: Point) -> str:
+    """A point as it is written."""
+    return f'<{tag} x="{number(point[0])}" y="{number(point[1])}" />'
+
+
+def number(value: float) -> str:
+    """A coordinate as it is written."""
+    return f"{value:.1f}".removesuffix(".0")
+
+
+def _rewrite(
+    changes: Changes,
+    node: XmlElement,
+    names: Sequence[str],
+    old: Sequence[float],
+    new: Sequence[float],
+) -> None:
+    for name, before, now in zip(names, old, new, strict=True):
+        if before != now:
+            changes.set_attribute(node, name, number(now))
+
+
+def _box(bounds: XmlElement | None) -> Box | None:
+    if bounds is None:
+        return None
+    try:
+        return Box(*(float(bounds.attrs[k]) for k in ("x", "y", "width", "height")))
+    except (KeyError, ValueError):
+        return None
+
+
+def _point(node: XmlElement) -> Point | None:
+    try:
+        return float(node.attrs["x"]), float(node.attrs["y"])
+    except (KeyError, ValueError):
+        return None

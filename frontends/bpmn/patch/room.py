@@ -1,0 +1,130 @@
+"""Making room in a drawing: a strip is put in, and what lies behind it moves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+
+from orgflow.frontends.bpmn.patch.picture import Box, Edge, Point, Shape
+
+
+def insert_strip(
+    shapes: Iterable[Shape], edges: Iterable[Edge], cut: float, width: float, *, across: bool
+) -> None:
+    """Move all that begins at `cut` or right of it (`across`: below it) by `width`. What contains
+    others and lies on both sides grows, so that nothing comes to overlap."""
+    axis = 1 if across else 0
+    moved: dict[str, bool] = {}
+    known = {s.node.attrs.get("bpmnElement", "").rpartition(":")[2]: s for s in shapes}
+    for name, shape in known.items():
+        at = known.get(shape.host, shape)
+        if at.container:  # it grows, and what is at its far side goes along
+            at = shape
+        assert at.box is not None
+        moved[name] = at.box[axis] >= cut
+    for edge in edges:
+        edge.points = _led(edge, moved, cut, width, axis)
+        if edge.label is not None and edge.label.box is not None and edge.label.box[axis] >= cut:
+            edge.label.box = _shifted(edge.label.box, width, axis)
+    for name, shape in known.items():
+        box = shape.box
+        assert box is not None
+        if moved[name]:
+            shape.box = _shifted(box, width, axis)
+            if shape.label is not None and shape.label.box is not None:
+                shape.label.box = _shifted(shape.label.box, width, axis)
+        elif shape.container and box[axis] + box[axis + 2] > cut:
+            grown = [*box]
+            grown[axis + 2] += width
+            shape.box = Box(*grown)
+
+
+def _led(
+    edge: Edge, moved: dict[str, bool], cut: float, width: float, axis: int
+) -> tuple[Point, ...]:
+    """The points of an edge: its ends move with what they are at, and lines along the cut stay
+    such lines."""
+    points = edge.points
+    if not points:
+        return points
+    move = [p[axis] >= cut for p in points]
+    move[0] = moved.get(edge.source, move[0])
+    move[-1] = moved.get(edge.target, move[-1])
+    for order in (range(1, len(points) - 1), range(len(points) - 2, 0, -1)):
+        for i in order:
+            near = i - 1 if order.step > 0 else i + 1
+            if points[i][axis] == points[near][axis]:
+                move[i] = move[near]
+    now = [_put(p, p[axis] + width, axis) if m else p for p, m in zip(points, move, strict=True)]
+    made = now[:1]
+    for old, new in zip(pairwise(points), pairwise(now), strict=True):
+        if old[0][axis] == old[1][axis] and new[0][axis] != new[1][axis]:
+            half = (new[0][1 - axis] + new[1][1 - axis]) / 2  # a line along the cut, torn apart
+            made += [_put((half, half), p[axis], axis) for p in new]
+        made.append(new[1])
+    return tuple(made)
+
+
+def _put(point: Point, value: float, axis: int) -> Point:
+    return (value, point[1]) if axis == 0 else (point[0], value)
+
+
+def _shifted(box: Box, width: float, axis: int) -> Box:
+    moved = [*box]
+    moved[axis] += width
+    return Box(*moved)
+
+
+def line_to(begin: Point, target: Box, taken: Sequence[Box] = ()) -> tuple[Point, ...]:
+    """Horizontal and vertical lines from a point to a side of a box that faces it: over its upper
+    or lower corner where that is free of the boxes `taken`."""
+    x, y = begin
+    centre, middle = target.middle
+    if x <= target.x:
+        if abs(y - middle) < 1:
+            return tuple(dict.fromkeys((begin, (target.x, middle))))
+        side = target.bottom if y > middle else target.y
+        over = ((x, y), (centre, y), (centre, side))
+        if abs(y - middle) > target.height / 2 + 10 and free(over, taken):
+            return over
+        turn = (x + target.x) / 2
+        return ((x, y), (turn, y), (turn, middle), (target.x, middle))
+    side = target.bottom if y > middle else target.y
+    if abs(x - centre) < 1:
+        return (begin, (centre, side))
+    return (begin, (centre, y), (centre, side))
+
+
+def around(one: Box, two: Box, taken: Sequence[Box]) -> tuple[Point, ...]:
+    """A line back from one box to another, below or above all that is drawn between them."""
+    left, right = min(one.x, two.x), max(one.right, two.right)
+    between = [b for b in (one, two, *taken) if b.x < right and left < b.right]
+    ways = []
+    for side, other, y in (
+        (one.bottom, two.bottom, max(b.bottom for b in between) + 30),
+        (one.y, two.y, min(b.y for b in between) - 30),
+    ):
+        start, end = one.middle[0], two.middle[0]
+        ways.append(((start, side), (start, y), (end, y), (end, other)))
+    return next((w for w in ways if free(w, taken)), ways[0])
+
+
+def free(points: Sequence[Point], taken: Iterable[Box]) -> bool:
+    """Whether a line keeps clear of boxes."""
+    boxes = [
+        Box(min(a[0], b[0]), min(a[1], b[1]), abs(a[0] - b[0]), abs(a[1] - b[1]))
+        for a, b in pairwise(points)
+    ]
+    return not any(line.meets(box, 4) for box in taken for line in boxes)
+
+
+def ended_at(points: Sequence[Point], target: Box, taken: Sequence[Box]) -> tuple[Point, ...]:
+    """A line as it is drawn, but for its end: that is at a side of `target` now."""
+    *before, near, last = points
+    centre, middle = target.middle
+    if before and near[0] == last[0] and not target.y - 10 < near[1] < target.bottom + 10:
+        side = target.bottom if near[1] > middle else target.y
+        return (*before, (centre, near[1]), (centre, side))
+    if before and near[1] == last[1] and near[0] < target.x - 5 and before[-1][0] == near[0]:
+        return (*before, (near[0], middle), (target.x, middle))
+    return line_to(points[0], target, taken)

@@ -1,0 +1,148 @@
+"""What brings a fault of the flow about, as far as the drawing shows it: an event that does not
+interrupt, one that does, a way that leads into another branch, joins that wait for each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from orgflow_ir.graph import ControlFlow, reach
+from orgflow_ir.model import Event, Flow, Gateway
+from orgflow_ir.soundness import Fault
+from orgflow_ir.soundness.net import SOURCE
+
+_CHOICES = ("exclusive", "inclusive", "event")
+
+
+class Beside(NamedTuple):
+    """A boundary event that starts a branch beside its activity, and where the two meet."""
+
+    event: Event
+    host: str
+    flows: tuple[Flow, ...]
+    """What comes from the event's branch into the element of the fault."""
+
+
+class Jump(NamedTuple):
+    """A way of a choice that leads into a branch beside its own.
+
+    `last` is its last flow (`way` itself, or one after steps in a row); `first` is the first step
+    of its own branch, `fork` what the branch leaves.
+    """
+
+    choice: str
+    way: Flow
+    last: Flow
+    first: str
+    fork: str
+
+
+def beside(fault: Fault, graph: ControlFlow) -> Beside | None:
+    """The event that does not interrupt, whose branch and whose activity both come to a fault."""
+    seen = {s.element for s in fault.trace}
+    for node in graph.nodes.values():
+        if not isinstance(node, Event) or node.interrupting or node.attached_to not in graph.nodes:
+            continue
+        if node.position != "boundary" or (seen and node.id not in seen):
+            continue
+        apart = frozenset({fault.element})
+        by_event = reach([node.id], graph.successors, apart)
+        normal = [f.target for f in graph.flows_out(node.attached_to)]
+        by_host = reach(normal, graph.successors, apart)
+        into = graph.flows_in(fault.element)
+        if not any(f.source in by_host or f.source == node.attached_to for f in into):
+            continue
+        flows = tuple(f for f in into if f.source in by_event and f.source not in by_host)
+        if flows:
+            return Beside(node, node.attached_to, flows)
+    return None
+
+
+def broken_off(fault: Fault) -> tuple[str, str] | None:
+    """The activity and the boundary event, where a join waits for one of the two in vain."""
+    net = fault.net
+    if net is None or not fault.split or net.element[net.src[_first(fault)]] != fault.split:
+        return None
+    events = [
+        net.element[net.dst[a]]
+        for a in (*fault.taken_arcs, *net.outs[net.src[_first(fault)]])
+        if a in net.by_event
+    ]
+    return (fault.split, events[0]) if events else None
+
+
+def _first(fault: Fault) -> int:
+    return next(iter((*fault.taken_arcs, *fault.missing_arcs)), 0)
+
+
+def begins(fault: Fault) -> tuple[str, ...]:
+    """The starts, where a join waits for one at which this run did not begin."""
+    net = fault.net
+    if net is None or fault.split or fault.kind != "deadlock":
+        return ()
+    if not any(net.src[a] == SOURCE for a in fault.taken_arcs):
+        return ()
+    return tuple(dict.fromkeys(net.element[net.dst[a]] for a in net.outs[SOURCE]))
+
+
+def arrivals(fault: Fault, graph: ControlFlow) -> tuple[Flow, ...]:
+    """The flows by which tokens come to the element of a fault in the run that shows it."""
+    into = {f.id: f for f in graph.flows_in(fault.element)}
+    came = dict.fromkeys(f for s in fault.trace for f in s.taken if f in into)
+    return tuple(into[f] for f in came) if len(came) > 1 else tuple(into.values())
+
+
+def jump(fault: Fault, graph: ControlFlow) -> Jump | None:
+    """The way that leads from one of several parallel branches into another."""
+    net = fault.net
+    if fault.kind == "unsync":
+        ends: Iterable[Flow] = arrivals(fault, graph)
+    elif net is not None and fault.split in graph.nodes:
+        ends = [f for a in fault.taken_arcs if (f := net.flow[a]) is not None]
+    else:
+        return None
+    for last in ends:
+        found = _jump(last, graph)
+        if found is not None:
+            return found
+    return None
+
+
+def _jump(last: Flow, graph: ControlFlow) -> Jump | None:
+    way = last
+    for _ in graph.nodes:
+        if _chooses(way.source, graph):
+            break
+        into = graph.flows_in(way.source)
+        if len(into) != 1 or len(graph.out[way.source]) != 1:
+            return None
+        way = into[0]
+    else:
+        return None
+    first = way.source
+    for _ in graph.nodes:
+        into = graph.flows_in(first)
+        if len(into) != 1 or len(graph.into[first]) != 1:
+            return None
+        before = into[0].source
+        if _forks(before, graph):
+            if first == way.source or last.target == first:
+                return None
+            return Jump(way.source, way, last, first, before)
+        first = before
+    return None
+
+
+def _chooses(node: str, graph: ControlFlow) -> bool:
+    found = graph.nodes[node]
+    return (
+        isinstance(found, Gateway)
+        and found.gateway_kind in _CHOICES
+        and len(graph.flows_out(node)) > 1
+    )
+
+
+def _forks(node: str, graph: ControlFlow) -> bool:
+    found, out = graph.nodes[node], graph.flows_out(node)
+    kind = found.gateway_kind if isinstance(found, Gateway) else "parallel"
+    return len(out) > 1 and kind in ("parallel", "inclusive")

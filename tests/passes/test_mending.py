@@ -1,0 +1,195 @@
+"""What is advised mends the fault and brings no other; where nothing does, the help says what a
+person has to decide and about which elements."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import faulty_models as faulty
+import pytest
+from orgflow.passes.candidates import Candidates
+from orgflow.passes.flow_findings import analysis
+from orgflow.passes.pipelines import CHECK
+from text_model import model
+
+from orgflow_ir.diagnostics import Diagnostic, Severity, apply
+from orgflow_ir.model import Model
+from orgflow_ir.pass_manager import PassContext, PassManager
+from orgflow_ir.replay import replay
+from orgflow_ir.semantics import Game, Policy
+
+
+def check(of: Model) -> list[Diagnostic]:
+    ctx = PassContext()
+    PassManager(CHECK).run(of, ctx)
+    return [d for d in ctx.diagnostics if d.severity is not Severity.INFO]
+
+
+class Case(NamedTuple):
+    """A model, and what is said of its faults."""
+
+    model: Model
+    told: dict[str, str]
+    """Part of the message, by code."""
+    help: str
+    fix: str | None = None
+    applicability: str = "unsafe"
+
+
+CASES = {
+    "an event that does not interrupt": Case(
+        faulty.boundary("exclusive", interrupting=False),
+        {"OF203": "`One hour` does not interrupt `Ask`, so in one run both `Ask` and `Remind` "},
+        "decide: either make the exclusive gateway before `On` an inclusive gateway, to wait for "
+        "`Remind` where that has begun; or let `Remind` end with an end event of its own; or let "
+        "`One hour` interrupt `Ask`",
+        "make the exclusive gateway before `On` an inclusive gateway",
+    ),
+    "an event that does": Case(
+        faulty.boundary("parallel", interrupting=True),
+        {"OF201": "waits for `Ask` to be done, which never happens once `One hour` "},
+        "make the parallel gateway before `On` an exclusive gateway, since a run goes on from "
+        "`One hour` or from `Ask`",
+        "make the parallel gateway before `On` an exclusive gateway",
+        "safe",
+    ),
+    "two starts": Case(
+        faulty.two_starts(),
+        {"OF201": "waits for `By phone`, but a run begins at one start only, and never gets there "
+         "from `By mail`"},
+        "make the parallel gateway before `Handle` an exclusive gateway, if each of the starts is "
+        "enough by itself",
+        "make the parallel gateway before `Handle` an exclusive gateway",
+    ),
+    "a way into another branch": Case(
+        faulty.jump(),
+        {"OF203": "`again` at `Redo?` leads to `Write` from a branch that runs beside it",
+         "OF201": "waits for the way `fine` from `Redo?`"},
+        "decide: either lead `again` at `Redo?` back to `Check`, in the branch it comes from; or "
+        "ask `Redo?` only after the parallel gateway before `end`, and lead `again` at `Redo?` "
+        "back to before the parallel gateway before `Write`",
+        "lead `again` at `Redo?` back to `Check`, in the branch it comes from",
+    ),
+    "joins that wait for each other": Case(
+        faulty.crossed(),
+        {"OF201": "wait for each other, so neither ever goes on"},
+        "lead `over` at `Back B?` back to `B` and `over` at `Back A?` back to `A`, each within its "
+        "own branch",
+    ),
+    "a branch that is cancelled": Case(
+        faulty.cancelled(),
+        {"OF201": "waits for `Fulfil` to be done, which never happens once `Out of stock` "
+         "interrupts `Fulfil`"},
+        "decide: either make `endcancelled` a terminate end event, if nothing else shall happen "
+        "after that; or make the parallel gateway before `Ship` an inclusive gateway, to go on "
+        "with the branches that do come",
+        "make `endcancelled` a terminate end event",
+    ),
+    "some branches of several": Case(
+        model(
+            "start -> p\np -> q\np -> c\nq -> a: x\nq -> b: y\na -> j\nb -> j\nc -> j\nj -> d\n"
+            "d -> end",
+            {"p": "parallel", "q": "exclusive Which?", "j": "parallel"},
+        ),
+        {"OF201": "waits for `B`"},
+        "join what comes from `A`, `B` with an exclusive gateway before the parallel gateway "
+        "before `D`, since `Which?` takes only one of its ways",
+        "join what comes from `A`, `B` with an exclusive gateway before the parallel gateway "
+        "before `D`",
+        "safe",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_is_said(name: str) -> None:
+    case = CASES[name]
+    found = check(case.model)
+    assert {d.code for d in found} == set(case.told)
+    for diagnostic in found:
+        assert case.told[diagnostic.code] in diagnostic.message
+        assert diagnostic.help == case.help
+        assert (diagnostic.fix and diagnostic.fix.title) == case.fix
+        if diagnostic.fix is not None:
+            assert diagnostic.fix.applicability == case.applicability
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_is_offered_leaves_no_fault(name: str) -> None:
+    for diagnostic in check(CASES[name].model):
+        if diagnostic.fix is not None:
+            assert check(apply(CASES[name].model, diagnostic.fix)) == []
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_all_that_is_advised_leaves_no_fault(name: str) -> None:
+    """Each alternative of a help text, also those that no file could take as a fix."""
+    made = CASES[name].model
+    told = {d.help or "" for d in check(made)}
+    tried = 0
+    for found in analysis()(made):
+        for fault in found.faults:
+            for candidate in Candidates(made, fault.scope).of(fault):
+                if any(candidate.advice in text for text in told):
+                    assert check(apply(made, candidate.fix)) == [], candidate.advice
+                    tried += 1
+    assert tried >= max(text.count("; or ") + 1 for text in told)
+
+
+def test_a_change_that_hangs_is_neither_offered_nor_named() -> None:
+    """A parallel join where a timer may never fire; one where a jump takes a branch away."""
+    for made in (faulty.boundary("exclusive", interrupting=False), faulty.jump()):
+        for diagnostic in check(made):
+            assert "a parallel gateway" not in (diagnostic.help or "")
+
+
+def test_what_no_change_is_proved_for_names_the_elements() -> None:
+    made = model(
+        "start -> p\np -> a\np -> x\nx -> b: yes\nx -> c: no\nb -> j\na -> j\na -> k\nc -> k\n"
+        "j -> end1\nk -> end2",
+        {"p": "parallel", "x": "exclusive Large?", "j": "parallel", "k": "parallel"},
+    )
+    helps = {d.element: d.help or "" for d in check(made)}
+    assert helps
+    for text in helps.values():
+        assert "`" in text
+
+
+def test_a_fault_that_comes_of_another_is_told_as_such() -> None:
+    made = model(
+        "start -> p\np -> a\np -> b\np -> l\na -> m\nb -> m\nm -> j\nl -> j\nj -> end",
+        {"p": "parallel", "m": "exclusive", "j": "parallel"},
+    )
+    helps = {d.code: d.help for d in check(made)}
+    assert helps == {
+        "OF203": "make the exclusive gateway after `A` a parallel gateway, since the parallel "
+        "gateway before `A` takes all its ways",
+        "OF204": "mend the exclusive gateway after `A` first: with it this goes away",
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "gateways", "said"),
+    [
+        ("start -> m\nm -> a\na -> b\nb -> m", {"m": "exclusive"},
+         "add an exclusive gateway to the loop, after `A` for example, with a way to an end"),
+        ("start -> m\nm -> a\na -> x\nx -> m: no\nx -> b: yes\nb -> m",
+         {"m": "exclusive", "x": "exclusive Ok?"}, "add a way from `Ok?` to an end"),
+        ("start -> m\nm -> g\ng -> note\nnote -> end\ng -> m", {"m": "exclusive", "g": "parallel"},
+         "an exclusive gateway, to go either to `Note` or to the exclusive gateway"),
+    ],
+)  # fmt: skip
+def test_loops(text: str, gateways: dict[str, str], said: str) -> None:
+    made = model(text, gateways)
+    (found,) = (d for d in check(made) if d.code in ("OF202", "OF206"))
+    assert said in (found.help or "")
+
+
+def test_the_run_goes_on_until_the_work_has_happened_twice() -> None:
+    """The gateway that lets both through has no name: what comes after it is what people see."""
+    made = faulty.boundary("exclusive", interrupting=False)
+    (found,) = check(made)
+    assert found.element == "j"
+    assert [s.element for s in found.trace][-4:] == ["j", "j", "on", "on"]
+    game = Game(made, Policy(once=True))
+    assert replay(game, found.trace, "P", "start").ok

@@ -1,0 +1,42 @@
+"""What never runs, and what only looks as if it did not."""
+
+from __future__ import annotations
+
+from orgflow.commands import driver
+
+from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.plugins import Registry
+from orgflow_ir.source import SourceFile
+
+UNDONE = """<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" targetNamespace="t">
+<process id="p" isExecutable="true">
+  <startEvent id="s"/><task id="book" name="Book flight"/>{boundary}
+  <task id="undo" name="Cancel flight"{undo}/><endEvent id="e"/>
+  <sequenceFlow id="f1" sourceRef="s" targetRef="book"/>
+  <sequenceFlow id="f2" sourceRef="book" targetRef="e"/>
+  {way}
+</process></definitions>"""
+BOUNDARY = (
+    '<boundaryEvent id="b" attachedToRef="book"><compensateEventDefinition id="d"/></boundaryEvent>'
+)
+
+
+def never(registry: Registry, text: str) -> list[str]:
+    ctx = PassContext(registry=registry)
+    source = SourceFile("m.bpmn", text.encode())
+    model = driver.load(source, registry, ctx)
+    assert model is not None
+    driver.check_model(model, ctx)
+    return [d.message for d in ctx.diagnostics if d.code == "OF111"]
+
+
+def test_compensation_comes_by_an_association(registry: Registry) -> None:
+    way = '<association id="a" associationDirection="One" sourceRef="b" targetRef="undo"/>'
+    undo = ' isForCompensation="true"'
+    assert never(registry, UNDONE.format(boundary=BOUNDARY, undo=undo, way=way)) == []
+    assert never(registry, UNDONE.format(boundary=BOUNDARY, undo=undo, way="")) == []
+
+
+def test_a_task_without_a_way_to_it_never_runs(registry: Registry) -> None:
+    (said,) = never(registry, UNDONE.format(boundary="", undo="", way=""))
+    assert said.startswith("`Cancel flight` never runs")

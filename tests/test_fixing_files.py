@@ -1,0 +1,155 @@
+"""`check --fix` on files of several faults, processes and encodings: nothing else changes."""
+
+from __future__ import annotations
+
+import codecs
+import difflib
+from pathlib import Path
+
+import pytest
+from cli_cases import orgflowc
+
+HEAD = """<?xml version="1.0" encoding="ENCODING"?>
+<!-- Prüfung -->
+<b:definitions xmlns:b="http://www.omg.org/spec/BPMN/20100524/MODEL"
+  xmlns:bpmndi="http://www.omg.org/spec/BPMN/20100524/DI"
+  xmlns:dc="http://www.omg.org/spec/DD/20100524/DC"
+  xmlns:di="http://www.omg.org/spec/DD/20100524/DI" id="d" targetNamespace='x'>
+"""
+DEADLOCK = """  <b:process id="@"   isExecutable = "true">
+    <b:startEvent id="@s" name="Größe"/>
+    <b:exclusiveGateway id="@x" name='Größer &gt; 1?' />
+    <b:task id="@a" name="A"/><b:task id="@b" name="B"/>
+    <b:parallelGateway id="@j"
+    />
+    <b:endEvent id="@e"/>
+    <b:sequenceFlow id="@1" sourceRef="@s" targetRef="@x"/>
+    <b:sequenceFlow id="@2" name="ja" sourceRef="@x" targetRef="@a"/>
+    <b:sequenceFlow id="@3" name="nein" sourceRef="@x" targetRef="@b"/>
+    <b:sequenceFlow id="@4" sourceRef="@a" targetRef="@j"/>
+    <b:sequenceFlow id="@5" sourceRef="@b" targetRef="@j"/>
+    <b:sequenceFlow id="@6" sourceRef="@j" targetRef="@e"/>
+  </b:process>
+"""
+DOUBLE = """  <b:process id="@">
+    <b:startEvent id="@s"/>
+    <b:task id="@f" name="Fork"/>
+    <b:task id="@a" name="A"/>
+    <b:task id="@b" name="B"/>
+    <b:task id="@z" name="Z"/>
+    <b:task name="Lose"/>
+    <b:sequenceFlow id="@1" sourceRef="@s" targetRef="@f"/>
+    <b:sequenceFlow id="@2" sourceRef="@f" targetRef="@a"/>
+    <b:sequenceFlow id="@3" sourceRef="@f" targetRef="@b"/>
+    <b:sequenceFlow id="@4" sourceRef="@a" targetRef="@z"/>
+    <b:sequenceFlow id="@5" sourceRef="@b" targetRef="@z"/>
+  </b:process>
+"""
+DRAWN = """  <bpmndi:BPMNDiagram id="D"><bpmndi:BPMNPlane id="P" bpmnElement="r">
+    <bpmndi:BPMNShape id="ra_di" bpmnElement="ra"><dc:Bounds x="0" y="0" width="100" height="80"/></bpmndi:BPMNShape>
+    <bpmndi:BPMNShape id="rz_di" bpmnElement="rz"><dc:Bounds x="160" y="0" width="100" height="80"/></bpmndi:BPMNShape>
+    <bpmndi:BPMNEdge id="r4_di" bpmnElement="r4">
+      <di:waypoint x="100" y="40"/>
+      <di:waypoint x="160" y="40"/>
+    </bpmndi:BPMNEdge>
+  </bpmndi:BPMNPlane></bpmndi:BPMNDiagram>
+</b:definitions>
+"""  # noqa: E501  # as tools write it
+TEXT = HEAD + "".join(
+    part.replace("@", name) for name, part in (("p", DEADLOCK), ("q", DEADLOCK), ("r", DOUBLE))
+) + DRAWN  # fmt: skip
+FILES = {
+    "utf-8": ("utf-8", "\n"), "utf-8, windows": ("utf-8", "\r\n"),
+    "utf-8 with mark": ("utf-8-sig", "\r\n"), "utf-16": ("utf-16", "\r\n"),
+    "utf-16, big first": ("utf-16-be", "\n"), "latin": ("iso-8859-1", "\n"),
+}  # fmt: skip
+GONE = {
+    '    <b:parallelGateway id="pj"', '    <b:parallelGateway id="qj"',
+    '    <b:task name="Lose"/>',
+    '    <b:sequenceFlow id="r4" sourceRef="ra" targetRef="rz"/>',
+    '    <b:sequenceFlow id="r5" sourceRef="rb" targetRef="rz"/>',
+    '    <bpmndi:BPMNShape id="rz_di" bpmnElement="rz">'
+    '<dc:Bounds x="160" y="0" width="100" height="80"/></bpmndi:BPMNShape>',
+    '      <di:waypoint x="160" y="40"/>',
+}  # fmt: skip
+CAME = {
+    '    <b:exclusiveGateway id="pj"', '    <b:exclusiveGateway id="qj"',
+    '    <b:task name="Lose" id="task_1"/>', '    <b:parallelGateway id="rz_join" />',
+    '    <b:sequenceFlow id="r4" sourceRef="ra" targetRef="rz_join"/>',
+    '    <b:sequenceFlow id="r5" sourceRef="rb" targetRef="rz_join"/>',
+    '    <b:sequenceFlow id="rz_join_flow" sourceRef="rz_join" targetRef="rz" />',
+    '    <bpmndi:BPMNShape id="rz_di" bpmnElement="rz">'
+    '<dc:Bounds x="200" y="0" width="100" height="80"/></bpmndi:BPMNShape>',
+    '      <di:waypoint x="125" y="40"/>',
+}  # fmt: skip
+
+
+def written(encoding: str, line_end: str) -> bytes:
+    named = {"utf-8-sig": "utf-8", "utf-16-be": "utf-16"}.get(encoding, encoding)
+    data = TEXT.replace("ENCODING", named.upper()).replace("\n", line_end).encode(encoding)
+    return codecs.BOM_UTF16_BE + data if encoding == "utf-16-be" else data
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_only_what_is_mended_changes(name: str, tmp_path: Path) -> None:
+    encoding, line_end = FILES[name]
+    path = tmp_path / "m.bpmn"
+    before = written(encoding, line_end)
+    path.write_bytes(before)
+    ran = orgflowc("check", "--fix", path)
+    assert ran.err.count("fixed: ") == 4
+    assert "OF2" not in ran.err.split("\n\n", 1)[1]
+    after = path.read_bytes()
+    assert after[:2] == before[:2], "the mark at the beginning stays"
+    old, new = (b.decode(encoding).split(line_end) for b in (before, after))
+    assert "\n" not in "".join(new), "line ends stay of one kind"
+    diff = list(difflib.ndiff(old, new))
+    assert {d[2:] for d in diff if d[0] == "-"} == GONE
+    came = {d[2:] for d in diff if d[0] == "+"}
+    assert came >= CAME
+    for line in came - CAME:  # the drawing of what is new
+        assert "rz_join" in line or line.strip().split(" ")[0] in (
+            "<dc:Bounds", "</bpmndi:BPMNShape>", "<di:waypoint", "</bpmndi:BPMNEdge>",
+        ), line  # fmt: skip
+
+
+def test_an_id_that_the_file_has_elsewhere_is_not_given_twice(tmp_path: Path) -> None:
+    path = tmp_path / "m.bpmn"
+    path.write_text(
+        TEXT.replace("ENCODING", "UTF-8").replace('id="D"', 'id="task_1"'), encoding="utf-8"
+    )
+    ran = orgflowc("check", "--fix", path)
+    assert "the file has an element with the id `task_1` already" in ran.err
+    assert path.read_text("utf-8").count('id="task_1"') == 1
+
+
+def test_an_end_event_becomes_one_that_ends_all(tmp_path: Path) -> None:
+    path = tmp_path / "m.bpmn"
+    end = '<b:endEvent id="t" name="Abgesagt"/>'
+    text = f"""{HEAD.replace("ENCODING", "UTF-8")}  <b:process id="p">
+    <b:startEvent id="s"/>
+    <b:parallelGateway id="g"/>
+    <b:task id="a" name="A"/>
+    <b:task id="c" name="C"/>
+    <b:exclusiveGateway id="x" name="Ok?"/>
+    {end}
+    <b:parallelGateway id="j"/>
+    <b:endEvent id="e"/>
+    <b:sequenceFlow id="f1" sourceRef="s" targetRef="g"/>
+    <b:sequenceFlow id="f2" sourceRef="g" targetRef="a"/>
+    <b:sequenceFlow id="f3" sourceRef="g" targetRef="c"/>
+    <b:sequenceFlow id="f4" sourceRef="a" targetRef="x"/>
+    <b:sequenceFlow id="f5" name="no" sourceRef="x" targetRef="t"/>
+    <b:sequenceFlow id="f6" name="yes" sourceRef="x" targetRef="j"/>
+    <b:sequenceFlow id="f7" sourceRef="c" targetRef="j"/>
+    <b:sequenceFlow id="f8" sourceRef="j" targetRef="e"/>
+  </b:process>
+</b:definitions>
+"""
+    path.write_text(text, encoding="utf-8")
+    assert "1 fix more with --unsafe-fixes" in orgflowc("check", "--fix", path).err
+    assert path.read_text("utf-8") == text
+    ran = orgflowc("check", "--fix", "--unsafe-fixes", path)
+    assert (ran.code, "make `Abgesagt` a terminate end event" in ran.err) == (0, True)
+    made = end.replace("/>", ">\n      <b:terminateEventDefinition />\n    </b:endEvent>")
+    assert path.read_text("utf-8") == text.replace(end, made)
