@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 from orgflow.commands import driver
@@ -16,6 +16,7 @@ from orgflow.commands.progress import progress_bar
 from orgflow.commands.server import (
     SERVER_FAILED,
     Server,
+    clear_left,
     connected,
     server_exit_code,
     server_options,
@@ -39,14 +40,18 @@ _SHOWN_NAME = 40
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=FILE)
 @click.option(
     "--url",
-    required=True,
     envvar="N8N_URL",
     metavar="URL",
     help="Address of n8n's editor.  [default: N8N_URL]",
 )
 @click.option("--dry-run", is_flag=True, help="Only say what would change, by `diff`.")
 @click.option(
-    "--take-over", is_flag=True, help="Overwrite what somebody edited, or made without deploying."
+    "--take-over",
+    is_flag=True,
+    help="Overwrite what somebody edited, made without deploying, or from another process.",
+)
+@click.option(
+    "--as", "name", metavar="NAME", help="Deploy one workflow under this name, as one of its own."
 )
 @click.option("--no-publish", is_flag=True, help="Leave new workflows as drafts.")
 @click.option("--allow-lossy", is_flag=True, help="Models: as for `compile`.")
@@ -57,9 +62,10 @@ _SHOWN_NAME = 40
 @source_options
 def command(
     files: tuple[str, ...],
-    url: str,
+    url: str | None,
     dry_run: bool,
     take_over: bool,
+    name: str | None,
     no_publish: bool,
     allow_lossy: bool,
     force: bool,
@@ -74,9 +80,14 @@ def command(
     """Deploy each FILE, a compiled n8n workflow or a model that is compiled first.
 
     A workflow that was deployed before is updated; one that somebody edited since, or made
-    otherwise, is left alone. Workflows of one file, or that call each other, are deployed
-    together or not at all. Exit code 1: a workflow was not deployed; 3: the server failed.
+    otherwise or from another process, is left alone. Workflows of one file, or that call each
+    other, are deployed together or not at all. Exit code 1: a workflow was not deployed; 3: the
+    server failed.
     """
+    if not url:
+        raise click.UsageError("which server? give --url, or set N8N_URL")
+    if name is not None and not name.strip():
+        raise click.UsageError("--as needs a name")
     if key_file == "-" and "-" in files:
         raise click.UsageError("standard input cannot be both the key and a model")
     session = Session(format_, verbose=verbose)
@@ -85,7 +96,7 @@ def command(
     with connected(url, key_file, wait, ctx) as server:
         if server is not None:
             options = {"allow_lossy": allow_lossy, "force": force, "strict": strict}
-            wanted = _wanted(files, from_, server, session, ctx, options)
+            wanted = _wanted(files, from_, name, server, session, ctx, options)
             if wanted and not ctx.has_errors:
                 code = _deploy(wanted, server, ctx, dry_run=dry_run, take_over=take_over,
                                publish=not no_publish, as_json=as_json)  # fmt: skip
@@ -103,34 +114,43 @@ def _is_shown(diagnostic: Diagnostic) -> bool:
 def _wanted(
     files: Sequence[str],
     from_: str | None,
+    name: str | None,
     server: Server,
     session: Session,
     ctx: PassContext,
     options: dict[str, bool],
 ) -> list[Wanted]:
-    """The workflows in all files, compiled for the server where they are models."""
-    from orgflow.backends.n8n.server.plan import Wanted
+    """The workflows in all files, compiled for the server where they are models.
+
+    Raises:
+        click.UsageError: there are several, and `name` names one.
+    """
     from orgflow.backends.n8n.server.told import report_fit
 
     found: list[Wanted] = []
     for path in files:
         one = session.context()
-        for workflow in _workflows(path, from_, server, session, one, options):
-            wanted = Wanted(workflow, path)
+        for wanted in _workflows(path, from_, name, server, session, one, options):
             report_fit(wanted, server.client.version, one)
             found.append(wanted)
         ctx.diagnostics.extend(one.diagnostics)
+    if name is not None and len(found) > 1:
+        raise click.UsageError(f"--as names one workflow, and there are {len(found)}")
     return found
 
 
 def _workflows(
     path: str,
     from_: str | None,
+    name: str | None,
     server: Server,
     session: Session,
     ctx: PassContext,
     options: dict[str, bool],
-) -> list[dict[str, Any]]:
+) -> list[Wanted]:
+    from orgflow.backends.n8n.server.likeness import origin_of
+    from orgflow.backends.n8n.server.plan import Wanted
+
     try:
         source = driver.read_source(path)
     except driver.InputError as error:
@@ -149,17 +169,24 @@ def _workflows(
         return []
     if frontend.name == backend.name:
         from orgflow.backends.n8n.server.reading import read_workflows
+        from orgflow.backends.n8n.server.stamp import renamed
 
-        return read_workflows(source, ctx)
+        rows = read_workflows(source, ctx)
+        return [Wanted(renamed(row, name), path, named=name is not None) for row in rows]
     diagram = backend.target.wants_diagram
     model = driver.load(source, session.registry, ctx, from_=from_, diagram=diagram)
     if model is None:
         return []
+    if name is not None and len(model.processes) == 1:
+        model = model.replace(processes=(model.processes[0].replace(name=name.strip()),))
     session.models.append(model)
     artifacts = driver.compile_model(
         model, backend, ctx, options={"version": str(server.client.version)}, **options
     )
-    return [json.loads(artifact.text) for artifact in artifacts or ()]
+    return [
+        Wanted(json.loads(artifact.text), path, origin_of(path), named=name is not None)
+        for artifact in artifacts or ()
+    ]
 
 
 def _deploy(
@@ -184,6 +211,7 @@ def _deploy(
         except ServerError as error:
             report_error(error, ctx)
             return SERVER_FAILED
+        clear_left(deployer.seen, None if dry_run else server.undo, ctx)
         if dry_run:
             return _show_plan(deployer, groups, ctx)
         try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
@@ -72,26 +72,37 @@ def connected(
     Raises:
         click.UsageError: the address or the key cannot be one, or httpx is not installed.
     """
-    from orgflow.backends.n8n.server.access import AccessError, api_key, server_url
-    from orgflow.backends.n8n.server.answers import ServerError
+    from orgflow.backends.n8n.server.access import AccessError, api_key, server_urls
+    from orgflow.backends.n8n.server.answers import NotN8nError, ServerError
     from orgflow.backends.n8n.server.fitting import server_version
     from orgflow.backends.n8n.server.patience import Patience
     from orgflow.backends.n8n.server.told import report_error, report_version
     from orgflow.backends.n8n.server.workflows import WorkflowClient
 
     try:
-        address = server_url(url)
+        addresses = server_urls(url)
         key = api_key(key_file, sys.stdin)
     except AccessError as error:
         raise click.UsageError(str(error)) from None
-    try:
-        client = WorkflowClient(address, key, patience=Patience(wait))
-    except ServerError as error:
-        raise click.UsageError(str(error)) from None
-    undo = WorkflowClient(address, key, patience=Patience(min(wait, _UNDO_SECONDS)))
-    with client, undo:
+    with contextlib.ExitStack() as stack:
+
+        def client_of(address: str, seconds: float) -> WorkflowClient:
+            made = WorkflowClient(address, key, patience=Patience(seconds))
+            return stack.enter_context(made)
+
         try:
-            client.check()
+            client = client_of(addresses[0], wait)
+        except ServerError as error:
+            raise click.UsageError(str(error)) from None
+        try:
+            try:
+                client.check()
+            except NotN8nError:
+                if len(addresses) == 1:
+                    raise
+                client = client_of(addresses[1], wait)
+                client.check()
+            undo = client_of(client.url, min(wait, _UNDO_SECONDS))
             version = server_version(client.version_text())
         except ServerError as error:
             report_error(error, ctx)
@@ -103,6 +114,19 @@ def connected(
             return
         client.version = undo.version = version.known
         yield Server(client, undo, version)
+
+
+def clear_left(
+    rows: Iterable[dict[str, Any]], undo: WorkflowClient | None, ctx: PassContext
+) -> None:
+    """Remove what killed runs have left among the workflows of a server, and say so; `undo` None
+    only looks."""
+    import datetime
+
+    from orgflow.backends.n8n.server.left_runs import clear_left_runs
+    from orgflow.backends.n8n.server.told import report_left_runs
+
+    report_left_runs(clear_left_runs(rows, undo, datetime.datetime.now(datetime.UTC)), ctx)
 
 
 @contextlib.contextmanager
@@ -122,7 +146,12 @@ def engine_runner(
     """
     if "://" not in engine:
         if engine != "local":
-            raise click.UsageError(f"no engine `{engine}`; there is: local, or the URL of a server")
+            from orgflow.backends.n8n.server.access import looks_like_server
+
+            meant = f"; did you mean http://{engine}?" if looks_like_server(engine) else ""
+            raise click.UsageError(
+                f"no engine `{engine}`; there is: local, or the URL of a server{meant}"
+            )
         runner = backend.runner()
         if runner is None:
             raise click.UsageError(f"target `{backend.name}` has no engine to run on")
@@ -139,6 +168,7 @@ def engine_runner(
         if server is None:
             yield None, {}
             return
+        clear_left(list(server.client.listed()), server.undo, ctx)
         played = ServerRunner(server.client, server.undo)
         try:
             yield played, {"version": str(server.client.version)}

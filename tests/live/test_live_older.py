@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from deploy_faults import (
     ok,
     path_taken_at_update,
 )
+from ended_commands import MOMENTS, Moment, ended_in_the_middle
 from engine_fixture import missing
 from orgflow.backends.n8n.server.install import OLDER_VERSION, status
 from orgflow.backends.n8n.server.process import N8nServer, Owner
@@ -65,6 +67,11 @@ def test_deploys(site: Site) -> None:
 def test_fault(site: Site, scenario: object) -> None:
     assert callable(scenario)
     scenario(site)
+
+
+@pytest.mark.parametrize("moment", [MOMENTS[1], MOMENTS[4]], ids=lambda moment: moment.name)
+def test_killed_in_the_middle(site: Site, moment: Moment, tmp_path: Path) -> None:
+    ended_in_the_middle(site, moment, signal.SIGKILL, tmp_path)
 
 
 def test_examples_by_the_command(older: tuple[str, str], site: Site) -> None:

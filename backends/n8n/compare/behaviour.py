@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from orgflow.backends.n8n.compare.canonical import flags, parameters_of
@@ -13,6 +13,7 @@ from orgflow.backends.n8n.compare.reading import Flow, Step
 from orgflow.backends.n8n.compare.references import follow
 from orgflow.backends.n8n.compare.side import Side
 from orgflow.backends.n8n.compare.walk import LIMIT, SEVERAL, Walk
+from orgflow.backends.n8n.format import tag_of
 from orgflow.backends.n8n.machine import Machine
 from orgflow.backends.n8n.machine.flow import Node
 
@@ -77,10 +78,12 @@ def compare_behaviour(
     singles = {keys[name]: joint for name, joint in decisions.singles.items()}
     mine, its = _starts(old), _starts(new)
     starts = [(n, matching.pairs[n]) for n in mine if matching.pairs.get(n) in its]
-    found = Walk(*sides, joints, singles, limit).run(starts)
+    idle = frozenset(keys[n] for n, partner in matching.pairs.items()
+                     if _is_idle(old, n) and _is_idle(new, partner))  # fmt: skip
+    found = Walk(*sides, joints, singles, limit, idle=idle).run(starts)
     if found.verdict == "same" and any(_may_multiply(n) for n in machines[0].flows[0].nodes):
         most = min(limit, SEVERAL)
-        more = Walk(*sides, joints, singles, most, several=True).run(starts)
+        more = Walk(*sides, joints, singles, most, several=True, idle=idle).run(starts)
         if more.verdict == "bounded":
             reason = f"where one item may become several, {more.reason}"
             more = more._replace(reason=reason)
@@ -89,10 +92,37 @@ def compare_behaviour(
         other = _other_start(mine, its, matching)
         if other:
             return Behaviour("different", found.looked_at, other)
-    assumed = []
+    assumed = list(_waits(old, new, matching))
     if any(joint.changed for joint in decisions.joints.values()):
         assumed.append("conditions that were changed decide as they did")
     return found._replace(assumed=tuple(assumed))
+
+
+def _is_idle(flow: Flow, name: str) -> bool:
+    """Whether a node does nothing and stands for nothing: a placeholder stands for a task."""
+    step = flow.steps[name]
+    named = name in flow.map.nodes or tag_of(step.raw.get("notes")) is not None
+    return step.short == "noOp" and not named
+
+
+def _waits(old: Flow, new: Flow, matching: Matching) -> Iterator[str]:
+    """Of waits that only one version has, that it makes no difference when the run goes on."""
+    back = matching.back
+    gone = [n for n, step in old.steps.items() if n not in matching.pairs and _holds_up(step)]
+    come = [n for n, step in new.steps.items() if n not in back and _holds_up(step)]
+    if gone:
+        yield f"nothing has to wait at {_some(gone)} any more"
+    if come:
+        yield f"the run may wait at {_some(come)}"
+
+
+def _holds_up(step: Step) -> bool:
+    return step.short in ("wait", "form") and not step.disabled
+
+
+def _some(names: list[str]) -> str:
+    said = ", ".join(f"`{n}`" for n in names[:3])
+    return said + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
 def _may_multiply(node: Node) -> bool:

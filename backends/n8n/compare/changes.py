@@ -15,7 +15,7 @@ from orgflow.backends.n8n.compare.reading import Flow, Wire
 from orgflow.backends.n8n.compare.references import follow
 from orgflow.backends.n8n.format import words_of
 
-from orgflow_ir.comparison import Change
+from orgflow_ir.comparison import Change, ChangeKind
 
 _MISSING = object()
 _WHOLE = 64
@@ -35,6 +35,7 @@ def list_changes(
         *wires.changes(),
         *_workflow(old, new),
         *_notes(old, new),
+        *_maps(old, new, matching),
     )
 
 
@@ -282,6 +283,24 @@ def _notes(old: Flow, new: Flow) -> Iterator[Change]:
         yield Change("removed", "sticky note", _title(text), "", text, None)
     for text in won:
         yield Change("added", "sticky note", _title(text), "", None, text)
+
+
+def _maps(old: Flow, new: Flow, matching: Matching) -> Iterator[Change]:
+    """What the notes say of which node stands for which element, where both versions have the node
+    (what is said of nodes that are new or gone goes with these)."""
+    mine, its = old.map.nodes, new.map.nodes
+    if bool(mine) is not bool(its):
+        kind: ChangeKind = "removed" if mine else "added"
+        yield Change(kind, "sticky note", "the map that ties the nodes to the model")
+        return
+    for name, partner in matching.pairs.items():
+        # n8n's editor leaves the map as it is when a node is renamed.
+        named = name == partner or (name in mine and partner in its)
+        if named and mine.get(name) != its.get(partner):
+            detail = "the element that the map in the sticky note names"
+            yield Change(
+                "changed", "sticky note", partner, detail, mine.get(name), its.get(partner)
+            )
 
 
 def _title(text: str) -> str:

@@ -46,6 +46,7 @@ class Walk:
         singles: decisions that one of them alone makes at a node both have, joined with themselves.
         limit: configurations to look at, at most.
         several: nodes that are not known may make two items of one.
+        idle: keys of nodes that do nothing, so that it makes no difference to switch them off.
     """
 
     def __init__(
@@ -56,10 +57,12 @@ class Walk:
         singles: Mapping[int, Joint],
         limit: int = LIMIT,
         several: bool = False,
+        idle: frozenset[int] = frozenset(),
     ) -> None:
         self.old, self.new = old, new
         self.joints, self.singles, self.limit = joints, singles, limit
         self.several = several
+        self.idle = idle
         self.came: dict[State, tuple[State, tuple[Row, ...]] | None] = {}
         self.queue: deque[State] = deque()
         self.cut = ""
@@ -189,6 +192,13 @@ class Walk:
                 reason = f"the old workflow runs `{mine.name}` where the new one runs `{its.name}`"
             raise _Different(reason, *rows, last)
         given = (self.old.inputs(a), self.new.inputs(b))
+        if mine.disabled is not its.disabled and key not in self.idle:
+            how = "on" if mine.disabled else "off"
+            old, new = (f"{n.name} (switched off)" if n.disabled else n.name for n in (mine, its))
+            reason = f"`{its.name}` is switched {how} in the new workflow"
+            if its.disabled:
+                reason += ": it does no work, and hands on what it gets"
+            raise _Different(reason, *rows, Row(old, new, False))
         if self.old.phase(a) is Phase.READY and not same_items(mine, given[0], its, given[1]):
             old, new = (_items(counts) for counts in given)
             last = Row(f"{mine.name} ({old})", f"{its.name} ({new})", False)

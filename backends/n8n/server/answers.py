@@ -18,6 +18,8 @@ _STARTING = "starting up"
 _PASSING = frozenset({429, 500, 502, 503, 504})
 """Answers that may be another one in a moment."""
 
+_DATABASE = ("SQLITE_", "database is locked", "deadlock detected")
+
 _PAGES = frozenset({401, 403, 404, 405})
 """Answers that n8n's API never gives as a page."""
 
@@ -90,7 +92,14 @@ class RefusedError(ServerError):
 
     def passing(self, again: bool) -> bool:
         # 429 and 503 are said before anything was done.
-        return self.status in (429, 503) or (again and self.status in _PASSING)
+        failed = self.status in _PASSING or self.of_database
+        return self.status in (429, 503) or (again and failed)
+
+    @property
+    def of_database(self) -> bool:
+        """Whether n8n's database failed: n8n 1 on SQLite mixes up calls that come at once, and says
+        so with 400 (measured on 1.123.81)."""
+        return any(words in self.said for words in _DATABASE)
 
     @property
     def everywhere(self) -> bool:
@@ -136,6 +145,8 @@ def body_of(answer: httpx.Response, what: str, where: str, hide: Callable[[str],
     if status in _PAGES and "/api/" in what and answer.text.lstrip()[:1] == "<":
         said = f"{where} answers {what} with {status} and a page, not as n8n does"
         raise NotN8nError(said, status)
+    if status == 400 and "HTTPS port" in answer.text:
+        raise NotN8nError(f"{where} speaks https: the address begins with https://", status)
     said = hide(_message(answer.text))
     if answer.is_redirect:
         to = place_of(hide(answer.headers.get("location", "")))

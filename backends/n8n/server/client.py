@@ -18,6 +18,7 @@ from orgflow.backends.n8n.server.answers import ServerError as ServerError
 from orgflow.backends.n8n.server.answers import TookTooLongError as TookTooLongError
 from orgflow.backends.n8n.server.answers import UnreachableError as UnreachableError
 from orgflow.backends.n8n.server.answers import body_of, place_of, short
+from orgflow.backends.n8n.server.connection import certificates, door, why
 from orgflow.backends.n8n.server.patience import Patience
 from orgflow.backends.n8n.versions import DEFAULT_VERSION, N8nVersion
 
@@ -59,10 +60,9 @@ class Client:
         version: N8nVersion = DEFAULT_VERSION,
     ) -> None:
         try:
-            import httpx
+            import httpx  # noqa: F401  # here it is missing in words
         except ImportError as error:
             raise ServerError("httpx is missing: pip install 'orgflow[server]'") from error
-
         self.url = url.rstrip("/")
         self.shown = place_of(self.url)
         self.version = version
@@ -70,17 +70,11 @@ class Client:
         self._patience = patience
         self._seconds = seconds
         headers = {"X-N8N-API-KEY": key} if key else {}
-        # Proxies of the environment are for servers elsewhere.
-        mine = httpx.URL(self.url).host in ("127.0.0.1", "localhost", "::1")
-
-        def door(more: Mapping[str, str]) -> httpx.Client:
-            return httpx.Client(timeout=seconds, headers=more, trust_env=not mine, verify=trust)
-
-        trust = httpx.create_ssl_context()  # takes some 30 ms: one for all
-        self._api = door(headers)
-        self._editor = door({})
+        trust = certificates()
+        self._api = door(self.url, headers, seconds, trust)
+        self._editor = door(self.url, {}, seconds, trust)
         # Webhooks are the outside: what they get is stored with the execution; no key goes there.
-        self._outside = door({})
+        self._outside = door(self.url, {}, seconds, trust)
         self._logged_in = False
         self.sleep: Callable[[float], None] = time.sleep
         """How it waits; whoever wants to interrupt that puts something else here."""
@@ -245,7 +239,9 @@ class Client:
             said = f"{method} {place_of(whole)} was not answered in time"
             raise TookTooLongError(said) from error
         except httpx.HTTPError as error:
-            raise UnreachableError(f"{method} {place_of(whole)} failed: {error}") from error
+            raise UnreachableError(
+                f"{method} {place_of(whole)} failed: {why(error, whole)}"
+            ) from error
         return {"status": answer.status_code, "text": answer.text}
 
     def executions(self, workflow_id: str) -> tuple[str, ...]:
@@ -338,12 +334,12 @@ class Client:
         try:
             answer = client.request(method, self.url + path, content=sent, headers=kind)
         except (httpx.ConnectError, httpx.ConnectTimeout) as error:
-            said = f"n8n at {self.shown} cannot be reached: {self._hide(str(error))}"
+            said = f"n8n at {self.shown} cannot be reached: {self._hide(why(error, self.url))}"
             raise UnreachableError(said, sent=False) from None
         except httpx.TimeoutException:
             raise TookTooLongError(f"n8n at {self.shown} did not answer {what} in time") from None
         except httpx.HTTPError as error:
-            said = f"n8n at {self.shown} broke off {what}: {self._hide(str(error))}"
+            said = f"n8n at {self.shown} broke off {what}: {self._hide(why(error, self.url))}"
             raise UnreachableError(said) from None
         return body_of(answer, what, self.shown, self._hide)
 

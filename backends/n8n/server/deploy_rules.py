@@ -1,6 +1,8 @@
-"""Rules of deploying to and running on a server: OF601 to OF619."""
+"""Rules of deploying to and running on a server: OF601 to OF619, and all of them together."""
 
 from __future__ import annotations
+
+from orgflow.backends.n8n.server.origin_rules import ORIGIN_RULES
 
 from orgflow_ir.diagnostics import Rule, Severity
 
@@ -356,4 +358,5 @@ DEPLOY_RULES: tuple[type[Rule], ...] = (
     VanishedWorkflow,
     FailedServer,
     NotLive,
+    *ORIGIN_RULES,
 )

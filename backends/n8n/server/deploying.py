@@ -18,7 +18,6 @@ Json = dict[str, Any]
 Progress = Callable[[int, int, str], None]
 """Called with how many workflows are done, how many there are, and the name of one."""
 
-_AT_ONCE = 4
 _LOOKS = 2
 _WAKE_SECONDS = 0.2
 
@@ -67,11 +66,14 @@ class Deployer:
     progress: Progress = lambda done, total, name: None
     results: dict[int, GroupResult] = field(default_factory=dict)
     """By the place of the group; complete after `deploy`, also where that was interrupted."""
+    seen: tuple[Json, ...] = ()
+    """The workflows of the server, as `plan` saw them."""
 
     def __post_init__(self) -> None:
         self._stop = threading.Event()
         self._broken = threading.Event()
         self._known: dict[str, str] = {}
+        self._claimed: frozenset[str] = frozenset()
         self.client.sleep = self._sleep
 
     def _sleep(self, seconds: float) -> None:
@@ -80,11 +82,14 @@ class Deployer:
 
     def plan(self, wanted: Sequence[Wanted]) -> tuple[Group, ...]:
         """Look at the server and say what is to be done. Raises `ServerError`."""
-        inventory = Inventory(self.client.listed())
+        rows = tuple(self.client.listed())
+        inventory = Inventory(rows, self.client.version)
+        self.seen = rows
         self._known = {
             identity: str(rows[0]["id"]) for identity, rows in inventory.by_identity.items()
         }
-        return plan(wanted, inventory, take_over=self.take_over)
+        self._claimed |= {one.identity for one in wanted}
+        return plan(wanted, inventory, take_over=self.take_over, beside=self._claimed)
 
     def placer(self) -> Placer:
         """What places one group."""
@@ -102,7 +107,7 @@ class Deployer:
         done = 0
         places: dict[Future[GroupResult], int] = {}
         try:
-            with ThreadPoolExecutor(_AT_ONCE) as pool:
+            with ThreadPoolExecutor(self.client.at_once) as pool:
                 try:
                     for index, group in enumerate(groups):
                         places[pool.submit(self._group, group)] = index

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from orgflow.backends.n8n.server.answers import RefusedError, ServerError, TookTooLongError
+from orgflow.backends.n8n.server.patience import Patience
 from orgflow.backends.n8n.server.plan import Step
 from orgflow.backends.n8n.server.references import called, rewritten
 from orgflow.backends.n8n.server.stamp import digest_of, is_edited, stamp_of, stamped, unstamped
@@ -15,7 +16,8 @@ from orgflow.backends.n8n.server.workflows import WorkflowClient, never_publishe
 
 Json = dict[str, Any]
 
-_TRIES = 4
+_TRIES = 6
+_TRY_SECONDS = 5.0
 
 
 class Stopped(Exception):
@@ -130,7 +132,9 @@ class Placer:
         body = self.client.body_of(rewritten(step.wanted.workflow, new))
         if old is not None:
             _keep_credentials(body, old)
-        return stamped(body, step.wanted.identity)
+        before = stamp_of(old) if old is not None else None
+        place = step.wanted.origin.place or (before.origin if before is not None else "")
+        return stamped(body, step.wanted.identity, origin=place)
 
     def _create(self, step: Step) -> _Put:
         identity = step.wanted.identity
@@ -147,6 +151,7 @@ class Placer:
 
     def _create_once(self, body: Json, identity: str) -> Json:
         """Create it; where no answer came, look whether it is there before doing it again."""
+        pauses = Patience(_TRY_SECONDS).pauses()
         for tries in range(_TRIES):
             try:
                 return self.client.create_body(body)
@@ -154,6 +159,7 @@ class Placer:
                 if tries + 1 == _TRIES or not error.passing(again=True):
                     raise
             self._check()
+            self.client.sleep(next(pauses, 0.0))
             for row in self.client.listed():
                 stamp = stamp_of(row)
                 if stamp is not None and stamp.identity == identity and not row.get("isArchived"):
@@ -176,7 +182,10 @@ class Placer:
         """The workflow as the server keeps it, with a note that agrees with it."""
         if not is_edited(row):
             return row
-        again = stamped(self.client.body_of(unstamped(row)), identity, digest_of(body))
+        sent = stamp_of(body)
+        place = sent.origin if sent is not None else ""
+        kept = self.client.body_of(unstamped(row))
+        again = stamped(kept, identity, digest_of(body), place)
         return self.client.update(str(row["id"]), again)
 
     # -- published -----------------------------------------------------------------------------

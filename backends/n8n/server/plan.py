@@ -4,10 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
+from orgflow.backends.n8n.format import to_api
+from orgflow.backends.n8n.server.likeness import (
+    NOWHERE,
+    Origin,
+    Steps,
+    is_renamed,
+    is_same_process,
+    steps_of,
+)
 from orgflow.backends.n8n.server.references import called
-from orgflow.backends.n8n.server.stamp import identity_of, is_edited, node_ids, stamp_of
+from orgflow.backends.n8n.server.stamp import (
+    RUN_MARK,
+    Stamp,
+    digest_of,
+    identity_of,
+    is_edited,
+    node_ids,
+    stamp_of,
+)
+from orgflow.backends.n8n.versions import DEFAULT_VERSION, N8nVersion
 
 Json = dict[str, Any]
 
@@ -24,10 +43,14 @@ class Wanted(NamedTuple):
     Attributes:
         workflow: what is in the file.
         source: the file; workflows of one file are deployed together or not at all.
+        origin: where the model stands that it is compiled from.
+        named: whether it was given its name for this deploy, so that it is meant as one of its own.
     """
 
     workflow: Mapping[str, Any]
     source: str
+    origin: Origin = NOWHERE
+    named: bool = False
 
     @property
     def name(self) -> str:
@@ -43,7 +66,8 @@ class Problem(NamedTuple):
 
     Attributes:
         kind: `edited`, `foreign` (not made by deploying), `ambiguous`, `circle`, `twice`,
-            `missing`.
+            `missing`, `another` (made from another process), `other-file` (from another file that
+            is still there), `renamed` (the same process under another name).
         detail: ids or names that the message needs.
     """
 
@@ -59,6 +83,8 @@ class Step:
         wanted: what shall be there.
         existing: what is there of it, as the server has it; None for a new one.
         problems: what stands against it.
+        moved_from: the place of the file it was made from so far, where that is another one and
+            not there any more.
         spare: ids of unpublished twins of `existing`, which a deploy that was killed left behind.
     """
 
@@ -66,6 +92,7 @@ class Step:
     existing: Json | None = None
     problems: tuple[Problem, ...] = ()
     spare: tuple[str, ...] = ()
+    moved_from: str = ""
 
 
 @dataclass
@@ -76,9 +103,15 @@ class Group:
 
 
 class Inventory:
-    """The workflows of a server by what deploying looks for; archived ones are left out."""
+    """The workflows of a server by what deploying looks for; archived ones are left out.
 
-    def __init__(self, rows: Iterable[Json]) -> None:
+    Args:
+        rows: as the server lists them.
+        version: of the server.
+    """
+
+    def __init__(self, rows: Iterable[Json], version: N8nVersion = DEFAULT_VERSION) -> None:
+        self._version = version
         self.by_id: dict[str, Json] = {}
         self.by_identity: dict[str, list[Json]] = {}
         self._by_name: dict[str, list[Json]] = {}
@@ -95,21 +128,76 @@ class Inventory:
             for node in node_ids(row):
                 self._by_node.setdefault(node, []).append(row)
 
-    def partner(self, wanted: Wanted, take_over: bool) -> Step:
-        """The workflow paired with the one to update, or with none."""
+    def partner(
+        self, wanted: Wanted, take_over: bool, claimed: frozenset[str] = frozenset()
+    ) -> Step:
+        """The workflow paired with the one to update, or with none; `claimed` are the identities
+        of all that is deployed with it."""
         mine = self.by_identity.get(wanted.identity, [])
         if mine:
-            return _among(wanted, mine, take_over)
+            return self._compared(_among(wanted, mine, take_over), take_over)
         ours = self._without_note(wanted)
         alike = ours or self._by_name.get(wanted.name[:MOST_NAME], [])
         if not alike:
-            return Step(wanted)
+            return self._under_another_name(wanted, take_over, claimed)
         if not take_over:
             kind = "edited" if ours else "foreign"
             return Step(wanted, alike[0], (Problem(kind, str(alike[0]["id"])),))
         if len(alike) > 1:
             return Step(wanted, None, (Problem("ambiguous", _ids(alike)),))
         return Step(wanted, alike[0])
+
+    def _compared(self, step: Step, take_over: bool) -> Step:
+        """The step, with what stands against it where the workflow of this identity is made from
+        another process or another file: the ids of models are often a tool's defaults."""
+        now, wanted = step.existing, step.wanted
+        stamp = stamp_of(now) if now is not None else None
+        if now is None or stamp is None:
+            return step
+        if stamp.sent == digest_of(to_api(wanted.workflow, self._version)):
+            return step
+        origin = wanted.origin
+        elsewhere = bool(origin.place and stamp.origin and origin.place != stamp.origin)
+        there = elsewhere and origin.is_there(stamp.origin)
+        kind = "other-file" if there else "another"
+        same = is_same_process(steps_of(now), steps_of(wanted.workflow))
+        if not take_over and (there or not same):
+            found = Problem(kind, f"{now['id']} {stamp.origin}".strip())
+            step.problems = (*step.problems, found)
+        elif elsewhere and not there:
+            step.moved_from = stamp.origin
+        return step
+
+    def _under_another_name(self, wanted: Wanted, take_over: bool, claimed: frozenset[str]) -> Step:
+        """The workflow paired with one that is made from the same process and has another identity,
+        unless the file of that one is still there: then they are two."""
+        if wanted.named:
+            return Step(wanted)
+        steps = steps_of(wanted.workflow)
+        found = [
+            row
+            for row, stamp, old in self._deployed
+            if stamp.identity not in claimed and _is_renamed(stamp, old, wanted, steps)
+        ]
+        if not found:
+            return Step(wanted)
+        if not take_over:
+            names = ", ".join(sorted(f"`{row.get('name')}` (id {row['id']})" for row in found))
+            return Step(wanted, found[0], (Problem("renamed", names),))
+        if len(found) > 1:
+            return Step(wanted, None, (Problem("ambiguous", _ids(found)),))
+        return Step(wanted, found[0])
+
+    @cached_property
+    def _deployed(self) -> tuple[tuple[Json, Stamp, Steps], ...]:
+        """What has a stamp, but for copies that `run` made."""
+        return tuple(
+            (row, stamp, steps_of(row))
+            for identity, rows in self.by_identity.items()
+            if not identity.startswith(RUN_MARK)
+            for row in rows
+            if (stamp := stamp_of(row)) is not None
+        )
 
     def _without_note(self, wanted: Wanted) -> list[Json]:
         """Workflows with the ids of our nodes, whose note somebody has deleted."""
@@ -120,6 +208,13 @@ class Inventory:
         return [
             row for row in found.values() if len(node_ids(row) & ours) > _SHARE * max(1, len(ours))
         ]
+
+
+def _is_renamed(stamp: Stamp, old: Steps, wanted: Wanted, new: Steps) -> bool:
+    same_file = bool(stamp.origin) and stamp.origin == wanted.origin.place
+    if not is_renamed(old, new, same_file):
+        return False
+    return same_file or not wanted.origin.is_there(stamp.origin)
 
 
 def _among(wanted: Wanted, mine: Sequence[Json], take_over: bool) -> Step:
@@ -137,15 +232,27 @@ def _among(wanted: Wanted, mine: Sequence[Json], take_over: bool) -> Step:
 
 
 def plan(
-    wanted: Sequence[Wanted], inventory: Inventory, *, take_over: bool = False
+    wanted: Sequence[Wanted],
+    inventory: Inventory,
+    *,
+    take_over: bool = False,
+    beside: frozenset[str] = frozenset(),
 ) -> tuple[Group, ...]:
-    """Groups in the order of the files; what stands against a workflow is in its step."""
-    steps = [inventory.partner(one, take_over) for one in wanted]
+    """Groups in the order of the files; what stands against a workflow is in its step.
+
+    Args:
+        wanted: what is to be deployed.
+        inventory: what is there.
+        take_over: whether to overwrite what others made or edited.
+        beside: identities of what else is deployed by the same command.
+    """
+    claimed = beside | {one.identity for one in wanted}
+    steps = [inventory.partner(one, take_over, claimed) for one in wanted]
     places: dict[str, int] = {}
     for index, step in enumerate(steps):
         if step.wanted.identity in places:
             first = steps[places[step.wanted.identity]].wanted
-            step.problems = (*step.problems, Problem("twice", first.source))
+            step.problems = (Problem("twice", first.source),)
         places.setdefault(step.wanted.identity, index)
     _same_partner(steps)
     calls = [_calls(step, places, inventory) for step in steps]

@@ -24,9 +24,13 @@ def preview(deployer: Deployer, step: Step, width: int) -> str:
     where = f"{name} (id {step.existing['id']})"
     stamp = stamp_of(step.existing)
     same = stamp is not None and stamp.sent == digest_of(new) and not is_edited(step.existing)
-    if same or digest_of(now) == digest_of(new):
-        return f"unchanged  {where}\n"
     verb = "leave" if step.problems else "update"
+    if same or (stamp is not None and digest_of(now) == digest_of(new)):
+        return f"unchanged  {where}\n"
+    missing = "  without a note of a deploy: it was deleted, or the workflow is made otherwise\n"
+    if digest_of(now) == digest_of(new):
+        return f"{verb:<9}  {where}\n{missing}"
     part = compare_flows(dict(now), dict(new))
     said = comparison_text(Comparison("server", step.wanted.source, "workflows", (part,)), width)
-    return f"{verb:<9}  {where}\n" + "".join(f"  {line}\n" for line in said.splitlines())
+    lines = "".join(f"  {line}\n" for line in said.splitlines())
+    return f"{verb:<9}  {where}\n{missing if stamp is None else ''}{lines}"

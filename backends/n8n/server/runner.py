@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import datetime
 import secrets
 import time
 from collections.abc import Iterable, Iterator, Mapping
@@ -17,8 +16,9 @@ from orgflow.backends.n8n.server.answers import RefusedError, ServerError
 from orgflow.backends.n8n.server.client import FINISHED
 from orgflow.backends.n8n.server.execution import read_execution
 from orgflow.backends.n8n.server.harness import Harness
+from orgflow.backends.n8n.server.left_runs import owner
 from orgflow.backends.n8n.server.patience import Patience
-from orgflow.backends.n8n.server.stamp import stamp_of, stamped
+from orgflow.backends.n8n.server.stamp import RUN_MARK, stamped
 from orgflow.backends.n8n.server.workflows import WorkflowClient
 
 from orgflow_ir.contracts import RunResult
@@ -32,20 +32,18 @@ Json = dict[str, Any]
 RUN_SECONDS = 30.0
 """Wall time granted to one run."""
 
-_AT_ONCE = 4
 _CALL_AGAIN = Patience(3.0)
 _LOOK_SECONDS = (0.02, 0.16)
 _SETTLE_SECONDS = 0.15
-_STALE_SECONDS = 3600.0
-_MARK = "run-"
+_SETTLE_LOOKS = 20
 
 
 class ServerRunner(LocalRunner):
     """Emission, stubs and results as in `LocalRunner`; the runs themselves on a server.
 
     A workflow is created once for all runs of a process (first as it would be delivered, so that
-    n8n has taken that, too), and deleted afterwards. What a run that was killed left behind is
-    deleted by a later one.
+    n8n has taken that, too), and deleted afterwards. What a run that was killed left behind,
+    `clear_left_runs` finds.
 
     Args:
         client: with a key, and the version of the server.
@@ -61,7 +59,6 @@ class ServerRunner(LocalRunner):
         self._undo = undo
         self._seconds = seconds
         self._made: set[str] = set()
-        self._swept = False
         self._stopped = False
 
     @property
@@ -86,28 +83,27 @@ class ServerRunner(LocalRunner):
 
     def play_requests(self, requests: list[RunRequest]) -> list[EngineRun]:
         """Play requests on copies of their workflows, one for those with the same trigger."""
-        self._sweep()
         self._stopped = False
         harnesses: dict[str, Harness] = {}
         try:
             for request in requests:
                 if request.trigger not in harnesses:
                     harnesses[request.trigger] = self._deploy(request)
-            with ThreadPoolExecutor(_AT_ONCE) as pool, _stage("execution"):
+            with ThreadPoolExecutor(self._client.at_once) as pool, _stage("execution"):
                 return list(pool.map(lambda r: self._one(harnesses[r.trigger], r), requests))
         finally:
             self._remove()
 
     def _deploy(self, request: RunRequest) -> Harness:
-        path = f"{_MARK}{secrets.token_hex(12)}"
+        path = f"{RUN_MARK}{secrets.token_hex(12)}"
         harness = Harness(request, path, self._client.version)
         body = self._client.body_of(harness.workflow)
         delivered = self._client.body_of(request.workflow) | {"name": body["name"]}
         # Both have a note, so that what is left of a killed run is known as such.
-        row = self._client.create_body(stamped(delivered, path))
+        row = self._client.create_body(stamped(delivered, path, origin=owner()))
         workflow_id = str(row["id"])
         self._made.add(workflow_id)
-        row = self._client.update(workflow_id, stamped(body, path))
+        row = self._client.update(workflow_id, stamped(body, path, origin=owner()))
         with _stage("activation"):
             self._client.announce(workflow_id)
             self._client.await_live(row)
@@ -130,7 +126,7 @@ class ServerRunner(LocalRunner):
             answer = self._look(execution)
             status = str(answer.get("status"))
             if status in FINISHED:
-                if answered:
+                if answered or self._client.version.major < 2 or not read_execution(answer).order:
                     answer = self._settled(answer)
                 return harness.engine_run(read_execution(answer), answer)
             if self._stopped:
@@ -162,14 +158,15 @@ class ServerRunner(LocalRunner):
             return {}
 
     def _settled(self, answer: Json) -> Json:
-        """The execution with all its data: n8n 1 writes the state of a resumed one first, and its
-        data some milliseconds later (measured)."""
-        while True:
+        """The execution with all its data: n8n 1 writes the state of one first, and its data some
+        milliseconds later (measured, also without a wait)."""
+        for _ in range(_SETTLE_LOOKS):
             self._client.sleep(_SETTLE_SECONDS)
-            again = self._look(str(answer["id"])) or answer
-            if len(read_execution(again).order) == len(read_execution(answer).order):
-                return again
-            answer = again
+            before, answer = answer, self._look(str(answer["id"])) or answer
+            order = read_execution(answer).order
+            if order and len(order) == len(read_execution(before).order):
+                break
+        return answer
 
     def _answer(self, answer: Json, answered: set[tuple[str, int]]) -> None:
         """Answer the webhook wait that an execution is parked at, once."""
@@ -189,27 +186,13 @@ class ServerRunner(LocalRunner):
         if said["status"] == 200:
             answered.add((name, visit))
 
-    def _sweep(self) -> None:
-        """Delete what runs that were killed have left; younger ones may be somebody else's."""
-        if self._swept:
-            return
-        self._swept = True
-        now = datetime.datetime.now(datetime.UTC)
-        for row in list(self._client.listed()):
-            stamp = stamp_of(row)
-            if stamp is None or not stamp.identity.startswith(_MARK):
-                continue
-            made = _time(row.get("updatedAt"))
-            if made is not None and (now - made).total_seconds() > _STALE_SECONDS:
-                self._undo.delete(str(row["id"]))
-
     def _remove(self) -> None:
         """Delete what was made; also from `close`, should that have failed."""
         for workflow_id in sorted(self._made):
             try:
                 self._undo.delete(workflow_id)
             except ServerError:
-                continue  # a later run sweeps it away
+                continue  # a later command takes it away
             self._made.discard(workflow_id)
 
     def close(self) -> None:
@@ -226,11 +209,3 @@ def _stage(stage: Literal["activation", "execution"]) -> Iterator[None]:
     except ServerError as error:
         error.stage = stage
         raise
-
-
-def _time(text: object) -> datetime.datetime | None:
-    try:
-        found = datetime.datetime.fromisoformat(str(text).replace("Z", "+00:00"))
-    except ValueError:
-        return None
-    return found if found.tzinfo is not None else None

@@ -21,6 +21,9 @@ Json = dict[str, Any]
 STAMP_PREFIX: Final = "orgflow-deploy 1 "
 """First words of the line in the note."""
 
+RUN_MARK: Final = "run-"
+"""What identities of copies begin with that `run` makes for the time of its runs."""
+
 _NAME = "Deployed by orgflow"
 _BELOW = 200
 _WIDTH, _HEIGHT = 320, 144
@@ -41,11 +44,14 @@ class Stamp(NamedTuple):
         identity: which workflow this is.
         digest: of the workflow as the server keeps it.
         sent: of the workflow as it was sent; another one where the server changes something.
+        origin: the place of the file it is made from (`Origin`), empty where that is not known; for
+            the copy of a run its `owner`.
     """
 
     identity: str
     digest: str
     sent: str
+    origin: str = ""
 
 
 def identity_of(workflow: Mapping[str, Any]) -> str:
@@ -58,6 +64,19 @@ def identity_of(workflow: Mapping[str, Any]) -> str:
     if isinstance(known, str) and known:
         return known
     return node_uuid(f"deploy/name/{workflow.get('name')}").replace("-", "")[:_LENGTH]
+
+
+def renamed(workflow: Mapping[str, Any], name: str | None) -> Json:
+    """A copy with another name and the identity that this name alone gives it; as it is for None.
+
+    Ids of nodes and paths of webhooks stay.
+    """
+    if name is None:
+        return dict(workflow)
+    found = unstamped(workflow)
+    found["name"] = name.strip()
+    found.pop("id", None)
+    return found
 
 
 def stamp_of(workflow: Mapping[str, Any]) -> Stamp | None:
@@ -74,12 +93,20 @@ def is_edited(workflow: Mapping[str, Any]) -> bool:
     return stamp is not None and digest_of(workflow) != stamp.digest
 
 
-def stamped(body: Mapping[str, Any], identity: str, sent: str | None = None) -> Json:
-    """A copy of a workflow (as the API takes it) with its note; `sent` is the digest of what was
-    sent where this is what the server made of it."""
+def stamped(
+    body: Mapping[str, Any], identity: str, sent: str | None = None, origin: str = ""
+) -> Json:
+    """A copy of a workflow (as the API takes it) with its note.
+
+    Args:
+        body: the workflow; identity, origin: see `Stamp`.
+        sent: the digest of what was sent, where this is what the server made of it.
+    """
     found = unstamped(body)
     digest = digest_of(found)
     note_says = {"id": identity, "digest": digest, "sent": sent or digest}
+    if origin:
+        note_says["from"] = origin
     said = json.dumps(note_says, separators=(",", ":"))
     names = {str(row.get("name")) for row in found["nodes"]}
     name, number = _NAME, 2
@@ -187,4 +214,4 @@ def _read(row: Mapping[str, Any]) -> Stamp | None:
     if not isinstance(identity, str) or not identity:
         return None
     digest = str(said.get("digest", ""))
-    return Stamp(identity, digest, str(said.get("sent", digest)))
+    return Stamp(identity, digest, str(said.get("sent", digest)), str(said.get("from", "")))

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from orgflow.backends.n8n.server import deploy_rules as rules
+from orgflow.backends.n8n.server import origin_rules
 from orgflow.backends.n8n.server.answers import (
     NotN8nError,
     RefusedError,
@@ -16,6 +17,7 @@ from orgflow.backends.n8n.server.answers import (
 )
 from orgflow.backends.n8n.server.deploying import GroupResult
 from orgflow.backends.n8n.server.fitting import ServerVersion, too_new
+from orgflow.backends.n8n.server.left_runs import LeftRun
 from orgflow.backends.n8n.server.placing import EditedMeanwhileError, NotLiveError
 from orgflow.backends.n8n.server.plan import Problem, Step, Wanted
 from orgflow.backends.n8n.versions import KNOWN_VERSIONS, N8nVersion
@@ -26,6 +28,7 @@ from orgflow_ir.pass_manager import PassContext
 SERVER_CODES = frozenset({"OF601", "OF602", "OF603", "OF604", "OF618", "OF619"})
 """Codes that mean that the server failed, not the workflow: exit code 3."""
 
+_ITS_OWN = "the process in one of them an `id` or a name of its own"
 _AGAIN = "give the same command again: it completes what is not done"
 
 
@@ -40,7 +43,7 @@ def tell(error: ServerError) -> Told:
     """Which rule an error of the server falls under."""
     match error:
         case UnreachableError():
-            return Told(rules.ServerUnreachable, f"start n8n or check the address, then {_AGAIN}")
+            return Told(rules.ServerUnreachable, f"start n8n or check its address, then {_AGAIN}")
         case StartingError():
             return Told(rules.ServerUnreachable, "wait until n8n has started")
         case NotN8nError():
@@ -70,7 +73,7 @@ def _refused(error: RefusedError) -> Told:
             return Told(rules.VanishedWorkflow, _AGAIN)
         case 400 | 409 if "conflict with one of the webhooks" in said or _taken(said):
             return Told(rules.TakenPath, "change the path, or unpublish the other workflow")
-        case 429 | 500 | 502 | 503 | 504:
+        case _ if error.of_database or error.status in (429, 500, 502, 503, 504):
             return Told(rules.FailedServer, f"look into the server's log, then {_AGAIN}")
         case _:
             return Told(rules.RefusedWorkflow, "correct what n8n names")
@@ -120,9 +123,16 @@ def report_fit(wanted: Wanted, version: N8nVersion, ctx: PassContext) -> bool:
 
 
 def report_step(step: Step, ctx: PassContext) -> None:
-    """Emit what stands against deploying a workflow."""
+    """Emit what stands against deploying a workflow, and what else is to be known of it."""
     for problem in step.problems:
         _problem(step.wanted, problem, ctx)
+    if step.moved_from and not step.problems:
+        ctx.emit(
+            origin_rules.MovedSource,
+            f"`{step.wanted.name}` was deployed from {step.moved_from} so far, which is not there "
+            f"any more; now it is made from {step.wanted.source}",
+            help="if this is a copy for another purpose, give its process an id of its own",
+        )
 
 
 def _problem(wanted: Wanted, problem: Problem, ctx: PassContext) -> None:
@@ -158,7 +168,31 @@ def _problem(wanted: Wanted, problem: Problem, ctx: PassContext) -> None:
             ctx.emit(
                 rules.SameIdentity,
                 f"{name} in {wanted.source} is the same workflow as one in {problem.detail}",
-                help="leave one out, or give one another `id`",
+                help=f"leave one out, or give {_ITS_OWN}",
+            )
+        case "another":
+            row, _, place = problem.detail.partition(" ")
+            made = f", made from {place}" if place else ""
+            ctx.emit(
+                origin_rules.AnotherProcess,
+                f"the workflow {name} on the server (id {row}{made}) is another process than the "
+                f"one in {wanted.source}: they have hardly a step in common",
+                help=f"give {_ITS_OWN}, or deploy it by --as NAME; --take-over overwrites",
+            )
+        case "other-file":
+            row, _, place = problem.detail.partition(" ")
+            ctx.emit(
+                origin_rules.AnotherProcess,
+                f"the workflow {name} on the server (id {row}) is made from {place}, which is "
+                f"still there: {wanted.source} would overwrite it",
+                help=f"give {_ITS_OWN}, or deploy it by --as NAME; --take-over overwrites",
+            )
+        case "renamed":
+            ctx.emit(
+                origin_rules.RenamedProcess,
+                f"{name} would be a second workflow of a process that is on the server under "
+                f"another name: {problem.detail}",
+                help="update that one by --take-over, or deploy a second one by --as NAME",
             )
         case _:
             identity, _, where = problem.detail.partition(" in ")
@@ -168,6 +202,24 @@ def _problem(wanted: Wanted, problem: Problem, ctx: PassContext) -> None:
                 "nor on the server",
                 help="give all files of the model together, or deploy the called one first",
             )
+
+
+def report_left_runs(left: Iterable[LeftRun], ctx: PassContext) -> None:
+    """OF623 for each copy that a run has left."""
+    for one in left:
+        what = f"`{one.name}` (id {one.id}) is the copy of a run"
+        match one.fate:
+            case "removed":
+                said, help_ = f"{what} that was killed; it was removed", None
+            case "over":
+                said, help_ = f"{what} that was killed", "deploy without --dry-run: that removes it"
+            case "stuck":
+                said = f"{what} that was killed, and could not be removed"
+                help_ = "delete it in n8n"
+            case _:
+                said = f"{what} that may still go on elsewhere; it was left as it is"
+                help_ = "nothing: where the run was killed, it is removed by a later command"
+        ctx.emit(origin_rules.LeftRun, said, help=help_)
 
 
 def report_results(results: Iterable[GroupResult], ctx: PassContext) -> None:

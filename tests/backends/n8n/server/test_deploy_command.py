@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +18,8 @@ from cli_cases import DEADLOCK, LINEAR, Ran, interruptible
 from deploy_faults import Site, assert_whole, hook
 from faulty_proxy import Fault
 from n8n_stand_in import KEY, StandIn
+from orgflow.backends.n8n.server.placing import Placer
+from orgflow.backends.n8n.server.plan import Step
 from orgflow.cli import run
 
 pytest.importorskip("httpx", reason="the client needs httpx: pip install 'orgflow[server]'")
@@ -127,6 +130,28 @@ def test_an_edit_is_told_and_left(server: StandIn, model: Path) -> None:
     assert server.workflows["server0001"]["name"] == "Order"
 
 
+def test_what_a_person_did_is_told_before_it_is_undone(server: StandIn, model: Path) -> None:
+    deploy(server.url, model)
+    row = server.workflows["server0001"]
+    kept = json.loads(json.dumps(row["nodes"]))
+
+    def told(nodes: list[dict[str, object]]) -> str:
+        server.edit("server0001", nodes=nodes)
+        done = deploy(server.url, model, "--dry-run")
+        assert done.out.startswith("leave "), done.out
+        assert "OF607" in done.err
+        return " ".join(done.out.split())
+
+    off = [{**one, "disabled": one["name"] == "Ship order"} for one in kept]
+    assert "`Ship order` is switched on in the new workflow" in told(off)
+    no_map = [one for one in kept if "orgflow-map" not in json.dumps(one)]
+    assert "+ the map that ties the nodes to the model" in told(no_map)
+    no_note = [one for one in kept if "orgflow-deploy" not in json.dumps(one)]
+    assert "without a note of a deploy" in told(no_note)
+    moved = [{**one, "position": [one["position"][0] + 5, one["position"][1]]} for one in kept]
+    assert "only layout differs" in told(moved)
+
+
 def test_started_by_hand(server: StandIn, tmp_path: Path) -> None:
     path = tmp_path / "linear.bpmn"
     path.write_text(LINEAR, encoding="utf-8")
@@ -211,7 +236,7 @@ def test_a_model_is_compiled_for_the_version_of_the_server(model: Path) -> None:
     [
         (("--url", "nowhere"), "is not the address of a server"),
         (("--url", "http://a:b@x"), "a password in the address"),
-        ((), "Missing option '--url'"),
+        ((), "set N8N_URL"),
     ],
 )
 def test_misuse(model: Path, args: tuple[str, ...], said: str) -> None:
@@ -277,6 +302,34 @@ def test_ended_in_the_middle(site: Site, tmp_path: Path, number: int) -> None:
     done = deploy(site.proxy.url, *files)
     assert done.code == 0, done.err
     assert_whole(site, *(f"Order {index:02d}" for index in range(12)))
+
+
+@pytest.mark.parametrize(("version", "most"), [(None, 4), ("1.123.81", 1)])
+def test_how_many_calls_are_made_at_once(
+    tmp_path: Path, version: str | None, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """n8n 1 on SQLite mixes up the transactions of calls that come at once."""
+    server = StandIn(version)
+    running, seen = 0, 0
+    lock = threading.Lock()
+    place = Placer.place
+
+    def counted(placer: Placer, step: Step) -> None:
+        nonlocal running, seen
+        with lock:
+            running += 1
+            seen = max(seen, running)
+        time.sleep(0.05)
+        place(placer, step)
+        with lock:
+            running -= 1
+
+    monkeypatch.setattr(Placer, "place", counted)
+    try:
+        assert deploy(server.url, *many(tmp_path, 8)).code == 0
+    finally:
+        server.close()
+    assert seen == most
 
 
 def test_a_hundred_in_one_command(server: StandIn, tmp_path: Path) -> None:

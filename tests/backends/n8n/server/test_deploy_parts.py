@@ -14,7 +14,7 @@ from engine_fixture import call, node
 from hostile_texts import texts
 from orgflow.backends.n8n.engine.runs import RunRequest
 from orgflow.backends.n8n.format import node_uuid, to_api
-from orgflow.backends.n8n.server.access import AccessError, api_key, server_url
+from orgflow.backends.n8n.server.access import AccessError, api_key, looks_like_server, server_urls
 from orgflow.backends.n8n.server.answers import (
     NotN8nError,
     RefusedError,
@@ -249,10 +249,31 @@ def test_a_thousand_workflows_are_planned_at_once() -> None:
         ("https://example.com/n8n/home/workflows", "https://example.com/n8n"),
         ("http://[::1]:5678/", "http://[::1]:5678"),
         ("https://n8n.example.com/?x=1", "https://n8n.example.com"),
+        ("http://localhost:5678/workflow/a1B2/executions/12?x#y", "http://localhost:5678"),
+        ("http://localhost:5678/projects/p1/workflows", "http://localhost:5678"),
+        ("http://localhost:5678/signin?redirect=%2F", "http://localhost:5678"),
+        ("http://localhost:5678/webhook/order", "http://localhost:5678"),
+        ("https://example.com/n8n/workflow/new", "https://example.com/n8n"),
+        ("'http://localhost:5678'", "http://localhost:5678"),
+        ("<http://localhost:5678>", "http://localhost:5678"),
     ],
 )
 def test_addresses(typed: str, url: str) -> None:
-    assert server_url(typed) == url
+    assert server_urls(typed)[0] == url
+
+
+def test_a_path_prefix_may_be_a_word_of_the_editor() -> None:
+    assert server_urls("https://x.org/workflows/n8n/home") == (
+        "https://x.org", "https://x.org/workflows/n8n/home",
+    )  # fmt: skip
+    assert server_urls("https://x.org/n8n/") == ("https://x.org/n8n",)
+
+
+@pytest.mark.parametrize("typed", ["localhost:5678", "127.0.0.1:5678", "n8n.example.com/n8n"])
+def test_a_missing_scheme_is_named(typed: str) -> None:
+    with pytest.raises(AccessError, match=f"did you mean http://{typed}"):
+        server_urls(typed)
+    assert not looks_like_server("remote")
 
 
 @pytest.mark.parametrize(
@@ -260,19 +281,19 @@ def test_addresses(typed: str, url: str) -> None:
 )
 def test_no_addresses(typed: str) -> None:
     with pytest.raises(AccessError):
-        server_url(typed)
+        server_urls(typed)
 
 
 def test_a_password_in_an_address_is_not_repeated() -> None:
     with pytest.raises(AccessError) as caught:
-        server_url("https://me:geheim@example.com")
+        server_urls("https://me:geheim@example.com")
     assert "geheim" not in str(caught.value)
     assert place_of("https://me:geheim@example.com/x?signature=1") == "https://example.com/x"
 
 
 def test_keys(tmp_path: Path) -> None:
     path = tmp_path / "key"
-    path.write_text("secret\n")
+    path.write_text("'secret'\n")
     nothing = io.StringIO()
     assert api_key(None, nothing, {"N8N_API_KEY": " secret\n"}) == "secret"
     assert api_key(str(path), nothing, {}) == "secret"
@@ -334,6 +355,7 @@ def test_a_node_that_the_server_does_not_have() -> None:
         (RefusedError("x", 404, "You do not have permission to update this workflow."), "OF617"),
         (RefusedError("x", 500), "OF618"),
         (RefusedError("x", 429), "OF618"),
+        (RefusedError("x", 400, "SQLITE_BUSY: database is locked"), "OF618"),
         (ServerError("x"), "OF618"),
         (NotLiveError("x"), "OF619"),
     ],
@@ -346,7 +368,7 @@ def test_every_error_has_a_rule(error: ServerError, code: str) -> None:
 def test_all_rules_are_named_in_tests() -> None:
     """OF608 (not-deployed-here), OF615 (left-behind) and OF616 (started-by-hand) are in the
     scenarios and in the tests of the command."""
-    assert [rule.code for rule in DEPLOY_RULES] == [f"OF{number}" for number in range(601, 620)]
+    assert [rule.code for rule in DEPLOY_RULES] == [f"OF{number}" for number in range(601, 624)]
 
 
 # -- files -------------------------------------------------------------------------------------

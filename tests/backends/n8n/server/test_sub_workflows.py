@@ -1,0 +1,48 @@
+"""Runs on a server are of one workflow each: no compiled workflow calls another one yet.
+
+`ServerRunner` refuses runs with sub-workflows; nothing gets there as long as this holds.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import compare_edits as edits
+import pytest
+from orgflow.backends.n8n.format import short_type
+from orgflow.backends.n8n.server.references import called
+from orgflow.backends.n8n.target import N8N_TARGET
+
+from orgflow_ir.plugins import Registry
+from orgflow_ir.target import Illegal
+
+_CALLS = {"executeWorkflow", "executeWorkflowTrigger"}
+_TWO = "".join(
+    f'<process id="p{n}" name="Process {n}"><startEvent id="s{n}"/><task id="t{n}"/>'
+    f'<endEvent id="e{n}"/><sequenceFlow id="f{n}" sourceRef="s{n}" targetRef="t{n}"/>'
+    f'<sequenceFlow id="g{n}" sourceRef="t{n}" targetRef="e{n}"/></process>'
+    for n in (1, 2)
+)
+
+
+@pytest.mark.parametrize("construct", ["call-activity", "sub-process", "loop", "flow.message"])
+def test_what_would_become_calls_is_refused(construct: str) -> None:
+    """When one of these is lowered, let `Harness` deploy the workflows that are called, too."""
+    assert isinstance(N8N_TARGET.constructs[construct], Illegal)
+
+
+def test_no_workflow_calls_another(root: Path, registry: Registry, tmp_path: Path) -> None:
+    two = tmp_path / "two.bpmn"
+    two.write_text(
+        '<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" id="d" '
+        f'targetNamespace="t">{_TWO}</definitions>',
+        encoding="utf-8",
+    )
+    found = edits.compiled(two, registry)
+    assert len(found) == 2, "several artifacts there are, each for itself"
+    for path in sorted((root / "examples").glob("*/model.*")):
+        found += edits.compiled(path, registry)
+    assert len(found) > 5
+    for workflow in found:
+        assert not list(called(workflow)), workflow["name"]
+        assert not _CALLS & {short_type(node) for node in workflow["nodes"]}

@@ -1,0 +1,172 @@
+"""Commands of ours that are ended in the middle: by Ctrl-C, a signal, or `kill -9`.
+
+The scenarios run before a stand-in and before real n8n.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from cli_cases import interruptible
+from deploy_faults import CREATE, PUBLISH, UPDATE, Site, assert_whole, chain, hook
+from faulty_proxy import Fault
+
+Json = dict[str, Any]
+
+SECONDS = 60.0
+
+
+class Moment(NamedTuple):
+    """When it is ended.
+
+    Attributes:
+        name: for the test.
+        call: the call of the API at which it gets the signal; the server still carries it out.
+        skip: how many such calls go before.
+        before: what was deployed already.
+        files: what each file holds.
+        names: the workflows that are there in the end.
+    """
+
+    name: str
+    call: str
+    skip: int
+    before: tuple[Json, ...]
+    files: tuple[Json, ...]
+    names: tuple[str, ...]
+
+
+CALLER, CALLEE = chain()
+CHANGED = hook(path="order2")
+
+MOMENTS = (
+    Moment("creating", CREATE, 0, (), (hook(),), ("Order",)),
+    Moment("created-not-published", PUBLISH, 0, (), (hook(),), ("Order",)),
+    Moment("between-two-created", CREATE, 1, (), (CALLER, CALLEE), ("Callee", "Caller")),
+    Moment("between-two-published", PUBLISH, 1, (), (CALLER, CALLEE), ("Callee", "Caller")),
+    Moment("updating", UPDATE, 0, (hook(),), (CHANGED,), ("Order",)),
+    Moment("one-new-one-updated", PUBLISH, 0, (hook(),), (CHANGED, hook("B", "b")), ("B", "Order")),
+)
+
+
+def started(site: Site, *args: str) -> subprocess.Popen[bytes]:
+    """A command of ours that talks to the server through the proxy."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "orgflow.cli", *args],
+        env={**os.environ, "N8N_API_KEY": site.key, "N8N_URL": site.proxy.url},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        preexec_fn=interruptible,
+    )
+
+
+def deployed(site: Site, files: Sequence[Path]) -> list[str]:
+    """Deploy by the command; what was done."""
+    child = started(site, "deploy", *map(str, files))
+    out, err = child.communicate(timeout=SECONDS)
+    assert child.returncode == 0, err.decode()
+    return [line.split()[0] for line in out.decode().splitlines()]
+
+
+def written(folder: Path, flows: Sequence[Json]) -> list[Path]:
+    files = [folder / f"{number}.json" for number in range(len(flows))]
+    for file, flow in zip(files, flows, strict=True):
+        file.write_text(json.dumps(flow), encoding="utf-8")
+    return files
+
+
+def contents(site: Site) -> list[Any]:
+    return [(row["name"], row["active"], row["nodes"]) for row in site.rows()]
+
+
+def ended_in_the_middle(site: Site, moment: Moment, number: int, folder: Path) -> None:
+    """After Ctrl-C or SIGTERM all is as before; whatever it was, the next deploy completes it."""
+    if moment.before:
+        deployed(site, written(folder, moment.before))
+    before = contents(site)
+    files = written(folder, moment.files)
+    children: list[subprocess.Popen[bytes]] = []
+
+    def end() -> None:
+        children[0].send_signal(number)
+        if number == signal.SIGKILL:
+            children[0].wait()
+        else:
+            time.sleep(0.3)  # so that it has noticed when the answer comes
+
+    site.proxy.faults = [Fault(moment.call, skip=moment.skip, deed=end)]
+    site.proxy.hit = 0
+    children.append(started(site, "deploy", *map(str, files)))
+    out, err = children[0].communicate(timeout=SECONDS)
+    assert site.proxy.hit == 1, err.decode()
+    site.proxy.faults = []
+    assert children[0].returncode == {signal.SIGINT: 130}.get(signal.Signals(number), -number)
+    assert site.key.encode() not in out + err
+    assert b"Traceback" not in err
+    after = _settled(site)
+    if number != signal.SIGKILL:
+        told = {line.split()[-2] if b"http" in line else "" for line in out.splitlines()}
+        assert told or after == before, (out, err)  # what was done is told, the rest is undone
+        assert all(active or name == "Callee" for name, active, _ in after)
+    deployed(site, files)
+    assert_whole(site, *moment.names)
+    if moment.before:
+        assert "order2" in json.dumps(contents(site))
+    assert set(deployed(site, files)) == {"unchanged"}
+
+
+def _settled(site: Site) -> list[Any]:
+    """What is there once the server has carried out the calls that it had."""
+    seen = contents(site)
+    while True:
+        time.sleep(0.2)
+        now = contents(site)
+        if now == seen:
+            return now
+        seen = now
+
+
+def killed_run(site: Site, model: Path) -> None:
+    """A `run` that is killed while its copy is published."""
+    site.proxy.faults = [Fault("POST /webhook/", slow=3.0, times=-1)]
+    child = started(site, "run", str(model), "--engine", site.proxy.url)
+    deadline = time.monotonic() + SECONDS
+    while not site.proxy.hit:
+        assert time.monotonic() < deadline
+        assert child.poll() is None
+        time.sleep(0.02)
+    child.kill()
+    child.communicate()
+    site.proxy.faults = []
+
+
+def run_killed_and_tidied_up(site: Site, model: Path, command: str) -> None:
+    """What a killed run left, the next `run` or `deploy` takes away and tells, once."""
+    killed_run(site, model)
+    (row,) = site.rows()
+    assert row["active"]
+    assert row["name"].startswith("orgflow run: ")
+    where = {"run": "--engine", "deploy": "--url"}[command]
+
+    def again(*more: str) -> str:
+        child = started(site, command, str(model), where, site.proxy.url, *more)
+        _, err = child.communicate(timeout=SECONDS)
+        assert child.returncode == 0, err.decode()
+        return " ".join(err.decode().split())
+
+    if command == "deploy":
+        assert "OF623" in again("--dry-run")
+        assert [one["id"] for one in site.rows()] == [row["id"]]
+    said = again()
+    assert "warning OF623" in said
+    assert "that was killed; it was removed" in said
+    assert row["id"] not in [one["id"] for one in site.rows()]
+    assert "OF623" not in again()
