@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, cast
 
-from orgflow.passes.wording import Namer
+from orgflow.passes.wording import Namer, listed
 
 from orgflow_ir.diagnostics import Applicability, Edit, Fix
 from orgflow_ir.graph import ControlFlow
@@ -68,7 +68,7 @@ class Changes:
         join = trusted(Gateway, id=name, gateway_kind=cast(GatewayKind, kind))
         some = len(into) < len(self.graph.flows_in(node))
         what = (
-            f"what comes from {self.namer.named(f.source for f in into)}"
+            f"what comes from {listed(dict.fromkeys(self.namer.source(f) for f in into))}"
             if some
             else ("the branches")
         )

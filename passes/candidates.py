@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from orgflow.passes.candidate import KINDS, Candidate, Changes, by_hand
-from orgflow.passes.causes import Jump, begins, beside, broken_off, jump
+from orgflow.passes.causes import Jump, begins, beside, broken_off, jump, own_loop
 from orgflow.passes.ways_out import bounding, leaving
 
 from orgflow_ir.diagnostics import Applicability, Edit, Fix
@@ -63,14 +63,15 @@ class Candidates(Changes):
         if kind not in KINDS:
             return
         at, split = self.graph.nodes[fault.element], self.graph.nodes.get(fault.split)
-        if isinstance(at, Gateway):
+        both = len(self.graph.flows_out(fault.element)) > 1  # it joins and splits
+        if isinstance(at, Gateway) and not (both and fault.kind == "unsync"):
             if at.gateway_kind not in KINDS:
                 return
-            if at.gateway_kind != kind and len(self.graph.flows_out(at.id)) <= 1:
+            if at.gateway_kind != kind and not both:
                 fix = self.of_kind(at, kind, applicability)
                 yield Candidate(fix, f"{fix.title}{why}")
-            if isinstance(split, Gateway) and self._unasked(split):
-                fix = self.of_kind(split, at.gateway_kind, "safe")
+            if isinstance(split, Gateway) and self._unasked(split) and not both:
+                fix = self.of_kind(split, at.gateway_kind, "unsafe")
                 why = _JOINS[at.gateway_kind].format(self.namer.name(at.id))
                 yield Candidate(fix, f"{fix.title}{why}")
         elif fault.kind == "unsync" and fault.split:
@@ -88,8 +89,11 @@ class Candidates(Changes):
             kind = "exclusive" if split.gateway_kind == "event" else split.gateway_kind
             return kind, _SPLITS.get(kind, "").format(self.namer.name(split.id)), "safe"
         if (found := broken_off(fault)) is not None:
-            event, host = self.namer.name(found[1]), self.namer.name(found[0])
-            return "exclusive", f", since a run goes on from {event} or from {host}", "safe"
+            sources = self.namer.named(found.branches).replace(", ", " or from ")
+            return "exclusive", f", since a run goes on from {sources}", "safe"
+        if fault.kind == "deadlock" and (later := own_loop(fault, self.graph)):
+            name, at = self.namer.named(later), self.namer.name(fault.element)
+            return "exclusive", f", since {name} comes only after {at}", "safe"
         if begins(fault):
             return "exclusive", ", if each of the starts is enough by itself", "unsafe"
         if split is not None and fault.kind == "unsync":
@@ -118,12 +122,11 @@ class Candidates(Changes):
         at, name = self.graph.nodes[fault.element], self.namer.name
         branch = self.namer.named(f.source for f in found.flows)
         waits = f"wait for {branch} where that has begun"
-        if isinstance(at, Gateway):
+        if isinstance(at, Gateway) and len(self.graph.flows_out(at.id)) <= 1:
             fix = self.of_kind(at, "inclusive", "unsafe")
-            yield Candidate(fix, f"{fix.title}, to {waits}")
-        else:
+        else:  # what it decides stays as it is
             fix = self.joined(at.id, "inclusive", self.graph.flows_in(at.id), "unsafe")
-            yield Candidate(fix, f"{fix.title}, to {waits}")
+        yield Candidate(fix, f"{fix.title}, to {waits}")
         yield self._by_itself(found.flows, f"let {branch} end with an end event of its own")
         made = found.event.changed(interrupting=True)
         edit = self.replaced(made)

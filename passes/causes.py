@@ -58,17 +58,45 @@ def beside(fault: Fault, graph: ControlFlow) -> Beside | None:
     return None
 
 
-def broken_off(fault: Fault) -> tuple[str, str] | None:
-    """The activity and the boundary event, where a join waits for one of the two in vain."""
+class BrokenOff(NamedTuple):
+    """An activity and its boundary event, where a join waits in vain for a branch of one of them.
+
+    `branches` are the two of which one run has only one: two events, or the event and the activity.
+    """
+
+    host: str
+    event: str
+    branches: tuple[str, str]
+
+
+def broken_off(fault: Fault) -> BrokenOff | None:
+    """The activity and the event, where a join waits for one of their branches."""
     net = fault.net
     if net is None or not fault.split or net.element[net.src[_first(fault)]] != fault.split:
         return None
-    events = [
-        net.element[net.dst[a]]
-        for a in (*fault.taken_arcs, *net.outs[net.src[_first(fault)]])
-        if a in net.by_event
-    ]
-    return (fault.split, events[0]) if events else None
+
+    def events(arcs: Iterable[int]) -> list[str]:
+        return [net.element[net.dst[a]] for a in arcs if a in net.by_event]
+
+    came, missing = events(fault.taken_arcs), events(fault.missing_arcs)
+    some = came or missing or events(net.outs[net.src[_first(fault)]])
+    if not some:
+        return None
+    other = missing[0] if came and missing else fault.split
+    return BrokenOff(fault.split, some[0], (some[0], other))
+
+
+def own_loop(fault: Fault, graph: ControlFlow) -> tuple[str, ...]:
+    """What a join waits for although it comes only after the join itself: the way back of a loop
+    that is entered through the join."""
+    net = fault.net
+    if net is None or fault.split or not fault.missing_arcs:
+        return ()
+    first = [n for n in graph.nodes if not graph.into[n]]
+    before = {*first, *reach(first, graph.successors, frozenset({fault.element}))}
+    waits = [f.source for a in fault.missing_arcs if (f := net.flow[a]) is not None]
+    back = [s for s in waits if s not in before and s in graph.nodes]
+    return tuple(dict.fromkeys(back)) if len(back) == len(fault.missing_arcs) else ()
 
 
 def _first(fault: Fault) -> int:

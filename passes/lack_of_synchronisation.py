@@ -134,7 +134,10 @@ def _twice(fault: Fault, namer: Namer) -> tuple[str, str]:
     what = (namer.follows(net, fault.join) if gate else name) or f"what comes after {name}"
     come = [namer.source(f) for f in arrivals(fault, graph)]
     some = listed(dict.fromkeys(come)) if come else "what leads there"
-    waits = "lets each of them through" if gate else "does not wait for the other"
+    waits = "does not wait for the other"
+    if isinstance(node, Gateway):
+        through = node.gateway_kind == "exclusive"
+        waits = "lets each of them through" if through else "starts again each time"
     decide = f"decide whether {what} shall wait for {some}, or for which of them it is done"
     if (by := beside(fault, graph)) is not None:
         event, host = namer.name(by.event.id), namer.name(by.host)

@@ -19,10 +19,10 @@ from orgflow_ir.model import Model
 from orgflow_ir.pass_manager import PassContext
 from orgflow_ir.soundness import Analysis, Fault, Property
 
-SMALL = 2_000
-"""Elements up to which changes are looked for: each candidate is a whole analysis."""
-MOST = 30_000
-"""Elements analysed again in all for one model, once more for each fault: it is shown again."""
+MOST = 40_000
+"""Elements analysed again in all for one model: each candidate is a whole analysis."""
+SHOWN = 30
+"""What showing a fault again counts, in elements."""
 
 Key = tuple[str, str]
 """Kind and element of a fault."""
@@ -67,29 +67,33 @@ class Mending:
         self._table: dict[Key, list[Candidate]] = {}
         self._cures: dict[Key, frozenset[Key]] = {}
         self._faults: list[Fault] = []
-        self._made = False
+        self._made = self._spent = False
 
     def of(self, fault: Fault, ctx: PassContext, max_states: int, decide: str) -> Mend:
         """What mends a fault; `decide` is said where nothing is proved."""
         if not self._made:
             self._made, self._max_states = True, max_states
             self._look(analyses(self.model, ctx, max_states))
+        if fault.masked:
+            return Mend(None, "mend what is before it first, and check again")
         namer = Namer(fault.scope)
         key = _key(fault)
         proved = self._table.get(key, [])
         safe = [c for c in proved if c.safe]
         if safe:
-            return Mend(None if fault.masked else safe[0].fix, safe[0].advice)
+            return Mend(safe[0].fix, safe[0].advice)
         cause = self._cause(fault)
         if cause is not None:
             return Mend(None, f"mend {namer.name(cause.element)} first: with it this goes away")
         if not proved:
-            behind = "mend what is before it, check again, and then: " if fault.masked else ""
-            return Mend(None, behind + decide)
+            untried = " (the model is too large to try changes for this one)" if self._spent else ""
+            return Mend(None, decide + untried)
         fix = next((c.fix for c in proved if c.fix.applicability == "unsafe"), None)
         advice = [c.advice for c in proved]
-        said = advice[0] if len(advice) == 1 else f"decide: either {'; or '.join(advice)}"
-        return Mend(None if fault.masked else fix, said)
+        if len(advice) > 1:
+            return Mend(fix, f"decide: either {'; or '.join(advice)}")
+        choice = advice[0].startswith("make ") and ", if " not in advice[0]
+        return Mend(fix, f"{advice[0]}, if that is meant" if choice else advice[0])
 
     def _cause(self, fault: Fault) -> Fault | None:
         """Another fault whose every cure is this one's, too, and that no cure of this one mends."""
@@ -97,18 +101,20 @@ class Mending:
         mine = self._cures.get(key, frozenset())
         for other in self._faults:
             there = _key(other)
-            if there != key and key in self._cures.get(there, ()) and there not in mine:
+            if (
+                other.element != fault.element
+                and key in self._cures.get(there, ())
+                and there not in mine
+            ):
                 return other if other.scope is fault.scope else None
         return None
 
     def _look(self, before: tuple[Analysis, ...]) -> None:
-        if self.size > SMALL:
-            return
         self._faults = [f for found in before for f in (*found.faults, *found.masked)]
         facts = _facts(before)
         waiting: list[tuple[Fault, list[Candidate]]] = []
         for fault in self._faults:
-            if _key(fault) not in self._table:
+            if _key(fault) not in self._table and not fault.masked:
                 self._table[_key(fault)] = []
                 waiting.append((fault, list(Candidates(self.model, fault.scope).of(fault))))
         left = MOST
@@ -117,9 +123,10 @@ class Mending:
                 for candidate in candidates:
                     if candidate.safe is not safe or self._safe(_key(fault)):
                         continue
-                    left -= self.size * (1 + len(self._faults))
                     if left < 0:
+                        self._spent = True
                         return
+                    left -= self.size + SHOWN * len(self._faults)
                     self._try(_key(fault), candidate, facts)
 
     def _safe(self, key: Key) -> bool:

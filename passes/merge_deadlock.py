@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from orgflow.passes.causes import begins, broken_off
+from orgflow.passes.causes import BrokenOff, begins, broken_off, own_loop
 from orgflow.passes.flow_findings import MASKED, FlowPass, findings, related
 from orgflow.passes.mending import Mend, mend
 from orgflow.passes.wording import Namer
 
 from orgflow_ir.diagnostics import Related, Rule, Severity
+from orgflow_ir.graph import ControlFlow
 from orgflow_ir.model import Event, Model
 from orgflow_ir.pass_manager import PassContext
 from orgflow_ir.soundness import Fault
@@ -58,7 +59,8 @@ class MergeDeadlock(FlowPass):
                 mended = mend(fault, model, ctx, self.max_states, decide)
             place = "the run takes one way here"
             if (broken := broken_off(fault)) is not None:
-                place = f"{namer.name(broken[1])} interrupts this"
+                does = "interrupts this" if _interrupts(broken, namer) else "may come here"
+                place = f"{namer.name(broken.event)} {does}"
             until = f", until `{event.label}` ends it" if event is not None else ""
             ctx.emit(
                 DeadlockedJoin,
@@ -113,12 +115,16 @@ def _message(fault: Fault, namer: Namer, missing: str) -> str:
         joins = ", ".join([join, *rest[:-1]]) + f" and {rest[-1]}"
         return f"{joins} wait for each other, so {'none' if rest[1:] else 'neither'} ever goes on"
     if (found := broken_off(fault)) is not None:
-        host, event = namer.name(found[0]), namer.name(found[1])
+        host, event = namer.name(found.host), namer.name(found.event)
         if any(a in net.by_event for a in fault.taken_arcs):
             what = f"{host} to be done" if missing.startswith("the other way") else missing
             why = f"which never happens once {event} interrupts {host}"
             return f"{join} waits for {what}, {why}{lost}"
-        why = f"which only happens if {event} interrupts {host}"
+        who = "it" if missing == event else event
+        what = f"{who} interrupts {host}"
+        if not _interrupts(found, namer):
+            what = f"{who} comes while {host} is under way"
+        why = f"which only happens if {what}"
         return f"{join} waits for {missing}, {why}{lost}"
     if begins(fault):
         here = namer.named(net.element[net.dst[a]] for a in fault.taken_arcs)
@@ -127,6 +133,9 @@ def _message(fault: Fault, namer: Namer, missing: str) -> str:
             f"there from {here}{lost}"
         )
     if not fault.split:
+        if own_loop(fault, ControlFlow(fault.scope)):
+            why = f"which comes only after {join} itself: no run ever gets past it"
+            return f"{join} waits for {missing}, {why}{lost}"
         return f"{join} waits for {missing}, which in some run can no longer come{lost}"
     taken = namer.ways(net, fault.taken_arcs)
     split = namer.name(fault.split)
@@ -134,6 +143,11 @@ def _message(fault: Fault, namer: Namer, missing: str) -> str:
     return (
         f"{join} waits for {missing}, which a run that takes {taken} at {split} never {does}{lost}"
     )
+
+
+def _interrupts(found: BrokenOff, namer: Namer) -> bool:
+    event = namer.nodes[found.event]
+    return isinstance(event, Event) and event.interrupting
 
 
 def _decision(fault: Fault, namer: Namer, missing: str) -> str:
@@ -144,4 +158,5 @@ def _decision(fault: Fault, namer: Namer, missing: str) -> str:
     if fault.mutual:
         joins = namer.named((fault.element, *fault.mutual))
         return f"decide which of {joins} goes on first, and lead what comes back elsewhere"
-    return f"decide how the run shall go on at {join} when {missing} does not come"
+    come = "do not come" if " and " in missing or ", " in missing else "does not come"
+    return f"decide how the run shall go on at {join} when {missing} {come}"

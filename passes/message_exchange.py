@@ -108,11 +108,16 @@ class MessageExchange(Pass):
         for fault in found.faults:
             telling.tell(fault)
         if found.verdict == "unknown":
+            more = (
+                "look further with `orgflowc opt --passes 'message-exchange{max-states=200000}'`"
+                if "states" in found.reason
+                else "let what sends wait for an answer before it sends again, if it shall"
+            )
             ctx.emit(
                 UndecidedExchange,
                 f"whether all messages are sent and received is not decided: {found.reason}",
                 element=model,
-                help="check two pools at a time with --process, or raise max-states",
+                help=more,
             )
         return model
 

@@ -111,3 +111,12 @@ def cancelled() -> Model:
     nodes = tuple({"sub": inside, "error": error}.get(n.id, n) for n in process.nodes)
     assert any(isinstance(n, Task) for n in nodes)
     return made.replace(processes=(process.replace(nodes=nodes),))
+
+
+def before_a_decision() -> Model:
+    """The timer's branch meets that of its activity at a gateway that decides."""
+    text = (
+        "start -> ask\nask -> ok\nhour -> remind\nremind -> ok\nok -> a: y\nok -> b: n\n"
+        "a -> end\nb -> end"
+    )
+    return with_events(text, {"ok": "exclusive Ok?"}, hour=timer("ask", interrupting=False))

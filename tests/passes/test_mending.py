@@ -92,10 +92,50 @@ CASES = {
             {"p": "parallel", "q": "exclusive Which?", "j": "parallel"},
         ),
         {"OF201": "waits for `B`"},
-        "join what comes from `A`, `B` with an exclusive gateway before the parallel gateway "
+        "join what comes from `A` and `B` with an exclusive gateway before the parallel gateway "
         "before `D`, since `Which?` takes only one of its ways",
-        "join what comes from `A`, `B` with an exclusive gateway before the parallel gateway "
+        "join what comes from `A` and `B` with an exclusive gateway before the parallel gateway "
         "before `D`",
+        "safe",
+    ),
+    "a decision that joins, too": Case(
+        model(
+            "start -> p\np -> pack\np -> bill\npack -> paid\nbill -> paid\npaid -> ship: yes\n"
+            "paid -> end: no\nship -> end",
+            {"p": "parallel", "paid": "exclusive Paid?"},
+        ),
+        {"OF203": "what comes after `Paid?` can happen more than once"},
+        "join the branches with a parallel gateway before `Paid?`, since the parallel gateway "
+        "before `Pack` takes all its ways",
+        "join the branches with a parallel gateway before `Paid?`",
+        "safe",
+    ),
+    "an event that does not interrupt, before a decision": Case(
+        faulty.before_a_decision(),
+        {"OF203": "`One hour` does not interrupt `Ask`"},
+        "decide: either join the branches with an inclusive gateway before `Ok?`, to wait for "
+        "`Remind` where that has begun; or let `Remind` end with an end event of its own; or let "
+        "`One hour` interrupt `Ask`",
+        "join the branches with an inclusive gateway before `Ok?`",
+    ),
+    "an event that need not come": Case(
+        faulty.boundary("parallel", interrupting=False),
+        {"OF201": "waits for `Remind`, which only happens if `One hour` comes while `Ask` is "
+         "under way"},
+        "make the parallel gateway before `On` an inclusive gateway, to go on with the branches "
+        "that do come, if that is meant",
+        "make the parallel gateway before `On` an inclusive gateway",
+    ),
+    "a loop entered through a join of another kind": Case(
+        model(
+            "start -> j\nj -> enter\nenter -> ok\nok -> correct: no\ncorrect -> j\nok -> end: yes",
+            {"j": "parallel", "ok": "exclusive Ok?"},
+        ),
+        {"OF201": "waits for `Correct`, which comes only after the parallel gateway before "
+         "`Enter` itself: no run ever gets past it"},
+        "make the parallel gateway before `Enter` an exclusive gateway, since `Correct` comes "
+        "only after the parallel gateway before `Enter`",
+        "make the parallel gateway before `Enter` an exclusive gateway",
         "safe",
     ),
 }  # fmt: skip

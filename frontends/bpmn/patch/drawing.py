@@ -65,7 +65,9 @@ class Drawing:
             points = tuple((x, y) for y, x in ended)
         else:
             points = ended_at(points, two, taken)
-            if points[0][0] > two.x and not free(points, taken):
+            back = len(points) > 1 and points[1][0] < points[0][0]
+            through = back and points[0][0] > one.middle[0]  # out of its right side, to the left
+            if points[0][0] > two.x and (through or not free(points, taken)):
                 points = around(one, two, taken)
         edge.points, edge.source, edge.target = points, source, target
 

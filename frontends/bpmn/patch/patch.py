@@ -74,7 +74,10 @@ class _Patch:
     def _element(self, name: str | None) -> XmlElement:
         found = self.elements.get(name or "")
         if found is None:
-            raise FixError(f"the file has no element with the id `{name}`")
+            raise FixError(
+                f"no element of the file has the id `{name}` (it is written without an id, or not as "
+                "an element of BPMN); give it one"
+            )
         return found
 
     def _unused(self, name: str) -> None:

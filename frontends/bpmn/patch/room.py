@@ -22,8 +22,11 @@ def insert_strip(
             at = shape
         assert at.box is not None
         moved[name] = at.box[axis] >= cut
+    whole = {  # what grows instead moves with one side only
+        name: move for name, move in moved.items() if move or not _grows(known[name], cut, axis)
+    }
     for edge in edges:
-        edge.points = _led(edge, moved, cut, width, axis)
+        edge.points = _led(edge, whole, cut, width, axis)
         if edge.label is not None and edge.label.box is not None and edge.label.box[axis] >= cut:
             edge.label.box = _shifted(edge.label.box, width, axis)
     for name, shape in known.items():
@@ -33,10 +36,15 @@ def insert_strip(
             shape.box = _shifted(box, width, axis)
             if shape.label is not None and shape.label.box is not None:
                 shape.label.box = _shifted(shape.label.box, width, axis)
-        elif shape.container and box[axis] + box[axis + 2] > cut:
+        elif _grows(shape, cut, axis):
             grown = [*box]
             grown[axis + 2] += width
             shape.box = Box(*grown)
+
+
+def _grows(shape: Shape, cut: float, axis: int) -> bool:
+    box = shape.box
+    return box is not None and shape.container and box[axis] < cut < box[axis] + box[axis + 2]
 
 
 def _led(
