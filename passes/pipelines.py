@@ -8,6 +8,7 @@ from types import MappingProxyType
 from orgflow.passes.conditions import Conditions
 from orgflow.passes.dead_steps import DeadSteps
 from orgflow.passes.event_gateways import EventGateways
+from orgflow.passes.event_placement import EventPlacement
 from orgflow.passes.flow_ends import FlowEnds
 from orgflow.passes.gateway_conditions import GatewayConditions
 from orgflow.passes.lack_of_synchronisation import LackOfSynchronisation
@@ -17,6 +18,7 @@ from orgflow.passes.loop_termination import LoopTermination
 from orgflow.passes.merge_deadlock import MergeDeadlock
 from orgflow.passes.message_exchange import MessageExchange
 from orgflow.passes.message_flows import MessageFlows
+from orgflow.passes.missing_ends import MissingEnds
 from orgflow.passes.process_ends import ProcessEnds
 from orgflow.passes.references import References
 from orgflow.passes.undecided_flow import Undecided
@@ -27,9 +29,11 @@ from orgflow_ir.pass_manager import Pass
 CHECK: tuple[Pass, ...] = (
     FlowEnds(),
     ProcessEnds(),
+    MissingEnds(),
     Conditions(),
     GatewayConditions(),
     EventGateways(),
+    EventPlacement(),
     LinkEvents(),
     MessageFlows(),
     References(),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from orgflow.passes.event_placement import cancels_nothing, never_begun, waits_in_vain
 from orgflow.passes.wording import Namer
 
 from orgflow_ir.diagnostics import Rule, Severity
@@ -130,7 +131,11 @@ def _check(scope: Scope, ctx: PassContext) -> None:
                 help="draw the flows that leave it, or put an end event in its place",
             )
     dead = [n for n in scope.nodes if n.id not in reached and not _apart(n, graph)]
+    if never_begun(scope):
+        return  # OF127 tells why
     for island in _islands(dead, graph):
+        if any(cancels_nothing(n, scope.nodes) or waits_in_vain(n, scope) for n in island):
+            continue  # OF123 or OF125 tells why
         ctx.emit(
             NeverRuns,
             f"{_list([n.label for n in island])} never "

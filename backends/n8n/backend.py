@@ -45,6 +45,7 @@ class N8nBackend(Backend):
             "leftover-tokens",
             "dead-steps",
             "undecided-flow",
+            "missing-ends",  # a workflow has no end events
         }
     )
 

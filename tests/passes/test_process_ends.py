@@ -40,3 +40,14 @@ def test_compensation_comes_by_an_association(registry: Registry) -> None:
 def test_a_task_without_a_way_to_it_never_runs(registry: Registry) -> None:
     (said,) = never(registry, UNDONE.format(boundary="", undo="", way=""))
     assert said.startswith("`Cancel flight` never runs")
+
+
+def test_what_a_misplaced_event_keeps_from_running_is_told_once(registry: Registry) -> None:
+    boundary = '<boundaryEvent id="b" attachedToRef="book"><cancelEventDefinition/></boundaryEvent>'
+    way = '<sequenceFlow id="f3" sourceRef="b" targetRef="undo"/>'
+    assert never(registry, UNDONE.format(boundary=boundary, undo="", way=way)) == []
+    empty = '<subProcess id="h" triggeredByEvent="true"><task id="t" name="T"/></subProcess>'
+    assert (
+        never(registry, UNDONE.format(boundary=empty, undo=' isForCompensation="true"', way=""))
+        == []
+    )

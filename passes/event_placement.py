@@ -1,0 +1,331 @@
+"""Events and event sub-processes that are drawn where, or as, they cannot be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import ClassVar, TypeGuard
+
+from orgflow.passes.wording import Namer, listed
+
+from orgflow_ir.diagnostics import Rule, Severity
+from orgflow_ir.model import Event, Model, Scope, SubProcess
+from orgflow_ir.model import Node as ModelNode
+from orgflow_ir.pass_manager import Pass, PassContext, Stage
+
+
+class LooseBoundary(Rule):
+    """
+    What it finds
+        A boundary event that nothing leaves.
+    Why it is wrong
+        A boundary event leads to what is done when it comes (BPMN 2.0.2, 10.5.4); without a flow
+        the activity is broken off, or nothing happens at all. Mostly a flow was forgotten.
+    Example
+        The timer `Two days over` on `Approve` has no outgoing flow.
+    Instead
+        Lead a flow from it to `Remind`, or to an end event.
+    """
+
+    code = "OF122"
+    name = "loose-boundary"
+    severity = Severity.WARNING
+
+
+class MisplacedCancel(Rule):
+    """
+    What it finds
+        A cancel end event outside a transaction, or a cancel event on the border of something
+        that is no transaction.
+    Why it is wrong
+        Only a transaction can be cancelled (BPMN 2.0.2, 10.5.3 and 10.5.4): elsewhere the end
+        event cancels nothing, and the event on the border never comes.
+    Example
+        The plain sub-process `Book trip` ends with the cancel end event `No seat`.
+    Instead
+        Make `Book trip` a transaction, or `No seat` an error end event.
+    """
+
+    code = "OF123"
+    name = "misplaced-cancel"
+    severity = Severity.ERROR
+
+
+class SurvivedError(Rule):
+    """
+    What it finds
+        An error event that is drawn as not interrupting.
+    Why it is wrong
+        An error always breaks off what it happens in (BPMN 2.0.2, 10.5.4): it is run like that,
+        whatever the drawing says.
+    Example
+        A dashed error event `Card refused` on the border of `Pay`.
+    Instead
+        Draw the error event solid, or use an escalation event.
+    """
+
+    code = "OF124"
+    name = "survived-error"
+    severity = Severity.WARNING
+
+
+class TriggeredSubProcess(Rule):
+    """
+    What it finds
+        A start event with a trigger in a sub-process that is no event sub-process.
+    Why it is wrong
+        Such a sub-process begins when the flow comes to it (BPMN 2.0.2, 10.5.2): its start event
+        waits for nothing.
+    Example
+        The sub-process `Book trip` begins with the message start event `Wish received`.
+    Instead
+        A plain start event, and behind it an intermediate event `Wish received`.
+    """
+
+    code = "OF125"
+    name = "triggered-sub-process"
+    severity = Severity.WARNING
+
+
+class EventSubProcessFlow(Rule):
+    """
+    What it finds
+        A sequence flow into or out of an event sub-process.
+    Why it is wrong
+        An event sub-process is begun by its start event, beside the flow around it (BPMN 2.0.2,
+        10.3.5): no flow leads to it, and none goes on from it.
+    Example
+        `Check order` leads to the event sub-process `Order withdrawn`.
+    Instead
+        Remove the flow, or make it a sub-process that is not triggered by an event.
+    """
+
+    code = "OF126"
+    name = "event-sub-process-flow"
+    severity = Severity.ERROR
+
+
+class EventSubProcessStart(Rule):
+    """
+    What it finds
+        An event sub-process with no start event, with several, or with one without a trigger.
+    Why it is wrong
+        Its one start event says what begins it (BPMN 2.0.2, 10.3.5 and 10.5.2).
+    Example
+        The event sub-process `Order withdrawn` begins with the task `Pay back`.
+    Instead
+        The message start event `Withdrawal received` leads to `Pay back`.
+    """
+
+    code = "OF127"
+    name = "event-sub-process-start"
+    severity = Severity.WARNING
+
+
+class EventPlacement(Pass):
+    """Reports events and event sub-processes where they cannot be."""
+
+    name: ClassVar[str] = "event-placement"
+    stage: ClassVar[Stage] = Stage.VERIFY
+    rules: ClassVar[tuple[type[Rule], ...]] = (
+        LooseBoundary, MisplacedCancel, SurvivedError, TriggeredSubProcess,
+        EventSubProcessFlow, EventSubProcessStart,
+    )  # fmt: skip
+
+    def run(self, model: Model, ctx: PassContext) -> Model:
+        """Report; the model is given back as it is."""
+        sources: frozenset[str] | None = None
+        for process in model.processes:
+            # Each scope with whether it is, or lies within, a transaction.
+            within: dict[str, bool] = {}
+            for scope in process.scopes():
+                transacted = _is(scope, "transaction") or within.get(scope.id, False)
+                for node in scope.nodes:
+                    if isinstance(node, SubProcess):
+                        within[node.id] = transacted
+                    elif isinstance(node, Event) and node.position == "boundary":
+                        if sources is None:
+                            sources = frozenset(f.source for s in model.scopes() for f in s.flows)
+                        _boundary(node, scope, node.id not in sources, ctx)
+                    elif not transacted and _ends_by_cancel(node):
+                        _cancel_end(node, scope, ctx)
+                _starts(scope, ctx)
+                _flows(scope, ctx)
+        return model
+
+
+def cancels_nothing(node: ModelNode, nodes: Iterable[ModelNode]) -> bool:
+    """Whether a node is a cancel event on the border of something that is no transaction."""
+    if not isinstance(node, Event) or node.position != "boundary" or not _has(node, "cancel"):
+        return False
+    return any(n.id == node.attached_to and not _is(n, "transaction") for n in nodes)
+
+
+def waits_in_vain(node: ModelNode, scope: Scope) -> bool:
+    """Whether a node is a start event with a trigger in a sub-process that a flow begins."""
+    if not isinstance(node, Event) or node.position != "start" or not node.definitions:
+        return False
+    return _is(scope, "plain") or _is(scope, "transaction")
+
+
+def never_begun(scope: Scope) -> bool:
+    """Whether a scope is an event sub-process without a start event."""
+    return _is(scope, "event") and not any(
+        isinstance(n, Event) and n.position == "start" for n in scope.nodes
+    )
+
+
+def _is(element: ModelNode | Scope, flavour: str) -> bool:
+    return isinstance(element, SubProcess) and element.flavour == flavour
+
+
+def _has(event: Event, kind: str) -> bool:
+    return any(d.kind == kind for d in event.definitions)
+
+
+def _boundary(event: Event, scope: Scope, loose: bool, ctx: PassContext) -> None:
+    host = next((n for n in scope.nodes if n.id == event.attached_to), None)
+    if host is None:
+        return  # OF106 or OF153 has said so
+    named = Namer(scope).name(event.id)
+    if cancels_nothing(event, (host,)):
+        if isinstance(host, SubProcess):
+            ways = f"make `{host.label}` a transaction with a cancel end event in it, or make "
+        else:
+            ways = "make "
+        ctx.emit(
+            MisplacedCancel,
+            f"the cancel event {named} sits on `{host.label}`, which is no transaction: it never "
+            "comes",
+            element=event,
+            help=f"{ways}{named} an error event",
+        )
+        return
+    if _has(event, "error") and not event.interrupting:
+        _survived(event, named, host.label, ctx)
+    if loose and not _has(event, "compensation"):
+        breaks = event.interrupting or _has(event, "error")
+        then = f"`{host.label}` is broken off, and nothing follows" if breaks else "nothing is done"
+        ctx.emit(
+            LooseBoundary,
+            f"nothing leaves {named} on the border of `{host.label}`: when it comes, {then}",
+            element=event,
+            help=f"lead a flow from {named} to what is to be done then, or to an end event",
+        )
+
+
+def _survived(event: Event, named: str, inside: str, ctx: PassContext) -> None:
+    ctx.emit(
+        SurvivedError,
+        f"the error event {named} is drawn as if `{inside}` went on, but an error always breaks "
+        "it off",
+        element=event,
+        help=f"draw it as an interrupting event; for what `{inside}` goes on after, throw and "
+        "catch an escalation",
+    )
+
+
+def _ends_by_cancel(node: ModelNode) -> TypeGuard[Event]:
+    return isinstance(node, Event) and node.position == "end" and _has(node, "cancel")
+
+
+def _cancel_end(event: Event, scope: Scope, ctx: PassContext) -> None:
+    named = Namer(scope).name(event.id)
+    if _is(scope, "plain"):
+        help_text = (
+            f"make `{scope.label}` a transaction with a cancel event on its border, or make "
+            f"{named} an error end event that an error event there catches"
+        )
+    else:
+        help_text = f"make {named} an end event without a trigger, or one that ends everything"
+    ctx.emit(
+        MisplacedCancel,
+        f"{named} cancels, but `{scope.label}` is no transaction",
+        element=event,
+        help=help_text,
+    )
+
+
+def _starts(scope: Scope, ctx: PassContext) -> None:
+    if not isinstance(scope, SubProcess) or not scope.nodes:
+        return
+    starts = [n for n in scope.nodes if isinstance(n, Event) and n.position == "start"]
+    if scope.flavour == "event":
+        _event_starts(scope, starts, ctx)
+        return
+    plain = next((s for s in starts if not s.definitions), None)
+    namer = Namer(scope)
+    for start in starts:
+        if not waits_in_vain(start, scope):
+            continue
+        if plain is None:
+            help_text = (
+                "make it a start event without a trigger; where something is waited for, put an "
+                "intermediate event behind it"
+            )
+        else:
+            help_text = (
+                f"begin with {namer.name(plain.id)} only; where something is waited for, put an "
+                "intermediate event"
+            )
+        ctx.emit(
+            TriggeredSubProcess,
+            f"{namer.name(start.id)} has a trigger, but the sub-process `{scope.label}` begins "
+            "when the flow comes to it",
+            element=start,
+            help=help_text,
+        )
+
+
+def _event_starts(scope: SubProcess, starts: list[Event], ctx: PassContext) -> None:
+    namer = Namer(scope)
+    what = f"the event sub-process `{scope.label}`"
+    for start in starts:
+        if _has(start, "error") and not start.interrupting:
+            _survived(start, namer.name(start.id), "what is around it", ctx)
+    if not starts:
+        ctx.emit(
+            EventSubProcessStart,
+            f"{what} has no start event: nothing ever begins it",
+            element=scope,
+            help="begin it with one start event with a trigger: a message, a time, an error …",
+        )
+    elif len(starts) > 1:
+        ctx.emit(
+            EventSubProcessStart,
+            f"{what} has {len(starts)} start events: {listed(namer.name(s.id) for s in starts)}",
+            element=scope,
+            help="draw an event sub-process for each of them",
+        )
+    elif not starts[0].definitions:
+        ctx.emit(
+            EventSubProcessStart,
+            f"{what} does not say what begins it: {namer.name(starts[0].id)} has no trigger",
+            element=starts[0],
+            help="give it a trigger: a message, a time, an error …",
+        )
+
+
+def _flows(scope: Scope, ctx: PassContext) -> None:
+    here = {n.id: n for n in scope.nodes}
+    for flow in scope.flows:
+        source, target = here.get(flow.source), here.get(flow.target)
+        if source is None or target is None:
+            continue  # OF101 or OF102 has said so
+        named = f"the flow `{flow.label}`" if flow.name.strip() else "a flow"
+        if _is(target, "event"):
+            ctx.emit(
+                EventSubProcessFlow,
+                f"{named} from {Namer(scope).name(source.id)} leads into the event sub-process "
+                f"`{target.label}`, which only its start event begins",
+                element=flow,
+                help=f"remove the flow; or, to do `{target.label}` in the course of things, make "
+                "it a sub-process that no event triggers, with a start event without a trigger",
+            )
+        elif _is(source, "event"):
+            ctx.emit(
+                EventSubProcessFlow,
+                f"{named} to {Namer(scope).name(target.id)} leaves the event sub-process "
+                f"`{source.label}`, after which nothing goes on",
+                element=flow,
+                help=f"remove the flow, and draw what is to be done then in `{source.label}`",
+            )

@@ -1,0 +1,79 @@
+"""Processes that say where they begin, but not where they end."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from orgflow.passes.wording import Namer, listed
+
+from orgflow_ir.diagnostics import Rule, Severity
+from orgflow_ir.graph import ControlFlow
+from orgflow_ir.model import CallActivity, Event, Model, Process, SubProcess, Task
+from orgflow_ir.model import Node as ModelNode
+from orgflow_ir.pass_manager import Pass, PassContext, Stage
+from orgflow_ir.soundness.wiring import is_handler, live
+
+_SHOWN = 4
+
+
+class NoEnd(Rule):
+    """
+    What it finds
+        A process with a start event and steps, but without an end event.
+    Why it is wrong
+        Where there is a start event there is an end event, too (BPMN 2.0.2, 10.5.3). The process
+        ends after its last steps; whether it is meant to, and with what outcome, nobody can see.
+    Example
+        `Order received` leads to `Ship`, and nothing leaves `Ship`.
+    Instead
+        Lead `Ship` to the end event `Order shipped`.
+    """
+
+    code = "OF128"
+    name = "no-end"
+    severity = Severity.INFO
+
+
+class MissingEnds(Pass):
+    """Reports processes with a start event and no end event."""
+
+    name: ClassVar[str] = "missing-ends"
+    stage: ClassVar[Stage] = Stage.VERIFY
+    rules: ClassVar[tuple[type[Rule], ...]] = (NoEnd,)
+
+    def run(self, model: Model, ctx: PassContext) -> Model:
+        """Report; the model is given back as it is."""
+        for process in model.processes:
+            positions = {n.position for n in process.nodes if isinstance(n, Event)}
+            if "start" in positions and "end" not in positions:
+                _check(process, ctx)
+        return model
+
+
+def _check(process: Process, ctx: PassContext) -> None:
+    graph = ctx.analysis(ControlFlow, process)
+    reached = ctx.analysis(live, process)
+    # Where nothing is last, the process goes round for ever, which OF202 says.
+    last = [n.id for n in process.nodes if n.id in reached and not graph.out[n.id] and _ends(n)]
+    if not last:
+        return
+    namer = Namer(process)
+    names = [namer.name(n) for n in last[:_SHOWN]]
+    if len(last) > _SHOWN:
+        names.append(f"{len(last) - _SHOWN} more")
+    ctx.emit(
+        NoEnd,
+        f"`{process.label}` has no end event; it ends after {listed(names)}",
+        element=process,
+        help="add an end event after each last step, so that it is plain what a run ends with",
+    )
+
+
+def _ends(node: ModelNode) -> bool:
+    """Whether a run that comes to a node with no way out of it ends there, as its last step."""
+    if isinstance(node, Event):
+        # Of a link a run goes on at its other end; OF122 tells of a boundary event.
+        return node.position in ("catch", "throw") and all(
+            d.kind != "link" for d in node.definitions
+        )
+    return isinstance(node, Task | CallActivity | SubProcess) and not is_handler(node)
