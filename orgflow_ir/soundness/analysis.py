@@ -147,8 +147,8 @@ class _Analyser:
             if not in_flow(node):
                 return None
             body = self.thrown.body(node.id, node, self.completed[node.id])
-            if body is not None and not body.completes and self._hangs(node):
-                return body._replace(holds=True)
+            if self.verdicts[id(node)].hangs and self.nesting.ended_by(node) is None:
+                return (body or Body())._replace(holds=True)
             return body
         called = self.nesting.process_called(node)
         if called is None or called.id in self.calling:
@@ -157,15 +157,6 @@ class _Analyser:
         done = inner.judge()
         self.thrown.through_call(scope, node, inner.thrown.leaving)
         return self.thrown.body(node.id, called, done)
-
-    def _hangs(self, node: SubProcess) -> bool:
-        """Whether some run rests inside an activity, which only an error from outside could end: it
-        may come, but is not waited for."""
-        around = self.nesting.around.get(node.id, ())
-        return any(interrupts(e) for e in around) and any(
-            "deadlock" in self.verdicts[id(s)].hints and self.nesting.ended_by(s) is None
-            for s in node.scopes()
-        )
 
     def _doubts(self, scope: Scope, net: Net, found: ScopeVerdict) -> None:
         doubts = [Doubt(node.id, reason) for node, reason in net.doubtful]
@@ -234,9 +225,8 @@ class _Analyser:
             if fault.scope is scope and fault.behind:
                 fault.behind = tuple(e for e in fault.behind if ("deadlock", e) not in told)
         if found.improper_log and self._entered(scope):
-            fault = Fault(
-                "leftover", scope, net.element[found.improper_at], ended_by=ended["leftover"]
-            )
+            ender = ended["leftover"] or self._ender(scope)
+            fault = Fault("leftover", scope, net.element[found.improper_at], ended_by=ender)
             if shower.show(fault, [found.improper_log]):
                 self.improper.append(fault)
             elif not any(f.scope is scope and f.ended_by for f in self.faults):

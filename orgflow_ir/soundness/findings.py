@@ -41,7 +41,7 @@ class ScopeVerdict:
     `decided`: every state was seen, so that what is not in `faults` is not there; else `reason`
     says why not. `growing`: work piles up without limit (then the rest is not decided). `used` are
     the elements that some run comes to, `done` whether some run comes to an end (`None`: that is
-    not known).
+    not known), `hangs` whether some run comes to rest before.
     """
 
     net: Net
@@ -50,6 +50,7 @@ class ScopeVerdict:
     decided: bool = True
     growing: bool = False
     done: bool | None = None
+    hangs: bool = False
     improper_log: list[Firing] = field(default_factory=list)
     improper_at: int = -1
     improper: bool = False

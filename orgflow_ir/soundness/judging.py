@@ -43,6 +43,7 @@ class Judge:
         found.decided = seen.complete
         found.growing = seen.growing is not None
         ends = any(map(space.done, seen.reached))
+        found.hangs = bool(seen.stuck)
         found.done = True if ends else False if seen.complete else None
         if not seen.complete:
             self._undecided()
@@ -135,7 +136,8 @@ class Judge:
         end = Play(net)
         end.marks = marks
         if fault.kind == "livelock":
-            return not any(0 < n < FIRST for n in cycle(net, fault.join)) and not net.ends_early
+            around = cycle(net, fault.join)  # in a step that may hang the run rests, by and by
+            return not (net.held.intersection(around) or min(around) < FIRST or net.ends_early)
         return bool(end.stuck())
 
     def _keep(self, fault: NetFault, log: list[Firing]) -> NetFault:

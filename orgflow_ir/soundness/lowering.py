@@ -136,7 +136,9 @@ class _Lowering:
             if self._splits(i, node):
                 net.acting.discard(first)
                 last = net.node("X", node.id)
-                net.arc(first, last)
+                inner = net.arc(first, last)
+                if node.kind == "gateway":
+                    net.passing.add(inner)
         else:
             first = last = net.node("X", node.id)
         self.entry[i], self.exit[i] = first, last

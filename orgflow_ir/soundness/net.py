@@ -48,7 +48,8 @@ class Net:
     token leaves an activity through a boundary event; `acting` are nodes that do something each
     time one of several ways brings a token; `ghosts` are arcs that no token ever takes, which are
     there because paths count for inclusive joins; `held` are activities that are never left, for
-    what is inside them (and is told there); `live` are elements some way leads to.
+    what is inside them (and is told there); `live` are elements some way
+    leads to; `passing` are arcs inside gateways, where no token is ever seen.
     """
 
     kind: list[Kind] = field(default_factory=lambda: ["X", "O", "O", "O"])
@@ -67,6 +68,7 @@ class Net:
     ghosts: set[int] = field(default_factory=set)
     held: set[int] = field(default_factory=set)
     live: set[str] = field(default_factory=set)
+    passing: set[int] = field(default_factory=set)
 
     def node(self, kind: Kind, element: str) -> int:
         """Add a node."""
@@ -93,9 +95,9 @@ class Net:
 
     def straight_to_term(self) -> frozenset[int]:
         """Arcs on which a second token changes nothing, for the first one ends everything in its
-        next step; a boundary event on the way is no step of its own."""
+        next step; a boundary event or a gateway on the way is no step of its own."""
         found = {a for a in self.ins[TERM] if self.src[a] not in self.acting}
-        for arc in self.by_event if found else ():
+        for arc in (*self.passing, *self.by_event) if found else ():
             outs = self.outs[self.dst[arc]]
             if outs and len(self.ins[self.dst[arc]]) == 1 and found.issuperset(outs):
                 found.add(arc)

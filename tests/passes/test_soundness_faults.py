@@ -22,7 +22,21 @@ def told(found: Analysis) -> set[tuple[str, str]]:
 # -- what the fuzz found ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", [3002962, 7004667, 8000370, 8003524, 40000034, 41001222, 60001249])
+@pytest.mark.parametrize(
+    "seed",
+    [
+        3002962,
+        7004667,
+        8000370,
+        8003524,
+        40000034,
+        41001222,
+        60001249,
+        61102336,
+        61950280,
+        62950969,
+    ],
+)
 def test_seeds_that_were_judged_differently(seed: int) -> None:
     assert compare(random_process(seed), 2_000)[0] == []
 
@@ -64,6 +78,15 @@ def test_what_waits_for_a_step_that_always_fails_never_runs() -> None:
     assert compare(process, 5_000)[0] == []
 
 
+def test_tokens_that_go_through_a_gateway_straight_into_error_ends_are_not_work_done_twice() -> (
+    None
+):
+    twice = "s-a1 a1-t1 a1-t2 t1-x1 t2-x1 x1-err x1-bad"
+    process = build(twice, end("err", "error"), end("bad", "error"))
+    assert analyse(process)[Property.DOUBLE].outcome == "proved"
+    assert compare(process, 5_000)[0] == []
+
+
 HANGS = "si-xi xi-ti xi-ui ti-ai ui-ai ai-vi"
 
 
@@ -96,9 +119,32 @@ def test_a_step_that_hangs_is_no_endless_loop_because_an_error_might_start_it_an
     assert compare(process, 5_000)[0] == []
 
 
+def test_a_loop_through_a_step_that_may_hang_is_no_endless_one() -> None:
+    """Choices are fair: by and by the run comes to rest inside."""
+    inside = "si-yi yi-ei yi-xi xi-ti xi-ui ti-ai ui-ai ai-vi".replace("yi", "xy")
+    pay = SubProcess(id="Pay", nodes=build(inside).nodes, flows=tuple(flows(inside, "i")))
+    found = analyse(build("s-x1 x1-Pay Pay-x2 x2-x1", pay))
+    assert told(found) == {("deadlock", "ai")}
+    assert found[Property.LIVELOCK].outcome == "proved"
+    assert compare(build("s-x1 x1-Pay Pay-x2 x2-x1", pay), 5_000)[0] == []
+    beside = build("s-a1 a1-x1 a1-x3 x3-t3 t3-x3 x1-Pay Pay-x2 x2-x1", pay)
+    assert ("livelock", "x3") in told(analyse(beside))
+    assert compare(beside, 5_000)[0] == []
+
+
 def test_a_step_that_hangs_beside_an_endless_loop_hangs() -> None:
     process = build("s-a1 a1-Pay a1-x1 x1-t1 t1-x1 Pay-e", hanging())
     assert told(analyse(process)) == {("deadlock", "ai"), ("livelock", "x1")}
+    assert compare(process, 5_000)[0] == []
+
+
+def test_what_is_left_behind_until_everything_ends_is_not_left_behind() -> None:
+    inside = "si-a0 a0-xi a0-zi zi-ei xi-ti xi-ui ti-ai ui-ai ai-vi"
+    pay = SubProcess(id="Pay", nodes=build(inside).nodes, flows=tuple(flows(inside, "i")))
+    process = build("s-a1 a1-Pay Pay-e a1-t2 t2-halt", pay, end("halt", "terminate"))
+    found = analyse(process)
+    assert found[Property.IMPROPER].outcome == "proved"
+    assert "`halt`" in found[Property.IMPROPER].reason
     assert compare(process, 5_000)[0] == []
 
 

@@ -135,7 +135,7 @@ PROBE = {
 @pytest.mark.parametrize("name", sorted(PROBE))
 def test_probe(name: str) -> None:
     found = codes({"file": f"probe/{name}.bpmn", "process": ""})
-    assert {c for c in found if c != "OF108"} == PROBE[name]
+    assert found - {"OF108", "OF128"} == PROBE[name]  # what is merely bad form aside
 
 
 def test_every_probe_is_judged() -> None:
