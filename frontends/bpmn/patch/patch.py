@@ -75,8 +75,8 @@ class _Patch:
         found = self.elements.get(name or "")
         if found is None:
             raise FixError(
-                f"no element of the file has the id `{name}` (it is written without one, or not as an "
-                "element of BPMN); give it one"
+                f"no element of the file has the id `{name}` (it is written without one, or not as "
+                "an element of BPMN); give it one"
             )
         return found
 
