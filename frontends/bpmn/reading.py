@@ -321,12 +321,11 @@ class Reading:
             return
         if ":" in value:  # in another document
             return
-        an = "an" if what[0] in "aeio" else "a"
         self.report(
             UnknownReference,
             f"{describe(node)} refers to the {what} `{value}`, which is not in the file",
             node,
-            help=f"name {an} {what} of this file or remove the reference",
+            help="name one of this file or remove the reference",
         )
 
     def boolean(self, node: XmlElement, attribute: str, default: bool) -> bool:
