@@ -275,9 +275,7 @@ def _name(error: BaseException) -> str:
         return error.what
     frames = [f for f in traceback.extract_tb(error.__traceback__) if "fuzz_" not in f.filename]
     ours = [f for f in frames if f.filename.startswith(OURS)] or frames
-    if isinstance(
-        error, TookTooLong
-    ):  # where it was stopped is chance: who it was called by is not
+    if isinstance(error, TookTooLong):  # who called is no chance, where it was stopped is
         return f"TookTooLong {ours[min(2, len(ours) - 1)].name if ours else ''}"
     where = f"{Path(ours[-1].filename).name}-{ours[-1].name}" if ours else "nowhere"
     return f"{type(error).__name__} {where}"

@@ -210,16 +210,7 @@ class Candidates(Changes):
         if not 1 <= len(ends) <= 2:
             return
         stop = (trusted(EventDefinition, kind="terminate"),)
-        edits = tuple(
-            trusted(
-                Edit,
-                action="replace",
-                scope=self.scope.id,
-                id=n.id,
-                node=n.changed(definitions=stop),
-            )
-            for n in ends
-        )
+        edits = tuple(self.replaced(n.changed(definitions=stop)) for n in ends)
         names = self.namer.named(n.id for n in ends)
         terminate = "a terminate end event" if len(ends) == 1 else "terminate end events"
         title = f"make {names} {terminate}"

@@ -11,6 +11,8 @@ from typing import Any
 
 from orgflow.commands.driver import compile_model, load
 
+from orgflow_ir.comparison import Behaviour, Change, Comparison, Part
+from orgflow_ir.comparison_text import comparison_text
 from orgflow_ir.pass_manager import PassContext
 from orgflow_ir.plugins import Registry
 
@@ -187,3 +189,16 @@ def reordered_rules(workflow: Json, name: str) -> Json:
 def models(shared: Path) -> Iterator[Path]:
     """The benchmark's drawings."""
     yield from sorted((shared / "data" / "pmo" / "bpmn").glob("*.bpmn"))
+
+
+def behaviour(part: Part) -> Behaviour:
+    assert part.behaviour is not None
+    return part.behaviour
+
+
+def told(part: Part, what: str) -> list[Change]:
+    return [c for c in part.changes if c.what == what]
+
+
+def shown(part: Part) -> str:
+    return comparison_text(Comparison("old", "new", "workflows", (part,)))

@@ -9,12 +9,11 @@ from typing import Any
 
 import compare_edits as edits
 import pytest
+from compare_edits import behaviour, shown, told
 from engine_fixture import START, flow, noop
 from engine_fixture import node as make
 from orgflow.backends.n8n.compare.files import compare_flows
 
-from orgflow_ir.comparison import Behaviour, Change, Comparison, Part
-from orgflow_ir.comparison_text import comparison_text
 from orgflow_ir.plugins import Registry
 
 Json = dict[str, Any]
@@ -24,19 +23,6 @@ Json = dict[str, Any]
 def leave(root: Path, registry: Registry) -> Json:
     (workflow,) = edits.compiled(root / "examples" / "leave-request" / "model.bpmn", registry)
     return workflow
-
-
-def behaviour(part: Part) -> Behaviour:
-    assert part.behaviour is not None
-    return part.behaviour
-
-
-def told(part: Part, what: str) -> list[Change]:
-    return [c for c in part.changes if c.what == what]
-
-
-def shown(part: Part) -> str:
-    return comparison_text(Comparison("old", "new", "workflows", (part,)))
 
 
 @pytest.mark.parametrize(
