@@ -92,9 +92,9 @@ types: $(VENV)/.test .types/orgflow
 	$(BIN)/mypy
 
 golden: engine
-	$(BIN)/python tests/write_schemas.py
-	$(BIN)/python -m orgflow_ir.publish_schema
-	$(BIN)/python tests/write_docs.py
+	$(BIN)/python tests/support/write_schemas.py
+	$(BIN)/python -m orgflow_ir.model.publish_schema
+	$(BIN)/python tests/support/write_docs.py
 	$(BIN)/python -m pytest -n 2 --snapshot-update tests/test_examples.py $(PYTEST_ARGS)
 
 bench: $(VENV)/.test

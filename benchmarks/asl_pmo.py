@@ -16,18 +16,18 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "tests"))
+sys.path.insert(0, str(ROOT / "tests" / "support"))
 
 from asl_play import PACKAGES, SCRIPT, Compiled, Validator  # noqa: E402
 from node_tools import NodeChild, ToolMissingError, install  # noqa: E402
 from orgflow.backends.asl.format import all_states  # noqa: E402
 from orgflow.backends.asl.runner import MotoRunner  # noqa: E402
-from orgflow.commands.driver import load  # noqa: E402
+from orgflow.compiler import load  # noqa: E402
 
-from orgflow_ir.contracts import RunnerError  # noqa: E402
 from orgflow_ir.diagnostics import Severity  # noqa: E402
-from orgflow_ir.pass_manager import PassContext  # noqa: E402
+from orgflow_ir.pipeline import PassContext  # noqa: E402
 from orgflow_ir.plugins import Registry  # noqa: E402
+from orgflow_ir.plugins.contracts import RunnerError  # noqa: E402
 
 SUFFIXES = {"bpmn": ".bpmn", "pme": ".json"}
 

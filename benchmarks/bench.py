@@ -108,8 +108,8 @@ def in_turn(*actions: Callable[[], float]) -> list[float]:
 
 _IN_PROCESS = """
 import resource, sys, time, statistics
-from orgflow.commands.driver import compile_model, load, read_source
-from orgflow_ir.pass_manager import PassContext
+from orgflow.compiler import compile_model, load, read_source
+from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
 registry = Registry(outside=False)
 backend = registry.backends["n8n"]

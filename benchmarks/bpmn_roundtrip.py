@@ -22,18 +22,18 @@ from pathlib import Path
 from typing import Any
 
 from orgflow.backends.bpmn.document import document
-from orgflow.commands.driver import load
+from orgflow.compiler import load
 
-from orgflow_ir.drawing import drawn
-from orgflow_ir.drawing.metrics import Metrics, measure
+from orgflow_ir.layout import drawn
+from orgflow_ir.layout.metrics import Metrics, measure
 from orgflow_ir.model import Model
-from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.model.source import SourceFile
+from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
-from orgflow_ir.source import SourceFile
 
 REGISTRY = Registry(outside=False)
 SUFFIXES = (".bpmn", ".xml")
-TESTS = Path(__file__).resolve().parents[1] / "tests"
+TESTS = Path(__file__).resolve().parents[1] / "tests" / "support"
 NPM = {"bpmnlint": "11.6.0", "bpmn-moddle": "9.0.4"}
 NAMESPACE = b"http://www.omg.org/spec/BPMN/20100524/MODEL"
 Ask = Callable[[bytes], dict[str, Any]]

@@ -19,13 +19,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from orgflow.backends.n8n.server.answers import RefusedError
-from orgflow.backends.n8n.server.client import FINISHED
-from orgflow.backends.n8n.server.deploying import Deployer
-from orgflow.backends.n8n.server.patience import Patience
-from orgflow.backends.n8n.server.plan import Wanted
+from orgflow.backends.n8n.server.client.backoff import Patience
+from orgflow.backends.n8n.server.client.client import FINISHED
+from orgflow.backends.n8n.server.client.errors import RefusedError
+from orgflow.backends.n8n.server.client.workflows import WorkflowClient
+from orgflow.backends.n8n.server.deploy.carry_out import Deployer
+from orgflow.backends.n8n.server.deploy.plan import Wanted
 from orgflow.backends.n8n.server.process import N8nServer, Owner
-from orgflow.backends.n8n.server.workflows import WorkflowClient
 
 NODES = 30
 MANY = 100

@@ -10,21 +10,21 @@ import time
 from collections import Counter, defaultdict
 from pathlib import Path
 
+from orgflow import compiler
 from orgflow.backends.n8n.backend import N8nBackend
-from orgflow.commands import driver
 
 from orgflow_ir.diagnostics import Diagnostic, Severity
-from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.model.source import SourceFile
+from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
-from orgflow_ir.source import SourceFile
 
 
 def checked(source: SourceFile, registry: Registry) -> tuple[list[Diagnostic], float]:
     """Everything that `check` says of a file, and the milliseconds the examination took."""
     ctx = PassContext(registry=registry)
-    model = driver.load(source, registry, ctx, from_="n8n")
+    model = compiler.load(source, registry, ctx, from_="n8n")
     if model is not None:
-        driver.check_model(model, ctx, without=N8nBackend.examines)
+        compiler.check_model(model, ctx, without=N8nBackend.examines)
     begin = time.perf_counter()
     N8nBackend().examine(source, ctx)
     return ctx.diagnostics, (time.perf_counter() - begin) * 1000

@@ -71,7 +71,6 @@ class Target:
     """The code under test, as the commands call it, and the files some of it compares with."""
 
     def __init__(self, models: Sequence[bytes]) -> None:
-        from orgflow.commands import driver
 
         from orgflow_ir.plugins import Registry
 
@@ -80,22 +79,22 @@ class Target:
         self.pairs = [pair for data in models if (pair := self._pair(data)) is not None]
 
     def _pair(self, data: bytes) -> tuple[Any, bytes] | None:
-        from orgflow_ir.pass_manager import PassContext
-        from orgflow_ir.source import SourceFile
+        from orgflow_ir.model.source import SourceFile
+        from orgflow_ir.pipeline import PassContext
 
         ctx = PassContext(registry=self.registry)
         source = SourceFile("m.bpmn", data)
-        model = self.driver.load(source, self.registry, ctx, from_="bpmn", diagram=True)
+        model = self.compiler.load(source, self.registry, ctx, from_="bpmn", diagram=True)
         if model is None:
             return None
         backend = self.registry.backends["n8n"]
-        made = self.driver.compile_model(model, backend, ctx)
+        made = self.compiler.compile_model(model, backend, ctx)
         return (model, made[0].text.encode()) if made is not None and len(made) == 1 else None
 
     def run(self, data: bytes) -> str:
         """Put one input through; what became of it in a word. Raises `Fault` or what escapes."""
-        from orgflow_ir.pass_manager import PassContext
-        from orgflow_ir.source import SourceFile
+        from orgflow_ir.model.source import SourceFile
+        from orgflow_ir.pipeline import PassContext
 
         if len(data) < 2:
             return "short"
@@ -112,14 +111,14 @@ class Target:
             self._said(ctx, source)
             return f"{kind} {'refused' if ctx.has_errors else 'done'}"
         source = SourceFile(f"m{SUFFIXES.get(kind, '.json')}", rest)
-        model = self.driver.load(source, self.registry, ctx, from_=kind, diagram=bool(flags & 1))
+        model = self.compiler.load(source, self.registry, ctx, from_=kind, diagram=bool(flags & 1))
         if model is None:
             if not ctx.has_errors:
                 raise Fault("silent", "no model and no error")
             self._said(ctx, source)
             return f"{kind} refused"
         self._round_trip(model)
-        self.driver.check_source(source, model, ctx, kind)
+        self.compiler.check_source(source, model, ctx, kind)
         self._said(ctx, source)
         if flags & 2:
             self._compile(model, n8n, source, flags)
@@ -135,8 +134,8 @@ class Target:
             raise Fault("round-trip", "the model does not survive JSON")
 
     def _diff(self, old: Any, new: Any, n8n: Any, ctx: Any) -> None:
-        from orgflow_ir.comparison import to_dict
-        from orgflow_ir.comparison_text import comparison_text
+        from orgflow_ir.targets.comparison import to_dict
+        from orgflow_ir.targets.comparison_text import comparison_text
 
         found = n8n.compare(old, new, ctx)
         if found is not None:
@@ -144,11 +143,11 @@ class Target:
             json.dumps(to_dict(found), ensure_ascii=False).encode()
 
     def _compile(self, model: Any, n8n: Any, source: Any, flags: int) -> None:
-        from orgflow_ir.pass_manager import PassContext
-        from orgflow_ir.source import SourceFile
+        from orgflow_ir.model.source import SourceFile
+        from orgflow_ir.pipeline import PassContext
 
         ctx = PassContext(registry=self.registry)
-        made = self.driver.compile_model(model, n8n, ctx, allow_lossy=True, force=bool(flags & 4))
+        made = self.compiler.compile_model(model, n8n, ctx, allow_lossy=True, force=bool(flags & 4))
         self._said(ctx, source)
         if made is None:
             return
@@ -163,12 +162,12 @@ class Target:
     def _other(self, model: Any, name: str, source: Any) -> None:
         from xml.etree import ElementTree
 
-        from orgflow_ir.pass_manager import PassContext
-        from orgflow_ir.source import SourceFile
+        from orgflow_ir.model.source import SourceFile
+        from orgflow_ir.pipeline import PassContext
 
         ctx = PassContext(registry=self.registry)
         backend = self.registry.backends[name]
-        made = self.driver.compile_model(model, backend, ctx, allow_lossy=True, force=True)
+        made = self.compiler.compile_model(model, backend, ctx, allow_lossy=True, force=True)
         self._said(ctx, source)
         for artifact in made or ():
             data = artifact.text.encode()
@@ -179,14 +178,17 @@ class Target:
             elif name == "bpmn":
                 ctx = PassContext(registry=self.registry)
                 again = SourceFile("again.bpmn", data)
-                if self.driver.load(again, self.registry, ctx, from_="bpmn", diagram=True) is None:
+                if (
+                    self.compiler.load(again, self.registry, ctx, from_="bpmn", diagram=True)
+                    is None
+                ):
                     raise Fault("bpmn", "the bpmn frontend refuses what the backend wrote")
                 self._said(ctx, again)
 
     def _trace(self, model: Any) -> None:
-        from orgflow_ir.run_json import run_labels, run_to_dict
-        from orgflow_ir.runs import enumerate_runs
-        from orgflow_ir.target import executable_processes
+        from orgflow_ir.analysis.token_game.run_json import run_labels, run_to_dict
+        from orgflow_ir.analysis.token_game.runs import enumerate_runs
+        from orgflow_ir.targets import executable_processes
 
         labels = run_labels(model)
         for process in executable_processes(model):
@@ -301,7 +303,7 @@ def fuzz(options: argparse.Namespace) -> None:
 
     from_these = ["orgflow", "orgflow_ir"]
     load_all(lambda: atheris.instrument_imports(include=from_these))
-    from orgflow.frontends.bpmn.coverage import KNOWN_TAGS
+    from orgflow.frontends.bpmn.schema_disposition import KNOWN_TAGS
 
     pool = sorted(set(seeds(options.seeds)))
     target = Target(models(options.seeds)[:80])

@@ -11,9 +11,9 @@ LARGEST = 8_192
 
 def seeds(folders: Sequence[Path]) -> Iterator[bytes]:
     """Small files of all kinds, headers before them; IR files are made of the BPMN ones."""
-    from orgflow_ir.pass_manager import PassContext
+    from orgflow_ir.model.source import SourceFile
+    from orgflow_ir.pipeline import PassContext
     from orgflow_ir.plugins import Registry
-    from orgflow_ir.source import SourceFile
 
     frontend = Registry(outside=False).frontends["bpmn"]
     paths = sorted(p for f in folders for p in (f.rglob("*") if f.is_dir() else (f,)))

@@ -19,8 +19,8 @@ from pathlib import Path
 from machine_random import case, wires_of
 from machine_script import Case
 from orgflow.backends.n8n.engine.local import EngineError, EngineRun, LocalEngine, RunRequest
-from orgflow.backends.n8n.machine import Config, Machine, Outcome, Place, Simulation, simulate
-from orgflow.backends.n8n.machine.replay import Disagreement, compare, record_of
+from orgflow.backends.n8n.engine_model import Config, Machine, Outcome, Place, Simulation, simulate
+from orgflow.backends.n8n.engine_model.replay import Disagreement, compare, record_of
 
 MOST_NODES = 300
 MOST_ITEMS = 40

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from orgflow.backends.n8n.engine.local import RunRequest
-from orgflow.backends.n8n.machine import (
+from orgflow.backends.n8n.engine_model import (
     FAILS,
     RUNS,
     Counts,

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from orgflow.backends.n8n.format import inputs_of, is_trigger, outputs_of, short_type
+from orgflow.backends.n8n.format.document import inputs_of, is_trigger, outputs_of, short_type
 
 Json = dict[str, Any]
 

@@ -7,7 +7,7 @@ import copy
 
 from mutant_edits import add_noop, conditions_of, lead_through
 from mutant_flow import Draft, Json, fresh_id, pick
-from orgflow.backends.n8n.format import inputs_of, is_trigger, outputs_of, short_type
+from orgflow.backends.n8n.format.document import inputs_of, is_trigger, outputs_of, short_type
 
 _PREFIX = "n8n-nodes-base."
 

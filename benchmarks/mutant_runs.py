@@ -20,20 +20,20 @@ from typing import Any, NamedTuple
 from mutants import Mutant
 from orgflow.backends.n8n.engine.local import EngineRun, LocalEngine, RunRequest
 from orgflow.backends.n8n.runner import LocalRunner
-from orgflow.commands.driver import load, lower_model
+from orgflow.compiler import load, lower_model
 from orgflow.evaluation.replay import judge
 from random_walks import complete, random_walks
 
-from orgflow_ir.contracts import NodeExecution, RunResult
+from orgflow_ir.analysis.stub_data import OTHERWISE, Unplayable, decided_by, solve
+from orgflow_ir.analysis.token_game.replay import follow
+from orgflow_ir.analysis.token_game.runs import Run, enumerate_runs
+from orgflow_ir.analysis.token_game.semantics import Game, Policy
 from orgflow_ir.diagnostics import Step
 from orgflow_ir.model import Gateway, Model, Process
-from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
-from orgflow_ir.replay import follow
-from orgflow_ir.runs import Run, enumerate_runs
-from orgflow_ir.scripting import OTHERWISE, Unplayable, decided_by, solve
-from orgflow_ir.semantics import Game, Policy
-from orgflow_ir.target import executable_processes
+from orgflow_ir.plugins.contracts import NodeExecution, RunResult
+from orgflow_ir.targets import executable_processes
 
 Json = dict[str, Any]
 

@@ -44,10 +44,10 @@ print(json.dumps(result))
 """
 
 _OURS = """
-from orgflow.commands.driver import load
-from orgflow_ir.pass_manager import PassContext
+from orgflow.compiler import load
+from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
-from orgflow_ir.source import SourceFile
+from orgflow_ir.model.source import SourceFile
 registry = Registry(outside=False)
 def read(path, data):
     ctx = PassContext(registry=registry)
@@ -122,7 +122,7 @@ def measure(paths: Sequence[Path]) -> list[Reader]:
         Reader(name, _child([sys.executable, "-c", _PYTHON.format(setup=setup)], paths))
         for name, setup in python.items()
     ]
-    sys.path.insert(0, str(ROOT / "tests"))
+    sys.path.insert(0, str(ROOT / "tests" / "support"))
     from node_tools import install
     from orgflow.backends.n8n.engine.node import find_node
 

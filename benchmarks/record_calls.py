@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from orgflow.backends.n8n.server.recording import SERVER, Scenario
+from orgflow.backends.n8n.server.executions.recording import SERVER, Scenario
 from record_shapes import (
     Json,
     call,

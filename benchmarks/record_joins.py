@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
-from orgflow.backends.n8n.server.recording import Scenario
+from orgflow.backends.n8n.server.executions.recording import Scenario
 from record_calls import scenario
 from record_shapes import (
     call,

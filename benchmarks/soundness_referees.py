@@ -10,7 +10,7 @@ ends with exit code 1 where a disagreement has no reason here or a reason is not
   lack of synchronisation, "option to complete" (there: no stuck state) with our deadlock, and
   activities that never run. Its "proper completion" means that an end event is come to once only,
   which nothing here asks for.
-- SpiffWorkflow, by its runs (tests/soundness_spiff.py): whether some run is stuck, whether two
+- SpiffWorkflow, by its runs (tests/support/soundness_spiff.py): whether some run is stuck, whether two
   tokens are seen at one place.
 """
 
@@ -28,10 +28,10 @@ from typing import NamedTuple
 
 from soundness_speed import MEMORY, SECONDS, SHARED, read
 
+from orgflow_ir.analysis.soundness import Analysis, Property, analyse
 from orgflow_ir.model import Model, Process
-from orgflow_ir.soundness import Analysis, Property, analyse
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "support"))
 
 
 FOLDERS = ("soundness", "pmo")

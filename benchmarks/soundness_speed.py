@@ -24,11 +24,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from orgflow_ir.analysis.soundness import analyse
 from orgflow_ir.model import Model
-from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.model.source import SourceFile
+from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
-from orgflow_ir.soundness import analyse
-from orgflow_ir.source import SourceFile
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared"
@@ -149,7 +149,7 @@ def rust(path: Path) -> str:
 
 def bpmnlint() -> Callable[[Path], str]:
     """A function that says how long bpmnlint takes for a file."""
-    sys.path.insert(0, str(ROOT / "tests"))
+    sys.path.insert(0, str(ROOT / "tests" / "support"))
     from node_tools import NodeChild, ToolMissingError, install
 
     try:

@@ -27,9 +27,9 @@ from orgflow.backends.n8n.engine.local import EngineError, LocalEngine
 
 from orgflow_ir.diagnostics import Step
 from orgflow_ir.model import Model
-from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
-from orgflow_ir.target import executable_processes
+from orgflow_ir.targets import executable_processes
 
 ROOT = Path(__file__).resolve().parent.parent
 PMO = ROOT.parent / "shared" / "data" / "pmo"
@@ -298,7 +298,7 @@ def random_models(count: int) -> Iterator[tuple[str, Model]]:
     """Random sound models, as the tests of the backend use them."""
     if not count:
         return
-    sys.path.insert(0, str(ROOT / "tests"))
+    sys.path.insert(0, str(ROOT / "tests" / "support"))
     from model_gen import random_model
 
     for seed in range(1, count + 1):

@@ -7,18 +7,18 @@ from contextlib import nullcontext
 from pathlib import Path
 
 import click
-from orgflow.commands.accepting import Acceptance
-from orgflow.commands.completing import FILE, targets
-from orgflow.commands.driver import STDIN, check_source
+from orgflow.commands.completion_values import FILE, targets
 from orgflow.commands.inputs import expand
 from orgflow.commands.options import resolve_target, source_options
 from orgflow.commands.output import keep_input, write_files
 from orgflow.commands.progress import progress_bar
 from orgflow.commands.session import Session, exit_code, leave
+from orgflow.commands.suppressions import Acceptance
+from orgflow.compiler import STDIN, check_source
 
-from orgflow_ir.contracts import Backend
-from orgflow_ir.rules import UnreadableInput
-from orgflow_ir.source import SourceFile
+from orgflow_ir.diagnostics.core_rules import UnreadableInput
+from orgflow_ir.model.source import SourceFile
+from orgflow_ir.plugins.contracts import Backend
 
 MANY = 20
 """From so many files on a terminal shows how far it is."""
@@ -81,7 +81,7 @@ def command(
     if fix or show_diff:
         if "-" in files:
             raise click.UsageError("--fix and --diff need files, not standard input")
-        from orgflow.commands.fixing import Fixer
+        from orgflow.commands.autofix import Fixer
 
         fixer = Fixer(session.registry, from_, unsafe=unsafe_fixes, write=not show_diff)
         fixer.mend(files)
@@ -121,7 +121,7 @@ def _check_one(
         if backend is None:
             check_source(source, model, ctx, from_)
         else:
-            from orgflow.commands.driver import legal_model, own_backend
+            from orgflow.compiler import legal_model, own_backend
 
             legal_model(model, backend, ctx, options=options)
             own = own_backend(source, session.registry, from_)
@@ -130,7 +130,7 @@ def _check_one(
         if messages:
             from orgflow.passes.pipelines import ON_REQUEST
 
-            from orgflow_ir.pass_manager import PassManager
+            from orgflow_ir.pipeline import PassManager
 
             PassManager(ON_REQUEST).run(model, ctx)
     accepted.apply(None if path == "-" else path, model, ctx)

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import click
-from orgflow.commands.completing import FILE, targets
-from orgflow.commands.driver import compile_model
+from orgflow.commands.completion_values import FILE, targets
 from orgflow.commands.options import process_option, resolve_target, source_options
 from orgflow.commands.output import (
     destinations,
@@ -17,12 +16,14 @@ from orgflow.commands.output import (
     write_stdout,
 )
 from orgflow.commands.session import Session, configuration_for, exit_code, leave, text_width
+from orgflow.compiler import compile_model
 
-from orgflow_ir.contracts import Artifact, Backend
+from orgflow_ir.diagnostics.suppression import carries_any
 from orgflow_ir.model import Model
-from orgflow_ir.pass_manager import PassContext
-from orgflow_ir.source import SourceFile
-from orgflow_ir.suppression import carries_any
+from orgflow_ir.model.source import SourceFile
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.plugins.contracts import Backend
+from orgflow_ir.targets.artifact import Artifact
 
 
 @click.command("compile", short_help="Compile a model into a workflow of the target.")
@@ -119,7 +120,7 @@ def _accept(in_: str, model: Model, session: Session, ctx: PassContext) -> None:
     """Mark warnings and infos that the model or an orgflow.toml accepts; errors stay errors."""
     path = None if in_ == "-" else in_
     if carries_any(model) or (path is not None and configuration_for(path) is not None):
-        from orgflow.commands.accepting import Acceptance
+        from orgflow.commands.suppressions import Acceptance
 
         Acceptance(session.registry, errors=False, whole=True).apply(path, model, ctx)
 

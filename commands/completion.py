@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import click
-from orgflow.commands.driver import suggestion
 from orgflow.commands.output import write_stdout
+from orgflow.compiler import suggestion
 
 SHELLS = {
     "bash": 'put  eval "$(orgflowc completion bash)"  into ~/.bashrc (bash 4.4 or newer)',

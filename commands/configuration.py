@@ -18,10 +18,10 @@ from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 from orgflow_ir.diagnostics import Rule
-from orgflow_ir.pass_manager import PassContext
-from orgflow_ir.rules import FaultySuppression, InvalidConfiguration
-from orgflow_ir.source import SourceLocation
-from orgflow_ir.suppression import Suppression, faults, rule_code
+from orgflow_ir.diagnostics.core_rules import FaultySuppression, InvalidConfiguration
+from orgflow_ir.diagnostics.suppression import Suppression, faults, rule_code
+from orgflow_ir.model.source import SourceLocation
+from orgflow_ir.pipeline import PassContext
 
 _KEYS = ("rule", "reason", "files", "elements")
 

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
-from orgflow.commands import driver
-from orgflow.commands.completing import FILE
+from orgflow import compiler
+from orgflow.commands.completion_values import FILE
 from orgflow.commands.options import source_options
 from orgflow.commands.output import write_stdout
 from orgflow.commands.progress import progress_bar
@@ -24,13 +24,13 @@ from orgflow.commands.server import (
 from orgflow.commands.session import Session, leave, text_width
 
 from orgflow_ir.diagnostics import Diagnostic, Severity
-from orgflow_ir.pass_manager import PassContext
-from orgflow_ir.rules import UnreadableInput
+from orgflow_ir.diagnostics.core_rules import UnreadableInput
+from orgflow_ir.pipeline import PassContext
 
 if TYPE_CHECKING:
-    from orgflow.backends.n8n.server.deploying import Deployer, GroupResult
-    from orgflow.backends.n8n.server.placing import Placed
-    from orgflow.backends.n8n.server.plan import Group, Wanted
+    from orgflow.backends.n8n.server.deploy.apply import Placed
+    from orgflow.backends.n8n.server.deploy.carry_out import Deployer, GroupResult
+    from orgflow.backends.n8n.server.deploy.plan import Group, Wanted
 
 _MODEL_ERRORS = 1
 _SHOWN_NAME = 40
@@ -125,7 +125,7 @@ def _wanted(
     Raises:
         click.UsageError: there are several, and `name` names one.
     """
-    from orgflow.backends.n8n.server.told import report_fit
+    from orgflow.backends.n8n.server.deploy.diagnostics import report_fit
 
     found: list[Wanted] = []
     for path in files:
@@ -148,39 +148,39 @@ def _workflows(
     ctx: PassContext,
     options: dict[str, bool],
 ) -> list[Wanted]:
-    from orgflow.backends.n8n.server.likeness import origin_of
-    from orgflow.backends.n8n.server.plan import Wanted
+    from orgflow.backends.n8n.server.deploy.plan import Wanted
+    from orgflow.backends.n8n.server.deploy.process_similarity import origin_of
 
     try:
-        source = driver.read_source(path)
-    except driver.InputError as error:
+        source = compiler.read_source(path)
+    except compiler.InputError as error:
         ctx.emit(UnreadableInput, str(error), help=error.help)
         return []
     session.inputs.append(source.path)
     session.sources[source.path] = source.data
-    backend = driver.choose_backend("n8n", session.registry)
+    backend = compiler.choose_backend("n8n", session.registry)
     if path == "-" and from_ is None:
         raise click.UsageError("standard input needs its format: --from FRONTEND")
     try:
-        frontend = driver.choose_frontend(source, session.registry, ctx, from_)
-    except driver.UnknownName as error:
+        frontend = compiler.choose_frontend(source, session.registry, ctx, from_)
+    except compiler.UnknownName as error:
         raise click.UsageError(str(error)) from None
     if frontend is None:
         return []
     if frontend.name == backend.name:
-        from orgflow.backends.n8n.server.reading import read_workflows
-        from orgflow.backends.n8n.server.stamp import renamed
+        from orgflow.backends.n8n.server.deploy.deployment_marker import renamed
+        from orgflow.backends.n8n.server.deploy.reading import read_workflows
 
         rows = read_workflows(source, ctx)
         return [Wanted(renamed(row, name), path, named=name is not None) for row in rows]
     diagram = backend.target.wants_diagram
-    model = driver.load(source, session.registry, ctx, from_=from_, diagram=diagram)
+    model = compiler.load(source, session.registry, ctx, from_=from_, diagram=diagram)
     if model is None:
         return []
     if name is not None and len(model.processes) == 1:
         model = model.replace(processes=(model.processes[0].replace(name=name.strip()),))
     session.models.append(model)
-    artifacts = driver.compile_model(
+    artifacts = compiler.compile_model(
         model, backend, ctx, options={"version": str(server.client.version)}, **options
     )
     return [
@@ -200,9 +200,9 @@ def _deploy(
     as_json: bool,
 ) -> int:
     """Deploy and print; the exit code as far as diagnostics do not say it."""
-    from orgflow.backends.n8n.server.answers import ServerError
-    from orgflow.backends.n8n.server.deploying import Deployer
-    from orgflow.backends.n8n.server.told import report_error, report_results
+    from orgflow.backends.n8n.server.client.errors import ServerError
+    from orgflow.backends.n8n.server.deploy.carry_out import Deployer
+    from orgflow.backends.n8n.server.deploy.diagnostics import report_error, report_results
 
     with progress_bar() as progress:
         deployer = Deployer(server.client, server.undo, publish, take_over, progress)
@@ -253,8 +253,8 @@ def _line(one: Placed) -> str:
 
 def _show_plan(deployer: Deployer, groups: Sequence[Group], ctx: PassContext) -> int:
     """Print what a deploy would do, workflow by workflow; nothing is changed."""
-    from orgflow.backends.n8n.server.preview import preview
-    from orgflow.backends.n8n.server.told import report_step
+    from orgflow.backends.n8n.server.deploy.diagnostics import report_step
+    from orgflow.backends.n8n.server.deploy.preview import preview
 
     for group in groups:
         for step in group.steps:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import click
-from orgflow.commands import driver
-from orgflow.commands.completing import FILE, frontends
+from orgflow import compiler
+from orgflow.commands.completion_values import FILE, frontends
 from orgflow.commands.output import write_stdout
 from orgflow.commands.session import Session, leave, text_width
 
-from orgflow_ir.comparison import Comparison, to_dict
-from orgflow_ir.comparison_text import comparison_text
-from orgflow_ir.contracts import Backend, Frontend
-from orgflow_ir.pass_manager import PassContext
-from orgflow_ir.rules import UnreadableInput
-from orgflow_ir.source import SourceFile
+from orgflow_ir.diagnostics.core_rules import UnreadableInput
+from orgflow_ir.model.source import SourceFile
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.plugins.contracts import Backend, Frontend
+from orgflow_ir.targets.comparison import Comparison, to_dict
+from orgflow_ir.targets.comparison_text import comparison_text
 
 SAME, DIFFERENT, NOT_COMPARED = 0, 1, 2
 
@@ -52,7 +52,7 @@ def command(old: str, new: str, from_: str | None, format_: str) -> None:
     if sources[0] is not None and sources[1] is not None:
         try:
             found = compare_sources(sources[0], sources[1], session, ctx, from_)
-        except driver.UnknownName as error:
+        except compiler.UnknownName as error:
             raise click.UsageError(str(error)) from None
     session.collect(ctx)
     session.diagnostics = [d for d in session.diagnostics if d.severity.value == "error"]
@@ -69,10 +69,10 @@ def command(old: str, new: str, from_: str | None, format_: str) -> None:
 
 
 def _read(path: str, session: Session, ctx: PassContext) -> SourceFile | None:
-    session.inputs.append(driver.STDIN if path == "-" else path)
+    session.inputs.append(compiler.STDIN if path == "-" else path)
     try:
-        source = driver.read_source(path)
-    except driver.InputError as error:
+        source = compiler.read_source(path)
+    except compiler.InputError as error:
         ctx.emit(UnreadableInput, str(error), help=error.help)
         return None
     session.sources[source.path] = source.data
@@ -83,15 +83,15 @@ def compare_sources(
     old: SourceFile, new: SourceFile, session: Session, ctx: PassContext, from_: str | None
 ) -> Comparison | None:
     """Two workflows of one target by that target's own comparison, everything else as models;
-    `None` after an error. Raises `driver.UnknownName` for a frontend that is not there."""
+    `None` after an error. Raises `compiler.UnknownName` for a frontend that is not there."""
     registry = session.registry
-    frontends = [driver.choose_frontend(source, registry, ctx, from_) for source in (old, new)]
+    frontends = [compiler.choose_frontend(source, registry, ctx, from_) for source in (old, new)]
     if frontends[0] is None or frontends[1] is None:
         return None
     targets = [_target(frontend, registry.backends) for frontend in frontends]
     if targets[0] is not None and targets[0] is targets[1]:
         return targets[0].compare(old, new, ctx)
-    from orgflow_ir.model_changes import compare_models
+    from orgflow_ir.analysis.model_changes import compare_models
 
     ctx.options = {**ctx.options, "diagram": True}  # that only a drawing differs is told
 

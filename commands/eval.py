@@ -6,19 +6,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from orgflow.commands.completing import among
-from orgflow.commands.driver import load, lower_model, suggestion
+from orgflow.commands.completion_values import among
 from orgflow.commands.options import resolve_target
 from orgflow.commands.output import write_files, write_stdout
 from orgflow.commands.progress import progress_bar
 from orgflow.commands.server import SERVER_FAILED, engine_runner, server_exit_code, server_options
 from orgflow.commands.session import Session, leave
+from orgflow.compiler import load, lower_model, suggestion
 
-from orgflow_ir.contracts import Backend
 from orgflow_ir.model import Model
-from orgflow_ir.pass_manager import PassContext
-from orgflow_ir.plugin_faults import emitted
+from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
+from orgflow_ir.plugins.contracts import Backend
+from orgflow_ir.plugins.guards import emitted
 
 if TYPE_CHECKING:
     from orgflow.evaluation.pmo import Compiled, Compiler
@@ -63,7 +63,7 @@ def command(
     from orgflow.backends.n8n.engine.node import NodeError
     from orgflow.evaluation.pmo import evaluate
 
-    from orgflow_ir.contracts import RunnerError
+    from orgflow_ir.plugins.contracts import RunnerError
 
     session = Session()
     registry = session.registry

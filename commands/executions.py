@@ -7,24 +7,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
-from orgflow.commands import driver
+from orgflow import compiler
 from orgflow.commands.output import write_files, write_stdout
 from orgflow.commands.progress import Progress, progress_bar
 from orgflow.commands.run_table import chain, failure_lines, table, wrapped
 from orgflow.commands.server import Server, connected, server_exit_code
 from orgflow.commands.session import Session
 
-from orgflow_ir.rules import UnreadableInput
+from orgflow_ir.diagnostics.core_rules import UnreadableInput
 
 if TYPE_CHECKING:
     import datetime
 
-    from orgflow.backends.n8n.server.pulling import Wanted
+    from orgflow.backends.n8n.server.executions.fetch import Wanted
     from orgflow.evaluation.production import ProductionReport
 
-    from orgflow_ir.contracts import Backend
     from orgflow_ir.model import Model
-    from orgflow_ir.pass_manager import PassContext
+    from orgflow_ir.pipeline import PassContext
+    from orgflow_ir.plugins.contracts import Backend
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -110,10 +110,10 @@ def _judged(asked: Asked, executions: Iterable[Any]) -> ProductionReport:
 
 
 def _wanted(pull: Pull) -> Wanted:
-    from orgflow.backends.n8n.server.pulling import STATUSES, Wanted
+    from orgflow.backends.n8n.server.executions.fetch import STATUSES, Wanted
 
     if pull.status is not None and pull.status not in STATUSES:
-        known = driver.suggestion(pull.status, STATUSES)
+        known = compiler.suggestion(pull.status, STATUSES)
         raise click.UsageError(f"no status `{pull.status}`; {known}")
     most = int(pull.executions) if pull.executions.isdecimal() else None
     if most == 0:
@@ -122,7 +122,7 @@ def _wanted(pull: Pull) -> Wanted:
 
 
 def _date(text: str | None, option: str) -> datetime.datetime | None:
-    from orgflow.backends.n8n.server.pulling import time_of
+    from orgflow.backends.n8n.server.executions.fetch import time_of
 
     if text is None:
         return None
@@ -135,13 +135,13 @@ def _date(text: str | None, option: str) -> datetime.datetime | None:
 
 
 def _saved(asked: Asked, path: str, wanted: Wanted) -> tuple[ProductionReport, str] | None:
-    from orgflow.backends.n8n.server.pulling import saved
+    from orgflow.backends.n8n.server.executions.fetch import saved
 
     try:
-        source = driver.read_source(path)
+        source = compiler.read_source(path)
         found = saved(source.path, source.data, wanted)
         return _judged(asked, found), f"saved in `{Path(path).name}`"
-    except driver.InputError as error:
+    except compiler.InputError as error:
         asked.ctx.emit(UnreadableInput, str(error), help=error.help)
     except ValueError as error:
         help_ = "give what n8n answers to GET /api/v1/executions?includeData=true"
@@ -151,9 +151,9 @@ def _saved(asked: Asked, path: str, wanted: Wanted) -> tuple[ProductionReport, s
 
 def _pulled(asked: Asked, pull: Pull, wanted: Wanted) -> tuple[ProductionReport, str] | None:
     from orgflow.backends.n8n.backend import emit_workflows
-    from orgflow.backends.n8n.server import pulling
-    from orgflow.backends.n8n.server.answers import ServerError
-    from orgflow.backends.n8n.server.told import report_error
+    from orgflow.backends.n8n.server.client.errors import ServerError
+    from orgflow.backends.n8n.server.deploy.diagnostics import report_error
+    from orgflow.backends.n8n.server.executions import fetch as pulling
 
     if "://" not in asked.engine:
         raise click.UsageError("--executions N needs --engine URL; or name a file with executions")
@@ -183,7 +183,7 @@ def _told(
     server: Server, rows: Sequence[Mapping[str, Any]], wanted: Wanted, progress: Progress
 ) -> Iterator[Mapping[str, Any]]:
     """Executions of all workflows, one after the other: none is kept."""
-    from orgflow.backends.n8n.server.pulling import pull
+    from orgflow.backends.n8n.server.executions.fetch import pull
 
     total = (wanted.most or 0) * len(rows)
     done = 0

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import click
-from orgflow.commands.completing import codes
-from orgflow.commands.driver import suggestion
+from orgflow.commands.completion_values import codes
 from orgflow.commands.output import write_stdout
+from orgflow.compiler import suggestion
 
 from orgflow_ir.plugins import Registry
 

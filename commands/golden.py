@@ -1,6 +1,6 @@
 """Golden files: what a model compiles to, kept beside it, and what differs when it changes.
 
-`compile --check` uses it, and by name `orgflow_ir.golden`, the part that tests of users see.
+`compile --check` uses it, and by name `orgflow_ir.testing.golden`, the part that tests of users see.
 """
 
 from __future__ import annotations
@@ -10,19 +10,20 @@ from io import StringIO
 from pathlib import Path
 
 import click
-from orgflow.commands import driver
+from orgflow import compiler
 from orgflow.commands.compile import as_one
-from orgflow.commands.driver import compile_model
 from orgflow.commands.options import resolve_target
 from orgflow.commands.output import destinations, is_folder, write_files
 from orgflow.commands.session import text_width
+from orgflow.compiler import compile_model
 
-from orgflow_ir.comparison_text import comparison_text
-from orgflow_ir.contracts import Artifact, Backend
 from orgflow_ir.diagnostics import Diagnostic, Severity
-from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.model.source import SourceFile
+from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
-from orgflow_ir.source import SourceFile
+from orgflow_ir.plugins.contracts import Backend
+from orgflow_ir.targets.artifact import Artifact
+from orgflow_ir.targets.comparison_text import comparison_text
 
 _FEW = 60
 """Lines of a textual difference that are shown where only layout differs."""
@@ -114,7 +115,7 @@ def check_golden(
         backend, options = resolve_target(target, registry)
         source = SourceFile(str(model), model.read_bytes())
         diagram = backend.target.wants_diagram
-        read = driver.load(source, registry, ctx, from_=frontend, diagram=diagram)
+        read = compiler.load(source, registry, ctx, from_=frontend, diagram=diagram)
         artifacts = None
         if read is not None:
             artifacts = compile_model(
@@ -131,7 +132,7 @@ def check_golden(
             return f"{missing[0]} does not exist: {model} has no golden file yet\n"
         compared = PassContext(registry=registry)
         said = golden_difference(wanted, backend, compared, text_width())
-    except driver.UnknownName as error:
+    except compiler.UnknownName as error:
         raise ValueError(str(error)) from None
     except click.ClickException as error:
         raise ValueError(error.format_message()) from None
@@ -146,7 +147,7 @@ def _holds(place: Path, text: str) -> bool:
 
 
 def _told(ctx: PassContext, source: SourceFile) -> str:
-    from orgflow_ir.reporters import TextReporter
+    from orgflow_ir.diagnostics.text import TextReporter
 
     errors: list[Diagnostic] = [d for d in ctx.diagnostics if d.severity is Severity.ERROR]
     out = StringIO()

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 
-from orgflow.commands.driver import InputError, read_source
+from orgflow.compiler import InputError, read_source
 
-from orgflow_ir.contracts import Frontend
-from orgflow_ir.pass_manager import PassContext
-from orgflow_ir.plugin_faults import sniffed
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.plugins.contracts import Frontend
+from orgflow_ir.plugins.guards import sniffed
 
 _LEFT_OUT = frozenset({"node_modules", "__pycache__", "build", "dist", "venv"})
 

@@ -9,14 +9,14 @@ import textwrap
 from collections.abc import Iterable
 
 import click
-from orgflow.commands.completing import among
-from orgflow.commands.driver import suggestion
+from orgflow.commands.completion_values import among
 from orgflow.commands.output import write_stdout
+from orgflow.compiler import suggestion
 
-from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.model.constructs import CONSTRUCTS
+from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
-from orgflow_ir.target import TargetSpec, coverage, extended
-from orgflow_ir.walk import CONSTRUCTS
+from orgflow_ir.targets import TargetSpec, coverage, extended
 
 KINDS = ("frontends", "backends", "passes", "agents", "rules", "constructs")
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
-from orgflow.commands.completing import among
-from orgflow.commands.driver import suggestion
+from orgflow.commands.completion_values import among
 from orgflow.commands.output import OutputError, write_files, write_stdout
+from orgflow.compiler import suggestion
 
 from orgflow_ir.plugins import Registry
 

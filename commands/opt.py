@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
-from orgflow.commands.completing import FILE, passes
+from orgflow.commands.completion_values import FILE, passes
 from orgflow.commands.options import resolve_target, source_options
 from orgflow.commands.output import keep_input, write_files, write_stdout
 from orgflow.commands.session import Session, exit_code, leave
 
 from orgflow_ir.model import Model
-from orgflow_ir.pass_manager import Pass, PassManager, PipelineError, parse_pipeline
+from orgflow_ir.pipeline import Pass, PassManager, PipelineError, parse_pipeline
 
 
 @click.command("opt", short_help="Run passes on a model and print the model that results.")

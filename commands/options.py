@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypeVar
 
 import click
-from orgflow.commands.completing import frontends, reporters
-from orgflow.commands.driver import UnknownName, choose_backend, suggestion
+from orgflow.commands.completion_values import frontends, reporters
+from orgflow.compiler import UnknownName, choose_backend, suggestion
 
-from orgflow_ir.contracts import Backend
-from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
+from orgflow_ir.plugins.contracts import Backend
 
 F = TypeVar("F", bound=Callable[..., Any])
 

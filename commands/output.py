@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from orgflow_ir.contracts import Artifact
+from orgflow_ir.targets.artifact import Artifact
 
 
 class OutputError(click.ClickException):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from orgflow_ir.contracts import Artifact
 from orgflow_ir.diagnostics import Diagnostic
+from orgflow_ir.diagnostics.ordering import ordered
+from orgflow_ir.diagnostics.text import printable, summary
 from orgflow_ir.model import Model
-from orgflow_ir.reporters import ordered, printable, summary
+from orgflow_ir.targets.artifact import Artifact
 
 _SECTIONS = (
     ("Errors", "error", ""),

@@ -8,21 +8,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from orgflow.commands.completing import FILE
-from orgflow.commands.driver import lower_model
+from orgflow.commands.completion_values import FILE
 from orgflow.commands.executions import Asked, Pull, executions_options, replay_production
 from orgflow.commands.options import process_option, resolve_target, source_options
 from orgflow.commands.output import write_files, write_stdout
 from orgflow.commands.run_table import report_text
 from orgflow.commands.server import engine_runner, server_exit_code, server_options
 from orgflow.commands.session import Session, leave
+from orgflow.compiler import lower_model
 
 if TYPE_CHECKING:
     from orgflow.evaluation.failures import Failure
     from orgflow.evaluation.replay import ReplayReport
 
     from orgflow_ir.model import Model
-    from orgflow_ir.pass_manager import PassContext
+    from orgflow_ir.pipeline import PassContext
 
 MAX_RUNS = 32
 MISUSE = 2
@@ -80,7 +80,7 @@ def command(
     from orgflow.backends.n8n.engine.local import EngineError
     from orgflow.backends.n8n.engine.node import NodeError
 
-    from orgflow_ir.contracts import RunnerError
+    from orgflow_ir.plugins.contracts import RunnerError
 
     if pull is not None:
         model = session.load(in_, ctx, from_, diagram=True, process=process)
@@ -142,12 +142,12 @@ def write_page(
 
 def _engine_failed(error: Exception, as_json: bool) -> int:
     """Say that an engine or a server failed; the exit code."""
-    from orgflow.backends.n8n.server.answers import ServerError
+    from orgflow.backends.n8n.server.client.errors import ServerError
 
     if not isinstance(error, ServerError):
         click.echo(f"orgflowc run: {error}", err=True)
         return MISUSE
-    from orgflow.backends.n8n.server.told import report_error
+    from orgflow.backends.n8n.server.deploy.diagnostics import report_error
     from orgflow.evaluation.failures import by_message
 
     session = Session()

@@ -11,11 +11,11 @@ import click
 from orgflow.commands.session import Session, exit_code
 
 if TYPE_CHECKING:
-    from orgflow.backends.n8n.server.fitting import ServerVersion
-    from orgflow.backends.n8n.server.workflows import WorkflowClient
+    from orgflow.backends.n8n.server.client.compatibility import ServerVersion
+    from orgflow.backends.n8n.server.client.workflows import WorkflowClient
 
-    from orgflow_ir.contracts import Backend, Runner
-    from orgflow_ir.pass_manager import PassContext
+    from orgflow_ir.pipeline import PassContext
+    from orgflow_ir.plugins.contracts import Backend, Runner
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -40,7 +40,7 @@ class Server(NamedTuple):
 
 def server_exit_code(session: Session) -> int:
     """As `exit_code`, and 3 where a server failed."""
-    from orgflow.backends.n8n.server.told import SERVER_CODES
+    from orgflow.backends.n8n.server.deploy.diagnostics import SERVER_CODES
 
     if any(d.code in SERVER_CODES for d in session.diagnostics):
         return SERVER_FAILED
@@ -72,12 +72,12 @@ def connected(
     Raises:
         click.UsageError: the address or the key cannot be one, or httpx is not installed.
     """
-    from orgflow.backends.n8n.server.access import AccessError, api_key, server_urls
-    from orgflow.backends.n8n.server.answers import NotN8nError, ServerError
-    from orgflow.backends.n8n.server.fitting import server_version
-    from orgflow.backends.n8n.server.patience import Patience
-    from orgflow.backends.n8n.server.told import report_error, report_version
-    from orgflow.backends.n8n.server.workflows import WorkflowClient
+    from orgflow.backends.n8n.server.client.backoff import Patience
+    from orgflow.backends.n8n.server.client.compatibility import server_version
+    from orgflow.backends.n8n.server.client.credentials import AccessError, api_key, server_urls
+    from orgflow.backends.n8n.server.client.errors import NotN8nError, ServerError
+    from orgflow.backends.n8n.server.client.workflows import WorkflowClient
+    from orgflow.backends.n8n.server.deploy.diagnostics import report_error, report_version
 
     try:
         addresses = server_urls(url)
@@ -123,8 +123,8 @@ def clear_left(
     only looks."""
     import datetime
 
-    from orgflow.backends.n8n.server.left_runs import clear_left_runs
-    from orgflow.backends.n8n.server.told import report_left_runs
+    from orgflow.backends.n8n.server.deploy.diagnostics import report_left_runs
+    from orgflow.backends.n8n.server.executions.stale_runs import clear_left_runs
 
     report_left_runs(clear_left_runs(rows, undo, datetime.datetime.now(datetime.UTC)), ctx)
 
@@ -146,7 +146,7 @@ def engine_runner(
     """
     if "://" not in engine:
         if engine != "local":
-            from orgflow.backends.n8n.server.access import looks_like_server
+            from orgflow.backends.n8n.server.client.credentials import looks_like_server
 
             meant = f"; did you mean http://{engine}?" if looks_like_server(engine) else ""
             raise click.UsageError(
@@ -162,7 +162,7 @@ def engine_runner(
         return
     if backend.name != "n8n":
         raise click.UsageError(f"target `{backend.name}` does not run on a server")
-    from orgflow.backends.n8n.server.runner import ServerRunner
+    from orgflow.backends.n8n.server.executions.runner import ServerRunner
 
     with connected(engine, key_file, wait, ctx) as server:
         if server is None:

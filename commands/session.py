@@ -9,15 +9,15 @@ from collections.abc import Iterable
 from typing import Any, NoReturn
 
 import click
-from orgflow.commands import driver
+from orgflow import compiler
 from orgflow.commands.options import FORMATS
 
 from orgflow_ir.diagnostics import Diagnostic, Severity
+from orgflow_ir.diagnostics.core_rules import UnreadableInput
 from orgflow_ir.model import Model
-from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.model.source import SourceFile
+from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
-from orgflow_ir.rules import UnreadableInput
-from orgflow_ir.source import SourceFile
 
 MISUSE_CODES = ("OF002", "OF003")
 """Codes that are about the call, not about a model: exit code 2."""
@@ -54,13 +54,13 @@ class Session:
 
     def _lookup_reporter(self) -> Any:
         if self.format == "text":  # the others need not be loaded for it
-            from orgflow_ir.reporters import TextReporter
+            from orgflow_ir.diagnostics.text import TextReporter
 
             return TextReporter()
         reporters = self.registry.reporters
         if self.format not in reporters:
             raise click.UsageError(
-                f"no format `{self.format}`; {driver.suggestion(self.format, tuple(reporters))}"
+                f"no format `{self.format}`; {compiler.suggestion(self.format, tuple(reporters))}"
             )
         return reporters[self.format]
 
@@ -87,20 +87,20 @@ class Session:
         if source is None:
             return None
         try:
-            model = driver.load(source, self.registry, ctx, from_=from_, diagram=diagram)
+            model = compiler.load(source, self.registry, ctx, from_=from_, diagram=diagram)
             if model is not None and process is not None:
-                model = driver.only_process(model, process)
-        except driver.UnknownName as error:
+                model = compiler.only_process(model, process)
+        except compiler.UnknownName as error:
             raise click.UsageError(str(error)) from None
         if model is not None:
             self.models.append(model)
         return model
 
     def _read(self, path: str, ctx: PassContext) -> SourceFile | None:
-        self.inputs.append(driver.STDIN if path == "-" else path)
+        self.inputs.append(compiler.STDIN if path == "-" else path)
         try:
-            source = driver.read_source(path)
-        except driver.InputError as error:
+            source = compiler.read_source(path)
+        except compiler.InputError as error:
             ctx.emit(UnreadableInput, str(error), help=error.help)
             return None
         self.sources[source.path] = source.data
@@ -125,7 +125,7 @@ class Session:
         reporter.report(self.diagnostics, out_or_stderr)
 
     def _configured(self, reporter: Any, out: Any) -> Any:
-        from orgflow_ir.reporters import TextReporter
+        from orgflow_ir.diagnostics.text import TextReporter
 
         if isinstance(reporter, TextReporter):
             return dataclasses.replace(

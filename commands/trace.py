@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import click
-from orgflow.commands.completing import FILE
-from orgflow.commands.driver import check_model
+from orgflow.commands.completion_values import FILE
 from orgflow.commands.options import process_option, source_options
 from orgflow.commands.output import write_stdout
 from orgflow.commands.session import Session, exit_code, leave
+from orgflow.compiler import check_model
 
 from orgflow_ir.model import Model
-from orgflow_ir.target import executable_processes
+from orgflow_ir.targets import executable_processes
 
 
 @click.command("trace", short_help="Print the runs of a model, one a line.")
@@ -52,8 +52,8 @@ def command(
 def _print_runs(model: Model, maximum: int) -> None:
     import json
 
-    from orgflow_ir.run_json import run_labels, run_to_dict
-    from orgflow_ir.runs import enumerate_runs
+    from orgflow_ir.analysis.token_game.run_json import run_labels, run_to_dict
+    from orgflow_ir.analysis.token_game.runs import enumerate_runs
 
     labels = run_labels(model)
     for process in executable_processes(model):

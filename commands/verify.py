@@ -8,16 +8,16 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import click
-from orgflow.commands import driver
-from orgflow.commands.completing import FILE
+from orgflow import compiler
+from orgflow.commands.completion_values import FILE
 from orgflow.commands.options import process_option, resolve_target, source_options
 from orgflow.commands.output import write_stdout
 from orgflow.commands.session import Session, exit_code, leave
 
-from orgflow_ir.rules import UnreadableInput
+from orgflow_ir.diagnostics.core_rules import UnreadableInput
 
 if TYPE_CHECKING:
-    from orgflow_ir.verification import Difference, Verification
+    from orgflow_ir.targets.verification import Difference, Verification
 
 WIDTH = 80
 _REPORTED = ("OF480", "OF481", "OF482", "OF483", "OF484")
@@ -73,8 +73,8 @@ def command(
     results: tuple[Verification, ...] | None = ()
     if model is not None and not ctx.has_errors:
         try:
-            source = driver.read_source(workflow)
-        except driver.InputError as error:
+            source = compiler.read_source(workflow)
+        except compiler.InputError as error:
             ctx.emit(UnreadableInput, str(error), help=error.help)
         else:
             session.inputs.append(source.path)
@@ -172,7 +172,7 @@ def _wrapped(text: str, indent: str) -> list[str]:
 
 def as_json_text(results: tuple[Verification, ...]) -> str:
     """The results as JSON, by `orgflow_ir/schema/verification.schema.json`."""
-    from orgflow_ir.verification import VERIFICATION_VERSION
+    from orgflow_ir.targets.verification import VERIFICATION_VERSION
 
     said = {
         "format": "orgflow-verification",

@@ -14,7 +14,7 @@ from orgflow.evaluation.replay import ReplayReport, RunReport
 
 from orgflow_ir.diagnostics import Diagnostic
 from orgflow_ir.model import Flow, Gateway, Model, Process, Task
-from orgflow_ir.value import Value
+from orgflow_ir.model.value import Value
 
 Stage = Literal["compile", "deploy", "activation", "execution", "logical", "none"]
 Source = Literal["translation_error", "bpmn_quality", "n8n_limitation", "unknown"]

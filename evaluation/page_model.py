@@ -9,13 +9,13 @@ from typing import NamedTuple
 from orgflow.backends.svg.render import element_ids, render
 from orgflow.evaluation.page import BranchRow, ElementRow, Finding
 
-from orgflow_ir.decisions import preceding_words, target_words
+from orgflow_ir.analysis.control_flow.graph import ControlFlow
+from orgflow_ir.analysis.decisions import preceding_words, target_words
 from orgflow_ir.diagnostics import Diagnostic, Step
-from orgflow_ir.drawing import drawn
-from orgflow_ir.graph import ControlFlow
+from orgflow_ir.layout import drawn
 from orgflow_ir.model import Flow, Gateway, Model, Node
-from orgflow_ir.naming import one_line
-from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.model.element_names import one_line
+from orgflow_ir.pipeline import PassContext
 
 _ROLES = {
     "trigger": "starts the run",

@@ -15,14 +15,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from orgflow.backends.n8n.server.answers import ServerError
+from orgflow.backends.n8n.server.client.errors import ServerError
 from orgflow.evaluation.failures import Failure, by_diagnostics, by_message, by_replay, unknown
 from orgflow.evaluation.replay import ReplayReport, replay_model
 
-from orgflow_ir.contracts import Runner
 from orgflow_ir.diagnostics import Severity
 from orgflow_ir.model import Gateway, Model, Task
-from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.plugins.contracts import Runner
 
 PUBLISHED_PASS = (32, 55)
 """Models that passed the published full pipeline, of how many."""

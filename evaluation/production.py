@@ -13,16 +13,21 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from orgflow.backends.n8n.choices_taken import Visit
-from orgflow.backends.n8n.observing import Observed, Observer, Tie, UnreadableExecution
+from orgflow.backends.n8n.server.executions.choices_taken import Visit
+from orgflow.backends.n8n.server.executions.observing import (
+    Observed,
+    Observer,
+    Tie,
+    UnreadableExecution,
+)
 from orgflow.backends.n8n.verify.reference import references
 from orgflow.evaluation.failures import Failure, by_message, unknown
 
+from orgflow_ir.analysis.token_game.replay import FollowResult, follow
+from orgflow_ir.analysis.token_game.semantics import Game, Policy
 from orgflow_ir.diagnostics import Step
 from orgflow_ir.model import Model
-from orgflow_ir.pass_manager import PassContext
-from orgflow_ir.replay import FollowResult, follow
-from orgflow_ir.semantics import Game, Policy
+from orgflow_ir.pipeline import PassContext
 
 MOST_GUESSES = 256
 """Ways tried where nodes do not tell what was chosen."""

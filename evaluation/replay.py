@@ -12,14 +12,14 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-from orgflow_ir.contracts import Runner, RunResult
+from orgflow_ir.analysis.token_game.replay import FollowResult, follow
+from orgflow_ir.analysis.token_game.runs import Run, RunSet, enumerate_runs
+from orgflow_ir.analysis.token_game.semantics import Game, Policy
 from orgflow_ir.diagnostics import Step
 from orgflow_ir.model import Event, Model, Process, Task
-from orgflow_ir.pass_manager import PassContext
-from orgflow_ir.replay import FollowResult, follow
-from orgflow_ir.runs import Run, RunSet, enumerate_runs
-from orgflow_ir.semantics import Game, Policy
-from orgflow_ir.target import executable_processes
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.plugins.contracts import Runner, RunResult
+from orgflow_ir.targets import executable_processes
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from orgflow_ir.pass_manager import Pass
+from orgflow_ir.pipeline import Pass
 from orgflow_ir.plugins import hookimpl
 
 

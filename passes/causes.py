@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from orgflow_ir.graph import ControlFlow, reach
+from orgflow_ir.analysis.control_flow.graph import ControlFlow, reach
+from orgflow_ir.analysis.soundness import Fault
+from orgflow_ir.analysis.soundness.net import SOURCE
 from orgflow_ir.model import Event, Flow, Gateway
-from orgflow_ir.soundness import Fault
-from orgflow_ir.soundness.net import SOURCE
 
 _CHOICES = ("exclusive", "inclusive", "event")
 

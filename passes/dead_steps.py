@@ -7,11 +7,11 @@ from typing import ClassVar
 from orgflow.passes.flow_findings import FlowPass, analyses
 from orgflow.passes.wording import Namer
 
+from orgflow_ir.analysis.soundness import Property
+from orgflow_ir.analysis.soundness.wiring import live
 from orgflow_ir.diagnostics import Rule, Severity
 from orgflow_ir.model import Model, Scope
-from orgflow_ir.pass_manager import PassContext
-from orgflow_ir.soundness import Property
-from orgflow_ir.soundness.wiring import live
+from orgflow_ir.pipeline import PassContext
 
 
 class DeadStep(Rule):

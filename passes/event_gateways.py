@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.diagnostics import Rule, Severity
-from orgflow_ir.graph import ControlFlow
 from orgflow_ir.model import Event, Gateway, Model, Task
 from orgflow_ir.model import Node as ModelNode
-from orgflow_ir.pass_manager import Pass, PassContext, Stage
+from orgflow_ir.pipeline import Pass, PassContext, Stage
 
 
 class EventGatewayTarget(Rule):

@@ -10,7 +10,7 @@ from orgflow.passes.wording import Namer, listed
 from orgflow_ir.diagnostics import Rule, Severity
 from orgflow_ir.model import Event, Model, Scope, SubProcess
 from orgflow_ir.model import Node as ModelNode
-from orgflow_ir.pass_manager import Pass, PassContext, Stage
+from orgflow_ir.pipeline import Pass, PassContext, Stage
 
 
 class LooseBoundary(Rule):

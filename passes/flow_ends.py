@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from orgflow_ir.analysis.soundness.wiring import live
 from orgflow_ir.diagnostics import Edit, Fix, Rule, Severity
 from orgflow_ir.model import Event, Flow, Gateway, Model, Scope
 from orgflow_ir.model import Node as ModelNode
-from orgflow_ir.pass_manager import Pass, PassContext, Stage
-from orgflow_ir.soundness.wiring import live
-from orgflow_ir.value import trusted
+from orgflow_ir.model.value import trusted
+from orgflow_ir.pipeline import Pass, PassContext, Stage
 
 
 class DanglingFlow(Rule):

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, ClassVar
 
 from orgflow.passes.wording import Namer
 
+from orgflow_ir.analysis.soundness import Analysis, Fault, analyse
+from orgflow_ir.analysis.soundness.findings import MAX_STATES
+from orgflow_ir.analysis.soundness.verdicts import Kind
 from orgflow_ir.diagnostics import Related
 from orgflow_ir.model import Event, Model, Scope
-from orgflow_ir.pass_manager import Pass, PassContext, Stage
-from orgflow_ir.soundness import Analysis, Fault, analyse
-from orgflow_ir.soundness.findings import MAX_STATES
-from orgflow_ir.soundness.verdicts import Kind
-from orgflow_ir.value import trusted
+from orgflow_ir.model.value import trusted
+from orgflow_ir.pipeline import Pass, PassContext, Stage
 
 if TYPE_CHECKING:
-    from orgflow_ir.semantics import Game
+    from orgflow_ir.analysis.token_game.semantics import Game
 
 MASKED = " (once the faults before it are mended)"
 
@@ -55,7 +55,7 @@ def analysis(max_states: int = MAX_STATES) -> Callable[[Model], tuple[Analysis, 
 
 def game_of(model: Model) -> Game:
     """The token game with the policies of the analysis."""
-    from orgflow_ir.semantics import Game, Policy  # only for faulty models
+    from orgflow_ir.analysis.token_game.semantics import Game, Policy  # only for faulty models
 
     return Game(model, Policy(once=True))
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.diagnostics import Step
-from orgflow_ir.graph import ControlFlow
 from orgflow_ir.model import Event, Gateway, Model, Process, Scope
 from orgflow_ir.model import Node as ModelNode
 
@@ -39,7 +39,10 @@ def endless_forks(scope: Scope) -> tuple[tuple[str, frozenset[str]], ...]:
 
 def round_trip(model: Model, process: Process, fork: str) -> tuple[Step, ...]:
     """A run of the token game that passes `fork` twice; nothing where it has to wait on the way."""
-    from orgflow_ir.semantics import Game, Policy  # with the token game: only for faulty models
+    from orgflow_ir.analysis.token_game.semantics import (  # with the token game: only for faulty models
+        Game,
+        Policy,
+    )
 
     graph = ControlFlow(process)
     if fork not in graph.nodes or not graph.entries:

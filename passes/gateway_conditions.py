@@ -9,11 +9,11 @@ from orgflow.passes.wording import Namer
 
 from orgflow_ir.diagnostics import Edit, Fix, Related, Rule, Severity
 from orgflow_ir.model import Flow, Gateway, Model, Scope
-from orgflow_ir.pass_manager import Pass, PassContext, Stage
-from orgflow_ir.value import trusted
+from orgflow_ir.model.value import trusted
+from orgflow_ir.pipeline import Pass, PassContext, Stage
 
 if TYPE_CHECKING:
-    from orgflow_ir.conditions import Ast
+    from orgflow_ir.analysis.expressions.conditions import Ast
 
 
 class NoBranchFits(Rule):
@@ -79,7 +79,11 @@ class GatewayConditions(Pass):
 def _check(
     gateway: Gateway, flows: list[Flow], scope: Scope, namer: Namer, ctx: PassContext
 ) -> None:
-    from orgflow_ir.coverage import overlapping, told, uncovered  # only for coded conditions
+    from orgflow_ir.analysis.expressions.condition_completeness import (  # only for coded conditions
+        overlapping,
+        told,
+        uncovered,
+    )
 
     trees = {f.id: tree for f in flows if not f.default and (tree := _tree(f)) is not None}
     coded = [f for f in flows if f.id in trees]
@@ -117,7 +121,7 @@ def _check(
 def _tree(flow: Flow) -> Ast | None:
     if flow.condition is None:
         return None
-    from orgflow_ir.conditions import ConditionError, compile_condition
+    from orgflow_ir.analysis.expressions.conditions import ConditionError, compile_condition
 
     try:
         return compile_condition(flow.condition)

@@ -7,14 +7,14 @@ from typing import ClassVar
 from orgflow.passes.causes import arrivals, beside, jump
 from orgflow.passes.flow_findings import MASKED, FlowPass, findings, related
 from orgflow.passes.forking_loops import endless_forks, round_trip
-from orgflow.passes.mending import Mend, mend
+from orgflow.passes.repair import Mend, mend
 from orgflow.passes.wording import Namer, listed
 
+from orgflow_ir.analysis.control_flow.graph import ControlFlow
+from orgflow_ir.analysis.soundness import Fault
 from orgflow_ir.diagnostics import Related, Rule, Severity
-from orgflow_ir.graph import ControlFlow
 from orgflow_ir.model import Gateway, Model, Process, Scope
-from orgflow_ir.pass_manager import PassContext
-from orgflow_ir.soundness import Fault
+from orgflow_ir.pipeline import PassContext
 
 
 class WorkDoneTwice(Rule):

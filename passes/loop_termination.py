@@ -6,12 +6,12 @@ from typing import ClassVar
 
 from orgflow.passes.flow_findings import MASKED, FlowPass, findings
 from orgflow.passes.forking_loops import endless_forks
-from orgflow.passes.mending import Mend, mend
+from orgflow.passes.repair import Mend, mend
 from orgflow.passes.wording import Namer
 
 from orgflow_ir.diagnostics import Rule, Severity
 from orgflow_ir.model import Model
-from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.pipeline import PassContext
 
 
 class EndlessLoop(Rule):

@@ -6,15 +6,15 @@ from typing import ClassVar
 
 from orgflow.passes.causes import BrokenOff, begins, broken_off, own_loop
 from orgflow.passes.flow_findings import MASKED, FlowPass, findings, related
-from orgflow.passes.mending import Mend, mend
+from orgflow.passes.repair import Mend, mend
 from orgflow.passes.wording import Namer
 
+from orgflow_ir.analysis.control_flow.graph import ControlFlow
+from orgflow_ir.analysis.soundness import Fault
 from orgflow_ir.diagnostics import Related, Rule, Severity
-from orgflow_ir.graph import ControlFlow
 from orgflow_ir.model import Event, Model
-from orgflow_ir.pass_manager import PassContext
-from orgflow_ir.soundness import Fault
-from orgflow_ir.value import trusted
+from orgflow_ir.model.value import trusted
+from orgflow_ir.pipeline import PassContext
 
 
 class DeadlockedJoin(Rule):

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 from orgflow_ir.diagnostics import Related, Rule, Severity
 from orgflow_ir.model import Element, Model
-from orgflow_ir.pass_manager import Pass, PassContext, Stage
-from orgflow_ir.value import trusted
+from orgflow_ir.model.value import trusted
+from orgflow_ir.pipeline import Pass, PassContext, Stage
 
 if TYPE_CHECKING:
-    from orgflow_ir.exchange import ExchangeFault
+    from orgflow_ir.analysis.collaboration_analysis import ExchangeFault
 
 
 class UnsentMessage(Rule):
@@ -101,7 +101,9 @@ class MessageExchange(Pass):
 
     def run(self, model: Model, ctx: PassContext) -> Model:
         """Report; the model is given back as it is."""
-        from orgflow_ir.exchange import exchange  # brings the token game with it
+        from orgflow_ir.analysis.collaboration_analysis import (
+            exchange,  # brings the token game with it
+        )
 
         found = exchange(model, budget=self.max_states)
         telling = _Telling(model, ctx)

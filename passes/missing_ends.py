@@ -6,12 +6,12 @@ from typing import ClassVar
 
 from orgflow.passes.wording import Namer, listed
 
+from orgflow_ir.analysis.control_flow.graph import ControlFlow
+from orgflow_ir.analysis.soundness.wiring import is_handler, live
 from orgflow_ir.diagnostics import Rule, Severity
-from orgflow_ir.graph import ControlFlow
 from orgflow_ir.model import CallActivity, Event, Model, Process, SubProcess, Task
 from orgflow_ir.model import Node as ModelNode
-from orgflow_ir.pass_manager import Pass, PassContext, Stage
-from orgflow_ir.soundness.wiring import is_handler, live
+from orgflow_ir.pipeline import Pass, PassContext, Stage
 
 _SHOWN = 4
 

@@ -24,7 +24,7 @@ from orgflow.passes.references import References
 from orgflow.passes.undecided_flow import Undecided
 
 from orgflow_ir.diagnostics import Severity
-from orgflow_ir.pass_manager import Pass
+from orgflow_ir.pipeline import Pass
 
 CHECK: tuple[Pass, ...] = (
     FlowEnds(),

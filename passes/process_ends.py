@@ -7,12 +7,12 @@ from typing import ClassVar
 from orgflow.passes.event_placement import cancels_nothing, never_begun, waits_in_vain
 from orgflow.passes.wording import Namer
 
+from orgflow_ir.analysis.control_flow.graph import ControlFlow
+from orgflow_ir.analysis.soundness.wiring import has_starts, is_handler, live
 from orgflow_ir.diagnostics import Rule, Severity
-from orgflow_ir.graph import ControlFlow
 from orgflow_ir.model import Event, Gateway, Model, Opaque, Process, Scope, SubProcess
 from orgflow_ir.model import Node as ModelNode
-from orgflow_ir.pass_manager import Pass, PassContext, Stage
-from orgflow_ir.soundness.wiring import has_starts, is_handler, live
+from orgflow_ir.pipeline import Pass, PassContext, Stage
 
 
 class EmptyProcess(Rule):

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from orgflow_ir.diagnostics import Rule, Severity
 from orgflow_ir.model import CallActivity, Event, Model, Scope, SubProcess, Task
-from orgflow_ir.pass_manager import Pass, PassContext, Stage
+from orgflow_ir.pipeline import Pass, PassContext, Stage
 
 
 class UnattachedBoundary(Rule):

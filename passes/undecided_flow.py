@@ -8,7 +8,7 @@ from orgflow.passes.flow_findings import FlowPass, analyses
 
 from orgflow_ir.diagnostics import Rule, Severity
 from orgflow_ir.model import Model
-from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.pipeline import PassContext
 
 
 class UndecidedFlow(Rule):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from orgflow_ir.analysis.soundness.net import FIRST, Net
 from orgflow_ir.model import Event, Flow, Gateway, Scope
 from orgflow_ir.model import Node as ModelNode
-from orgflow_ir.soundness.net import FIRST, Net
 
 _GATE = {
     "exclusive": "exclusive gateway", "parallel": "parallel gateway",

@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 from cli_cases import LINEAR
 
-from orgflow_ir.contracts import RunnerError
 from orgflow_ir.diagnostics import Severity
-from orgflow_ir.minimal import minimal_model
-from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.model.constructs import CONSTRUCTS
+from orgflow_ir.model.source import SourceFile
+from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
-from orgflow_ir.source import SourceFile
-from orgflow_ir.target import coverage
+from orgflow_ir.plugins.contracts import RunnerError
+from orgflow_ir.targets import coverage
 from orgflow_ir.testing import check_backend, check_frontend, check_pass, check_runs, emit
-from orgflow_ir.walk import CONSTRUCTS
+from orgflow_ir.testing.minimal import minimal_model
 
 ROOT = Path(__file__).resolve().parent.parent
 REGISTRY = Registry(outside=False)

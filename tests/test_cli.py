@@ -13,8 +13,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 from cli_cases import DEADLOCK, LINEAR, Ran, interruptible, orgflowc
-from orgflow import cli
-from orgflow.commands import driver
+from orgflow import cli, compiler
 from orgflow.commands.options import parse_target
 
 Invoke = Callable[..., Ran]
@@ -352,7 +351,7 @@ def test_a_fault_of_ours_is_one_line(
     def broken(*_: object) -> None:
         raise RuntimeError("no\nluck")
 
-    monkeypatch.setattr(driver, "choose_frontend", broken)
+    monkeypatch.setattr(compiler, "choose_frontend", broken)
     said = one_line(invoke("check", linear))
     assert "internal error: RuntimeError: no luck" in said
     monkeypatch.setenv("ORGFLOW_DEBUG", "1")

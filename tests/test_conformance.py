@@ -12,18 +12,19 @@ from typing import Any, ClassVar
 
 import pytest
 
-from orgflow_ir.conformance.odd_models import HOSTILE, odd_models
-from orgflow_ir.conformance.shapes import shape, shapes
-from orgflow_ir.contracts import Artifact, Backend, NodeExecution, Runner, RunResult
+from orgflow_ir.analysis.token_game.runs import Run, enumerate_runs
 from orgflow_ir.diagnostics import Rule, Severity
-from orgflow_ir.integrity import breaches
-from orgflow_ir.minimal import minimal_model
 from orgflow_ir.model import Model, Task
-from orgflow_ir.pass_manager import Pass, PassContext, Stage
+from orgflow_ir.model.verifier import breaches
+from orgflow_ir.pipeline import Pass, PassContext, Stage
 from orgflow_ir.plugins import Registry
-from orgflow_ir.runs import Run, enumerate_runs
-from orgflow_ir.target import Illegal, Legal, TargetSpec
+from orgflow_ir.plugins.contracts import Backend, NodeExecution, Runner, RunResult
+from orgflow_ir.targets import Illegal, Legal, TargetSpec
+from orgflow_ir.targets.artifact import Artifact
 from orgflow_ir.testing import ContractError, check_backend, check_pass, check_runs
+from orgflow_ir.testing.conformance.odd_models import HOSTILE, odd_models
+from orgflow_ir.testing.conformance.shapes import shape, shapes
+from orgflow_ir.testing.minimal import minimal_model
 
 SMALL = [("a task", minimal_model("task.abstract")), ("a choice", shape("s>x1 x1>A:One x1>e:Two"))]
 TABLE: dict[str, Any] = {
@@ -52,7 +53,7 @@ def broken(**fields: Any) -> Backend:
 
 
 def test_shapes_and_odd_models_are_well_formed(registry: Registry) -> None:
-    from orgflow.commands.driver import check_model
+    from orgflow.compiler import check_model
 
     for name, model in (*shapes(), *odd_models()):
         ctx = PassContext(registry=registry)
@@ -146,7 +147,7 @@ def test_a_backend_with_a_fault(fields: dict[str, Any], said: str) -> None:
 
 def test_a_table_that_says_more_than_is_done() -> None:
     """A lowering that the matrix speaks of and that does not happen; a refusal that does not."""
-    from orgflow_ir.lowerings import LOWERINGS
+    from orgflow_ir.lowering.common import LOWERINGS
 
     lazy = type("Lazy", (type(LOWERINGS[0]),), {"consumes": ("task.user",), "loses": None})()
     spec = TargetSpec("plain", {**TABLE, "task.user": Illegal("no people")}, lowerings=(lazy,))
@@ -164,9 +165,10 @@ def test_what_is_read_back_is_what_was_written() -> None:
 
 
 SETS = """
-from orgflow_ir.contracts import Artifact, Backend
-from orgflow_ir.target import Legal, TargetSpec
-from orgflow_ir.walk import CONSTRUCTS
+from orgflow_ir.targets.artifact import Artifact
+from orgflow_ir.plugins.contracts import Backend
+from orgflow_ir.targets import Legal, TargetSpec
+from orgflow_ir.model.constructs import CONSTRUCTS
 
 class Sets(Backend):
     name = "sets"

@@ -9,14 +9,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from orgflow.commands.driver import choose_frontend, own_backend
+from orgflow.compiler import choose_frontend, own_backend
 from orgflow.passes.pipelines import CHECK
 
 from orgflow_ir.diagnostics import Diagnostic, Severity, apply
 from orgflow_ir.model import Model
-from orgflow_ir.pass_manager import PassContext, PassManager
+from orgflow_ir.model.source import SourceFile
+from orgflow_ir.pipeline import PassContext, PassManager
 from orgflow_ir.plugins import Registry
-from orgflow_ir.source import SourceFile
 
 FOLDER = Path(__file__).resolve().parent / "diagnostics"
 CASES = sorted(p for p in FOLDER.iterdir() if p.is_dir())

@@ -11,11 +11,11 @@ import pytest
 from cli_cases import DEADLOCK, orgflowc
 from orgflow import cli
 from orgflow.backends.n8n.engine.local import LocalEngine
-from orgflow.commands.driver import check_model, compile_model, load
+from orgflow.compiler import check_model, compile_model, load
 
 from orgflow_ir.diagnostics import Severity
 from orgflow_ir.model import Model
-from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -26,7 +26,7 @@ BACKENDS = sorted(Registry(outside=False).backends)
 
 def read(path: Path, registry: Registry, ctx: PassContext) -> Model:
     """The model of an example, with its drawing; named as people in the checkout name it."""
-    from orgflow_ir.source import SourceFile
+    from orgflow_ir.model.source import SourceFile
 
     source = SourceFile(str(path.relative_to(ROOT)), path.read_bytes())
     model = load(source, registry, ctx, diagram=True)

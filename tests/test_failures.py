@@ -12,8 +12,8 @@ import pytest
 from cli_cases import DEADLOCK
 from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.runner import LocalRunner
-from orgflow.backends.n8n.server.answers import RefusedError, UnreachableError
-from orgflow.commands.driver import load, lower_model
+from orgflow.backends.n8n.server.client.errors import RefusedError, UnreachableError
+from orgflow.compiler import load, lower_model
 from orgflow.evaluation.failures import (
     MESSAGES,
     Failure,
@@ -28,10 +28,10 @@ from orgflow.evaluation.failures import (
 from orgflow.evaluation.pmo import COLUMNS, Compiled, evaluate
 from orgflow.evaluation.replay import ReplayReport, replay_model
 
-from orgflow_ir.contracts import Runner
 from orgflow_ir.model import Model
-from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
+from orgflow_ir.plugins.contracts import Runner
 
 Json = dict[str, Any]
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 from cli_cases import LINEAR, orgflowc
-from orgflow.commands import driver
+from orgflow import compiler
 
-from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.model.source import SourceFile
+from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
-from orgflow_ir.source import SourceFile
 
 CASES = Path(__file__).resolve().parent / "diagnostics"
 MENDED = {
@@ -108,12 +108,12 @@ def test_every_fix_on_real_files_is_proved(shared: Path, tmp_path: Path) -> None
     registry = Registry(outside=False)
     fixed = 0
     for path in sorted((shared / "data" / "soundness").rglob("*.bpmn")):
-        source = driver.read_source(str(path))
+        source = compiler.read_source(str(path))
         ctx = PassContext(registry=registry)
-        model = driver.load(source, registry, ctx, from_="bpmn")
+        model = compiler.load(source, registry, ctx, from_="bpmn")
         if model is None:
             continue
-        driver.check_source(source, model, ctx, "bpmn")
+        compiler.check_source(source, model, ctx, "bpmn")
         told = {(d.code, d.element) for d in ctx.diagnostics}
         safe = [d for d in ctx.diagnostics if d.fix is not None and d.fix.applicability == "safe"]
         unsafe = [d for d in ctx.diagnostics if d.fix and d.fix.applicability == "unsafe"]
@@ -123,9 +123,9 @@ def test_every_fix_on_real_files_is_proved(shared: Path, tmp_path: Path) -> None
             data = frontend.patched(source, model, diagnostic.fix)
             changed = SourceFile(source.path, data)
             after = PassContext(registry=registry)
-            mended = driver.load(changed, registry, after, from_="bpmn")
+            mended = compiler.load(changed, registry, after, from_="bpmn")
             assert mended is not None
-            driver.check_source(changed, mended, after, "bpmn")
+            compiler.check_source(changed, mended, after, "bpmn")
             left = {(d.code, d.element) for d in after.diagnostics}
             assert (diagnostic.code, diagnostic.element) not in left, path.name
             assert {(c, e) for c, e in left if c.startswith("OF2")} <= told, path.name

@@ -41,14 +41,14 @@ def _registered() -> bool:
     done = subprocess.run(
         [sys.executable, "-c", code], cwd="/", capture_output=True, text=True, check=True
     )
-    return "orgflow_ir.pytest_plugin" in done.stdout
+    return "orgflow_ir.testing.pytest_plugin" in done.stdout
 
 
 def pytest_in(folder: Path, *args: str, others: bool = False) -> tuple[int, str]:
     """Run pytest there with nothing of this project's own set-up; with `others` also what other
     plugins are installed, and ours by its entry point."""
     env = {k: v for k, v in os.environ.items() if not k.startswith(("PYTEST_", "ORGFLOW_"))}
-    plugin = [] if others and _registered() else ["-p", "orgflow_ir.pytest_plugin"]
+    plugin = [] if others and _registered() else ["-p", "orgflow_ir.testing.pytest_plugin"]
     if not others:
         env["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     done = subprocess.run(
@@ -132,13 +132,13 @@ def test_the_model_is_that_of_the_other_example() -> None:
 
 def test_the_plugin_is_an_entry_point() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    assert project["entry-points"]["pytest11"] == {"orgflow": "orgflow_ir.pytest_plugin"}
+    assert project["entry-points"]["pytest11"] == {"orgflow": "orgflow_ir.testing.pytest_plugin"}
 
 
 def test_the_plugin_imports_nothing_of_ours_nor_syrupy() -> None:
     code = (
         "import sys, pytest, _pytest.config as c; before = set(sys.modules); "
-        "import orgflow_ir.pytest_plugin; print(sorted(set(sys.modules) - before))"
+        "import orgflow_ir.testing.pytest_plugin; print(sorted(set(sys.modules) - before))"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd="/"
@@ -146,7 +146,7 @@ def test_the_plugin_imports_nothing_of_ours_nor_syrupy() -> None:
     new = [
         m for m in ast.literal_eval(done.stdout) if m.split(".")[0] not in sys.stdlib_module_names
     ]
-    assert new == ["orgflow_ir", "orgflow_ir.pytest_plugin"]
+    assert new == ["orgflow_ir", "orgflow_ir.testing.pytest_plugin"]
 
 
 def test_other_projects_see_nothing_of_it(tmp_path: Path) -> None:

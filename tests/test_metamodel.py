@@ -18,7 +18,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from orgflow.frontends.bpmn.coverage import (
+from orgflow.frontends.bpmn.frontend import BpmnFrontend
+from orgflow.frontends.bpmn.names import (
+    BPMN,
+    ELEMENTS,
+    FLOW_NODES,
+    HARMLESS_ROOTS,
+    ILLEGAL_ROOTS,
+)
+from orgflow.frontends.bpmn.schema_disposition import (
     KNOWN_TAGS,
     LOCAL_TAGS,
     OPAQUE_NODES,
@@ -30,19 +38,11 @@ from orgflow.frontends.bpmn.coverage import (
     attributes_of,
     children_of,
 )
-from orgflow.frontends.bpmn.coverage_di import DRAWING_TYPES
-from orgflow.frontends.bpmn.frontend import BpmnFrontend
-from orgflow.frontends.bpmn.names import (
-    BPMN,
-    ELEMENTS,
-    FLOW_NODES,
-    HARMLESS_ROOTS,
-    ILLEGAL_ROOTS,
-)
+from orgflow.frontends.bpmn.schema_disposition_di import DRAWING_TYPES
 
 from orgflow_ir.model import Model
-from orgflow_ir.pass_manager import PassContext
-from orgflow_ir.source import SourceFile
+from orgflow_ir.model.source import SourceFile
+from orgflow_ir.pipeline import PassContext
 
 XSD = "{http://www.w3.org/2001/XMLSchema}"
 DI_NAMES = ("BPMNDI.xsd", "DI.xsd", "DC.xsd")

@@ -6,8 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from orgflow_ir.comparison import Change, Comparison, problems
-from orgflow_ir.comparison_text import comparison_text
+from orgflow_ir.analysis.model_changes import compare_models
 from orgflow_ir.model import (
     Event,
     EventDefinition,
@@ -20,7 +19,8 @@ from orgflow_ir.model import (
     Process,
     Task,
 )
-from orgflow_ir.model_changes import compare_models
+from orgflow_ir.targets.comparison import Change, Comparison, problems
+from orgflow_ir.targets.comparison_text import comparison_text
 
 NODES: tuple[Node, ...] = (
     Event(id="s", name="Order in", position="start"),

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import pytest
 
 from orgflow_ir.diagnostics import Severity
-from orgflow_ir.integrity import breaches
 from orgflow_ir.model import Event, Flow, Model, Process, Task
-from orgflow_ir.pass_manager import (
+from orgflow_ir.model.verifier import breaches
+from orgflow_ir.pipeline import (
     Pass,
     PassContext,
     PassManager,

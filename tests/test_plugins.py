@@ -12,21 +12,22 @@ from typing import Any
 
 import pytest
 from cli_cases import LINEAR, orgflowc
-from orgflow.commands.driver import compile_model, load
+from orgflow.compiler import compile_model, load
 
 from orgflow_ir.diagnostics import Severity
 from orgflow_ir.model import Model
-from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry, RegistryError
-from orgflow_ir.target import Lowering
+from orgflow_ir.targets import Lowering
 from orgflow_ir.testing import ContractError, check_lowerings
 
 PLUGIN = '''
-    from orgflow_ir.contracts import Artifact, Backend, Frontend
+    from orgflow_ir.targets.artifact import Artifact
+    from orgflow_ir.plugins.contracts import Backend, Frontend
     from orgflow_ir.diagnostics import Rule, Severity
-    from orgflow_ir.pass_manager import Pass, Stage
+    from orgflow_ir.pipeline import Pass, Stage
     from orgflow_ir.plugins import hookimpl
-    from orgflow_ir.target import Legal, TargetSpec
+    from orgflow_ir.targets import Legal, TargetSpec
 
 
     class Names(Backend):
@@ -118,8 +119,9 @@ HEAD = "from orgflow_ir.plugins import hookimpl\n"
 BACKEND = (
     HEAD
     + """
-from orgflow_ir.contracts import Artifact, Backend
-from orgflow_ir.target import Legal, TargetSpec
+from orgflow_ir.targets.artifact import Artifact
+from orgflow_ir.plugins.contracts import Backend
+from orgflow_ir.targets import Legal, TargetSpec
 
 class Names(Backend):
     name = "names"
@@ -136,7 +138,7 @@ def orgflow_backends():
 PASS = (
     HEAD
     + """
-from orgflow_ir.pass_manager import Pass, Stage
+from orgflow_ir.pipeline import Pass, Stage
 
 class Short(Pass):
     name = "acme-short"
@@ -154,7 +156,7 @@ def orgflow_passes():
 LOWERING = (
     HEAD
     + """
-from orgflow_ir.target import AddedLowering, Lowering
+from orgflow_ir.targets import AddedLowering, Lowering
 
 class Undo(Lowering):
     name = "undo"
@@ -347,9 +349,9 @@ def test_a_plugin_that_fails_at_work_is_named(tmp_path: Path, model: Path) -> No
 
 
 ADDED = """
-from orgflow_ir.edit import Editor
+from orgflow_ir.model.rewriter import Editor
 from orgflow_ir.plugins import hookimpl
-from orgflow_ir.target import AddedLowering, Lowering
+from orgflow_ir.targets import AddedLowering, Lowering
 
 class Ring(Lowering):
     name = "acme-ring"
@@ -459,7 +461,7 @@ def test_a_broken_plugin_is_reported_by_name() -> None:
 FRONTEND = (
     HEAD
     + """
-from orgflow_ir.contracts import Frontend
+from orgflow_ir.plugins.contracts import Frontend
 import sys
 
 class Acme(Frontend):

@@ -11,15 +11,15 @@ from typing import Any
 import pytest
 from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.runner import LocalRunner
-from orgflow.commands.driver import choose_backend, load, lower_model
+from orgflow.compiler import choose_backend, load, lower_model
 from orgflow.evaluation.pmo import COLUMNS, Compiled, PmoReport, evaluate
 from orgflow.evaluation.replay import judge
 
+from orgflow_ir.analysis.token_game.runs import enumerate_runs
+from orgflow_ir.analysis.token_game.semantics import Game, Policy
 from orgflow_ir.model import Model
-from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
-from orgflow_ir.runs import enumerate_runs
-from orgflow_ir.semantics import Game, Policy
 
 REFUSED = {
     "pmo-22": "an event-based gateway",

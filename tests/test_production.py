@@ -20,18 +20,18 @@ from orgflow.backends.n8n.backend import emit_workflows
 from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.runner import LocalRunner
 from orgflow.backends.n8n.target import N8N_TARGET
-from orgflow.commands.driver import load, lower_model
+from orgflow.compiler import load, lower_model
 from orgflow.evaluation.page import render_page
 from orgflow.evaluation.page_model import n8n_nodes
 from orgflow.evaluation.page_production import production_page, ways
 from orgflow.evaluation.production import ProductionReport, replay_executions
 from stored_executions import plain, production, stored
 
+from orgflow_ir.analysis.token_game.runs import enumerate_runs
 from orgflow_ir.model import Event, Flow, Gateway, Model, Process, Task
-from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
-from orgflow_ir.runs import enumerate_runs
-from orgflow_ir.target import legalise
+from orgflow_ir.targets import legalise
 
 Json = dict[str, Any]
 Invoke = Callable[..., Ran]

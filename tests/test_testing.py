@@ -8,14 +8,15 @@ from typing import Any, ClassVar
 
 import pytest
 
-from orgflow_ir.contracts import Artifact, Backend, Frontend
 from orgflow_ir.diagnostics import Rule, Severity
-from orgflow_ir.minimal import minimal_model
 from orgflow_ir.model import Model, Process
-from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.model.constructs import CONSTRUCTS, plain_constructs
+from orgflow_ir.model.source import SourceFile
+from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
-from orgflow_ir.source import SourceFile
-from orgflow_ir.target import Illegal, Legal, TargetSpec
+from orgflow_ir.plugins.contracts import Backend, Frontend
+from orgflow_ir.targets import Illegal, Legal, TargetSpec
+from orgflow_ir.targets.artifact import Artifact
 from orgflow_ir.testing import (
     ContractError,
     artifact_extension,
@@ -24,7 +25,7 @@ from orgflow_ir.testing import (
     check_frontend,
     minimal_models,
 )
-from orgflow_ir.walk import CONSTRUCTS, plain_constructs
+from orgflow_ir.testing.minimal import minimal_model
 
 
 class Bad(Rule):
@@ -54,7 +55,7 @@ class Words(Frontend):
     def parse(self, source: SourceFile, ctx: PassContext) -> Model | None:
         text = source.data.decode("utf-8", "replace")
         if not text.startswith("process "):
-            from orgflow_ir.source import SourceLocation
+            from orgflow_ir.model.source import SourceLocation
 
             loc = SourceLocation(file=source.path, line=1)
             ctx.emit(Bad, "the file does not start with `process`", loc=loc)
@@ -98,7 +99,7 @@ def test_there_is_a_minimal_model_for_every_construct() -> None:
 
 
 def test_minimal_models_are_well_formed(registry: Registry) -> None:
-    from orgflow.commands.driver import check_model
+    from orgflow.compiler import check_model
 
     for construct, model in minimal_models():
         ctx = PassContext(registry=registry)

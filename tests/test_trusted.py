@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from orgflow_ir.model import Flow, Model, Process, SubProcess, Task
-from orgflow_ir.source import SourceLocation
-from orgflow_ir.value import trusted
+from orgflow_ir.model.source import SourceLocation
+from orgflow_ir.model.value import trusted
 
 
 def test_equal_to_a_validated_value() -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from orgflow_ir.plugins import hookimpl
 
 if TYPE_CHECKING:
-    from orgflow_ir.contracts import Backend
+    from orgflow_ir.plugins.contracts import Backend
 
 
 @hookimpl

@@ -9,11 +9,12 @@ from orgflow.backends.asl.emit import emit_process
 from orgflow.backends.asl.format import dumps
 from orgflow.backends.asl.target import ASL_TARGET
 
-from orgflow_ir.contracts import Artifact, Backend, Runner
 from orgflow_ir.model import Model
-from orgflow_ir.naming import slug, title
-from orgflow_ir.pass_manager import PassContext
-from orgflow_ir.target import TargetSpec, executable_processes
+from orgflow_ir.model.element_names import slug, title
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.plugins.contracts import Backend, Runner
+from orgflow_ir.targets import TargetSpec, executable_processes
+from orgflow_ir.targets.artifact import Artifact
 
 MAX_FILE = 100
 """Longest file name in characters, without its suffix."""

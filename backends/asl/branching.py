@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from orgflow.backends.asl import choice
 from orgflow.backends.asl.choice import Place, Rule
-from orgflow.backends.asl.sketch import Sketch, branch_fields
+from orgflow.backends.asl.graph import Sketch, branch_fields
 
-from orgflow_ir.decisions import Branch, Decision
+from orgflow_ir.analysis.decisions import Branch, Decision
 
 
 def rule(sketch: Sketch, decision: Decision, branch: Branch) -> Rule:

@@ -11,7 +11,13 @@ from typing import Any, NamedTuple
 
 from orgflow.backends.asl.names import safe_path
 
-from orgflow_ir.conditions import Ast, ConditionError, compile_condition, evaluate, variables
+from orgflow_ir.analysis.expressions.conditions import (
+    Ast,
+    ConditionError,
+    compile_condition,
+    evaluate,
+    variables,
+)
 from orgflow_ir.model import Expression
 
 Rule = dict[str, Any]

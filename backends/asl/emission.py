@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from orgflow.backends.asl.format import Definition
-from orgflow.backends.asl.sketch import Sketch
+from orgflow.backends.asl.graph import Sketch
 
 
 @dataclass(eq=False, repr=False)

@@ -6,18 +6,18 @@ from typing import NamedTuple
 
 from orgflow.backends.asl import choice, gaps
 from orgflow.backends.asl.branching import rule
+from orgflow.backends.asl.element_states import Leaves
 from orgflow.backends.asl.emission import Emission
 from orgflow.backends.asl.forks import Forks
 from orgflow.backends.asl.format import Definition, State
-from orgflow.backends.asl.leaves import Leaves
+from orgflow.backends.asl.graph import ScopeSketch, loops, sketch
 from orgflow.backends.asl.names import FieldNames
 from orgflow.backends.asl.plan import END, START, Jump, Machine, Step
-from orgflow.backends.asl.sketch import ScopeSketch, loops, sketch
 
-from orgflow_ir.decisions import Decision
+from orgflow_ir.analysis.decisions import Decision
 from orgflow_ir.model import Event, Gateway, Model, Node, Process, SubProcess
-from orgflow_ir.naming import one_line, title
-from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.model.element_names import one_line, title
+from orgflow_ir.pipeline import PassContext
 
 NO_BRANCH = "NoBranchFits"
 """The error of an execution in which a gateway's variable has none of its values."""

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from orgflow.backends.asl import choice, gaps
 from orgflow.backends.asl.branching import rule
 from orgflow.backends.asl.format import Definition, State
+from orgflow.backends.asl.graph import ScopeSketch, branches_of, first_words, fork_place
 from orgflow.backends.asl.plan import Branch, Fork, Step
-from orgflow.backends.asl.sketch import ScopeSketch, branches_of, first_words, fork_place
 
-from orgflow_ir.decisions import Decision
+from orgflow_ir.analysis.decisions import Decision
 from orgflow_ir.model import Event, Gateway
 
 if TYPE_CHECKING:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from orgflow.backends.asl import rules
-from orgflow.backends.asl.sketch import Sketch
+from orgflow.backends.asl.graph import Sketch
 
-from orgflow_ir.decisions import Decision, spoken
+from orgflow_ir.analysis.decisions import Decision, spoken
 from orgflow_ir.model import Element, Gateway, Model, Task
-from orgflow_ir.naming import one_line
-from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.model.element_names import one_line
+from orgflow_ir.pipeline import PassContext
 
 _KEPT = 2000
 """Longest documentation text that a comment keeps."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orgflow_ir.naming import one_line, slug
+from orgflow_ir.model.element_names import one_line, slug
 
 MAX_NAME = 80
 """Longest state name in characters (Amazon States Language, "States")."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from orgflow_ir.decisions import spoken
-from orgflow_ir.graph import ControlFlow, reach
+from orgflow_ir.analysis.control_flow.graph import ControlFlow, reach
+from orgflow_ir.analysis.decisions import spoken
 from orgflow_ir.model import Event, Flow, Gateway
 
 JOINING = ("parallel", "inclusive")

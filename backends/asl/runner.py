@@ -7,20 +7,20 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from orgflow.backends.asl.backend import emit_machines
+from orgflow.backends.asl.element_states import CALLBACK
 from orgflow.backends.asl.emission import Emission
 from orgflow.backends.asl.engine import FUNCTION, Answer, MotoEngine, Played
 from orgflow.backends.asl.format import Definition, State, all_states
-from orgflow.backends.asl.leaves import CALLBACK
 from orgflow.backends.asl.schedule import Schedule, ends_early, order_of
 from orgflow.backends.asl.script import Script, make_script
 
-from orgflow_ir.contracts import NodeExecution, Runner, RunResult
+from orgflow_ir.analysis.stub_data import Unplayable
 from orgflow_ir.model import Model
-from orgflow_ir.pass_manager import PassContext
-from orgflow_ir.scripting import Unplayable
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.plugins.contracts import NodeExecution, Runner, RunResult
 
 if TYPE_CHECKING:
-    from orgflow_ir.runs import Run
+    from orgflow_ir.analysis.token_game.runs import Run
 
 MOST_SECONDS = 30.0
 """Wall time granted to one run."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from orgflow_ir.model import Event, Process, SubProcess
 
 if TYPE_CHECKING:
-    from orgflow_ir.runs import Run
+    from orgflow_ir.analysis.token_game.runs import Run
 
 PATIENCE = 0.5
 """Seconds after which a schedule that nobody follows is given up."""

@@ -6,16 +6,16 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from orgflow.backends.asl.engine import Answer
-from orgflow.backends.asl.sketch import ScopeSketch, branch_fields, loops
+from orgflow.backends.asl.graph import ScopeSketch, branch_fields, loops
 from orgflow.backends.asl.times import timer_seconds
 
+from orgflow_ir.analysis.stub_data import Unplayable, script
 from orgflow_ir.model import Event, SubProcess, Task
-from orgflow_ir.scripting import Unplayable, script
 
 if TYPE_CHECKING:
     from orgflow.backends.asl.emission import Emission
 
-    from orgflow_ir.runs import Run
+    from orgflow_ir.analysis.token_game.runs import Run
 
 
 @dataclass

@@ -23,9 +23,9 @@ from orgflow.backends.asl.plan import (
 )
 from orgflow.backends.asl.regions import JOINING, Group, Regions
 
-from orgflow_ir.graph import ControlFlow
+from orgflow_ir.analysis.control_flow.graph import ControlFlow
+from orgflow_ir.analysis.control_flow.regions import Lowered
 from orgflow_ir.model import Event, Flow, Gateway
-from orgflow_ir.regions import Lowered
 
 MAX_DEPTH = 60
 """Forks inside forks beyond which a scope is refused: JSON readers have limits of their own."""

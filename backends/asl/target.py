@@ -8,12 +8,12 @@ from orgflow.backends.asl.collections import collection_of
 from orgflow.backends.asl.structure import plan
 from orgflow.backends.asl.times import timer_seconds
 
-from orgflow_ir.graph import ControlFlow
-from orgflow_ir.lowerings import LOWERINGS, conditional_splits, mixed_gateways
+from orgflow_ir.analysis.control_flow.graph import ControlFlow
+from orgflow_ir.lowering.common import LOWERINGS, conditional_splits, mixed_gateways
 from orgflow_ir.model import Event, Gateway, Model, SubProcess, Task
-from orgflow_ir.pass_manager import PassContext
-from orgflow_ir.target import Illegal, Legal, LegalIf, TargetSpec
-from orgflow_ir.walk import ConstructUse
+from orgflow_ir.model.constructs import ConstructUse
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.targets import Illegal, Legal, LegalIf, TargetSpec
 
 
 def unstructured_parallel(model: Model, ctx: PassContext) -> Iterator[ConstructUse]:

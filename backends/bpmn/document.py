@@ -11,8 +11,8 @@ from orgflow.backends.bpmn.scope import process
 from orgflow.backends.bpmn.writer import Writer
 from orgflow.backends.bpmn.xml_text import Child, child, element
 
-from orgflow_ir.diagram import Diagram
 from orgflow_ir.model import CatalogEntry, Element, MessageFlow, Model, Pool
+from orgflow_ir.model.diagram import Diagram
 
 _CODES = {"error": "errorCode", "escalation": "escalationCode"}
 _ROOT = "definitions"

@@ -11,9 +11,9 @@ from orgflow.backends.bpmn.kept import Shell, filled, shell, writable
 from orgflow.backends.bpmn.writer import Writer
 from orgflow.backends.bpmn.xml_text import INDENT, Child, element, start_tag
 
-from orgflow_ir.diagram import Diagram, Edge, Shape
 from orgflow_ir.model import Gateway, Process
-from orgflow_ir.value import Extra, trusted
+from orgflow_ir.model.diagram import Diagram, Edge, Shape
+from orgflow_ir.model.value import Extra, trusted
 
 Box = tuple[float, float, float, float]
 _ID = re.compile(r"""\sid\s*=\s*(?:"([^"]*)"|'([^']*)')""")

@@ -7,8 +7,8 @@ from collections.abc import Collection, Mapping
 from functools import cache
 from typing import Literal
 
-from orgflow_ir.diagram import PLANE as PLANE
 from orgflow_ir.model import EventKind, GatewayKind, TaskType
+from orgflow_ir.model.diagram import PLANE as PLANE
 
 BPMN = "http://www.omg.org/spec/BPMN/20100524/MODEL"
 BPMNDI = "http://www.omg.org/spec/BPMN/20100524/DI"

@@ -21,7 +21,7 @@ from orgflow.backends.bpmn.format import (
 )
 from orgflow.backends.bpmn.xml_text import INDENT, Child, Names, element, start_tag
 
-from orgflow_ir.value import Extra
+from orgflow_ir.model.value import Extra
 
 _OPENING = re.compile(r"""<([^\s/>]+)((?:\s+xmlns(?::[^\s=]+)?\s*=\s*"[^"]*")*)""")
 _DECLARATION = re.compile(r"""\s+(xmlns(?::[^\s=]+)?)\s*=\s*"([^"]*)\"""")

@@ -27,7 +27,7 @@ from orgflow_ir.model import (
     SubProcess,
     Task,
 )
-from orgflow_ir.value import Extra
+from orgflow_ir.model.value import Extra
 
 _TASK_TAGS = {kind: tag for tag, kind in TASKS.items()}
 _EVENT_TAGS = {kind: tag for tag, kind in EVENTS.items()}

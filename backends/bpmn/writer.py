@@ -10,7 +10,7 @@ from orgflow.backends.bpmn.kept import Keeper, find, parse
 from orgflow.backends.bpmn.xml_text import Attributes, Child, Names, child, element
 
 from orgflow_ir.model import Element, EventDefinition, Expression, Flow, Model
-from orgflow_ir.value import Extra
+from orgflow_ir.model.value import Extra
 
 _Q_NAME = re.compile(r"([^\W\d][\w.\-]*:)?[^\W\d][\w.\-]*")
 _NC_NAME = re.compile(r"[^\W\d][\w.\-]*")

@@ -15,7 +15,7 @@ from orgflow.backends.bpmn.format import (
     rank,
 )
 
-from orgflow_ir.value import Extra
+from orgflow_ir.model.value import Extra
 
 INDENT = "  "
 Attributes = Sequence[tuple[str, str | None]]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from orgflow.backends.mermaid.rules import LargeChart
 
-from orgflow_ir.contracts import Artifact, Backend
 from orgflow_ir.model import Model
-from orgflow_ir.pass_manager import PassContext
-from orgflow_ir.source import SourceFile
-from orgflow_ir.target import Legal, TargetSpec
-from orgflow_ir.walk import CONSTRUCTS
+from orgflow_ir.model.constructs import CONSTRUCTS
+from orgflow_ir.model.source import SourceFile
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.plugins.contracts import Backend
+from orgflow_ir.targets import Legal, TargetSpec
+from orgflow_ir.targets.artifact import Artifact
 
 _TARGET = TargetSpec(
     executes=False,

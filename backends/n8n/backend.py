@@ -5,30 +5,31 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from orgflow.backends.n8n import rules
-from orgflow.backends.n8n.compare.rules import COMPARE_RULES
-from orgflow.backends.n8n.emit import Emission, emit_process
-from orgflow.backends.n8n.examine import EXAMINE_RULES
-from orgflow.backends.n8n.format import Workflow, dumps
-from orgflow.backends.n8n.parallel import report_parallel
-from orgflow.backends.n8n.server.deploy_rules import DEPLOY_RULES
+from orgflow.backends.n8n.diff.rules import COMPARE_RULES
+from orgflow.backends.n8n.emit.emitter import Emission, emit_process
+from orgflow.backends.n8n.emit.parallel import report_parallel
+from orgflow.backends.n8n.emit.workflow import build, model_hash
+from orgflow.backends.n8n.format.document import Workflow, dumps
+from orgflow.backends.n8n.format.versions import N8nVersion
+from orgflow.backends.n8n.format.workflow_check import check_workflow
+from orgflow.backends.n8n.lint import EXAMINE_RULES
+from orgflow.backends.n8n.server.deploy.rules import DEPLOY_RULES
 from orgflow.backends.n8n.target import N8N_TARGET
-from orgflow.backends.n8n.verify_rules import VERIFY_RULES
-from orgflow.backends.n8n.versions import N8nVersion
-from orgflow.backends.n8n.workflow import build, model_hash
-from orgflow.backends.n8n.workflow_check import check_workflow
+from orgflow.backends.n8n.verify.rules import VERIFY_RULES
 
-from orgflow_ir.contracts import Artifact, Backend, Runner
 from orgflow_ir.model import Model, Process
-from orgflow_ir.naming import slug
-from orgflow_ir.pass_manager import PassContext
-from orgflow_ir.source import SourceFile
-from orgflow_ir.target import TargetSpec, executable_processes
+from orgflow_ir.model.element_names import slug
+from orgflow_ir.model.source import SourceFile
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.plugins.contracts import Backend, Runner
+from orgflow_ir.targets import TargetSpec, executable_processes
+from orgflow_ir.targets.artifact import Artifact
 
 if TYPE_CHECKING:
-    from orgflow_ir.comparison import Comparison
+    from orgflow_ir.targets.comparison import Comparison
 
 if TYPE_CHECKING:
-    from orgflow_ir.verification import Verification
+    from orgflow_ir.targets.verification import Verification
 
 
 class N8nBackend(Backend):
@@ -61,7 +62,7 @@ class N8nBackend(Backend):
 
     def compare(self, old: SourceFile, new: SourceFile, ctx: PassContext) -> Comparison | None:
         """Behaviour on n8n's engine, then nodes; positions and ids are ignored. OF490."""
-        from orgflow.backends.n8n.compare.files import compare
+        from orgflow.backends.n8n.diff.files import compare
 
         return compare(old, new, ctx)
 
@@ -75,7 +76,7 @@ class N8nBackend(Backend):
 
     def examine(self, source: SourceFile, ctx: PassContext) -> None:
         """What n8n refuses, or takes and does otherwise than it looks: OF430 to OF469."""
-        from orgflow.backends.n8n.examine.examine import examine
+        from orgflow.backends.n8n.lint.lint import examine
 
         examine(source, ctx)
 

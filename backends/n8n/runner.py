@@ -6,19 +6,19 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from orgflow.backends.n8n.backend import emit_workflows
-from orgflow.backends.n8n.emit import Emission, emit_process
+from orgflow.backends.n8n.emit.emitter import Emission, emit_process
 from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.engine.runs import EngineRun, RunRequest
-from orgflow.backends.n8n.format import Workflow
-from orgflow.backends.n8n.script import script
+from orgflow.backends.n8n.format.document import Workflow
+from orgflow.backends.n8n.stub_data import script
 
-from orgflow_ir.contracts import NodeExecution, Runner, RunResult
+from orgflow_ir.analysis.stub_data import Unplayable
 from orgflow_ir.model import Model
-from orgflow_ir.pass_manager import PassContext
-from orgflow_ir.scripting import Unplayable
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.plugins.contracts import NodeExecution, Runner, RunResult
 
 if TYPE_CHECKING:
-    from orgflow_ir.runs import Run
+    from orgflow_ir.analysis.token_game.runs import Run
 
 
 NODES_PER_STEP = 10

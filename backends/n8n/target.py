@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from orgflow.backends.n8n.inclusive import inclusive_joins
-from orgflow.backends.n8n.versions import KNOWN_VERSIONS
+from orgflow.backends.n8n.emit.inclusive import inclusive_joins
+from orgflow.backends.n8n.format.versions import KNOWN_VERSIONS
 
-from orgflow_ir.graph import ControlFlow
-from orgflow_ir.lowerings import LOWERINGS, conditional_splits, mixed_gateways
+from orgflow_ir.analysis.control_flow.graph import ControlFlow
+from orgflow_ir.lowering.common import LOWERINGS, conditional_splits, mixed_gateways
 from orgflow_ir.model import Gateway, Model, Process
-from orgflow_ir.pass_manager import PassContext
-from orgflow_ir.target import Illegal, Legal, LegalIf, TargetSpec
-from orgflow_ir.walk import ConstructUse
+from orgflow_ir.model.constructs import ConstructUse
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.targets import Illegal, Legal, LegalIf, TargetSpec
 
 
 def unstructured_inclusive(model: Model, ctx: PassContext) -> Iterator[ConstructUse]:

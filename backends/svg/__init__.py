@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from orgflow_ir.contracts import Backend
 from orgflow_ir.plugins import hookimpl
+from orgflow_ir.plugins.contracts import Backend
 
 
 @hookimpl

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from orgflow.backends.svg.rules import UnknownHighlight
 
-from orgflow_ir.contracts import Artifact, Backend
 from orgflow_ir.model import Model
-from orgflow_ir.pass_manager import PassContext
-from orgflow_ir.source import SourceFile
-from orgflow_ir.target import Legal, TargetSpec
-from orgflow_ir.walk import CONSTRUCTS
+from orgflow_ir.model.constructs import CONSTRUCTS
+from orgflow_ir.model.source import SourceFile
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.plugins.contracts import Backend
+from orgflow_ir.targets import Legal, TargetSpec
+from orgflow_ir.targets.artifact import Artifact
 
 _TARGET = TargetSpec(
     executes=False,
@@ -43,7 +44,7 @@ class SvgBackend(Backend):
         """One file, named after the model's source."""
         from orgflow.backends.svg.render import element_ids, render, shown_ids
 
-        from orgflow_ir.drawing import drawn
+        from orgflow_ir.layout import drawn
 
         known = element_ids(model)
         drawing = drawn(model)

@@ -10,10 +10,10 @@ from orgflow.backends.svg.marks import circle
 from orgflow.backends.svg.nodes import rect
 from orgflow.backends.svg.words import centred, escaped
 
-from orgflow_ir.diagram import Diagram, Edge, Shape
-from orgflow_ir.drawing.labels import Space
-from orgflow_ir.drawing.text import width
+from orgflow_ir.layout.labels import Space
+from orgflow_ir.layout.text import width
 from orgflow_ir.model import Element, Model, SubProcess
+from orgflow_ir.model.diagram import Diagram, Edge, Shape
 
 SEVERITIES = ("info", "warning", "error")
 """From the least to the most severe."""

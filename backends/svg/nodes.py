@@ -16,7 +16,7 @@ from orgflow.backends.svg.marks import (
 )
 from orgflow.backends.svg.words import centred, lines_of, plain
 
-from orgflow_ir.drawing.text import LINE, wrap
+from orgflow_ir.layout.text import LINE, wrap
 from orgflow_ir.model import (
     Artifact,
     CallActivity,

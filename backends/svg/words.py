@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from orgflow.backends.svg.marks import num
 
-from orgflow_ir.drawing.text import LINE
+from orgflow_ir.layout.text import LINE
 
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 

@@ -11,7 +11,7 @@ from orgflow.frontends.bpmn.reading import NAMED, NOTHING, Reading
 from orgflow.frontends.bpmn.tree import XmlElement
 
 from orgflow_ir.model import Artifact, CorrelationKey, MessageFlow, Pool
-from orgflow_ir.value import Extra, trusted
+from orgflow_ir.model.value import Extra, trusted
 
 _MODELLED = frozenset((*ARTIFACTS, "participant", "messageFlow", "correlationKey"))
 _POOL_ATTRIBUTES = NAMED | {"processRef"}

@@ -12,7 +12,7 @@ from orgflow.frontends.bpmn.reading import NAMED, NOTHING, Reading
 from orgflow.frontends.bpmn.tree import XmlElement
 
 from orgflow_ir.model import Artifact, DataFlow, DataObject
-from orgflow_ir.value import trusted
+from orgflow_ir.model.value import trusted
 
 _DATA_ATTRIBUTES: dict[str, frozenset[str]] = {
     "dataObject": NAMED | {"itemSubjectRef", "isCollection"},

@@ -10,8 +10,8 @@ from orgflow.frontends.bpmn.reading import Reading
 from orgflow.frontends.bpmn.reading_rules import InvalidValue, UnknownReference
 from orgflow.frontends.bpmn.tree import XmlElement
 
-from orgflow_ir.diagram import Diagram, Edge, Shape
-from orgflow_ir.value import Extra, trusted
+from orgflow_ir.model.diagram import Diagram, Edge, Shape
+from orgflow_ir.model.value import Extra, trusted
 
 Box = tuple[float, float, float, float]
 _NUMBERS = ("x", "y", "width", "height")

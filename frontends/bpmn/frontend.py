@@ -5,12 +5,12 @@ from __future__ import annotations
 from orgflow.frontends.bpmn.input_rules import INPUT_RULES
 from orgflow.frontends.bpmn.reading_rules import READING_RULES
 
-from orgflow_ir.collector import paused_collector
-from orgflow_ir.contracts import Frontend
 from orgflow_ir.diagnostics import Fix
 from orgflow_ir.model import Model
-from orgflow_ir.pass_manager import PassContext
-from orgflow_ir.source import SourceFile
+from orgflow_ir.model.source import SourceFile
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.pipeline.collector import paused_collector
+from orgflow_ir.plugins.contracts import Frontend
 
 
 class BpmnFrontend(Frontend):

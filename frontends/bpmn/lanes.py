@@ -9,7 +9,7 @@ from orgflow.frontends.bpmn.reading_rules import UnknownReference
 from orgflow.frontends.bpmn.tree import XmlElement
 
 from orgflow_ir.model import Lane
-from orgflow_ir.value import Extra, trusted
+from orgflow_ir.model.value import Extra, trusted
 
 _ATTRIBUTES = NAMED | {"partitionElementRef"}
 _CHILDREN = frozenset(("flowNodeRef", "childLaneSet"))

@@ -6,8 +6,8 @@ from orgflow.frontends.bpmn.reading_rules import MissingId
 
 from orgflow_ir.diagnostics import Edit, Fix
 from orgflow_ir.model import Model
-from orgflow_ir.pass_manager import PassContext
-from orgflow_ir.value import trusted
+from orgflow_ir.model.value import trusted
+from orgflow_ir.pipeline import PassContext
 
 
 def offer_ids(model: Model, file: str, ctx: PassContext) -> None:

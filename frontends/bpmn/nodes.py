@@ -23,7 +23,7 @@ from orgflow_ir.model import (
     Expression,
     Loop,
 )
-from orgflow_ir.value import trusted
+from orgflow_ir.model.value import trusted
 
 LOOPS = ("standardLoopCharacteristics", "multiInstanceLoopCharacteristics")
 _FLOWS = frozenset(("incoming", "outgoing"))

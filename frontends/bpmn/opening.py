@@ -23,8 +23,8 @@ from orgflow.frontends.bpmn.tree import XmlDocument
 from orgflow.frontends.bpmn.xml_parser import Limits, XmlFault, parse_xml
 
 from orgflow_ir.diagnostics import Rule
-from orgflow_ir.pass_manager import PassContext
-from orgflow_ir.source import SourceFile, SourceLocation
+from orgflow_ir.model.source import SourceFile, SourceLocation
+from orgflow_ir.pipeline import PassContext
 
 _FAULTS: dict[str, tuple[type[Rule], str]] = {
     "syntax": (NotWellFormed, "correct the file there, or export it again"),
@@ -89,7 +89,7 @@ def _is_bpmn(document: XmlDocument, source: SourceFile, ctx: PassContext) -> boo
         if root.ns == BPMN and not any(c.ns == "" for c in root.children):
             return True
         wrong = ""
-    from orgflow.frontends.bpmn.coverage import TAGS
+    from orgflow.frontends.bpmn.schema_disposition import TAGS
 
     first = None
     for node in document.elements:

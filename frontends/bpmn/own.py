@@ -14,7 +14,7 @@ from orgflow.backends.bpmn.format import (
 from orgflow.frontends.bpmn.names import BPMN
 from orgflow.frontends.bpmn.tree import XmlDocument, XmlElement
 
-from orgflow_ir.value import Extra
+from orgflow_ir.model.value import Extra
 
 _POINTERS = ("Ref", "Refs", "incoming", "outgoing")
 

@@ -28,10 +28,10 @@ from orgflow.frontends.bpmn.reading_rules import (
 from orgflow.frontends.bpmn.scope import opaque, read_process
 from orgflow.frontends.bpmn.tree import XmlDocument, XmlElement
 
-from orgflow_ir.diagram import Diagram
 from orgflow_ir.model import Catalog, CatalogEntry, Model, Opaque, Process
-from orgflow_ir.pass_manager import PassContext
-from orgflow_ir.value import Extra, trusted
+from orgflow_ir.model.diagram import Diagram
+from orgflow_ir.model.value import Extra, trusted
+from orgflow_ir.pipeline import PassContext
 
 _CATALOG_ATTRIBUTES = {
     "message": NAMED | {"itemRef"},
@@ -132,7 +132,7 @@ class _Definitions:
             self._odd(node)
 
     def _odd(self, node: XmlElement) -> None:
-        from orgflow.frontends.bpmn.coverage import KNOWN_TAGS
+        from orgflow.frontends.bpmn.schema_disposition import KNOWN_TAGS
 
         r = self.r
         if node.local in KNOWN_TAGS:

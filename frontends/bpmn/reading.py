@@ -24,13 +24,13 @@ from orgflow.frontends.bpmn.tree import describe as describe
 
 from orgflow_ir.diagnostics import Related, Rule
 from orgflow_ir.model import Expression
-from orgflow_ir.pass_manager import PassContext
-from orgflow_ir.source import SourceLocation
-from orgflow_ir.value import Extra, trusted
+from orgflow_ir.model.source import SourceLocation
+from orgflow_ir.model.value import Extra, trusted
+from orgflow_ir.pipeline import PassContext
 
 NAMED = frozenset(("id", "name"))
 NOTHING: frozenset[str] = frozenset()
-SUPPRESS = "suppress"  # what people write: see orgflow_ir.suppression
+SUPPRESS = "suppress"  # what people write: see orgflow_ir.diagnostics.suppression
 _INTEGER = re.compile(r"[+-]?\d{1,18}")
 
 
@@ -246,7 +246,7 @@ class Reading:
             extra.append((f"@{{{ns}}}{local}", value))
             return
         extra.append((f"@{{{BPMN}}}{key}", value))
-        from orgflow.frontends.bpmn.coverage import attributes_of
+        from orgflow.frontends.bpmn.schema_disposition import attributes_of
 
         if key not in attributes_of(node.local):
             self.report(
@@ -257,7 +257,7 @@ class Reading:
             )
 
     def _check_place(self, parent: XmlElement, child: XmlElement) -> None:
-        from orgflow.frontends.bpmn.coverage import KNOWN_TAGS, children_of
+        from orgflow.frontends.bpmn.schema_disposition import KNOWN_TAGS, children_of
 
         if parent.local in _ANY_CONTENT or (
             child.ns == BPMN and child.local in children_of(parent.local)

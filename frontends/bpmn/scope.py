@@ -43,7 +43,7 @@ from orgflow_ir.model import (
     SubProcess,
     Task,
 )
-from orgflow_ir.value import trusted
+from orgflow_ir.model.value import trusted
 
 _OWN = frozenset(
     (
@@ -123,7 +123,7 @@ def _foreign(node: XmlElement) -> frozenset[str]:
     odd = {c.local for c in node.children if c.ns == BPMN} - _SUB_CHILDREN
     if not odd:
         return NOTHING
-    from orgflow.frontends.bpmn.coverage import KNOWN_TAGS, OPAQUE_NODES
+    from orgflow.frontends.bpmn.schema_disposition import KNOWN_TAGS, OPAQUE_NODES
 
     return frozenset((odd & OPAQUE_NODES) | (odd - KNOWN_TAGS))
 
@@ -260,7 +260,7 @@ def _read_unknown(r: Reading, draft: _Draft, child: XmlElement) -> None:
     """Kept data (read with the scope itself), or a flow node that no process can run."""
     if child.local in _SUB_CHILDREN:
         return
-    from orgflow.frontends.bpmn.coverage import KNOWN_TAGS, OPAQUE_NODES
+    from orgflow.frontends.bpmn.schema_disposition import KNOWN_TAGS, OPAQUE_NODES
 
     local = child.local
     if local in OPAQUE_NODES or local not in KNOWN_TAGS:

@@ -7,7 +7,7 @@ from xml.parsers import expat
 
 from orgflow.frontends.bpmn.tree import XML, Scope, XmlDocument, XmlElement
 
-from orgflow_ir.collector import paused_collector as paused_collector
+from orgflow_ir.pipeline.collector import paused_collector as paused_collector
 
 MAX_BYTES = 64 * 1024 * 1024
 MAX_DEPTH = 256

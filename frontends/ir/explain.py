@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 from orgflow.frontends.ir.rules import InvalidIr, InvalidIrJson
 
-from orgflow_ir.json_places import JsonDocument, JsonFault, json_path, parse_json
-from orgflow_ir.pass_manager import PassContext
-from orgflow_ir.source import SourceFile, SourceLocation
+from orgflow_ir.model.json_source_map import JsonDocument, JsonFault, json_path, parse_json
+from orgflow_ir.model.source import SourceFile, SourceLocation
+from orgflow_ir.pipeline import PassContext
 
 if TYPE_CHECKING:
     from pydantic import ValidationError

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from orgflow.frontends.ir.rules import IR_RULES, InvalidIr, RepeatedIrId
 
-from orgflow_ir.contracts import Frontend
-from orgflow_ir.json_places import MAX_BYTES
 from orgflow_ir.model import Element, Model
-from orgflow_ir.pass_manager import PassContext
-from orgflow_ir.source import SourceFile, SourceLocation
+from orgflow_ir.model.json_source_map import MAX_BYTES
+from orgflow_ir.model.source import SourceFile, SourceLocation
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.plugins.contracts import Frontend
 
 
 class IrFrontend(Frontend):

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from orgflow.backends.n8n.format import is_trigger
+from orgflow.backends.n8n.format.document import is_trigger
 
 from orgflow_ir.model import TaskType
 

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from orgflow.frontends.n8n.source import SourceNode
 from orgflow.frontends.n8n.wiring import Wiring
 
-from orgflow_ir.diagram import Shape
 from orgflow_ir.model import Event, Gateway
+from orgflow_ir.model.diagram import Shape
 
 NODE = 96.0
 """Side of a node on the canvas."""

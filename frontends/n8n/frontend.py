@@ -6,10 +6,10 @@ import re
 
 from orgflow.frontends.n8n.rules import N8N_RULES, InvalidWorkflowJson
 
-from orgflow_ir.contracts import Frontend
 from orgflow_ir.model import Model
-from orgflow_ir.pass_manager import PassContext
-from orgflow_ir.source import SourceFile, SourceLocation
+from orgflow_ir.model.source import SourceFile, SourceLocation
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.plugins.contracts import Frontend
 
 _KEY = re.compile(rb'"connections"\s*:')
 
@@ -38,7 +38,7 @@ class N8nFrontend(Frontend):
 
     def parse(self, source: SourceFile, ctx: PassContext) -> Model | None:
         """The model, or `None` if the file is not JSON or holds no workflow."""
-        from orgflow_ir.json_places import JsonFault, parse_json
+        from orgflow_ir.model.json_source_map import JsonFault, parse_json
 
         try:
             document = parse_json(source.path, source.data)

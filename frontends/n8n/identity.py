@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Mapping
 from typing import Any
 
-from orgflow.backends.n8n.format import OrgflowMap, read_map, tag_of, words_of
+from orgflow.backends.n8n.format.document import OrgflowMap, read_map, tag_of, words_of
 
 __all__ = ["Ids", "OrgflowMap", "identify", "read_map", "slug", "tag_of", "words_of"]
 

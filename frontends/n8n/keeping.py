@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from orgflow_ir.model import Binding
-from orgflow_ir.value import Extra
+from orgflow_ir.model.value import Extra
 
 N8N = "urn:orgflow:n8n"
 """Namespace of kept data: `{urn:orgflow:n8n}position` holds what the node has under `position`."""

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from orgflow.frontends.n8n.keeping import key, text
 
-from orgflow_ir.json_places import JsonNode, json_path
-from orgflow_ir.value import Extra
+from orgflow_ir.model.json_source_map import JsonNode, json_path
+from orgflow_ir.model.value import Extra
 
 Path = tuple[str | int, ...]
 WRAPPERS = ("workflow", "workflows", "workflowData", "data")

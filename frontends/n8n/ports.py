@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from orgflow.backends.n8n.format import outputs_of
+from orgflow.backends.n8n.format.document import outputs_of
 from orgflow.frontends.n8n.catalogue import BASE, LANGCHAIN, split_type
 from orgflow.frontends.n8n.conditions import condition_words, expression, operand, rule_words
 

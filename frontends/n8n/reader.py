@@ -20,8 +20,6 @@ from orgflow.frontends.n8n.rules import (
 from orgflow.frontends.n8n.source import Opener, SourceNode, SourceWorkflow, Wire, package_of
 from orgflow.frontends.n8n.wiring import Wiring
 
-from orgflow_ir.diagram import Diagram, Shape
-from orgflow_ir.json_places import JsonDocument
 from orgflow_ir.model import (
     Artifact,
     Catalog,
@@ -31,7 +29,9 @@ from orgflow_ir.model import (
     Model,
     Process,
 )
-from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.model.diagram import Diagram, Shape
+from orgflow_ir.model.json_source_map import JsonDocument
+from orgflow_ir.pipeline import PassContext
 
 _MODELLED = ("nodes", "connections", "name")
 

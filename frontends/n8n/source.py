@@ -19,9 +19,9 @@ from orgflow.frontends.n8n.rules import (
 )
 
 from orgflow_ir.diagnostics import Rule, Severity
-from orgflow_ir.json_places import JsonDocument, JsonNode, json_path
-from orgflow_ir.pass_manager import PassContext
-from orgflow_ir.source import SourceLocation
+from orgflow_ir.model.json_source_map import JsonDocument, JsonNode, json_path
+from orgflow_ir.model.source import SourceLocation
+from orgflow_ir.pipeline import PassContext
 
 _KINDS = {dict: "an object", list: "a list", str: "a text", bool: "true or false",
           int: "a number", float: "a number", type(None): "null"}  # fmt: skip

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from orgflow.frontends.pme.rules import PME_RULES, InvalidJson, NotPme
 
-from orgflow_ir.contracts import Frontend
 from orgflow_ir.model import Model
-from orgflow_ir.pass_manager import PassContext
-from orgflow_ir.source import SourceFile, SourceLocation
+from orgflow_ir.model.source import SourceFile, SourceLocation
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.plugins.contracts import Frontend
 
 LISTS = ("tasks", "events", "gateways", "pools", "sequenceFlows", "messageFlows")
 
@@ -30,7 +30,7 @@ class PmeFrontend(Frontend):
 
     def parse(self, source: SourceFile, ctx: PassContext) -> Model | None:
         """The model, or `None` if the file is not JSON or not PME."""
-        from orgflow_ir.json_places import JsonFault, parse_json
+        from orgflow_ir.model.json_source_map import JsonFault, parse_json
 
         try:
             document = parse_json(source.path, source.data)

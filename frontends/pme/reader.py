@@ -17,7 +17,6 @@ from orgflow.frontends.pme.rules import (
 )
 
 from orgflow_ir.diagnostics import Rule
-from orgflow_ir.json_places import JsonDocument, JsonNode, json_path
 from orgflow_ir.model import (
     Event,
     EventDefinition,
@@ -31,8 +30,9 @@ from orgflow_ir.model import (
     Process,
     Task,
 )
-from orgflow_ir.pass_manager import PassContext
-from orgflow_ir.value import Extra, trusted
+from orgflow_ir.model.json_source_map import JsonDocument, JsonNode, json_path
+from orgflow_ir.model.value import Extra, trusted
+from orgflow_ir.pipeline import PassContext
 
 PME = "urn:orgflow:pme"
 """Namespace of keys that are kept because PME does not have them."""

@@ -11,8 +11,8 @@ from orgflow.frontends.bpmn.frontend import BpmnFrontend
 
 from orgflow_ir.diagnostics import Edit, Fix, FixError, apply
 from orgflow_ir.model import Flow, Gateway, Model, Process, Task
-from orgflow_ir.pass_manager import PassContext
-from orgflow_ir.source import SourceFile
+from orgflow_ir.model.source import SourceFile
+from orgflow_ir.pipeline import PassContext
 
 FILE = """<?xml version="1.0" encoding="ENCODING"?>
 <!-- kept: <exclusiveGateway id="g"/> -->

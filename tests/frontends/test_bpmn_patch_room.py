@@ -11,10 +11,10 @@ import pytest
 from orgflow.frontends.bpmn.frontend import BpmnFrontend
 
 from orgflow_ir.diagnostics import Edit, Fix
-from orgflow_ir.diagram import Diagram
 from orgflow_ir.model import Flow, Gateway, Model, Scope
-from orgflow_ir.pass_manager import PassContext
-from orgflow_ir.source import SourceFile
+from orgflow_ir.model.diagram import Diagram
+from orgflow_ir.model.source import SourceFile
+from orgflow_ir.pipeline import PassContext
 
 HEAD = """<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL"
   xmlns:bpmndi="http://www.omg.org/spec/BPMN/20100524/DI" id="d" targetNamespace="x"

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 from bpmn_text import process
 from cli_cases import DEADLOCK
-from orgflow.backends.n8n.machine.behaviour import behaviour
-from orgflow.commands import driver
+from orgflow import compiler
+from orgflow.backends.n8n.engine_model.behaviour import behaviour
 
-from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.model.source import SourceFile
+from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
-from orgflow_ir.source import SourceFile
 
 DECISION = (
     '<startEvent id="s"/><exclusiveGateway id="g" name="OK?"/><task id="a" name="A"/>'
@@ -49,10 +49,10 @@ def compiled(content: str) -> tuple[Any, Any, dict[str, Any]]:
     registry = Registry(outside=False)
     ctx = PassContext(registry=registry)
     source = SourceFile("m.bpmn", process(content).encode())
-    model = driver.load(source, registry, ctx, from_="bpmn")
+    model = compiler.load(source, registry, ctx, from_="bpmn")
     assert model is not None
     backend = registry.backends["n8n"]
-    made = driver.compile_model(model, backend, ctx)
+    made = compiler.compile_model(model, backend, ctx)
     assert made is not None, [d.message for d in ctx.diagnostics]
     return backend, model, json.loads(made[0].text)
 
@@ -192,9 +192,9 @@ def test_a_join_behind_a_gateway_that_nothing_reaches_is_wired(kind: str) -> Non
     registry = Registry(outside=False)
     ctx = PassContext(registry=registry)
     source = SourceFile("m.bpmn", process(content).encode())
-    model = driver.load(source, registry, ctx, from_="bpmn")
+    model = compiler.load(source, registry, ctx, from_="bpmn")
     assert model is not None
-    made = driver.compile_model(model, registry.backends["n8n"], ctx, force=True)
+    made = compiler.compile_model(model, registry.backends["n8n"], ctx, force=True)
     assert made is not None, [d.message for d in ctx.diagnostics]
     wires = json.loads(made[0].text)["connections"]
     inputs = {
@@ -213,10 +213,10 @@ def test_a_task_that_leads_to_itself_twice_is_refused_at_once() -> None:
     registry = Registry(outside=False)
     ctx = PassContext(registry=registry)
     source = SourceFile("m.bpmn", process(content).encode())
-    model = driver.load(source, registry, ctx, from_="bpmn")
+    model = compiler.load(source, registry, ctx, from_="bpmn")
     assert model is not None
     begun = time.process_time()
-    assert driver.compile_model(model, registry.backends["asl"], ctx, force=True) is None
+    assert compiler.compile_model(model, registry.backends["asl"], ctx, force=True) is None
     assert time.process_time() - begun < 5
 
 
@@ -228,9 +228,9 @@ def test_an_event_gateway_without_events_is_refused_by_the_asl_target() -> None:
     registry = Registry(outside=False)
     ctx = PassContext(registry=registry)
     source = SourceFile("m.bpmn", process(content).encode())
-    model = driver.load(source, registry, ctx, from_="bpmn")
+    model = compiler.load(source, registry, ctx, from_="bpmn")
     assert model is not None
-    assert driver.compile_model(model, registry.backends["asl"], ctx, force=True) is None
+    assert compiler.compile_model(model, registry.backends["asl"], ctx, force=True) is None
     assert any("no event follows it" in d.message for d in ctx.diagnostics)
 
 
@@ -243,9 +243,9 @@ def test_a_cycle_that_nothing_enters_is_refused_by_the_asl_target() -> None:
         '<sequenceFlow id="g" sourceRef="t" targetRef="a"/>'
     )
     source = SourceFile("m.bpmn", process(content).encode())
-    model = driver.load(source, registry, ctx, from_="bpmn")
+    model = compiler.load(source, registry, ctx, from_="bpmn")
     assert model is not None
-    assert driver.compile_model(model, registry.backends["asl"], ctx, force=True) is None
+    assert compiler.compile_model(model, registry.backends["asl"], ctx, force=True) is None
     assert any("nothing in it ever begins" in d.message for d in ctx.diagnostics)
 
 
@@ -253,9 +253,9 @@ def test_a_deadlock_is_still_one() -> None:
     """The fix of what begins without a start must not hide what is wrong."""
     registry = Registry(outside=False)
     ctx = PassContext(registry=registry)
-    model = driver.load(SourceFile("m.bpmn", DEADLOCK.encode()), registry, ctx, from_="bpmn")
+    model = compiler.load(SourceFile("m.bpmn", DEADLOCK.encode()), registry, ctx, from_="bpmn")
     assert model is not None
-    assert driver.compile_model(model, registry.backends["n8n"], ctx) is None
+    assert compiler.compile_model(model, registry.backends["n8n"], ctx) is None
     assert any(d.code == "OF201" for d in ctx.diagnostics)
 
 
@@ -287,7 +287,7 @@ def test_kept_data_that_xml_cannot_have_survives_bpmn(extra: tuple[str, str]) ->
     (made,) = registry.backends["bpmn"].emit(model, PassContext(registry=registry))
     ctx = PassContext(registry=registry)
     source = SourceFile("m.bpmn", made.text.encode())
-    again = driver.load(source, registry, ctx, from_="bpmn")
+    again = compiler.load(source, registry, ctx, from_="bpmn")
     assert again is not None, made.text
     (process_,) = again.processes
     assert extra in process_.extra

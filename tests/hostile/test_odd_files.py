@@ -60,17 +60,17 @@ def test_odd_files_in_a_process_with_little_memory(name: str, tmp_path: Path) ->
 def test_a_file_that_is_too_large_for_any_reader(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from orgflow.commands import driver
+    from orgflow import compiler
 
-    from orgflow_ir import json_places
+    from orgflow_ir.model import json_source_map as json_places
 
     path = tmp_path / "m.ir.json"
     path.write_text(json.dumps({"id": "m", "processes": []}) + " " * 3_000_000)
     assert here(["check", path], tmp_path).code == 0
-    monkeypatch.setattr(driver, "MOST_BYTES", 2_000_000)
+    monkeypatch.setattr(compiler, "MOST_BYTES", 2_000_000)
     done = here(["check", path], tmp_path)
     assert (done.code, "OF002" in done.err) == (2, True)
-    monkeypatch.setattr(driver, "MOST_BYTES", 4_000_000)
+    monkeypatch.setattr(compiler, "MOST_BYTES", 4_000_000)
     monkeypatch.setattr("orgflow.frontends.ir.frontend.MAX_BYTES", 1_000_000)
     done = here(["check", path], tmp_path)
     assert (done.code, "OF041" in done.err) == (1, True)
@@ -81,6 +81,6 @@ def test_too_little_memory_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path
     def full(path: str) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("orgflow.commands.driver.read_source", full)
+    monkeypatch.setattr("orgflow.compiler.read_source", full)
     done = here(["check", "m.bpmn"], tmp_path)
     assert (done.code, done.err) == (2, "orgflowc: there is not enough memory for this\n")

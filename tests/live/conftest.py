@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from engine_fixture import missing
-from orgflow.backends.n8n.server.client import Client
+from orgflow.backends.n8n.server.client.client import Client
 from orgflow.backends.n8n.server.install import status
 from orgflow.backends.n8n.server.process import N8nServer, Owner
 

@@ -17,11 +17,11 @@ from cli_cases import orgflowc
 from deploy_faults import CREATE, PUBLISH, SCENARIOS, Site, assert_whole, chain, hook, ok
 from faulty_proxy import Fault
 from orgflow.backends.n8n.engine.runs import RunRequest
-from orgflow.backends.n8n.server.answers import ServerError
-from orgflow.backends.n8n.server.patience import Patience
+from orgflow.backends.n8n.server.client.backoff import Patience
+from orgflow.backends.n8n.server.client.errors import ServerError
+from orgflow.backends.n8n.server.client.workflows import WorkflowClient
+from orgflow.backends.n8n.server.executions.runner import ServerRunner
 from orgflow.backends.n8n.server.process import N8nServer, Owner
-from orgflow.backends.n8n.server.runner import ServerRunner
-from orgflow.backends.n8n.server.workflows import WorkflowClient
 
 Json = dict[str, Any]
 

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from cli_cases import orgflowc
 from engine_fixture import missing
-from orgflow.backends.n8n.server.client import Client
+from orgflow.backends.n8n.server.client.client import Client
 from orgflow.backends.n8n.server.process import N8nServer, Owner
 
 Json = dict[str, Any]

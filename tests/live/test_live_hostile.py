@@ -15,21 +15,21 @@ from typing import Any
 import pytest
 from hostile_texts import CANARY, expressions, pack_model, packs, stops, texts
 from orgflow.backends.n8n.engine.runs import RunRequest
-from orgflow.backends.n8n.format import short_type, to_api
-from orgflow.backends.n8n.server.client import FINISHED
-from orgflow.backends.n8n.server.deploying import Deployer
-from orgflow.backends.n8n.server.patience import Patience
-from orgflow.backends.n8n.server.plan import Wanted
-from orgflow.backends.n8n.server.runner import ServerRunner
-from orgflow.backends.n8n.server.stamp import unstamped
-from orgflow.backends.n8n.server.workflows import WorkflowClient
-from orgflow.commands.driver import lower_model
+from orgflow.backends.n8n.format.document import short_type, to_api
+from orgflow.backends.n8n.server.client.backoff import Patience
+from orgflow.backends.n8n.server.client.client import FINISHED
+from orgflow.backends.n8n.server.client.workflows import WorkflowClient
+from orgflow.backends.n8n.server.deploy.carry_out import Deployer
+from orgflow.backends.n8n.server.deploy.deployment_marker import unstamped
+from orgflow.backends.n8n.server.deploy.plan import Wanted
+from orgflow.backends.n8n.server.executions.runner import ServerRunner
+from orgflow.compiler import lower_model
 from orgflow.evaluation.replay import judge
 
-from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.analysis.token_game.runs import enumerate_runs
+from orgflow_ir.analysis.token_game.semantics import Game, Policy
+from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
-from orgflow_ir.runs import enumerate_runs
-from orgflow_ir.semantics import Game, Policy
 
 Json = dict[str, Any]
 RUNS = 2

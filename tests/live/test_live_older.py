@@ -21,9 +21,9 @@ from deploy_faults import (
 )
 from ended_commands import MOMENTS, Moment, ended_in_the_middle
 from engine_fixture import missing
+from orgflow.backends.n8n.server.client.workflows import WorkflowClient
 from orgflow.backends.n8n.server.install import OLDER_VERSION, status
 from orgflow.backends.n8n.server.process import N8nServer, Owner
-from orgflow.backends.n8n.server.workflows import WorkflowClient
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = sorted((ROOT / "examples").glob("*/model.bpmn"))

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 from html_pages import parsed
 from orgflow import cli
-from orgflow.backends.n8n.server.client import Client
-from orgflow.backends.n8n.server.workflows import WorkflowClient, webhooks
+from orgflow.backends.n8n.server.client.client import Client
+from orgflow.backends.n8n.server.client.workflows import WorkflowClient, webhooks
 from orgflow.backends.n8n.verify.reference import reference
-from orgflow.commands.driver import compile_model, load
+from orgflow.compiler import compile_model, load
 
-from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
 
 Json = dict[str, Any]

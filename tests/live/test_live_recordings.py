@@ -6,8 +6,8 @@ import random
 from typing import Any
 
 import pytest
-from orgflow.backends.n8n.server.client import Client
-from orgflow.backends.n8n.server.recording import Scenario, record
+from orgflow.backends.n8n.server.client.client import Client
+from orgflow.backends.n8n.server.executions.recording import Scenario, record
 from recorded_runs import recorded
 
 SEED = 3

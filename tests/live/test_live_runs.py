@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 from hostile_labels import HOSTILE, hostile_model
-from orgflow.backends.n8n.format import is_trigger, short_type
-from orgflow.backends.n8n.server.client import Client, RefusedError
-from orgflow.commands.driver import compile_model, load, lower_model
+from orgflow.backends.n8n.format.document import is_trigger, short_type
+from orgflow.backends.n8n.server.client.client import Client, RefusedError
+from orgflow.compiler import compile_model, load, lower_model
 from orgflow.evaluation.replay import replay_model
 from server_runner import ServerRunner
 
-from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from orgflow.passes.pipelines import CHECK
 from text_model import model
 
+from orgflow_ir.analysis.token_game.replay import replay
+from orgflow_ir.analysis.token_game.semantics import Game, Policy
 from orgflow_ir.diagnostics import Diagnostic
-from orgflow_ir.pass_manager import PassContext, PassManager
-from orgflow_ir.replay import replay
-from orgflow_ir.semantics import Game, Policy
+from orgflow_ir.pipeline import PassContext, PassManager
 
 
 def check(text: str, gateways: dict[str, str]) -> list[Diagnostic]:

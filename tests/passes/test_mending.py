@@ -7,16 +7,16 @@ from typing import NamedTuple
 
 import faulty_models as faulty
 import pytest
-from orgflow.passes.candidates import Candidates
 from orgflow.passes.flow_findings import analysis
 from orgflow.passes.pipelines import CHECK
+from orgflow.passes.repair_candidates import Candidates
 from text_model import model
 
+from orgflow_ir.analysis.token_game.replay import replay
+from orgflow_ir.analysis.token_game.semantics import Game, Policy
 from orgflow_ir.diagnostics import Diagnostic, Severity, apply
 from orgflow_ir.model import Model
-from orgflow_ir.pass_manager import PassContext, PassManager
-from orgflow_ir.replay import replay
-from orgflow_ir.semantics import Game, Policy
+from orgflow_ir.pipeline import PassContext, PassManager
 
 
 def check(of: Model) -> list[Diagnostic]:

@@ -11,7 +11,7 @@ from soundness_random import process
 
 from orgflow_ir.diagnostics import Diagnostic, apply
 from orgflow_ir.model import Model
-from orgflow_ir.pass_manager import PassContext, PassManager
+from orgflow_ir.pipeline import PassContext, PassManager
 
 LIMIT = 4_000
 FLOW = ("OF201", "OF202", "OF203", "OF204", "OF206")

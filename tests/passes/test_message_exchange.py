@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 from cli_cases import orgflowc
 from game_models import process
-from orgflow.commands import driver
+from orgflow import compiler
 from orgflow.passes.message_exchange import MessageExchange
 
-from orgflow_ir.exchange import exchange
+from orgflow_ir.analysis.collaboration_analysis import exchange
+from orgflow_ir.analysis.token_game.semantics import Game, Policy
 from orgflow_ir.model import MessageFlow, Model, Pool
-from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
-from orgflow_ir.semantics import Game, Policy
 
 
 def collaboration(*processes: object, messages: str) -> Model:
@@ -153,7 +153,7 @@ def test_published_verdicts(shared: Path) -> None:
         if not row["source"].startswith(("fbpmn", "asserted")):
             continue
         ctx = PassContext(registry=registry)
-        model = driver.load(str(folder / row["file"]), registry, ctx, from_="bpmn")
+        model = compiler.load(str(folder / row["file"]), registry, ctx, from_="bpmn")
         assert model is not None
         found = exchange(model, budget=6_000)
         for fault in found.faults:
@@ -175,7 +175,7 @@ def test_pmo(shared: Path) -> None:
     registry = Registry(outside=False)
     kinds = {}
     for path in sorted(folder.glob("*.bpmn")):
-        model = driver.load(str(path), registry, PassContext(registry=registry), from_="bpmn")
+        model = compiler.load(str(path), registry, PassContext(registry=registry), from_="bpmn")
         assert model is not None
         found = exchange(model)
         if found.verdict != "not applicable":

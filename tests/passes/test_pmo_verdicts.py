@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from orgflow.passes.pipelines import CHECK
 
-from orgflow_ir.pass_manager import PassContext, PassManager
+from orgflow_ir.model.source import SourceFile
+from orgflow_ir.pipeline import PassContext, PassManager
 from orgflow_ir.plugins import Registry
-from orgflow_ir.source import SourceFile
 
 PMO = Path(__file__).resolve().parents[3] / "shared" / "data" / "pmo"
 MODELS = [f"{n:02d}" for n in range(1, 56)]

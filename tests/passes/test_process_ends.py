@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from orgflow.commands import driver
+from orgflow import compiler
 
-from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.model.source import SourceFile
+from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
-from orgflow_ir.source import SourceFile
 
 UNDONE = """<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" targetNamespace="t">
 <process id="p" isExecutable="true">
@@ -24,9 +24,9 @@ BOUNDARY = (
 def never(registry: Registry, text: str) -> list[str]:
     ctx = PassContext(registry=registry)
     source = SourceFile("m.bpmn", text.encode())
-    model = driver.load(source, registry, ctx)
+    model = compiler.load(source, registry, ctx)
     assert model is not None
-    driver.check_model(model, ctx)
+    compiler.check_model(model, ctx)
     return [d.message for d in ctx.diagnostics if d.code == "OF111"]
 
 

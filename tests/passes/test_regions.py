@@ -7,9 +7,9 @@ import time
 
 import pytest
 
+from orgflow_ir.analysis.control_flow.regions import MatchedPair, reduce
+from orgflow_ir.analysis.soundness import analyse
 from orgflow_ir.model import Event, Flow, Gateway, Node, Process, Task
-from orgflow_ir.regions import MatchedPair, reduce
-from orgflow_ir.soundness import analyse
 
 
 def build(text: str, default: str = "") -> Process:
@@ -102,7 +102,7 @@ def test_tree_tells_branches_in_the_order_of_the_flows() -> None:
 def test_every_live_element_is_in_the_tree(seed: int) -> None:
     from random_processes import process as random_process
 
-    from orgflow_ir.soundness.wiring import live
+    from orgflow_ir.analysis.soundness.wiring import live
 
     process = random_process(seed)
     assert set(reduce(process).tree.elements()) == set(live(process))

@@ -16,6 +16,8 @@ from soundness_fuzzing import compare, plays, replays
 from soundness_oracle import Oracle
 from soundness_random import process as random_process
 
+from orgflow_ir.analysis.soundness import Analysis, Property, analyse
+from orgflow_ir.analysis.token_game.semantics import Game, Policy
 from orgflow_ir.diagnostics import Diagnostic
 from orgflow_ir.model import (
     CallActivity,
@@ -32,11 +34,9 @@ from orgflow_ir.model import (
     SubProcess,
     Task,
 )
-from orgflow_ir.pass_manager import PassContext, PassManager
+from orgflow_ir.model.source import SourceFile
+from orgflow_ir.pipeline import PassContext, PassManager
 from orgflow_ir.plugins import Registry
-from orgflow_ir.semantics import Game, Policy
-from orgflow_ir.soundness import Analysis, Property, analyse
-from orgflow_ir.source import SourceFile
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 

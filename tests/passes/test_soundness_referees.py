@@ -10,11 +10,11 @@ import pytest
 from soundness_models import DEEP, build
 from soundness_spiff import Seen, verdict
 
+from orgflow_ir.analysis.soundness import Property, analyse
 from orgflow_ir.model import Process
-from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.model.source import SourceFile
+from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
-from orgflow_ir.soundness import Property, analyse
-from orgflow_ir.source import SourceFile
 
 PMO = Path(__file__).resolve().parents[3] / "shared" / "data" / "pmo" / "bpmn"
 

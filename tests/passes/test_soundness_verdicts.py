@@ -16,9 +16,9 @@ import pytest
 from orgflow.passes.pipelines import CHECK
 
 from orgflow_ir.model import Model
-from orgflow_ir.pass_manager import PassContext, PassManager
+from orgflow_ir.model.source import SourceFile
+from orgflow_ir.pipeline import PassContext, PassManager
 from orgflow_ir.plugins import Registry
-from orgflow_ir.source import SourceFile
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "soundness"
 if not DATA.is_dir() and not os.environ.get("CI"):

@@ -27,10 +27,10 @@ from bpmn_engine_random import Draft, random_run
 from game_models import model, process, sub
 from node_tools import NodeChild, tool
 
+from orgflow_ir.analysis.token_game.replay import follow
+from orgflow_ir.analysis.token_game.runs import Run, enumerate_runs
+from orgflow_ir.analysis.token_game.semantics import Game, Policy
 from orgflow_ir.model import Model, Scope
-from orgflow_ir.replay import follow
-from orgflow_ir.runs import Run, enumerate_runs
-from orgflow_ir.semantics import Game, Policy
 
 # 17.3.0 is the newest of the elements that this engine takes: its gateways are what is refereed by.
 PACKAGES = {"bpmn-engine": "25.0.1", "bpmn-elements": "17.3.0"}

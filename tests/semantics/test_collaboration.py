@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from game_models import can, explore, play, process, sub, traces
 
-from orgflow_ir.game_state import Left
+from orgflow_ir.analysis.token_game.semantics import Game, Policy
+from orgflow_ir.analysis.token_game.state import Left
 from orgflow_ir.model import MessageFlow, Model, Pool
-from orgflow_ir.semantics import Game, Policy
 
 FLOWS = Policy(messages="flows", once=True)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from game_models import model, node, read_bpmn, shared, sub
 
+from orgflow_ir.analysis.token_game.replay import FollowResult, follow
+from orgflow_ir.analysis.token_game.runs import Run, enumerate_runs
+from orgflow_ir.analysis.token_game.semantics import Game, Policy
 from orgflow_ir.model import Event, Model, Task
-from orgflow_ir.replay import FollowResult, follow
-from orgflow_ir.runs import Run, enumerate_runs
-from orgflow_ir.semantics import Game, Policy
 
 
 def tasks_of(made: Model) -> set[str]:

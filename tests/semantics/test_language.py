@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 from n8n_language import Seen, difference, in_both
-from orgflow.commands.driver import load
+from orgflow.compiler import load
 from random_processes import process as random_process
 
-from orgflow_ir.language import compare_processes
+from orgflow_ir.analysis.model_changes import compare_models
+from orgflow_ir.analysis.token_game.trace_equivalence import compare_processes
 from orgflow_ir.model import Model, Process, Task
-from orgflow_ir.model_changes import compare_models
-from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
 
 MODELS = sorted((Path(__file__).resolve().parent.parent / "diagnostics").glob("*/*.bpmn"))

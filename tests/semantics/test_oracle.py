@@ -8,9 +8,9 @@ import pytest
 from game_random import random_process
 from oracle_token_game import Marking, reachable
 
-from orgflow_ir.game_state import State
+from orgflow_ir.analysis.token_game.semantics import Game
+from orgflow_ir.analysis.token_game.state import State
 from orgflow_ir.model import Gateway, Model, Process
-from orgflow_ir.semantics import Game
 
 
 def folded(process: Process, found: set[Marking]) -> set[Marking]:

@@ -6,8 +6,8 @@ import csv
 
 from game_models import read_bpmn, shared
 
+from orgflow_ir.analysis.token_game.semantics import Game, Policy
 from orgflow_ir.model import Model
-from orgflow_ir.semantics import Game, Policy
 
 LIMIT = 700
 """States looked at for each model."""

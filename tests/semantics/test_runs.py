@@ -11,12 +11,12 @@ import pytest
 from game_models import model, node, process, read_bpmn, shared, sub
 from game_random import random_process
 
+from orgflow_ir.analysis.token_game.replay import replay
+from orgflow_ir.analysis.token_game.run_json import run_to_dict, run_to_json
+from orgflow_ir.analysis.token_game.runs import coverage_report, enumerate_runs
+from orgflow_ir.analysis.token_game.semantics import Game, Policy
 from orgflow_ir.diagnostics import Step
 from orgflow_ir.model import Event, Model, Process
-from orgflow_ir.replay import replay
-from orgflow_ir.run_json import run_to_dict, run_to_json
-from orgflow_ir.runs import coverage_report, enumerate_runs
-from orgflow_ir.semantics import Game, Policy
 
 PMO = [f"{i:02}" for i in range(1, 56)]
 

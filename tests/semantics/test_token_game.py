@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from game_models import can, explore, model, node, play, sub, tell, traces
 
+from orgflow_ir.analysis.token_game.semantics import Game, NotEnabled, Policy
+from orgflow_ir.analysis.token_game.state import Left
 from orgflow_ir.diagnostics import Step
-from orgflow_ir.game_state import Left
 from orgflow_ir.model import Task
-from orgflow_ir.semantics import Game, NotEnabled, Policy
 
 
 def game_of(nodes: str, arcs: str, *more, policy: Policy | None = None, **kwargs) -> Game:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from game_models import can, explore, model, node, play, process, sub, traces
 
-from orgflow_ir.game_state import Left
+from orgflow_ir.analysis.token_game.semantics import Game, Policy
+from orgflow_ir.analysis.token_game.state import Left
 from orgflow_ir.model import Artifact, Loop, Model, Task
-from orgflow_ir.semantics import Game, Policy
 
 
 def game_of(nodes: str, arcs: str, *more, policy: Policy | None = None, **kwargs) -> Game:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from orgflow_ir.contracts import RunnerError
+from orgflow_ir.plugins.contracts import RunnerError
 
 MINIMUM_NODE = 20
 """The oldest Node major version that n8n's engine runs on in process."""

@@ -3,7 +3,7 @@
 from orgflow.backends.n8n.verify.reference import NotLegal, Reference, reference, references
 from orgflow.backends.n8n.verify.verify import MOST_STATES, verify_process
 
-from orgflow_ir.verification import Verdict, Verification
+from orgflow_ir.targets.verification import Verdict, Verification
 
 __all__ = [
     "MOST_STATES",

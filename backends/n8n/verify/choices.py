@@ -14,14 +14,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from orgflow.backends.n8n.branching import condition
-from orgflow.backends.n8n.format import TYPE_PREFIX
-from orgflow.backends.n8n.machine.merges import is_expression, mapping
+from orgflow.backends.n8n.emit.decisions import condition
+from orgflow.backends.n8n.engine_model.merges import is_expression, mapping
+from orgflow.backends.n8n.format.document import TYPE_PREFIX
 from orgflow.backends.n8n.verify.matching import Matching, Row
 from orgflow.backends.n8n.verify.reference import Reference
 
-from orgflow_ir.decisions import Decision
-from orgflow_ir.verification import Changed
+from orgflow_ir.analysis.decisions import Decision
+from orgflow_ir.targets.verification import Changed
 
 _REFERENCE = re.compile(r"\$\(\s*(?:'((?:[^'\\]|\\.)*)'|\"((?:[^\"\\]|\\.)*)\")\s*\)")
 _READ = re.compile(

@@ -9,9 +9,9 @@ from typing import Final, NamedTuple
 
 from orgflow.backends.n8n.verify.points import Differs, Point, Roles, TooMuch
 
+from orgflow_ir.analysis.token_game.semantics import Game, State
 from orgflow_ir.diagnostics import Step
-from orgflow_ir.semantics import Game, State
-from orgflow_ir.verification import SideBySide
+from orgflow_ir.targets.verification import SideBySide
 
 _ACTS: Final = ("start", "fire", "done")
 _MOST_SILENT = 10_000

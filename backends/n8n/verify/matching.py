@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from orgflow.backends.n8n.format import TYPE_PREFIX, OrgflowMap, read_map, tag_of
+from orgflow.backends.n8n.format.document import TYPE_PREFIX, OrgflowMap, read_map, tag_of
 from orgflow.backends.n8n.verify.reference import Reference
 
-from orgflow_ir.verification import How
+from orgflow_ir.targets.verification import How
 
 Row = Mapping[str, Any]
 

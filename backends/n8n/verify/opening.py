@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from orgflow.backends.n8n.compare.reading import Flow, flows_of
-from orgflow.backends.n8n.format import TYPE_PREFIX
-from orgflow.backends.n8n.names import title
+from orgflow.backends.n8n.diff.reading import Flow, flows_of
+from orgflow.backends.n8n.emit.names import title
+from orgflow.backends.n8n.format.document import TYPE_PREFIX
 from orgflow.backends.n8n.verify.reference import Reference
 
 from orgflow_ir.model import Model

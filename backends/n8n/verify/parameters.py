@@ -7,14 +7,14 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from orgflow.backends.n8n.examine import known
-from orgflow.backends.n8n.format import TYPE_PREFIX
-from orgflow.backends.n8n.machine.behaviour import behaviour
-from orgflow.backends.n8n.machine.merges import is_expression, mapping
+from orgflow.backends.n8n.engine_model.behaviour import behaviour
+from orgflow.backends.n8n.engine_model.merges import is_expression, mapping
+from orgflow.backends.n8n.format.document import TYPE_PREFIX
+from orgflow.backends.n8n.lint import known
 from orgflow.backends.n8n.verify.matching import Matching, Row
 from orgflow.backends.n8n.verify.reference import Reference
 
-from orgflow_ir.verification import Changed
+from orgflow_ir.targets.verification import Changed
 
 _DECIDING = ("if", "switch", "merge", "wait", "filter")
 _TIMES = ("resume", "amount", "unit", "dateTime", "limitWaitTime", "resumeAmount", "resumeUnit")

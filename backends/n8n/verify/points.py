@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from orgflow.backends.n8n.machine import Config, Machine
+from orgflow.backends.n8n.engine_model import Config, Machine
 from orgflow.backends.n8n.verify.choices import Reader
 
+from orgflow_ir.analysis.token_game.semantics import State
 from orgflow_ir.diagnostics import Step
-from orgflow_ir.semantics import State
-from orgflow_ir.verification import Difference, SideBySide
+from orgflow_ir.targets.verification import Difference, SideBySide
 
 OPEN: Final = ("?",)
 """A decision that is set and not read yet; no flow has this id."""

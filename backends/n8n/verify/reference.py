@@ -6,19 +6,19 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from orgflow.backends.n8n.backend import emit_sketches
-from orgflow.backends.n8n.branching import condition
-from orgflow.backends.n8n.emit import Emission
+from orgflow.backends.n8n.emit.decisions import condition
+from orgflow.backends.n8n.emit.emitter import Emission
+from orgflow.backends.n8n.emit.workflow import build, model_hash
+from orgflow.backends.n8n.format.versions import N8nVersion
 from orgflow.backends.n8n.target import N8N_TARGET
-from orgflow.backends.n8n.versions import N8nVersion
-from orgflow.backends.n8n.workflow import build, model_hash
 
-from orgflow_ir.conditions import ConditionError
-from orgflow_ir.decisions import Decision
+from orgflow_ir.analysis.decisions import Decision
+from orgflow_ir.analysis.expressions.conditions import ConditionError
+from orgflow_ir.analysis.stub_data import decided_by
 from orgflow_ir.diagnostics import Diagnostic
 from orgflow_ir.model import Event, Gateway, Model, Process
-from orgflow_ir.pass_manager import PassContext
-from orgflow_ir.scripting import decided_by
-from orgflow_ir.target import legalise
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.targets import legalise
 
 __all__ = ["ConditionError", "NotLegal", "Reference", "condition", "reference", "references"]
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from orgflow.backends.n8n import verify_rules as rules
-from orgflow.backends.n8n.compare.reading import Flow, flows_of
+from orgflow.backends.n8n.diff.reading import Flow, flows_of
+from orgflow.backends.n8n.verify import rules
 from orgflow.backends.n8n.verify.opening import paired
 from orgflow.backends.n8n.verify.reference import NotLegal, references
 from orgflow.backends.n8n.verify.verify import SETTINGS, verify_process
 
-from orgflow_ir.json_places import JsonFault, parse_json
 from orgflow_ir.model import Model, Process
-from orgflow_ir.pass_manager import PassContext
-from orgflow_ir.source import SourceFile, SourceLocation
-from orgflow_ir.target import IllegalConstruct
-from orgflow_ir.verification import Difference, Verdict, Verification
+from orgflow_ir.model.json_source_map import JsonFault, parse_json
+from orgflow_ir.model.source import SourceFile, SourceLocation
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.targets import IllegalConstruct
+from orgflow_ir.targets.verification import Difference, Verdict, Verification
 
 
 def verify_file(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from orgflow.backends.n8n.format import TYPE_PREFIX
-from orgflow.backends.n8n.machine import Machine
+from orgflow.backends.n8n.engine_model import Machine
+from orgflow.backends.n8n.format.document import TYPE_PREFIX
 from orgflow.backends.n8n.verify.choices import readers
 from orgflow.backends.n8n.verify.marking import Marking
 from orgflow.backends.n8n.verify.matching import is_trigger, match, workflow_map
@@ -16,11 +16,11 @@ from orgflow.backends.n8n.verify.points import OPEN, Point, Roles, TooMuch
 from orgflow.backends.n8n.verify.reference import Reference, reference
 from orgflow.backends.n8n.verify.walk import Walk
 
+from orgflow_ir.analysis.token_game.semantics import Game, Policy, State
 from orgflow_ir.diagnostics import Step
 from orgflow_ir.model import Event, Gateway, Model, Node, Process
-from orgflow_ir.pass_manager import PassContext
-from orgflow_ir.semantics import Game, Policy, State
-from orgflow_ir.verification import Changed, Difference, Matched, Verdict, Verification
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.targets.verification import Changed, Difference, Matched, Verdict, Verification
 
 MOST_STATES = 50_000
 """Pairs of configuration and marking looked at, over all starts of a process."""

@@ -15,9 +15,9 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from orgflow.backends.n8n.machine import Config, Machine, Phase, Place
-from orgflow.backends.n8n.machine.flow import Node
-from orgflow.backends.n8n.machine.outcome import RUNS, Emits, Opens, Outcome, Resumes
+from orgflow.backends.n8n.engine_model import Config, Machine, Phase, Place
+from orgflow.backends.n8n.engine_model.flow import Node
+from orgflow.backends.n8n.engine_model.outcome import RUNS, Emits, Opens, Outcome, Resumes
 from orgflow.backends.n8n.verify.choices import Reader
 from orgflow.backends.n8n.verify.endless import Onward, circle, pumped
 from orgflow.backends.n8n.verify.marking import Marking, listed
@@ -34,9 +34,9 @@ from orgflow.backends.n8n.verify.points import (
     told,
 )
 
+from orgflow_ir.analysis.token_game.semantics import State
 from orgflow_ir.diagnostics import Step
-from orgflow_ir.semantics import State
-from orgflow_ir.verification import Difference, SideBySide
+from orgflow_ir.targets.verification import Difference, SideBySide
 
 _MOST_ITEMS_PER_NODE = 4
 

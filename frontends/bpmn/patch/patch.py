@@ -12,7 +12,7 @@ from orgflow.frontends.bpmn.xml_parser import Limits, XmlFault, parse_xml
 
 from orgflow_ir.diagnostics import Edit, Fix, FixError
 from orgflow_ir.model import Event, EventDefinition, Flow, Gateway, Model, Node, Scope
-from orgflow_ir.source import SourceFile
+from orgflow_ir.model.source import SourceFile
 
 _GATEWAYS = {
     "exclusive": "exclusiveGateway",

@@ -20,7 +20,7 @@ from orgflow.backends.asl.names import FieldNames, StateNames, error_name
 from orgflow.backends.asl.structure import MAX_DEPTH
 from orgflow.backends.asl.times import seconds, timestamp
 
-from orgflow_ir.conditions import ConditionError, evaluate, parse, variables
+from orgflow_ir.analysis.expressions.conditions import ConditionError, evaluate, parse, variables
 from orgflow_ir.diagnostics import Severity
 from orgflow_ir.model import Event, Expression, Flow, Loop, Model, Process
 from orgflow_ir.plugins import Registry

@@ -8,11 +8,11 @@ import pytest
 from asl_models import end, model, on, start, task, timer
 from asl_play import Compiled, Validator, validator
 from orgflow.backends.asl.format import all_states
-from orgflow.commands.driver import compile_model
+from orgflow.compiler import compile_model
 
 from orgflow_ir.diagnostics import Severity
 from orgflow_ir.model import Artifact, Binding, Event, Loop, Model
-from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
 
 

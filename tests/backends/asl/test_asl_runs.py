@@ -13,16 +13,16 @@ from asl_play import Compiled, Validator, moto_runner, validator
 from model_gen import implicit, random_model
 from orgflow.backends.asl.format import all_states
 from orgflow.backends.asl.runner import MotoRunner
-from orgflow.commands.driver import load
+from orgflow.compiler import load
 from random_processes import process as random_process
 
-from orgflow_ir.contracts import RunnerError
+from orgflow_ir.analysis.control_flow.graph import ControlFlow
+from orgflow_ir.analysis.control_flow.regions import Lowered
 from orgflow_ir.diagnostics import Severity
-from orgflow_ir.graph import ControlFlow
 from orgflow_ir.model import Model
-from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
-from orgflow_ir.regions import Lowered
+from orgflow_ir.plugins.contracts import RunnerError
 
 PMO_REFUSED = {
     "04": "parallel.unstructured",

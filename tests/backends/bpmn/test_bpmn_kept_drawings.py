@@ -10,11 +10,10 @@ from pathlib import Path
 import pytest
 from bpmn_trips import read, read_file, schema_errors, written
 
-from orgflow_ir.diagram import PLANE, Diagram, Edge, Shape
-from orgflow_ir.drawing import drawn
-from orgflow_ir.drawing.connect import connected
-from orgflow_ir.drawing.labels import meets
-from orgflow_ir.drawing.planes import plane_of, stacked
+from orgflow_ir.layout import drawn
+from orgflow_ir.layout.connect import connected
+from orgflow_ir.layout.labels import meets
+from orgflow_ir.layout.planes import plane_of, stacked
 from orgflow_ir.model import (
     Artifact,
     DataFlow,
@@ -28,6 +27,7 @@ from orgflow_ir.model import (
     SubProcess,
     Task,
 )
+from orgflow_ir.model.diagram import PLANE, Diagram, Edge, Shape
 
 BPMN = 'xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL"'
 BAD = f"""<definitions {BPMN} targetNamespace="u"><process id="p"><task id="1 a"/>

@@ -12,11 +12,9 @@ from bpmn_trips import read_file
 from hostile_labels import hostile_model
 from model_gen import Builder
 
-from orgflow_ir.diagram import Diagram, Edge, Shape
-from orgflow_ir.drawing import drawn
-from orgflow_ir.drawing.metrics import measure
-from orgflow_ir.drawing.text import width, wrap
-from orgflow_ir.minimal import minimal_models
+from orgflow_ir.layout import drawn
+from orgflow_ir.layout.metrics import measure
+from orgflow_ir.layout.text import width, wrap
 from orgflow_ir.model import (
     Artifact,
     DataFlow,
@@ -32,6 +30,8 @@ from orgflow_ir.model import (
     SubProcess,
     Task,
 )
+from orgflow_ir.model.diagram import Diagram, Edge, Shape
+from orgflow_ir.testing.minimal import minimal_models
 
 MUST_BE_NONE = ("node_overlaps", "label_overlaps", "missing", "slanted")
 Box = tuple[float, float, float, float]

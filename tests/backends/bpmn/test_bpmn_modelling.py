@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 from bpmn_trips import read_file
 
-from orgflow_ir.diagram import Diagram
-from orgflow_ir.drawing import drawn
-from orgflow_ir.drawing.metrics import measure
-from orgflow_ir.drawing.text import wrap
+from orgflow_ir.layout import drawn
+from orgflow_ir.layout.metrics import measure
+from orgflow_ir.layout.text import wrap
 from orgflow_ir.model import (
     Event,
     EventDefinition,
@@ -26,6 +25,7 @@ from orgflow_ir.model import (
     SubProcess,
     Task,
 )
+from orgflow_ir.model.diagram import Diagram
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 Box = tuple[float, float, float, float]

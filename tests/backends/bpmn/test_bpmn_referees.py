@@ -13,11 +13,11 @@ from bpmn_trips import read_file, written
 from node_tools import NodeChild, tool
 from spiff_runs import execute, plain, scripted
 
-from orgflow_ir.minimal import minimal_models
+from orgflow_ir.analysis.token_game.replay import follow
+from orgflow_ir.analysis.token_game.runs import enumerate_runs
+from orgflow_ir.analysis.token_game.semantics import Game
 from orgflow_ir.model import Task
-from orgflow_ir.replay import follow
-from orgflow_ir.runs import enumerate_runs
-from orgflow_ir.semantics import Game
+from orgflow_ir.testing.minimal import minimal_models
 
 SCRIPT = Path(__file__).with_name("bpmn_referee.cjs")
 PACKAGES = {"bpmnlint": "11.6.0", "bpmn-moddle": "9.0.4"}

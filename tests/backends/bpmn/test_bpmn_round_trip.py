@@ -10,8 +10,8 @@ from bpmn_trips import differences, read, read_file, schema_errors, written
 from model_gen import Builder
 from orgflow.backends.bpmn.document import document
 
-from orgflow_ir.minimal import minimal_models
 from orgflow_ir.model import Event, Flow, Model, Process
+from orgflow_ir.testing.minimal import minimal_models
 
 FOLDERS = {
     "miwg-reference": 21, "camunda7-executable": 160, "soundness/fbpmn": 73, "soundness/probe": 16,

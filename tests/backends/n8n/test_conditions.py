@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import pytest
-from orgflow.backends.n8n.javascript import js_string, to_js
+from orgflow.backends.n8n.emit.javascript import js_string, to_js
 
-from orgflow_ir.conditions import ConditionError, compile_condition, evaluate, parse, variables
+from orgflow_ir.analysis.expressions.conditions import (
+    ConditionError,
+    compile_condition,
+    evaluate,
+    parse,
+    variables,
+)
+from orgflow_ir.analysis.stub_data import Unplayable, solve
 from orgflow_ir.model import Expression
-from orgflow_ir.scripting import Unplayable, solve
 
 
 def js(text: str) -> str:

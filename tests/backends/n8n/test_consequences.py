@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 from cli_cases import orgflowc
+from orgflow import compiler
 from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.runner import LocalRunner
 from orgflow.backends.n8n.target import N8N_TARGET
-from orgflow.commands import driver
 
+from orgflow_ir.analysis.token_game.runs import Run, enumerate_runs
 from orgflow_ir.model import Model
-from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
-from orgflow_ir.runs import Run, enumerate_runs
 
 CASES = Path(__file__).resolve().parents[2] / "diagnostics"
 
@@ -25,9 +25,9 @@ def ran(code: str, engine: LocalEngine) -> list[tuple[Run, str, Counter[str]]]:
     (folder,) = CASES.glob(f"{code}-*")
     registry = Registry(outside=False)
     ctx = PassContext(registry=registry)
-    model = driver.load(str(folder / "bad.bpmn"), registry, ctx, from_="bpmn")
+    model = compiler.load(str(folder / "bad.bpmn"), registry, ctx, from_="bpmn")
     assert model is not None
-    legal: Model | None = driver.lower_model(model, registry.backends["n8n"], ctx, force=True)
+    legal: Model | None = compiler.lower_model(model, registry.backends["n8n"], ctx, force=True)
     assert legal is not None, [d.message for d in ctx.diagnostics]
     runner = LocalRunner(engine)
     process = legal.processes[0]

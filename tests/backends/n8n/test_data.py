@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 from orgflow.backends.n8n.backend import emit_workflows
-from orgflow.backends.n8n.emit import emit_process
+from orgflow.backends.n8n.emit.emitter import emit_process
 from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.target import N8N_TARGET
 from text_model import model
 
 from orgflow_ir.model import Event, Model
-from orgflow_ir.pass_manager import PassContext
-from orgflow_ir.target import legalise
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.targets import legalise
 
 OTHER = {"visits": [], "mode": "replace"}
 """A stub that drops whatever the item carried."""

@@ -12,10 +12,16 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import orgflow.backends.n8n.schema_check as module_under_test
+import orgflow.backends.n8n.format.schema_check as module_under_test
 import pytest
-from orgflow.backends.n8n.format import inputs_of, is_trigger, node_type, outputs_of
-from orgflow.backends.n8n.versions import NODE_TYPES, V1_123, V2_41, N8nVersion, type_versions
+from orgflow.backends.n8n.format.document import inputs_of, is_trigger, node_type, outputs_of
+from orgflow.backends.n8n.format.versions import (
+    NODE_TYPES,
+    V1_123,
+    V2_41,
+    N8nVersion,
+    type_versions,
+)
 
 SCHEMAS = Path(str(module_under_test.__file__)).parent / "schema"
 SAMPLES: dict[str, Any] = json.loads(

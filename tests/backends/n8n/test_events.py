@@ -6,18 +6,18 @@ import itertools
 from typing import Any
 
 import pytest
-from orgflow.backends.n8n import parameters as p
 from orgflow.backends.n8n.backend import emit_workflows
 from orgflow.backends.n8n.engine.local import LocalEngine
-from orgflow.backends.n8n.format import Workflow
+from orgflow.backends.n8n.format.document import Workflow
+from orgflow.backends.n8n.node_types import parameters as p
 from orgflow.backends.n8n.runner import LocalRunner
 from orgflow.backends.n8n.target import N8N_TARGET
 from orgflow.evaluation.replay import replay_model
 
 from orgflow_ir.diagnostics import Diagnostic
 from orgflow_ir.model import Event, Flow, Gateway, Model, Process, Task
-from orgflow_ir.pass_manager import PassContext
-from orgflow_ir.target import legalise
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.targets import legalise
 
 
 def event(id: str, position: str, kind: str | None = None, **more: Any) -> Event:

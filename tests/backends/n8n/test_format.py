@@ -7,7 +7,7 @@ import uuid
 from typing import Any
 
 import pytest
-from orgflow.backends.n8n.format import (
+from orgflow.backends.n8n.format.document import (
     Workflow,
     api_keys,
     dumps,
@@ -19,8 +19,8 @@ from orgflow.backends.n8n.format import (
     short_type,
     to_api,
 )
-from orgflow.backends.n8n.schema_check import check_schema
-from orgflow.backends.n8n.versions import (
+from orgflow.backends.n8n.format.schema_check import check_schema
+from orgflow.backends.n8n.format.versions import (
     DEFAULT_VERSION,
     KNOWN_VERSIONS,
     NODE_TYPES,

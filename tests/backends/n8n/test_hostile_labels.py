@@ -11,8 +11,8 @@ from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.runner import LocalRunner
 from orgflow.evaluation.replay import replay_model
 
-from orgflow_ir.pass_manager import PassContext
-from orgflow_ir.runs import enumerate_runs
+from orgflow_ir.analysis.token_game.runs import enumerate_runs
+from orgflow_ir.pipeline import PassContext
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=lambda t: ascii(t)[:30])

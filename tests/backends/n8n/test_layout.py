@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from model_gen import random_model
 from orgflow.backends.n8n.backend import emit_workflows
-from orgflow.backends.n8n.layout import banded, grid
+from orgflow.backends.n8n.emit.layout import banded, grid
 
-from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.pipeline import PassContext
 
 
 def test_a_chain_is_a_row() -> None:

@@ -11,12 +11,12 @@ from orgflow.backends.n8n.runner import LocalRunner
 from orgflow.backends.n8n.target import N8N_TARGET
 from orgflow.evaluation.replay import replay_model
 
-from orgflow_ir.lowerings import LOWERINGS, mixed_gateways
+from orgflow_ir.analysis.token_game.runs import enumerate_runs
+from orgflow_ir.lowering.common import LOWERINGS, mixed_gateways
 from orgflow_ir.model import Event, Expression, Flow, Gateway, Model, Process, Task
-from orgflow_ir.pass_manager import PassContext
-from orgflow_ir.runs import enumerate_runs
-from orgflow_ir.target import constructs, coverage, illegal_uses, legalise
-from orgflow_ir.walk import CONSTRUCTS
+from orgflow_ir.model.constructs import CONSTRUCTS
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.targets import constructs, coverage, illegal_uses, legalise
 
 SEED = 3014
 KINDS = ("task", "xor", "and", "or", "loop")

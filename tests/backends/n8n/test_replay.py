@@ -14,11 +14,11 @@ from orgflow.backends.n8n.runner import LocalRunner
 from orgflow.backends.n8n.target import N8N_TARGET
 from orgflow.evaluation.replay import judge, replay_model
 
+from orgflow_ir.analysis.token_game.runs import enumerate_runs
+from orgflow_ir.analysis.token_game.semantics import Game, Policy
 from orgflow_ir.model import Event, Flow, Gateway, Model, Process, Task
-from orgflow_ir.pass_manager import PassContext
-from orgflow_ir.runs import enumerate_runs
-from orgflow_ir.semantics import Game, Policy
-from orgflow_ir.target import legalise
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.targets import legalise
 
 pytestmark = pytest.mark.timeout(300)
 

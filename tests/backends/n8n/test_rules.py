@@ -7,15 +7,15 @@ from collections.abc import Iterable, Iterator, Mapping
 import pytest
 from orgflow.backends.n8n import backend as backend_module
 from orgflow.backends.n8n.backend import N8nBackend
+from orgflow.backends.n8n.format.workflow_check import Problem
 from orgflow.backends.n8n.rules import N8N_RULES, FaultyWorkflow
 from orgflow.backends.n8n.target import N8N_TARGET
-from orgflow.backends.n8n.workflow_check import Problem
 from text_model import model
 
 from orgflow_ir.diagnostics import Diagnostic, Severity
 from orgflow_ir.model import Event, Model
-from orgflow_ir.pass_manager import PassContext
-from orgflow_ir.target import Illegal, Lowering, TargetSpec, legalise
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.targets import Illegal, Lowering, TargetSpec, legalise
 
 LINE = "start -> a\na -> {}\n{} -> end"
 CHOICE = "start -> a\na -> g\ng -> b: Yes\ng -> end: {}\nb -> end"

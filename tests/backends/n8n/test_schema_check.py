@@ -11,11 +11,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import orgflow.backends.n8n.schema_check as module_under_test
+import orgflow.backends.n8n.format.schema_check as module_under_test
 import pytest
 from jsonschema import Draft202012Validator
-from orgflow.backends.n8n.format import node_type
-from orgflow.backends.n8n.schema_check import (
+from orgflow.backends.n8n.format.document import node_type
+from orgflow.backends.n8n.format.schema_check import (
     Problem,
     SchemaError,
     check_schema,
@@ -23,7 +23,7 @@ from orgflow.backends.n8n.schema_check import (
     load_schema,
     pointer,
 )
-from orgflow.backends.n8n.versions import KNOWN_VERSIONS, NODE_TYPES, type_versions
+from orgflow.backends.n8n.format.versions import KNOWN_VERSIONS, NODE_TYPES, type_versions
 from referencing import Registry, Resource
 
 SCHEMAS = Path(str(module_under_test.__file__)).parent / "schema"

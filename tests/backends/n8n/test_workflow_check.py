@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from orgflow.backends.n8n.expression_check import read_code, read_parameter
-from orgflow.backends.n8n.format import node_type, outputs_of, to_api
-from orgflow.backends.n8n.versions import V1_123, N8nVersion, type_version
-from orgflow.backends.n8n.workflow_check import KINDS, check_workflow
+from orgflow.backends.n8n.format.document import node_type, outputs_of, to_api
+from orgflow.backends.n8n.format.expressions import read_code, read_parameter
+from orgflow.backends.n8n.format.versions import V1_123, N8nVersion, type_version
+from orgflow.backends.n8n.format.workflow_check import KINDS, check_workflow
 
 Flow = dict[str, Any]
 RUNS = Path(__file__).parents[3].parent / "shared" / "data" / "n8n-runs.jsonl"

@@ -14,10 +14,8 @@ from lxml import etree
 from orgflow.backends.svg.render import element_ids, render
 
 from orgflow_ir.diagnostics import Severity
-from orgflow_ir.diagram import Diagram, Shape
-from orgflow_ir.drawing import drawn as layout
-from orgflow_ir.drawing.labels import meets
-from orgflow_ir.minimal import minimal_models
+from orgflow_ir.layout import drawn as layout
+from orgflow_ir.layout.labels import meets
 from orgflow_ir.model import (
     Artifact,
     DataObject,
@@ -34,6 +32,8 @@ from orgflow_ir.model import (
     SubProcess,
     Task,
 )
+from orgflow_ir.model.diagram import Diagram, Shape
+from orgflow_ir.testing.minimal import minimal_models
 
 SVG = "{http://www.w3.org/2000/svg}"
 

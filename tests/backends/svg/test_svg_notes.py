@@ -12,10 +12,10 @@ from orgflow.backends.svg.nodes import artifact
 from orgflow.backends.svg.render import render, shown_ids
 from orgflow.backends.svg.words import plain
 
-from orgflow_ir.diagram import PLANE, Diagram, Shape
-from orgflow_ir.drawing import drawn
-from orgflow_ir.drawing.text import LINE
+from orgflow_ir.layout import drawn
+from orgflow_ir.layout.text import LINE
 from orgflow_ir.model import Artifact, DataObject, Model, Process, SubProcess, Task
+from orgflow_ir.model.diagram import PLANE, Diagram, Shape
 
 DATA = """<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" id="D"
     targetNamespace="u"><process id="p"><task id="t"/><dataObject id="do"/>

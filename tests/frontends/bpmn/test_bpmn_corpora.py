@@ -11,8 +11,8 @@ from orgflow.frontends.bpmn.frontend import BpmnFrontend
 
 from orgflow_ir.diagnostics import Diagnostic
 from orgflow_ir.model import Model
-from orgflow_ir.pass_manager import PassContext
-from orgflow_ir.source import SourceFile
+from orgflow_ir.model.source import SourceFile
+from orgflow_ir.pipeline import PassContext
 
 CORPORA = {
     "pmo/bpmn": 55,

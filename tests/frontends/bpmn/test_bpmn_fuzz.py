@@ -8,7 +8,7 @@ import re
 from bpmn_text import definitions, parse, process
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from orgflow.frontends.bpmn.coverage import KNOWN_TAGS, attributes_of
+from orgflow.frontends.bpmn.schema_disposition import KNOWN_TAGS, attributes_of
 
 from orgflow_ir.model import Model
 

@@ -23,7 +23,7 @@ from orgflow_ir.model import (
     SubProcess,
     Task,
 )
-from orgflow_ir.source import SourceFile
+from orgflow_ir.model.source import SourceFile
 
 
 def only(content: str, root: str = "") -> Any:

@@ -11,13 +11,13 @@ from orgflow.backends.ir.backend import IrBackend
 from orgflow.frontends.ir.frontend import IrFrontend
 
 from orgflow_ir.diagnostics import Diagnostic
-from orgflow_ir.minimal import minimal_models
 from orgflow_ir.model import Model, Process, SubProcess, Task
-from orgflow_ir.pass_manager import PassContext
-from orgflow_ir.publish_schema import SCHEMA, model_schema
-from orgflow_ir.source import SourceFile
-from orgflow_ir.target import Legal, illegal_uses
-from orgflow_ir.walk import CONSTRUCTS
+from orgflow_ir.model.constructs import CONSTRUCTS
+from orgflow_ir.model.publish_schema import SCHEMA, model_schema
+from orgflow_ir.model.source import SourceFile
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.targets import Legal, illegal_uses
+from orgflow_ir.testing.minimal import minimal_models
 
 
 def parse(data: str | bytes) -> tuple[Model | None, list[Diagnostic]]:
@@ -32,7 +32,7 @@ def models() -> list[tuple[str, Model]]:
 
 def test_the_published_schema_is_current() -> None:
     assert SCHEMA.read_text("utf-8") == model_schema(), (
-        "run `python -m orgflow_ir.publish_schema` and commit the result"
+        "run `python -m orgflow_ir.model.publish_schema` and commit the result"
     )
 
 

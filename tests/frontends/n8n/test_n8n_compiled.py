@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 from n8n_language import Seen, difference, in_both
-from orgflow.commands import driver
+from orgflow import compiler
 from random_processes import process as random_process
 
-from orgflow_ir.contracts import Frontend
 from orgflow_ir.model import Gateway, Model, Process, Task
-from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.model.source import SourceFile
+from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
-from orgflow_ir.source import SourceFile
+from orgflow_ir.plugins.contracts import Frontend
 
 STEPS = 6_000
 """Hidden steps granted to each side of a comparison."""
@@ -27,7 +27,7 @@ STEPS = 6_000
 def compiled(model: Model, registry: Registry) -> tuple[dict[str, Any] | None, set[str]]:
     """The workflow of a one-process model, and the codes of flow faults that were forced."""
     ctx = PassContext(registry=registry)
-    found = driver.compile_model(model, registry.backends["n8n"], ctx, force=True)
+    found = compiler.compile_model(model, registry.backends["n8n"], ctx, force=True)
     if found is None:
         return None, set()
     (artifact,) = found
@@ -62,11 +62,11 @@ def all_processes(folder: Path, registry: Registry) -> Iterator[tuple[str, Model
     for path in sorted(folder.rglob("*.bpmn")):
         if path.parent.name == "models":
             continue  # of examples/golden-repo: the same as examples/leave-request
-        model = driver.load(str(path), registry, PassContext(registry=registry))
+        model = compiler.load(str(path), registry, PassContext(registry=registry))
         assert model is not None
         for process in model.processes:
             if process.nodes:
-                alone = driver.only_process(model, process.id)
+                alone = compiler.only_process(model, process.id)
                 yield f"{path.stem} {process.id}", alone
 
 
@@ -124,7 +124,7 @@ def test_random_processes(registry: Registry) -> None:
 @pytest.fixture(scope="module")
 def order(registry: Registry) -> tuple[Model, dict[str, Any]]:
     path = Path(__file__).resolve().parents[3] / "examples" / "order-to-cash" / "model.bpmn"
-    model = driver.load(str(path), registry, PassContext(registry=registry))
+    model = compiler.load(str(path), registry, PassContext(registry=registry))
     assert model is not None
     workflow, _ = compiled(model, registry)
     assert workflow is not None

@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 from n8n_restore import kept, leaves, missing, node_of, wires_of
-from orgflow.commands import driver
+from orgflow import compiler
 from orgflow.frontends.n8n.frontend import N8nFrontend
 
-from orgflow_ir.integrity import breaches
 from orgflow_ir.model import Model
-from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.model.source import SourceFile
+from orgflow_ir.model.verifier import breaches
+from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
-from orgflow_ir.source import SourceFile
 
 SECONDS = 6.0
 """Bound on reading all of them (about 1 s on an idle machine of two cores)."""
@@ -48,7 +48,7 @@ def models(files: dict[str, bytes]) -> dict[str, tuple[Model, PassContext]]:
 def test_all_are_recognised(files: dict[str, bytes], registry: Registry) -> None:
     for name, data in files.items():
         ctx = PassContext()
-        frontend = driver.choose_frontend(SourceFile(name, data), registry, ctx, None)
+        frontend = compiler.choose_frontend(SourceFile(name, data), registry, ctx, None)
         assert frontend is not None
         assert frontend.name == "n8n"
 
@@ -106,9 +106,9 @@ def test_they_can_be_checked_and_compiled(files: dict[str, bytes], registry: Reg
     backend = registry.backends["n8n"]
     for name, data in list(files.items())[::3]:
         ctx = PassContext(registry=registry)
-        model = driver.load(SourceFile(name, data), registry, ctx, diagram=True)
+        model = compiler.load(SourceFile(name, data), registry, ctx, diagram=True)
         assert model is not None
-        compiled += driver.compile_model(model, backend, ctx, force=True) is not None
+        compiled += compiler.compile_model(model, backend, ctx, force=True) is not None
         assert not [d for d in ctx.diagnostics if d.code.startswith("OF9")], name
     print(f"{compiled} of 50 compile")
     assert compiled >= 35

@@ -14,10 +14,10 @@ from n8n_workflows import START, node, read, wires, workflow
 from orgflow.frontends.n8n.frontend import N8nFrontend
 
 from orgflow_ir.diagnostics import Severity
-from orgflow_ir.integrity import breaches
 from orgflow_ir.model import Model
-from orgflow_ir.pass_manager import PassContext
-from orgflow_ir.source import SourceFile
+from orgflow_ir.model.source import SourceFile
+from orgflow_ir.model.verifier import breaches
+from orgflow_ir.pipeline import PassContext
 
 STEP = node("A", "noOp")
 GOOD = workflow([START, STEP], "Start > A")

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from n8n_workflows import START, arrows, constructs, node, process, read, wires, workflow
 
+from orgflow_ir.analysis.token_game.semantics import Game
 from orgflow_ir.model import CallActivity, DataObject, Event, Gateway, Model, Process, Task
-from orgflow_ir.semantics import Game
 
 
 def one(type_: str, version: float = 1, **p: Any) -> Any:

@@ -16,10 +16,10 @@ import pytest
 from orgflow.frontends.bpmn.frontend import BpmnFrontend
 from orgflow.frontends.pme.frontend import PmeFrontend
 
-from orgflow_ir.contracts import Frontend
 from orgflow_ir.model import Event, Model, Node, Pool, Process
-from orgflow_ir.pass_manager import PassContext
-from orgflow_ir.source import SourceFile
+from orgflow_ir.model.source import SourceFile
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.plugins.contracts import Frontend
 
 NUMBERS = [f"{n:02}" for n in range(1, 56)]
 

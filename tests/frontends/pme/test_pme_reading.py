@@ -12,8 +12,8 @@ from orgflow.frontends.pme.frontend import PmeFrontend
 
 from orgflow_ir.diagnostics import Diagnostic
 from orgflow_ir.model import Event, Model, Opaque, Task
-from orgflow_ir.pass_manager import PassContext
-from orgflow_ir.source import SourceFile
+from orgflow_ir.model.source import SourceFile
+from orgflow_ir.pipeline import PassContext
 
 
 def parse(data: Any) -> tuple[Model | None, list[Diagnostic]]:

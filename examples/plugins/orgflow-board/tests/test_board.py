@@ -6,12 +6,11 @@ import json
 from pathlib import Path
 
 import pytest
-from orgflow_ir.minimal import minimal_model
 from orgflow_ir.model import Gateway, Model, Process, Task
-from orgflow_ir.pass_manager import PassContext, parse_pipeline
+from orgflow_ir.model.source import SourceFile
+from orgflow_ir.pipeline import PassContext, parse_pipeline
 from orgflow_ir.plugins import Registry
-from orgflow_ir.source import SourceFile
-from orgflow_ir.target import legalise
+from orgflow_ir.targets import legalise
 from orgflow_ir.testing import (
     artifacts_text,
     check_backend,
@@ -20,6 +19,7 @@ from orgflow_ir.testing import (
     check_pass,
     emit,
 )
+from orgflow_ir.testing.minimal import minimal_model
 
 from orgflow_board.dot import DotBackend, quoted
 from orgflow_board.escalation import EscalationToTask

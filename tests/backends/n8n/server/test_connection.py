@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import pytest
 from cli_cases import LINEAR, Ran
 from n8n_stand_in import KEY, StandIn
-from orgflow.backends.n8n.server.connection import why
+from orgflow.backends.n8n.server.client.connection import why
 from orgflow.cli import run
 
 pytest.importorskip("httpx", reason="the client needs httpx: pip install 'orgflow[server]'")

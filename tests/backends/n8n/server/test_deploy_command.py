@@ -18,8 +18,8 @@ from cli_cases import DEADLOCK, LINEAR, Ran, interruptible
 from deploy_faults import Site, assert_whole, hook
 from faulty_proxy import Fault
 from n8n_stand_in import KEY, StandIn
-from orgflow.backends.n8n.server.placing import Placer
-from orgflow.backends.n8n.server.plan import Step
+from orgflow.backends.n8n.server.deploy.apply import Placer
+from orgflow.backends.n8n.server.deploy.plan import Step
 from orgflow.cli import run
 
 pytest.importorskip("httpx", reason="the client needs httpx: pip install 'orgflow[server]'")

@@ -13,8 +13,8 @@ import pytest
 from cli_cases import Ran
 from deploy_origins import INVOICE, ORDER, ORIGINS, model
 from n8n_stand_in import KEY, StandIn
-from orgflow.backends.n8n.server.likeness import Origin, origin_of, steps_of
-from orgflow.backends.n8n.server.stamp import renamed, stamp_of
+from orgflow.backends.n8n.server.deploy.deployment_marker import renamed, stamp_of
+from orgflow.backends.n8n.server.deploy.process_similarity import Origin, origin_of, steps_of
 from orgflow.cli import run
 
 pytest.importorskip("httpx", reason="the client needs httpx: pip install 'orgflow[server]'")

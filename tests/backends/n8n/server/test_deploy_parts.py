@@ -13,9 +13,17 @@ from deploy_faults import chain, hook
 from engine_fixture import call, node
 from hostile_texts import texts
 from orgflow.backends.n8n.engine.runs import RunRequest
-from orgflow.backends.n8n.format import node_uuid, to_api
-from orgflow.backends.n8n.server.access import AccessError, api_key, looks_like_server, server_urls
-from orgflow.backends.n8n.server.answers import (
+from orgflow.backends.n8n.format.document import node_uuid, to_api
+from orgflow.backends.n8n.format.versions import V1_123, V2_41
+from orgflow.backends.n8n.server.client.backoff import Patience
+from orgflow.backends.n8n.server.client.compatibility import server_version, too_new
+from orgflow.backends.n8n.server.client.credentials import (
+    AccessError,
+    api_key,
+    looks_like_server,
+    server_urls,
+)
+from orgflow.backends.n8n.server.client.errors import (
     NotN8nError,
     RefusedError,
     ServerError,
@@ -24,15 +32,9 @@ from orgflow.backends.n8n.server.answers import (
     UnreachableError,
     place_of,
 )
-from orgflow.backends.n8n.server.deploy_rules import DEPLOY_RULES
-from orgflow.backends.n8n.server.fitting import server_version, too_new
-from orgflow.backends.n8n.server.harness import Harness
-from orgflow.backends.n8n.server.patience import Patience
-from orgflow.backends.n8n.server.placing import EditedMeanwhileError, NotLiveError
-from orgflow.backends.n8n.server.plan import Inventory, Wanted, plan
-from orgflow.backends.n8n.server.reading import read_workflows
-from orgflow.backends.n8n.server.references import called, rewritten
-from orgflow.backends.n8n.server.stamp import (
+from orgflow.backends.n8n.server.client.workflows import never_published, webhooks
+from orgflow.backends.n8n.server.deploy.apply import EditedMeanwhileError, NotLiveError
+from orgflow.backends.n8n.server.deploy.deployment_marker import (
     digest_of,
     identity_of,
     is_edited,
@@ -40,12 +42,20 @@ from orgflow.backends.n8n.server.stamp import (
     stamped,
     unstamped,
 )
-from orgflow.backends.n8n.server.told import report_fit, report_step, report_version, tell
-from orgflow.backends.n8n.server.workflows import never_published, webhooks
-from orgflow.backends.n8n.versions import V1_123, V2_41
+from orgflow.backends.n8n.server.deploy.diagnostics import (
+    report_fit,
+    report_step,
+    report_version,
+    tell,
+)
+from orgflow.backends.n8n.server.deploy.plan import Inventory, Wanted, plan
+from orgflow.backends.n8n.server.deploy.reading import read_workflows
+from orgflow.backends.n8n.server.deploy.references import called, rewritten
+from orgflow.backends.n8n.server.deploy.rules import DEPLOY_RULES
+from orgflow.backends.n8n.server.executions.harness import Harness
 
-from orgflow_ir.pass_manager import PassContext
-from orgflow_ir.source import SourceFile
+from orgflow_ir.model.source import SourceFile
+from orgflow_ir.pipeline import PassContext
 
 Json = dict[str, Any]
 

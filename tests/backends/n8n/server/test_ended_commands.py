@@ -15,8 +15,8 @@ from cli_cases import LINEAR
 from deploy_faults import Site, hook
 from ended_commands import MOMENTS, Moment, ended_in_the_middle, run_killed_and_tidied_up
 from n8n_stand_in import KEY, StandIn
-from orgflow.backends.n8n.server.left_runs import clear_left_runs, is_over, owner
-from orgflow.backends.n8n.server.stamp import stamped
+from orgflow.backends.n8n.server.deploy.deployment_marker import stamped
+from orgflow.backends.n8n.server.executions.stale_runs import clear_left_runs, is_over, owner
 
 pytest.importorskip("httpx", reason="the client needs httpx: pip install 'orgflow[server]'")
 
@@ -38,7 +38,7 @@ def site(server: StandIn) -> Iterator[Site]:
 
 
 def of_a_dead_process() -> str:
-    program = "from orgflow.backends.n8n.server.left_runs import owner; print(owner())"
+    program = "from orgflow.backends.n8n.server.executions.stale_runs import owner; print(owner())"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     return done.stdout.strip()
 

@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
-from orgflow.backends.n8n.server.client import (
+from orgflow.backends.n8n.server.client.client import (
     Client,
     RefusedError,
     ServerError,

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import compare_edits as edits
 import pytest
-from orgflow.backends.n8n.format import short_type
-from orgflow.backends.n8n.server.references import called
+from orgflow.backends.n8n.format.document import short_type
+from orgflow.backends.n8n.server.deploy.references import called
 from orgflow.backends.n8n.target import N8N_TARGET
 
 from orgflow_ir.plugins import Registry
-from orgflow_ir.target import Illegal
+from orgflow_ir.targets import Illegal
 
 _CALLS = {"executeWorkflow", "executeWorkflowTrigger"}
 _TWO = "".join(

@@ -231,11 +231,11 @@ def test_compile_verifies(invoke: Invoke, tmp_path: Path) -> None:
 
 def test_compile_writes_nothing_that_differs(invoke: Invoke, tmp_path: Path) -> None:
     """Work done twice: n8n's Merge loses what the model keeps."""
-    from orgflow.commands import driver
+    from orgflow import compiler
     from random_processes import process
 
     from orgflow_ir.model import Model
-    from orgflow_ir.pass_manager import PassContext
+    from orgflow_ir.pipeline import PassContext
     from orgflow_ir.plugins import Registry
 
     registry = Registry(outside=False)
@@ -243,7 +243,7 @@ def test_compile_writes_nothing_that_differs(invoke: Invoke, tmp_path: Path) -> 
     (artifact,) = registry.backends["ir"].emit(model, PassContext(registry=registry))
     source, path = tmp_path / "m.json", tmp_path / "w.json"
     source.write_text(artifact.text)
-    assert driver.load(str(source), registry, PassContext(registry=registry)) is not None
+    assert compiler.load(str(source), registry, PassContext(registry=registry)) is not None
     assert invoke("compile", source, "--target", "n8n", "-o", path).code == 0
     path.unlink()
     ran = invoke("compile", source, "--target", "n8n", "--verify", "-o", path)

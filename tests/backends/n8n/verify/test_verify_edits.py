@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 import verify_edits as edits
+from orgflow import compiler
 from orgflow.backends.n8n.verify import Verdict, Verification, verify_process
-from orgflow.commands import driver
 
+from orgflow_ir.analysis.token_game.semantics import Game
 from orgflow_ir.model import Model
-from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
-from orgflow_ir.semantics import Game
 
 ROOT = Path(__file__).resolve().parents[4]
 CHOICE = "Request approved?"
@@ -26,11 +26,11 @@ class Case:
 
     def __init__(self, path: Path, registry: Registry) -> None:
         ctx = PassContext(registry=registry)
-        model = driver.load(str(path), registry, ctx)
+        model = compiler.load(str(path), registry, ctx)
         assert model is not None
         self.model: Model = model
         self.registry = registry
-        artifacts = driver.compile_model(model, registry.backends["n8n"], ctx)
+        artifacts = compiler.compile_model(model, registry.backends["n8n"], ctx)
         assert artifacts is not None
         self.workflow: dict[str, Any] = json.loads(artifacts[0].text)
 

@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 from model_gen import implicit, random_model
+from orgflow import compiler
 from orgflow.backends.n8n.verify import Verdict, Verification, verify_process
-from orgflow.commands import driver
 from random_processes import process as random_process
 from text_model import model as text_model
 
 from orgflow_ir.diagnostics import Diagnostic
 from orgflow_ir.model import Model
-from orgflow_ir.pass_manager import PassContext
+from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
-from orgflow_ir.target import executable_processes
+from orgflow_ir.targets import executable_processes
 
 ROOT = Path(__file__).resolve().parents[4]
 EXAMPLES = sorted((ROOT / "examples").glob("*/model.*"))
@@ -30,7 +30,7 @@ def verified(
     verdicts where it is refused."""
     ctx = PassContext(registry=registry)
     backend = registry.backends["n8n"]
-    artifacts = driver.compile_model(model, backend, ctx, options=options, force=force)
+    artifacts = compiler.compile_model(model, backend, ctx, options=options, force=force)
     if artifacts is None:
         return [], ctx.diagnostics
     workflows: list[dict[str, Any]] = [json.loads(a.text) for a in artifacts]
@@ -44,7 +44,7 @@ def verified(
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda p: p.parent.name)
 @pytest.mark.parametrize("version", ["2.41", "1.123"])
 def test_examples_are_proved(path: Path, version: str, registry: Registry) -> None:
-    model = driver.load(str(path), registry, PassContext(registry=registry))
+    model = compiler.load(str(path), registry, PassContext(registry=registry))
     assert model is not None
     found, _ = verified(model, registry, {"version": version})
     assert [v.verdict for v in found] == [Verdict.PROVED]
@@ -55,7 +55,7 @@ def test_examples_are_proved(path: Path, version: str, registry: Registry) -> No
 def test_pmo_is_proved(shared: Path, registry: Registry) -> None:
     verdicts = []
     for path in sorted((shared / "data" / "pmo" / "bpmn").glob("*.bpmn")):
-        model = driver.load(str(path), registry, PassContext(registry=registry))
+        model = compiler.load(str(path), registry, PassContext(registry=registry))
         assert model is not None
         found, _ = verified(model, registry)
         verdicts += [(path.stem, v.verdict) for v in found]
@@ -126,7 +126,7 @@ def test_a_wide_block_is_bounded_and_quick(registry: Registry) -> None:
     model = text_model("\n".join([*lines, "meet -> end"]), gateways)
     process = model.processes[0]
     ctx = PassContext(registry=registry)
-    artifacts = driver.compile_model(model, registry.backends["n8n"], ctx)
+    artifacts = compiler.compile_model(model, registry.backends["n8n"], ctx)
     assert artifacts is not None
     workflow = json.loads(artifacts[0].text)
     whole = verify_process(model, process, workflow, PassContext(registry=registry))

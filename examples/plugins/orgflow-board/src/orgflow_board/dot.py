@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from orgflow_ir.contracts import Artifact, Backend
 from orgflow_ir.model import (
     CallActivity,
     Event,
@@ -18,9 +17,11 @@ from orgflow_ir.model import (
     SubProcess,
     Task,
 )
-from orgflow_ir.naming import one_line, slug
-from orgflow_ir.pass_manager import PassContext
-from orgflow_ir.target import Illegal, Legal, TargetSpec
+from orgflow_ir.model.element_names import one_line, slug
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.plugins.contracts import Backend
+from orgflow_ir.targets import Illegal, Legal, TargetSpec
+from orgflow_ir.targets.artifact import Artifact
 
 _MARKS = {"exclusive": "X", "parallel": "+", "inclusive": "O", "event": "E", "complex": "*"}
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from orgflow_ir.edit import Editor
 from orgflow_ir.model import Model, Node, Task
-from orgflow_ir.pass_manager import PassContext
-from orgflow_ir.target import Lowering
+from orgflow_ir.model.rewriter import Editor
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.targets import Lowering
 
 ESCALATION = "event.throw.escalation"
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from orgflow_ir.model import Event, EventDefinition, Flow, Gateway, Model, Node, Process, Task
-from orgflow_ir.pass_manager import PassContext
-from orgflow_ir.source import SourceLocation
+from orgflow_ir.model.source import SourceLocation
+from orgflow_ir.pipeline import PassContext
 
 from orgflow_board.rules import AfterTheEnd, LateStart, OddIndent, TooFewBranches, UnknownWord
 from orgflow_board.steps import Line

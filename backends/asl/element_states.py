@@ -1,0 +1,322 @@
+"""The state of a single element: placeholder, callback, wait, Map, failure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from orgflow.backends.asl import gaps, rules, times
+from orgflow.backends.asl.collections import collection_of
+from orgflow.backends.asl.format import Definition, State
+from orgflow.backends.asl.graph import branch_fields
+from orgflow.backends.asl.names import error_name
+
+from orgflow_ir.analysis.decisions import Decision
+from orgflow_ir.diagnostics import Severity
+from orgflow_ir.model import (
+    CatalogEntry,
+    Event,
+    Gateway,
+    Model,
+    Node,
+    SubProcess,
+    Task,
+)
+from orgflow_ir.model.element_names import one_line
+from orgflow_ir.pipeline import PassContext
+
+if TYPE_CHECKING:
+    from orgflow.backends.asl.emission import Emission
+
+CALLBACK = "arn:aws:states:::events:putEvents.waitForTaskToken"
+"""Puts an event with a task token on the default bus and waits until the token comes back. Of all
+callback integrations the only one that needs nothing set up to be accepted."""
+
+
+class Leaves:
+    """Makes states without their way on (`Next` or `End`); reports what is left open."""
+
+    def __init__(
+        self,
+        emission: Emission,
+        model: Model,
+        setters: Mapping[str, list[Decision]],
+        ctx: PassContext,
+    ) -> None:
+        self.e, self.s, self.model, self.setters, self.ctx = (
+            emission, emission.sketch, model, setters, ctx,
+        )  # fmt: skip
+        self.limits = {
+            str(n.attached_to): times.timer_seconds(n)
+            for scope in model.scopes()
+            for n in scope.nodes
+            if isinstance(n, Event) and n.position == "boundary" and n.trigger == "timer"
+        }
+        self.notes = gaps.notes_on(model)
+        self.callbacks = str(ctx.options.get("tasks", "placeholder")) == "callback"
+
+    def state(self, node: Node) -> State:
+        """The state of a task, an event or a gateway that only passes tokens on."""
+        if isinstance(node, Task):
+            return self._task(node)
+        if isinstance(node, Event):
+            return self._event(node)
+        return {"Type": "Pass", "Comment": gaps.comment(node)}
+
+    # -- tasks ---------------------------------------------------------------------------------
+
+    def _task(self, task: Task) -> State:
+        said = gaps.sets(self.setters.get(task.id, []))
+        if self.answered(task):
+            own = gaps.own_words(task, self.notes.get(task.id, ()))
+            state = self._callback(task, " ".join((said, *own)).strip())
+            if task.id in self.limits:
+                state["TimeoutSeconds"] = self.limits[task.id]
+            return state
+        gaps.report_task(task, self.ctx)
+        own = gaps.own_words(task, self.notes.get(task.id, ()))
+        kind = "" if task.task_type == "abstract" else f"{task.task_type.replace('-', ' ')} "
+        words = f"Placeholder for a {kind}task: put the Task state that does the work in its place."
+        return self._placeholder(task, gaps.comment(task, words, said, *own))
+
+    def answered(self, node: Node) -> bool:
+        """Whether a task is done by somebody who answers a callback."""
+        return isinstance(node, Task) and (
+            node.task_type == "receive" or node.id in self.limits or self.callbacks
+        )
+
+    def _placeholder(self, node: Node, comment: str) -> State:
+        return {
+            "Type": "Pass",
+            "Comment": comment,
+            "Result": template(self.setters.get(node.id, [])),
+            "ResultPath": self.s.path(node.id),
+        }
+
+    def decide(self, decision: Decision) -> State:
+        """The step that decides before a gateway where no task does."""
+        words = "Put the state that decides in its place."
+        return {
+            "Type": "Pass",
+            "Comment": f"{words} {gaps.sets([decision])}",
+            "Result": template([decision]),
+            "ResultPath": self.s.path(decision.gateway.id),
+        }
+
+    def each(self, node: Node, body: Definition) -> State:
+        """A Map over the items of a multi-instance activity."""
+        assert isinstance(node, Task | SubProcess)
+        loop = node.loop
+        assert loop is not None
+        place = self.s.path(node.id)
+        state: State = {"Type": "Map", "Comment": gaps.comment(node)}
+        collection = collection_of(loop)
+        if collection is not None:
+            state["ItemsPath"] = f"$.input.{collection}"
+            self.ctx.emit(
+                rules.OpenItems,
+                f"`{node.label}` is done for each of `{collection}`, which the execution's "
+                "input has to have as a list",
+                element=node,
+                help=f"start the execution with an input that has the list `{collection}`",
+            )
+        state["ItemSelector"] = {
+            "input.$": "$.input",
+            "results.$": "$.results",
+            "item.$": "$$.Map.Item.Value",
+        }
+        state["MaxConcurrency"] = 1 if loop.sequential else 0
+        state["ItemProcessor"] = {"ProcessorConfig": {"Mode": "INLINE"}, **body}
+        inside = place.removeprefix("$.")
+        state["ResultSelector"] = {"items.$": f"$[*].{inside}"}
+        state["ResultPath"] = place.removesuffix(".each") + ".all"
+        return state
+
+    # -- events --------------------------------------------------------------------------------
+
+    def start(self, event: Event) -> str:
+        """The comment of a start event's state; OF477 where somebody outside begins."""
+        said = gaps.sets(self.setters.get(event.id, []), whose="the input")
+        if event.trigger != "none":
+            self.ctx.emit(
+                rules.OutsideStart,
+                f"`{event.label}` starts the process by a {event.trigger}, and the model does not "
+                "say who then starts an execution",
+                element=event,
+                help="let an EventBridge rule or schedule, an API or the sender start executions",
+            )
+        return gaps.comment(event, said)
+
+    def _event(self, event: Event) -> State:
+        if event.position == "start":
+            return {"Type": "Pass", "Comment": self.start(event)}
+        if event.position == "catch" and event.trigger == "timer":
+            return self._wait(event)
+        if event.position == "catch":
+            return self._callback(event, "")
+        if event.trigger == "message":
+            self.ctx.emit(
+                rules.OpenCallback,
+                f"`{event.label}` sends a message, and the model does not say how it travels",
+                element=event,
+                help="put the Task state of the channel used in its place and keep the name",
+            )
+            words = "Placeholder: put the state that sends the message in its place."
+            return self._placeholder(event, gaps.comment(event, words))
+        return {"Type": "Pass", "Comment": gaps.comment(event)}
+
+    def _wait(self, event: Event) -> State:
+        definition, text = times.timer(event)
+        kind = definition.timer if definition else None
+        state: State = {"Type": "Wait", "Comment": gaps.comment(event)}
+        stamp = times.timestamp(kind, text)
+        if stamp is not None:
+            return {**state, "Timestamp": stamp}
+        seconds = times.seconds(kind, text)
+        path = times.variable_path(text)
+        if seconds is None and path is not None and kind == "date":
+            # What engines keep for a duration is text such as `PT2H`, which no path reads.
+            field = path.removeprefix("$.input.")
+            self.ctx.emit(
+                rules.OpenDelay,
+                f"how long `{event.label}` waits is read from `{field}`, which the execution's "
+                f"input has to have as a timestamp (RFC 3339)",
+                element=event,
+                help=f"start the execution with an input that has `{field}`",
+            )
+            return {**state, "TimestampPath": path}
+        if seconds is None:
+            self._open_delay(event, text, "the state waits 0 seconds until it is set")
+        return {**state, "Seconds": seconds or 0}
+
+    def _open_delay(self, event: Event, text: str, consequence: str) -> None:
+        definition, _ = times.timer(event)
+        reason = times.unsaid(definition.timer if definition else None, text)
+        if text.strip():  # the model says something, and it is lost
+            what = f"`{one_line(text)}`, the time that `{event.label}` waits for, {reason}"
+        else:
+            what = f"how long `{event.label}` waits is left open"
+        self.ctx.emit(
+            rules.OpenDelay,
+            f"{what}: {consequence}",
+            element=event,
+            severity=Severity.WARNING if text.strip() else None,
+            help="give the event an ISO 8601 duration in days or less, or a date with a time zone",
+        )
+
+    def _callback(self, node: Node, said: str) -> State:
+        what = "is done outside" if isinstance(node, Task) else f"waits for a {_trigger(node)}"
+        self.ctx.emit(
+            rules.OpenCallback,
+            f"`{node.label}` {what}, and the model does not say who answers",
+            element=node,
+            help="let a rule on the default event bus hand the task token to whoever answers",
+        )
+        words = "Waits until somebody calls SendTaskSuccess with the task token of its event."
+        return self._asking(node, gaps.comment(node, words, said), {})
+
+    def _asking(self, node: Node, comment: str, more: dict[str, Any]) -> State:
+        detail = {
+            "element": one_line(node.id),
+            "name": one_line(node.label),
+            "taskToken.$": "$$.Task.Token",
+            "input.$": "$.input",
+            **more,
+        }
+        wanted = template(self.setters.get(node.id, []))
+        if wanted:
+            detail["wanted"] = wanted
+        entry = {"Source": "orgflow", "DetailType": node.construct, "Detail": detail}
+        return {
+            "Type": "Task",
+            "Comment": comment,
+            "Resource": CALLBACK,
+            "Parameters": {"Entries": [entry]},
+            "ResultPath": self.s.path(node.id),
+        }
+
+    def race(self, gateway: Gateway, events: Sequence[Node], values: Mapping[str, str]) -> State:
+        """An event-based gateway: one wait whose answer says which event came; the first timer
+        that has a length is its timeout."""
+        self.ctx.emit(
+            rules.OpenCallback,
+            f"`{self.s.names[gateway.id]}` waits for the first of several events, and the model "
+            "does not say who tells",
+            element=gateway,
+            help="let the answer to the task token have the field `event` with one of "
+            + ", ".join(f"`{v}`" for v in values.values()),
+        )
+        words = "Waits for SendTaskSuccess with {event: …}, one of " + ", ".join(values.values())
+        state = self._asking(
+            gateway, gaps.comment(gateway, f"{words}."), {"events": list(values.values())}
+        )
+        for event in events:
+            if isinstance(event, Event) and event.trigger == "timer":
+                if self.times_out(event, events):
+                    state["TimeoutSeconds"] = times.timer_seconds(event)
+                elif not times.timer_seconds(event):
+                    _, text = times.timer(event)
+                    self._open_delay(event, text, "it comes only when the answer says so")
+        return state
+
+    def times_out(self, event: Node, events: Sequence[Node]) -> bool:
+        """Whether this is the timer that comes first of those behind an event-based gateway."""
+        lengths = [s for e in events if isinstance(e, Event) and (s := times.timer_seconds(e))]
+        first = [
+            e
+            for e in events
+            if isinstance(e, Event) and times.timer_seconds(e) == min(lengths, default=-1)
+        ]
+        return bool(first) and first[0].id == event.id
+
+    # -- ends and errors -----------------------------------------------------------------------
+
+    def abort(self, event: Event, *, nested: bool) -> State:
+        """An end event that ends more than its token: an error, or a terminate inside a branch."""
+        comment = gaps.comment(event)
+        if event.trigger == "error":
+            error = self._error(event)
+            return {
+                "Type": "Fail", "Comment": comment, "Error": error, "Cause": one_line(event.label)
+            }  # fmt: skip
+        if not nested:
+            return {"Type": "Succeed", "Comment": comment}
+        error = self.termination(event)
+        cause = "Ends all branches; caught where they were opened."
+        return {"Type": "Fail", "Comment": comment, "Error": error, "Cause": cause}
+
+    def termination(self, event: Event) -> str:
+        """The error by which a terminate end event leaves its branch."""
+        return error_name(f"Terminated: {self.s.names[event.id]}", "Terminated")
+
+    def _error(self, event: Event) -> str:
+        ref = event.definitions[0].ref if event.definitions else None
+        entry: CatalogEntry | None = next(
+            (e for e in self.model.catalog.errors if e.id == ref), None
+        )
+        words = (entry.code or entry.name) if entry is not None else ""
+        return error_name(words or event.name, event.id)
+
+    def caught(self, event: Event) -> str:
+        """The error that a boundary event catches: its own, or `States.ALL` where it has none."""
+        definition = event.definitions[0] if event.definitions else None
+        if event.trigger == "timer":
+            return "States.Timeout"
+        if definition is None or definition.ref is None:
+            return "States.ALL"
+        return self._error(event)
+
+
+def template(decisions: Sequence[Decision]) -> dict[str, Any]:
+    """The fields that a result has to have, not yet set."""
+    fields: dict[str, Any] = {}
+    for d in decisions:
+        if d.values and d.several:
+            fields[d.variable] = dict.fromkeys(branch_fields(d).values(), False)
+        elif d.values:
+            fields[d.variable] = ""
+    return fields
+
+
+def _trigger(node: Node) -> str:
+    return node.trigger if isinstance(node, Event) else "message"

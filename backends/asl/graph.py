@@ -1,0 +1,263 @@
+"""What a process becomes before its states are written: names, places of results, doors.
+
+Every element that has a result has a place in the token of its own, `$.results.check_stock`; a
+parallel branch has one for all of its elements, `$.results.pack_and_bill.branch_1`. So nothing a
+step puts out can harm what another one did, and when branches meet each brings its own place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from orgflow.backends.asl import rules
+from orgflow.backends.asl.choice import compile_sayable
+from orgflow.backends.asl.names import FieldNames, StateNames, field_name
+from orgflow.backends.asl.plan import Branch, Fork, Machine, Plan, Step
+from orgflow.backends.asl.structure import plan
+
+from orgflow_ir.analysis.control_flow.graph import ControlFlow
+from orgflow_ir.analysis.decisions import Decision, Style, decide, preceding_words, target_words
+from orgflow_ir.model import Event, Gateway, Model, Node, Process, Scope, SubProcess, Task
+from orgflow_ir.model.element_names import one_line
+from orgflow_ir.pipeline import PassContext
+
+STYLE = Style(rules.UnsaidCondition, rules.UnnamedBranch, field_name, compile_sayable)
+
+Path = tuple[str, ...]
+"""Field names below `$.results`."""
+
+
+class StateInfo(NamedTuple):
+    """A state that was written: the element it stands for, and as what.
+
+    `role`: `element` (its execution is the element's), `decide` (a deciding step before a
+    gateway), or what holds the machine together.
+    """
+
+    name: str
+    element: str
+    role: str
+
+
+@dataclass(eq=False, repr=False)
+class ScopeSketch:
+    """A process or sub-process: its graph, plan and decisions."""
+
+    scope: Scope
+    graph: ControlFlow
+    plan: Plan
+    decisions: Mapping[str, Decision]
+
+
+@dataclass(eq=False, repr=False)
+class Sketch:
+    """Names and places of everything in a process, before states are written.
+
+    `names` are those of states that stand for elements, `places` where results go (by element, and
+    by `fork_place` for forks), `skeleton` the empty places that a token begins with, `states` what
+    each state stands for, filled while states are written.
+    """
+
+    process: Process
+    scopes: dict[str, ScopeSketch] = field(default_factory=dict)
+    state_names: StateNames = field(default_factory=StateNames)
+    names: dict[str, str] = field(default_factory=dict)
+    places: dict[str, Path] = field(default_factory=dict)
+    skeleton: dict[str, Any] = field(default_factory=dict)
+    states: dict[str, StateInfo] = field(default_factory=dict)
+
+    def take(self, wanted: str, element: str, role: str) -> str:
+        """A new state name."""
+        name = self.state_names.take(wanted)
+        self.states[name] = StateInfo(name, element, role)
+        return name
+
+    def set_role(self, name: str, role: str) -> None:
+        """Let another state stand for the element of this one."""
+        self.states[name] = self.states[name]._replace(role=role)
+
+    def path(self, key: str) -> str:
+        """The path of a place in the token."""
+        return ".".join(("$.results", *self.places[key]))
+
+    @property
+    def decisions(self) -> dict[str, Decision]:
+        """The decisions of all scopes by gateway."""
+        return {g: d for s in self.scopes.values() for g, d in s.decisions.items()}
+
+
+def branch_fields(decision: Decision) -> dict[str, str]:
+    """For an inclusive decision, the field of each branch that a value stands for, by its flow."""
+    names = FieldNames()
+    return {
+        b.flow.id: names.take(b.value, "branch") for b in decision.branches if b.kind == "value"
+    }
+
+
+def sketch(model: Model, process: Process, ctx: PassContext) -> Sketch:
+    """Plans, decisions, names and places of a process that is legal for the target."""
+    del model
+    result = Sketch(process)
+    for scope in process.scopes():
+        graph = ctx.analysis(ControlFlow, scope)
+        result.scopes[scope.id] = ScopeSketch(
+            scope, graph, ctx.analysis(plan, graph), decide(scope, graph, ctx, STYLE)
+        )
+    _Namer(result).run()
+    return result
+
+
+class _Namer:
+    def __init__(self, result: Sketch) -> None:
+        self.s = result
+
+    def run(self) -> None:
+        for scope in self.s.scopes.values():
+            held = {
+                s.node for m in scope.plan.machine.machines() for s in m.steps.values() if s.node
+            }
+            held |= {f.target for n in held for f in self._raced(n, scope)}
+            for node in scope.scope.nodes:
+                if node.id in held:
+                    self.s.names[node.id] = self.s.take(
+                        self._words(node, scope), node.id, "element"
+                    )
+        process = self.s.scopes[self.s.process.id]
+        self._machine(process.plan.machine, process, (), FieldNames(), self.s.skeleton)
+
+    def _raced(self, node: str, scope: ScopeSketch) -> list[Any]:
+        found = scope.graph.nodes[node]
+        race = isinstance(found, Gateway) and found.gateway_kind == "event"
+        return scope.graph.flows_out(node) if race else []
+
+    def _words(self, node: Node, scope: ScopeSketch) -> str:
+        """What the state of an element is called: its label, else what it does."""
+        label = one_line(node.name)
+        if label:
+            return label
+        if isinstance(node, Gateway):
+            before = preceding_words(node.id, scope.graph)
+            kind = {"parallel": "Parallel work", "event": "Wait"}.get(node.gateway_kind, "Choice")
+            return f"{kind} after {before}" if before else kind
+        if isinstance(node, Event):
+            kind = {"start": "Start", "end": "End"}.get(node.position, "")
+            waits = f"Wait for {node.trigger}" if node.position == "catch" else "Event"
+            return kind or waits
+        return one_line(node.id)
+
+    # -- places --------------------------------------------------------------------------------
+
+    def _machine(
+        self,
+        machine: Machine,
+        scope: ScopeSketch,
+        prefix: Path,
+        fields: FieldNames,
+        skeleton: dict[str, Any],
+    ) -> None:
+        for step in machine.steps.values():
+            if step.node is not None:
+                self._node(step.node, scope, prefix, fields, skeleton)
+            if step.fork is not None:
+                self._fork(step, step.fork, scope, prefix, fields, skeleton)
+
+    def _node(
+        self,
+        node: str,
+        scope: ScopeSketch,
+        prefix: Path,
+        fields: FieldNames,
+        skeleton: dict[str, Any],
+    ) -> None:
+        element = scope.graph.nodes[node]
+        decision = scope.decisions.get(node)
+        if loops(element):
+            own = fields.take(element.name, self.s.names[node])
+            self.s.places[node] = (*prefix, own, "each")
+            skeleton[own] = {"each": {}}
+            if isinstance(element, SubProcess):
+                inside = self.s.scopes[node]
+                self._machine(
+                    inside.plan.machine,
+                    inside,
+                    self.s.places[node],
+                    FieldNames(),
+                    skeleton[own]["each"],
+                )
+            return
+        if has_result(element) or (decision is not None and decision.setter == node):
+            self.s.places[node] = (*prefix, fields.take(element.name, self.s.names[node]))
+        if isinstance(element, SubProcess):
+            inside = self.s.scopes[node]
+            self._machine(inside.plan.machine, inside, prefix, fields, skeleton)
+
+    def _fork(
+        self,
+        step: Step,
+        fork: Fork,
+        scope: ScopeSketch,
+        prefix: Path,
+        fields: FieldNames,
+        skeleton: dict[str, Any],
+    ) -> None:
+        working = branches_of(fork)
+        if len(working) < 2:
+            for branch in working:
+                assert branch.machine is not None
+                self._machine(branch.machine, scope, prefix, fields, skeleton)
+            return
+        words = scope.graph.nodes[fork.split].name if fork.split else ""
+        own = fields.take(words, f"parallel_{len(self.s.places) + 1}")
+        parts: dict[str, Any] = {}
+        for number, branch in enumerate(working, 1):
+            assert branch.machine is not None
+            part: dict[str, Any] = {}
+            before = len(self.s.places)
+            self._machine(
+                branch.machine, scope, (*prefix, own, f"branch_{number}"), FieldNames(), part
+            )
+            if len(self.s.places) > before:
+                parts[f"branch_{number}"] = part
+        if parts:
+            self.s.places[fork_place(step)] = (*prefix, own)
+            skeleton[own] = parts
+
+
+def fork_place(step: Step) -> str:
+    """The key of a fork's place: its node may have one for a decision, too."""
+    return f"{step.key}\x00parallel"
+
+
+def branches_of(fork: Fork) -> tuple[Branch, ...]:
+    """The branches in which anything stands."""
+    return tuple(b for b in fork.branches if b.machine is not None)
+
+
+def has_result(node: Node) -> bool:
+    """Whether an element puts out something that later ones may read."""
+    if isinstance(node, Task):
+        return True
+    if isinstance(node, Gateway):
+        return node.gateway_kind == "event"
+    return (
+        isinstance(node, Event)
+        and node.position in ("catch", "throw", "end")
+        and node.trigger in ("message", "signal", "conditional")
+    )
+
+
+def loops(node: Node) -> bool:
+    """Whether it is done once for each item of a list."""
+    return (
+        isinstance(node, Task | SubProcess)
+        and node.loop is not None
+        and node.loop.kind == "multi-instance"
+    )
+
+
+def first_words(graph: ControlFlow, node: str) -> str:
+    """What follows a node, in words; nothing where nothing with a name does."""
+    out = graph.flows_out(node) if node else []
+    return target_words(out[0], graph) if out else ""

@@ -1,0 +1,183 @@
+"""Whether two workflows do the same: at once where nothing that runs differs, else by walking."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from orgflow.backends.n8n.diff.canonical import flags, parameters_of
+from orgflow.backends.n8n.diff.conditions import Decision, decision_of
+from orgflow.backends.n8n.diff.decisions import Joint, join
+from orgflow.backends.n8n.diff.matching import Matching
+from orgflow.backends.n8n.diff.reading import Flow, Step
+from orgflow.backends.n8n.diff.references import follow
+from orgflow.backends.n8n.diff.side import Side
+from orgflow.backends.n8n.diff.walk import LIMIT, SEVERAL, Walk
+from orgflow.backends.n8n.engine_model import Machine
+from orgflow.backends.n8n.engine_model.flow import Node
+from orgflow.backends.n8n.format.document import tag_of
+
+from orgflow_ir.targets.comparison import Behaviour
+
+
+class Decisions:
+    """What the nodes of both versions decide, the old one under the new names.
+
+    Attributes:
+        joints: by key (the old name), decisions that both versions make at one node.
+        old: all decisions of the old version by name.
+        new: all of the new one.
+    """
+
+    def __init__(self, old: Flow, new: Flow, matching: Matching) -> None:
+        self.old = _decisions(old, matching.renamed)
+        self.new = _decisions(new, {})
+        self.joints: dict[str, Joint] = {}
+        self.singles: dict[str, Joint] = {}
+        for name, partner in matching.pairs.items():
+            mine, its = self.old.get(name), self.new.get(partner)
+            if mine is not None and its is not None:
+                self.joints[name] = join(mine, its)
+            elif mine is not None or its is not None:
+                one = mine or its
+                assert one is not None
+                self.singles[name] = Joint(one, one)
+
+
+def _decisions(flow: Flow, renamed: Mapping[str, str]) -> dict[str, Decision]:
+    found = {}
+    for name, step in flow.steps.items():
+        decision = decision_of(step, follow(step.parameters, renamed))
+        if decision is not None:
+            found[name] = decision
+    return found
+
+
+def compare_behaviour(
+    old: Flow, new: Flow, matching: Matching, decisions: Decisions, limit: int = LIMIT
+) -> Behaviour:
+    """What is known of how the two run."""
+    if _said(old, matching.pairs, matching.renamed) == _said(new, {n: n for n in new.steps}, {}):
+        return Behaviour("same", 0, "nothing that n8n looks at differs")
+    if not (old.order and new.order):
+        which = "old" if new.order else "new" if old.order else ""
+        who = f"the {which} workflow has" if which else "the workflows have"
+        return Behaviour(
+            "unknown", 0, f"{who} n8n's first order of execution, which is not modelled; add "
+            "`executionOrder: v1` to the settings"
+        )  # fmt: skip
+    try:
+        machines = Machine(old.sound()), Machine(new.sound())
+    except (ValueError, TypeError, AttributeError, KeyError) as error:
+        # A workflow is whatever somebody wrote; n8n itself fails on such parameters when it runs.
+        return Behaviour("unknown", 0, f"a parameter cannot be read: {error}")
+    keys = {name: number for number, name in enumerate(matching.pairs)}
+    back = {matching.pairs[name]: number for name, number in keys.items()}
+    sides = Side(machines[0], keys, decisions.old), Side(machines[1], back, decisions.new)
+    joints = {keys[name]: joint for name, joint in decisions.joints.items()}
+    singles = {keys[name]: joint for name, joint in decisions.singles.items()}
+    mine, its = _starts(old), _starts(new)
+    starts = [(n, matching.pairs[n]) for n in mine if matching.pairs.get(n) in its]
+    idle = frozenset(keys[n] for n, partner in matching.pairs.items()
+                     if _is_idle(old, n) and _is_idle(new, partner))  # fmt: skip
+    found = Walk(*sides, joints, singles, limit, idle=idle).run(starts)
+    if found.verdict == "same" and any(_may_multiply(n) for n in machines[0].flows[0].nodes):
+        most = min(limit, SEVERAL)
+        more = Walk(*sides, joints, singles, most, several=True, idle=idle).run(starts)
+        if more.verdict == "bounded":
+            reason = f"where one item may become several, {more.reason}"
+            more = more._replace(reason=reason)
+        found = more._replace(looked_at=found.looked_at + more.looked_at)
+    if found.verdict != "different":
+        other = _other_start(mine, its, matching)
+        if other:
+            return Behaviour("different", found.looked_at, other)
+    assumed = list(_waits(old, new, matching))
+    if any(joint.changed for joint in decisions.joints.values()):
+        assumed.append("conditions that were changed decide as they did")
+    return found._replace(assumed=tuple(assumed))
+
+
+def _is_idle(flow: Flow, name: str) -> bool:
+    """Whether a node does nothing and stands for nothing: a placeholder stands for a task."""
+    step = flow.steps[name]
+    named = name in flow.map.nodes or tag_of(step.raw.get("notes")) is not None
+    return step.short == "noOp" and not named
+
+
+def _waits(old: Flow, new: Flow, matching: Matching) -> Iterator[str]:
+    """Of waits that only one version has, that it makes no difference when the run goes on."""
+    back = matching.back
+    gone = [n for n, step in old.steps.items() if n not in matching.pairs and _holds_up(step)]
+    come = [n for n, step in new.steps.items() if n not in back and _holds_up(step)]
+    if gone:
+        yield f"nothing has to wait at {_some(gone)} any more"
+    if come:
+        yield f"the run may wait at {_some(come)}"
+
+
+def _holds_up(step: Step) -> bool:
+    return step.short in ("wait", "form") and not step.disabled
+
+
+def _some(names: list[str]) -> str:
+    said = ", ".join(f"`{n}`" for n in names[:3])
+    return said + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+
+
+def _may_multiply(node: Node) -> bool:
+    """Whether what a node makes of one item depends on data that are not modelled."""
+    return node.behaviour.kind == "choice" and (node.behaviour.outputs or 1) == 1
+
+
+def _starts(flow: Flow) -> list[str]:
+    """Where runs begin: triggers, or where there are none the steps that nothing leads to."""
+    found = [s.name for s in flow.steps.values() if s.starts and not s.disabled]
+    if found:
+        return found
+    reached = {wire.target for wire in flow.wires if wire.kind == "main"}
+    serving = {wire.source for wire in flow.wires if wire.kind != "main"}
+    return [n for n in flow.steps if n not in reached and n not in serving]
+
+
+def _other_start(mine: list[str], its: list[str], matching: Matching) -> str:
+    for name in mine:
+        if matching.pairs.get(name) not in its:
+            return f"`{name}` starts runs only in the old workflow"
+    back = matching.back
+    for name in its:
+        if back.get(name) not in mine:
+            return f"`{name}` starts runs only in the new workflow"
+    return ""
+
+
+def _said(flow: Flow, names: Mapping[str, str], renamed: Mapping[str, str]) -> Any:
+    """All of a workflow that n8n looks at when it runs it, under the names of the new version.
+
+    Of positions only the order of targets that they give; n8n's first order of execution goes by
+    the order in the file instead.
+    """
+    steps = {}
+    for name, step in flow.steps.items():
+        if name not in names:
+            return None
+        parameters = parameters_of(step, follow(step.parameters, renamed))
+        numeric = int(name) if name.isdecimal() and len(name) < 11 else None
+        steps[names[name]] = (step.type, step.version, parameters, flags(step), numeric)
+    wires: dict[tuple[str, str], list[tuple[int, str, int]]] = {}
+    for wire in flow.wires:
+        entry = (wire.output, names[wire.target], wire.input)
+        wires.setdefault((names[wire.source], wire.kind), []).append(entry)
+    back = {new: old for old, new in names.items()}
+    if flow.order:
+        for (_, kind), entries in wires.items():
+            if kind == "main":
+                entries.sort(key=lambda e: _place(flow.steps[back[e[1]]]))
+            else:
+                entries.sort()
+    return steps, wires, flow.order
+
+
+def _place(step: Step) -> tuple[float, float]:
+    x, y = step.position
+    return (y, x)

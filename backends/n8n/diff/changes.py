@@ -1,0 +1,308 @@
+"""What was added, removed, renamed or changed: nodes, conditions, parameters, wires, settings."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from orgflow.backends.n8n.diff.behaviour import Decisions
+from orgflow.backends.n8n.diff.canonical import canonical, flags, parameters_of
+from orgflow.backends.n8n.diff.matching import HOW, Matching
+from orgflow.backends.n8n.diff.reading import Flow, Wire
+from orgflow.backends.n8n.diff.references import follow
+from orgflow.backends.n8n.format.document import words_of
+
+from orgflow_ir.targets.comparison import Change, ChangeKind
+
+_MISSING = object()
+_WHOLE = 64
+"""More ways through an added node than this are not put together."""
+
+
+def list_changes(
+    old: Flow, new: Flow, matching: Matching, decisions: Decisions
+) -> tuple[Change, ...]:
+    """Every change besides layout, in the order in which people want to know of it."""
+    wires = _Wires(old, new, matching, decisions)
+    return (
+        *_names(old, new, matching),
+        *wires.steps(),
+        *_conditions(matching, decisions),
+        *_bodies(old, new, matching, decisions),
+        *wires.changes(),
+        *_workflow(old, new),
+        *_notes(old, new),
+        *_maps(old, new, matching),
+    )
+
+
+def _names(old: Flow, new: Flow, matching: Matching) -> Iterator[Change]:
+    for before, after in matching.renamed.items():
+        how = f"found {HOW[matching.how[before]]}"
+        yield Change("renamed", "node", after, how, before, after)
+
+
+# -- conditions and parameters -------------------------------------------------------------------
+
+
+def _conditions(matching: Matching, decisions: Decisions) -> Iterator[Change]:
+    for name, joint in decisions.joints.items():
+        partner = matching.pairs[name]
+        for change in joint.changed:
+            yield Change("changed", "condition", partner, change.label, change.old, change.new)
+        mine = [(r.atom, r.holds) for r in joint.old.rules]
+        its = [(r.atom, r.holds) for r in joint.new.rules]
+        if mine != its and sorted(mine) == sorted(its):
+            old, new = ([r.label or r.words for r in d.rules] for d in (joint.old, joint.new))
+            detail = "its conditions are tried in another order"
+            yield Change("changed", "condition", partner, detail, ", ".join(old), ", ".join(new))
+        elif mine != its:
+            for rule in joint.old.rules:
+                if (rule.atom, rule.holds) not in its and rule.atom not in {a for a, _ in its}:
+                    yield Change("removed", "condition", partner, rule.label, rule.words, None)
+            for rule in joint.new.rules:
+                if (rule.atom, rule.holds) not in mine and rule.atom not in {a for a, _ in mine}:
+                    yield Change("added", "condition", partner, rule.label, None, rule.words)
+
+
+def _bodies(old: Flow, new: Flow, matching: Matching, decisions: Decisions) -> Iterator[Change]:
+    renamed = matching.renamed
+    for name, partner in matching.pairs.items():
+        mine, its = old.steps[name], new.steps[partner]
+        if mine.type != its.type:
+            yield Change("changed", "node", partner, "type", mine.type, its.type)
+        elif mine.version != its.version:
+            versions = f"{mine.version:g}", f"{its.version:g}"
+            yield Change("changed", "node", partner, "type version", *versions)
+        before = parameters_of(mine, follow(mine.parameters, renamed))
+        after = parameters_of(its, its.parameters)
+        told = name in decisions.joints and bool(decisions.joints[name].changed)
+        for path, was, now in _differences(before, after, ""):
+            if told and _is_condition(path):
+                continue
+            yield _change("parameter", partner, path, was, now)
+        for path, was, now in _differences(flags(mine), flags(its), ""):
+            yield _change("setting", partner, path, was, now)
+        words = words_of(mine.raw.get("notes")), words_of(its.raw.get("notes"))
+        if words[0] != words[1]:
+            yield Change("changed", "note", partner, "", *words)
+
+
+def _is_condition(path: str) -> bool:
+    """Whether a path is inside what `_conditions` tells of: no option, no name of a branch."""
+    inside = ".leftValue", ".rightValue", ".operator", ".value1", ".value2", ".operation"
+    return ("conditions" in path or "rules" in path) and any(part in path for part in inside)
+
+
+def _change(what: str, name: str, path: str, was: Any, now: Any) -> Change:
+    kind = "added" if was is _MISSING else "removed" if now is _MISSING else "changed"
+    return Change(kind, what, name, path, _text(was), _text(now))  # type: ignore[arg-type]
+
+
+def _text(value: Any) -> str | None:
+    if value is _MISSING:
+        return None
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _differences(old: Any, new: Any, path: str) -> Iterator[tuple[str, Any, Any]]:
+    """Where two values differ: path, old and new value."""
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        for key in sorted(old.keys() | new.keys()):
+            inner = f"{path}.{key}" if path else str(key)
+            yield from _differences(old.get(key, _MISSING), new.get(key, _MISSING), inner)
+    elif isinstance(old, list) and isinstance(new, list):
+        for index in range(max(len(old), len(new))):
+            was = old[index] if index < len(old) else _MISSING
+            now = new[index] if index < len(new) else _MISSING
+            yield from _differences(was, now, f"{path}[{index}]")
+    elif type(old) is not type(new) or old != new:
+        yield path, old, new
+
+
+# -- nodes that are new or gone, and wires -------------------------------------------------------
+
+
+class _Wires:
+    """The wires of both versions under the new names; a node put into a wire, or taken out of one,
+    is told of as that and not as wires."""
+
+    def __init__(self, old: Flow, new: Flow, matching: Matching, decisions: Decisions) -> None:
+        self.old, self.new, self.decisions = old, new, decisions
+        back = matching.back
+        self.added = [n for n in new.steps if n not in back]
+        self.removed = [n for n in old.steps if n not in matching.pairs]
+        # A removed node is marked: one that was added may have its name.
+        names = {n: matching.pairs.get(n, f"\0{n}") for n in old.steps}
+        outputs = _renumbered(decisions, matching)
+        before = Counter(
+            wire._replace(
+                source=names[wire.source],
+                target=names[wire.target],
+                output=outputs.get((wire.source, wire.output), wire.output),
+            )
+            for wire in old.wires
+        )
+        after = Counter(new.wires)
+        self.lost, self.won = before - after, after - before
+        self.between: dict[str, str] = {}
+        self._fold(self.added, self.won, self.lost)
+        self._fold([f"\0{n}" for n in self.removed], self.lost, self.won)
+
+    def _fold(self, names: list[str], own: Counter[Wire], direct: Counter[Wire]) -> None:
+        """Take the wires of nodes out of `own`, and out of `direct` the wires they were put into:
+        each node is replaced by wires from what is before it to what is after it."""
+        nodes = set(names)
+        into: dict[str, list[Wire]] = defaultdict(list)
+        out: dict[str, list[Wire]] = defaultdict(list)
+        for wire in list(own):
+            if wire.source in nodes or wire.target in nodes:
+                into[wire.target].append(wire)
+                out[wire.source].append(wire)
+                del own[wire]
+        for name in names:
+            sides = [_shown(w.source) for w in into[name]], [_shown(w.target) for w in out[name]]
+            if any(sides):
+                self.between[name] = _between(*(list(dict.fromkeys(side)) for side in sides))
+        done: set[str] = set()
+        for name in names:
+            done.add(name)
+            arriving = [w for w in into[name] if w.source not in done]
+            leaving = [w for w in out[name] if w.target not in done]
+            if len(arriving) * len(leaving) > _WHOLE:
+                continue
+            for one, two in itertools.product(arriving, leaving):
+                whole = one._replace(target=two.target, input=two.input)
+                if whole.source in nodes or whole.target in nodes:
+                    into[whole.target].append(whole)
+                    out[whole.source].append(whole)
+                elif direct[whole] > 0:
+                    direct[whole] -= 1
+
+    def steps(self) -> Iterator[Change]:
+        """Nodes that are new or gone, with where they stand."""
+        for name in self.added:
+            kind = self.new.steps[name].short
+            yield Change("added", "node", name, self.between.get(name, ""), None, kind)
+        for name in self.removed:
+            kind = self.old.steps[name].short
+            yield Change("removed", "node", name, self.between.get(f"\0{name}", ""), kind, None)
+
+    def changes(self) -> Iterator[Change]:
+        """Wires that are new or gone."""
+        for wire in sorted(+self.lost):
+            text = self._text(wire)
+            yield Change("removed", "connection", text, "", text, None)
+        for wire in sorted(+self.won):
+            text = self._text(wire)
+            yield Change("added", "connection", text, "", None, text)
+
+    def _text(self, wire: Wire) -> str:
+        kind = "" if wire.kind == "main" else f" ({wire.kind})"
+        decision = self.decisions.new.get(wire.source)
+        label = ""
+        if decision is not None and wire.kind == "main":
+            label = f" [{decision.label((wire.output,))}]"
+        elif wire.output:
+            label = f" [output {wire.output}]"
+        slot = f" input {wire.input}" if wire.input else ""
+        return f"{_shown(wire.source)}{label} → {_shown(wire.target)}{slot}{kind}"
+
+
+def _shown(name: str) -> str:
+    return name.removeprefix("\0")
+
+
+def _between(before: list[str], after: list[str]) -> str:
+    def some(names: list[str]) -> str:
+        said = ", ".join(f"`{n}`" for n in names[:3])
+        return said + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+
+    if before and after:
+        return f"between {some(before)} and {some(after)}"
+    return f"after {some(before)}" if before else f"before {some(after)}"
+
+
+def _renumbered(decisions: Decisions, matching: Matching) -> dict[tuple[str, int], int]:
+    """Outputs of the old version under the numbers of the new, where the same data leave by them
+    in both; only where that is one to one."""
+    found: dict[tuple[str, int], int] = {}
+    for name, joint in decisions.joints.items():
+        by_atom = {(r.atom, r.holds): r.output for r in joint.new.rules}
+        numbers: dict[int, int] = {}
+        for rule in joint.old.rules:
+            if (rule.atom, rule.holds) in by_atom:
+                numbers[rule.output] = by_atom[(rule.atom, rule.holds)]
+                continue
+            other, otherwise = by_atom.get((rule.atom, not rule.holds)), joint.new.otherwise
+            if other is not None and otherwise is not None and len(joint.old.rules) == 1:
+                numbers[rule.output] = otherwise
+                if joint.old.otherwise is not None:
+                    numbers[joint.old.otherwise] = other
+        mine, its = joint.old.otherwise, joint.new.otherwise
+        if mine is not None and its is not None:
+            numbers.setdefault(mine, its)
+        if len(set(numbers.values())) == len(numbers):
+            found.update({(name, number): to for number, to in numbers.items()})
+    return found
+
+
+# -- the workflow itself -------------------------------------------------------------------------
+
+
+def _workflow(old: Flow, new: Flow) -> Iterator[Change]:
+    if old.name != new.name:
+        yield Change("renamed", "workflow", new.name, "", old.name, new.name)
+    for path, was, now in _differences(canonical(old.settings), canonical(new.settings), ""):
+        yield _change("setting", "workflow", path, was, now)
+    pinned = [canonical(flow.raw.get("pinData")) or {} for flow in (old, new)]
+    if isinstance(pinned[0], Mapping) and isinstance(pinned[1], Mapping):
+        for name in sorted(pinned[0].keys() ^ pinned[1].keys()):
+            kind = "added" if name in pinned[1] else "removed"
+            yield Change(kind, "pinned data", name)  # type: ignore[arg-type]
+        for name in sorted(pinned[0].keys() & pinned[1].keys()):
+            if pinned[0][name] != pinned[1][name]:
+                yield Change("changed", "pinned data", name)
+
+
+def _notes(old: Flow, new: Flow) -> Iterator[Change]:
+    """Sticky notes by what they say; one that was edited is paired with one of those left."""
+    lost = list((Counter(old.notes) - Counter(new.notes)).elements())
+    won = list((Counter(new.notes) - Counter(old.notes)).elements())
+    for before in list(lost):
+        first = before.split("\n", 1)[0]
+        alike = [text for text in won if text.split("\n", 1)[0] == first]
+        if alike:
+            lost.remove(before)
+            won.remove(alike[0])
+            yield Change("changed", "sticky note", _title(before), "", before, alike[0])
+    for text in lost:
+        yield Change("removed", "sticky note", _title(text), "", text, None)
+    for text in won:
+        yield Change("added", "sticky note", _title(text), "", None, text)
+
+
+def _maps(old: Flow, new: Flow, matching: Matching) -> Iterator[Change]:
+    """What the notes say of which node stands for which element, where both versions have the node
+    (what is said of nodes that are new or gone goes with these)."""
+    mine, its = old.map.nodes, new.map.nodes
+    if bool(mine) is not bool(its):
+        kind: ChangeKind = "removed" if mine else "added"
+        yield Change(kind, "sticky note", "the map that ties the nodes to the model")
+        return
+    for name, partner in matching.pairs.items():
+        # n8n's editor leaves the map as it is when a node is renamed.
+        named = name == partner or (name in mine and partner in its)
+        if named and mine.get(name) != its.get(partner):
+            detail = "the element that the map in the sticky note names"
+            yield Change(
+                "changed", "sticky note", partner, detail, mine.get(name), its.get(partner)
+            )
+
+
+def _title(text: str) -> str:
+    first = text.split("\n", 1)[0].lstrip("#* ").rstrip("* ")
+    return first if len(first) <= 40 else first[:39] + "…"

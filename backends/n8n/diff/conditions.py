@@ -1,0 +1,236 @@
+"""What If, Filter and Switch decide by: rules in order, comparable however they are written.
+
+A rule holds where a formula does. A formula and its negation are one *atom* with two signs, so
+that a negated condition with swapped branches is seen to decide the same.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from orgflow.backends.n8n.diff.reading import Step
+from orgflow.backends.n8n.format.document import TYPE_PREFIX
+
+_WHOLE = re.compile(r"=\s*\{\{(?P<code>(?:(?!\{\{|\}\}).)*)\}\}\s*", re.DOTALL)
+_NOT = re.compile(r"=\s*\{\{\s*!\s*\((?P<code>(?:(?!\{\{|\}\}).)*)\)\s*\}\}\s*", re.DOTALL)
+
+_OLD_NAMES: Mapping[str, str] = {
+    "equal": "equals", "notEqual": "notEquals", "larger": "gt", "largerEqual": "gte",
+    "smaller": "lt", "smallerEqual": "lte", "isEmpty": "empty", "isNotEmpty": "notEmpty",
+}  # fmt: skip
+"""Operations of version 1 under the names of version 2."""
+
+_POSITIVE: Mapping[str, str] = {
+    "notEquals": "equals", "false": "true", "notExists": "exists", "notEmpty": "empty",
+    "notContains": "contains", "notStartsWith": "startsWith", "notEndsWith": "endsWith",
+    "notRegex": "regex", "lte": "gt", "lt": "gte", "beforeOrEquals": "after",
+    "before": "afterOrEquals", "lengthNotEquals": "lengthEquals", "lengthLte": "lengthGt",
+    "lengthLt": "lengthGte",
+}  # fmt: skip
+"""Operations that hold exactly where another does not."""
+
+_SIGNS: Mapping[str, str] = {
+    "equals": "=", "notEquals": "≠", "gt": ">", "gte": "≥", "lt": "<", "lte": "≤",
+    "true": "is true", "false": "is false", "exists": "exists", "notExists": "does not exist",
+    "empty": "is empty", "notEmpty": "is not empty", "contains": "contains",
+    "notContains": "does not contain", "startsWith": "starts with", "endsWith": "ends with",
+    "regex": "matches", "notRegex": "does not match", "after": "is after", "before": "is before",
+}  # fmt: skip
+_UNARY = frozenset({"true", "false", "exists", "notExists", "empty", "notEmpty"})
+
+
+class Rule(NamedTuple):
+    """A branch: taken where `atom` is true (or false, by `holds`); `words` say the condition as it
+    stands, `exclusive` is a value and what it is equal to, where that is all the atom says."""
+
+    atom: str
+    holds: bool
+    output: int
+    words: str
+    label: str = ""
+    exclusive: tuple[str, str] | None = None
+
+
+class Decision(NamedTuple):
+    """What a node decides: the first rule that holds, or with `every` all that do; else
+    `otherwise` (`None`: the item is gone). `labels` are what outputs are called. `total`: one rule
+    always holds."""
+
+    rules: tuple[Rule, ...]
+    otherwise: int | None
+    every: bool
+    labels: Mapping[int, str]
+    total: bool = False
+
+    def taken(self, true: frozenset[str]) -> tuple[int, ...]:
+        """The outputs an item leaves by, where exactly these atoms are true."""
+        found: list[int] = []
+        for rule in self.rules:
+            if (rule.atom in true) is rule.holds:
+                found.append(rule.output)
+                if not self.every:
+                    break
+        if not found and self.otherwise is not None:
+            found.append(self.otherwise)
+        return tuple(dict.fromkeys(found))
+
+    def label(self, outputs: tuple[int, ...]) -> str:
+        """What people call the outputs taken."""
+        return ", ".join(self.labels.get(o) or str(o) for o in outputs) or "no branch"
+
+
+def decision_of(step: Step, parameters: Mapping[str, Any]) -> Decision | None:
+    """What a step decides; `None` for one that is no If, Filter or Switch, or is disabled."""
+    if step.disabled or not step.type.startswith(TYPE_PREFIX):
+        return None
+    match step.short:
+        case "if" | "filter":
+            combine = parameters.get("combineOperation", parameters.get("combineConditions"))
+            atom, holds, words, exclusive = _formula(parameters.get("conditions"), combine)
+            names = ("true", "false") if step.short == "if" else ("kept", "dropped")
+            rule = Rule(atom, holds, 0, words, exclusive=exclusive)
+            return Decision((rule,), 1, False, dict(enumerate(names)))
+        case "switch":
+            return _switch(step, parameters)
+    return None
+
+
+def _switch(step: Step, parameters: Mapping[str, Any]) -> Decision:
+    options = _mapping(parameters.get("options"))
+    if parameters.get("mode", "rules") == "expression":
+        key = "numberOutputs" if step.version >= 3 else "outputsAmount"
+        count = parameters.get(key, 4)
+        count = count if type(count) is int and 0 <= count <= 256 else 4
+        said = operand(parameters.get("output", ""))
+        by_number = tuple(
+            Rule(json.dumps([said, i]), True, i, f"{said} = {i}", str(i), (said, str(i)))
+            for i in range(count)
+        )
+        return Decision(by_number, None, False, {}, total=True)
+    modern = step.version >= 3
+    listed = _mapping(parameters.get("rules")).get("values" if modern else "rules")
+    rules: list[Rule] = []
+    labels: dict[int, str] = {}
+    for index, row in enumerate(listed if isinstance(listed, list) else ()):
+        row = _mapping(row)
+        output = index
+        if modern:
+            atom, holds, words, exclusive = _formula(row.get("conditions"), None)
+        else:
+            number = row.get("output")
+            output = number if step.version < 2 and type(number) is int else index
+            kind = str(parameters.get("dataType", "number"))
+            one = {"value1": parameters.get("value1", ""), **row}
+            atom, holds, words, exclusive = _formula({kind: [one]}, None)
+        named = row.get("outputKey")
+        label = named if isinstance(named, str) and named.strip() else ""
+        labels[output] = label or words
+        rules.append(Rule(atom, holds, output, words, label, exclusive))
+    holder = options if modern else parameters
+    fallback = holder.get("fallbackOutput")
+    otherwise = fallback if type(fallback) is int and fallback >= 0 else None
+    if fallback == "extra":
+        otherwise = len(rules)
+        renamed = options.get("renameFallbackOutput")
+        labels[otherwise] = renamed if isinstance(renamed, str) and renamed else "otherwise"
+    return Decision(tuple(rules), otherwise, options.get("allMatchingOutputs") is True, labels)
+
+
+# -- formulas ------------------------------------------------------------------------------------
+
+_Literal = tuple[str, str, str, str, bool]
+"""Left side, type, operation, right side, and whether it holds or does not."""
+
+
+def _formula(conditions: Any, combine: Any) -> tuple[str, bool, str, tuple[str, str] | None]:
+    """Atom, sign, words, and what excludes another atom."""
+    conditions = _mapping(conditions)
+    listed = conditions.get("conditions")
+    literals: list[_Literal] = []
+    words: list[str] = []
+    if isinstance(listed, list):
+        either = conditions.get("combinator") == "or"
+        for row in map(_mapping, listed):
+            operator = row.get("operator")
+            operator = {"operation": operator} if isinstance(operator, str) else _mapping(operator)
+            kind, name = str(operator.get("type", "string")), str(operator.get("operation", ""))
+            literals.append(_literal(row.get("leftValue"), kind, name, row.get("rightValue")))
+            words.append(_words(row.get("leftValue"), name, row.get("rightValue")))
+    else:
+        either = combine in ("any", "OR")
+        for kind, rows in conditions.items():
+            for row in map(_mapping, rows if isinstance(rows, list) else ()):
+                name = str(row.get("operation", _FIRST.get(kind, "equal")))
+                name = _OLD_NAMES.get(name, name)
+                left, right = row.get("value1"), row.get("value2")
+                literals.append(_literal(left, kind, name, right))
+                words.append(_words(left, name, right))
+    said = (" or " if either else " and ").join(words) or "always"
+    if len(literals) == 1:
+        left, kind, name, right, holds = literals[0]
+        exclusive = (left, right) if name == "equals" and not right.startswith('"=') else None
+        return json.dumps([left, kind, name, right]), holds, said, exclusive
+    plain = json.dumps([either, sorted(set(literals))])
+    negated = json.dumps([not either, sorted({(*one[:4], not one[4]) for one in literals})])
+    return min(plain, negated), plain <= negated, said, None
+
+
+_FIRST: Mapping[str, str] = {"number": "smaller", "dateTime": "after"}
+"""Operations that version 1 leaves out."""
+
+
+def _literal(left: Any, kind: str, name: str, right: Any) -> _Literal:
+    holds = True
+    if name in _POSITIVE:
+        name, holds = _POSITIVE[name], False
+    if name == "true" and isinstance(left, str):
+        inner = _NOT.fullmatch(left)
+        if inner is not None and _closed(inner["code"]):
+            left, holds = "={{ " + inner["code"].strip() + " }}", not holds
+    other = "" if name in _UNARY else _json(right)
+    return _json(_trim(left)), kind, name, other, holds
+
+
+def _closed(code: str) -> bool:
+    """Whether a piece of code is within one pair of brackets when they are put around it."""
+    depth = 0
+    for sign in code:
+        depth += (sign == "(") - (sign == ")")
+        if depth < 0:
+            return False
+    return depth == 0
+
+
+def _trim(value: Any) -> Any:
+    whole = _WHOLE.fullmatch(value) if isinstance(value, str) else None
+    return "={{ " + whole["code"].strip() + " }}" if whole is not None else value
+
+
+_OURS = re.compile(
+    r"\(\$\('(?P<node>(?:[^'\\]|\\.)*)'\)\.isExecuted \? \$\('(?P=node)'\)\.last\(0\)\.json\."
+    r"(?P<path>[\w.?]+) : undefined\)"
+)
+"""How the compiler reads a field of the node that sets it (`parameters.read_field`)."""
+
+
+def _words(left: Any, name: str, right: Any) -> str:
+    sign = _SIGNS.get(name, name or "=")
+    sides = [_OURS.sub(r"\g<path> of “\g<node>”", operand(side)) for side in (left, right)]
+    return f"{sides[0]} {sign}" + ("" if name in _UNARY else f" {sides[1]}")
+
+
+def operand(value: Any) -> str:
+    """The code of an expression, else the value as JSON."""
+    whole = _WHOLE.fullmatch(value) if isinstance(value, str) else None
+    return whole["code"].strip() if whole is not None else _json("" if value is None else value)
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}

@@ -1,0 +1,127 @@
+"""Two versions of a decision taken together: output by output by what is asked, not by index."""
+
+from __future__ import annotations
+
+import itertools
+from typing import NamedTuple
+
+from orgflow.backends.n8n.diff.conditions import Decision, Rule
+
+_ATOMS = 6
+"""More conditions than this are not tried in every combination where all that match are taken."""
+_WAYS = 64
+"""More ways to spread items over branches than this are not all tried."""
+
+
+class ChangedCondition(NamedTuple):
+    """A condition that is another one now; `label` is what its branch is called."""
+
+    label: str
+    old: str
+    new: str
+
+
+class Way(NamedTuple):
+    """One way the data can decide: items on each output of either version, and in words."""
+
+    old: tuple[int, ...]
+    new: tuple[int, ...]
+    old_label: str
+    new_label: str
+
+
+class Joint(NamedTuple):
+    """Both versions of a decision over the same atoms.
+
+    Attributes:
+        old: the old version.
+        new: the new one, with the atoms of the old one where a condition was changed.
+        changed: conditions that were.
+    """
+
+    old: Decision
+    new: Decision
+    changed: tuple[ChangedCondition, ...] = ()
+
+    def ways(self, items: int) -> tuple[tuple[Way, ...], bool]:
+        """Every way so many items can be decided, and whether some were left out."""
+        cases, cut = self._cases()
+        found: dict[Way, None] = {}
+        spread = itertools.combinations_with_replacement(cases, items)
+        for number, chosen in enumerate(spread):
+            if number >= _WAYS * 4 or len(found) >= _WAYS:
+                return tuple(found), True
+            old = tuple(o for case in chosen for o in case[0])
+            new = tuple(o for case in chosen for o in case[1])
+            way = Way(
+                _counts(old),
+                _counts(new),
+                self.old.label(tuple(dict.fromkeys(old))),
+                self.new.label(tuple(dict.fromkeys(new))),
+            )
+            found.setdefault(way)
+        return tuple(found), cut
+
+    def _cases(self) -> tuple[list[tuple[tuple[int, ...], tuple[int, ...]]], bool]:
+        """What one item may do: pairs of outputs taken, each once.
+
+        Where both versions take the first rule that holds, two true atoms are enough to show every
+        pair of rules that can be first together.
+        """
+        rules = (*self.old.rules, *self.new.rules)
+        atoms = list(dict.fromkeys(rule.atom for rule in rules))
+        says = {rule.atom: rule.exclusive for rule in reversed(rules)}
+        every = self.old.every or self.new.every
+        signed = any(not rule.holds for rule in rules)
+        most = len(atoms) if (every or signed) and len(atoms) <= _ATOMS else min(2, len(atoms))
+        sets = [frozenset(c) for n in range(most + 1) for c in itertools.combinations(atoms, n)]
+        if (every or signed) and len(atoms) > _ATOMS:
+            sets.append(frozenset(atoms))
+        found: dict[tuple[tuple[int, ...], tuple[int, ...]], None] = {}
+        for true in sets:
+            if not true and self.old.total and self.new.total:
+                continue
+            values: dict[str, str] = {}
+            said = [says[atom] for atom in atoms if atom in true]
+            if any(e is not None and values.setdefault(e[0], e[1]) != e[1] for e in said):
+                continue
+            found.setdefault((self.old.taken(true), self.new.taken(true)))
+        return list(found), (every or signed) and len(atoms) > _ATOMS
+
+
+def join(old: Decision, new: Decision) -> Joint:
+    """Two versions over the same atoms. Conditions that only one of them has are paired by what
+    their branches are called, then in order, and taken to decide as before (`changed`)."""
+    mine = {rule.atom for rule in old.rules}
+    its = {rule.atom for rule in new.rules}
+    left = [rule for rule in old.rules if rule.atom not in its]
+    right = [rule for rule in new.rules if rule.atom not in mine]
+    pairs: list[tuple[Rule, Rule]] = []
+    for rule in left:
+        named = [r for r in right if rule.label and r.label == rule.label]
+        if len(named) == 1:
+            pairs.append((rule, named[0]))
+            right.remove(named[0])
+    done = {id(rule) for rule, _ in pairs}
+    pairs += zip([r for r in left if id(r) not in done], right, strict=False)
+    as_old = {rule.atom: other for other, rule in pairs}
+    rules = tuple(
+        r._replace(atom=o.atom, holds=o.holds, exclusive=o.exclusive)
+        if (o := as_old.get(r.atom)) is not None
+        else r
+        for r in new.rules
+    )
+    signs = {rule.atom: rule for rule in old.rules}
+    turned = [
+        (signs[rule.atom], rule)
+        for rule in new.rules
+        if rule.atom in signs and rule.words != signs[rule.atom].words
+    ]
+    changed = tuple(
+        ChangedCondition(o.label or n.label, o.words, n.words) for o, n in (*pairs, *turned)
+    )
+    return Joint(old, new._replace(rules=rules), changed)
+
+
+def _counts(outputs: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(outputs.count(i) for i in range(max(outputs, default=-1) + 1))

@@ -1,0 +1,106 @@
+"""Two files of workflows: read, paired, compared."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+from orgflow.backends.n8n.diff.behaviour import Decisions, compare_behaviour
+from orgflow.backends.n8n.diff.changes import list_changes
+from orgflow.backends.n8n.diff.matching import match
+from orgflow.backends.n8n.diff.reading import Flow, flows_of
+from orgflow.backends.n8n.diff.rules import NotComparable
+from orgflow.backends.n8n.diff.walk import LIMIT
+
+from orgflow_ir.model.json_source_map import JsonFault, parse_json
+from orgflow_ir.model.source import SourceFile, SourceLocation
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.targets.comparison import Comparison, Part
+
+
+def compare(old: SourceFile, new: SourceFile, ctx: PassContext) -> Comparison | None:
+    """What changed from `old` to `new`; `None` after OF490 where a file holds no workflow."""
+    found = [_read(source, ctx) for source in (old, new)]
+    if found[0] is None or found[1] is None:
+        return None
+    parts = []
+    for mine, its, how in _paired(found[0], found[1]):
+        if mine is not None and its is not None:
+            parts.append(compare_flows(mine, its, how=how))
+        else:
+            names = [flow.name if flow is not None else None for flow in (mine, its)]
+            parts.append(Part(names[0], names[1], how))
+    return Comparison(old.path, new.path, "workflows", tuple(parts))
+
+
+def compare_flows(
+    old: Flow | dict[str, Any], new: Flow | dict[str, Any], *, how: str = "name", limit: int = LIMIT
+) -> Part:
+    """What changed in one workflow; `limit` bounds the configurations that are looked at."""
+    old = old if isinstance(old, Flow) else Flow(old)
+    new = new if isinstance(new, Flow) else Flow(new)
+    matching = match(old, new)
+    decisions = Decisions(old, new, matching)
+    return Part(
+        old.name,
+        new.name,
+        how,
+        compare_behaviour(old, new, matching, decisions, limit),
+        list_changes(old, new, matching, decisions),
+        layout=old.raw != new.raw or list(old.raw) != list(new.raw),
+    )
+
+
+def _read(source: SourceFile, ctx: PassContext) -> tuple[Flow, ...] | None:
+    again = "correct the file, or write it anew with `compile` or n8n's export"
+    try:
+        value = parse_json(source.path, source.data).root.value
+    except JsonFault as fault:
+        loc = SourceLocation(file=source.path, line=fault.line, column=fault.column)
+        said = f"{source.path} cannot be compared: not JSON: {fault.message}"
+        ctx.emit(NotComparable, said, loc=loc, help=again)
+        return None
+    flows = flows_of(value)
+    if not flows:
+        said = f"{source.path} cannot be compared: there is no n8n workflow in it"
+        ctx.emit(NotComparable, said, loc=SourceLocation(file=source.path, line=1), help=again)
+        return None
+    return flows
+
+
+def _paired(
+    old: tuple[Flow, ...], new: tuple[Flow, ...]
+) -> list[tuple[Flow | None, Flow | None, str]]:
+    """The workflows of two files by the process they were compiled from, by name, by id; where one
+    is left on either side, these two. In the order of the new file, then what is gone."""
+    partner: dict[int, tuple[int, str]] = {}
+    taken: set[int] = set()
+    keys: tuple[tuple[str, Any], ...] = (
+        ("map", lambda f: (f.map.process, f.name) if f.map.process else None),
+        ("name", lambda f: f.name or None),
+        ("map", lambda f: f.map.process),
+        ("id", lambda f: f.id or None),
+    )
+    for how, key in keys:
+        left: dict[Hashable, list[int]] = {}
+        for index, flow in enumerate(old):
+            if index not in taken and key(flow) is not None:
+                left.setdefault(key(flow), []).append(index)
+        right: dict[Hashable, list[int]] = {}
+        for index, flow in enumerate(new):
+            if index not in partner and key(flow) is not None:
+                right.setdefault(key(flow), []).append(index)
+        for value, indexes in right.items():
+            for index, other in zip(indexes, left.get(value, ()), strict=False):
+                partner[index] = (other, how)
+                taken.add(other)
+    lone = [i for i in range(len(new)) if i not in partner]
+    rest = [i for i in range(len(old)) if i not in taken]
+    if len(lone) == len(rest) == 1:
+        partner[lone[0]] = (rest[0], "only one")
+        rest = []
+    found: list[tuple[Flow | None, Flow | None, str]] = []
+    for index, flow in enumerate(new):
+        at, how = partner.get(index, (None, ""))
+        found.append((old[at] if at is not None else None, flow, how))
+    return [*found, *((old[i], None, "") for i in rest)]

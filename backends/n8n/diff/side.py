@@ -1,0 +1,165 @@
+"""One version in the walk: its machine, with everything that only it has hidden."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal, NamedTuple
+
+from orgflow.backends.n8n.diff.conditions import Decision
+from orgflow.backends.n8n.diff.decisions import Joint
+from orgflow.backends.n8n.engine_model import (
+    ANSWERED,
+    RUNS,
+    TIMED_OUT,
+    Config,
+    Counts,
+    Emits,
+    Machine,
+    Opens,
+    Outcome,
+    Phase,
+)
+from orgflow.backends.n8n.engine_model.choices import handed_on
+from orgflow.backends.n8n.engine_model.flow import Node
+
+Sort = Literal["visible", "hidden", "ended"]
+
+MOST_ITEMS = 16
+MOST_STACKED = 100
+"""Beyond these (besides what one node starts at once) a run piles up work, and is not followed."""
+_WIDE = 1_000
+_TOP = 8
+_SINGLE = 3
+"""Up to so many outputs of a node that is not known are tried in every combination."""
+
+
+class Settled(NamedTuple):
+    """Where a version stands once it has done what only it does: the hidden nodes it ran on the
+    way, and whether it goes round among them for ever."""
+
+    config: Config
+    ran: tuple[str, ...]
+    endless: bool = False
+
+
+class Side:
+    """A machine whose nodes have keys that both versions share; a node without one is hidden.
+
+    `left_out` says that a hidden node could decide in more ways than were tried.
+    """
+
+    def __init__(
+        self, machine: Machine, keys: Mapping[str, int], decisions: Mapping[str, Decision]
+    ) -> None:
+        self.machine, self.keys, self.decisions = machine, keys, decisions
+        self.left_out = False
+        fan = max((len(node.wires) for node in machine.flows[0].nodes), default=0)
+        self._most = MOST_STACKED + min(fan, _WIDE)
+
+    def start(self, trigger: str) -> Config:
+        """About to run at a trigger, with one item."""
+        return self.machine.initial(trigger)
+
+    def node(self, config: Config) -> Node | None:
+        """The node that runs next."""
+        return self.machine.node_at(config)
+
+    def key(self, config: Config) -> int | None:
+        """The key of the node that runs next."""
+        node = self.machine.node_at(config)
+        return None if node is None else self.keys.get(node.name)
+
+    def sort(self, config: Config) -> Sort:
+        """Whether the next step is one that the other version has to match."""
+        node = self.machine.node_at(config)
+        if node is None:
+            return "ended"
+        if self.keys.get(node.name) is None or self._skips(config, node):
+            return "hidden"
+        return "visible"
+
+    def _skips(self, config: Config, node: Node) -> bool:
+        """Without any item n8n leaves no trace of the node."""
+        return (
+            self.phase(config) is Phase.READY
+            and not node.always_output
+            and node.behaviour.kind != "trigger"
+            and not any(self.inputs(config))
+        )
+
+    def inputs(self, config: Config) -> Counts:
+        """What the next node takes."""
+        place = self.machine.at(config)
+        return () if place is None else place.inputs
+
+    def phase(self, config: Config) -> Phase:
+        """What the next node is doing."""
+        return config.frames[-1].phase
+
+    def hidden(self, config: Config) -> tuple[Outcome, ...]:
+        """What a node that only this version has may do. It is taken to work and to hand on what it
+        gets; only what decides, decides every way."""
+        node = self.machine.node_at(config)
+        assert node is not None
+        behaviour = node.behaviour
+        if self.phase(config) is Phase.SLEEPING:
+            return (TIMED_OUT,)
+        if self.phase(config) is Phase.PARKED:
+            return (ANSWERED,) if behaviour.answered and not behaviour.limited else (TIMED_OUT,)
+        inputs = self.inputs(config)
+        if node.disabled or not any(inputs) or behaviour.kind not in ("choice", "wait"):
+            return (RUNS,)
+        if behaviour.kind == "wait":
+            return (Opens(False),)
+        if node.name not in self.decisions and (behaviour.outputs or 1) <= 1:
+            return (Emits(handed_on(node, (inputs[0],))),)
+        decision = self.decisions.get(node.name)
+        if decision is None:
+            return tuple(Emits(counts) for counts in spread(behaviour.outputs or 1, inputs[0]))
+        ways, cut = Joint(decision, decision).ways(inputs[0])
+        self.left_out |= cut
+        return tuple(Emits(handed_on(node, way.old)) for way in ways)
+
+    def settle(self, config: Config) -> Settled:
+        """Do hidden steps until there is one that is not, or several ways to go on."""
+        ran: list[str] = []
+        seen = {config}
+        while self.sort(config) == "hidden":
+            outcomes = self.hidden(config)
+            if len(outcomes) != 1 or len(ran) > 50_000:
+                break
+            node = self.machine.node_at(config)
+            assert node is not None
+            if self.phase(config) is Phase.READY and any(self.inputs(config)):
+                ran.append(node.name)
+            config = self.machine.step(config, outcomes[0])
+            if config in seen:
+                return Settled(config, tuple(ran), endless=True)
+            if self.piles_up(config):
+                break
+            seen.add(config)
+        return Settled(config, tuple(ran))
+
+    def piles_up(self, config: Config) -> bool:
+        """Whether work grows beyond what is followed."""
+        return any(
+            len(frame.stack) > self._most
+            or any(len(entries) > MOST_ITEMS for _, entries in frame.waiting)
+            # What is new is on top: what lies below was looked at before.
+            or any(max(counts, default=0) > MOST_ITEMS for _, counts in frame.stack[-_TOP:])
+            for frame in config.frames
+        )
+
+
+def spread(size: int, items: int, several: bool = False) -> list[Counts]:
+    """What a node that is not known may hand on by so many outputs; `several`: also two items of
+    one."""
+    # One item may become several (a list is fetched), and none: two show what several do.
+    values = (items, 0, 2) if several and size == 1 and items == 1 else (items, 0)
+    found: list[Counts] = [()]
+    if size <= _SINGLE:
+        for _ in range(size):
+            found = [(*counts, value) for counts in found for value in values]
+        return found
+    found = [tuple(items if i == at else 0 for i in range(size)) for at in range(size)]
+    return [*found, (items,) * size, (0,) * size]

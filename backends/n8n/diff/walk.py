@@ -1,0 +1,256 @@
+"""The product of two versions: both run side by side, every decision taken together."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+
+from orgflow.backends.n8n.diff.decisions import Joint
+from orgflow.backends.n8n.diff.side import Side
+from orgflow.backends.n8n.diff.steps import moves, same_items
+from orgflow.backends.n8n.engine_model import Config, Phase
+
+from orgflow_ir.targets.comparison import Behaviour, Row
+
+LIMIT = 20_000
+"""Configurations that are looked at, at most."""
+SEVERAL = 3_000
+"""Configurations that are looked at, at most, where one item may become several."""
+_AHEAD = 300
+"""Configurations that are looked at to tell another order from another step."""
+
+State = tuple[Config, Config]
+
+_ENDS: Mapping[str, str] = {
+    "success": "the run ends",
+    "error": "the run ends in an error",
+    "waiting": "the run waits for ever",
+}
+
+
+class _Different(Exception):
+    """Found: what differs, and the rows after those that led to the state."""
+
+    def __init__(self, reason: str, *rows: Row) -> None:
+        super().__init__(reason)
+        self.reason, self.rows = reason, rows
+
+
+class Walk:
+    """Both versions from every trigger, breadth first.
+
+    Args:
+        old: the old version.
+        new: the new version.
+        joints: decisions that both make, by key.
+        singles: decisions that one of them alone makes at a node both have, joined with themselves.
+        limit: configurations to look at, at most.
+        several: nodes that are not known may make two items of one.
+        idle: keys of nodes that do nothing, so that it makes no difference to switch them off.
+    """
+
+    def __init__(
+        self,
+        old: Side,
+        new: Side,
+        joints: Mapping[int, Joint],
+        singles: Mapping[int, Joint],
+        limit: int = LIMIT,
+        several: bool = False,
+        idle: frozenset[int] = frozenset(),
+    ) -> None:
+        self.old, self.new = old, new
+        self.joints, self.singles, self.limit = joints, singles, limit
+        self.several = several
+        self.idle = idle
+        self.came: dict[State, tuple[State, tuple[Row, ...]] | None] = {}
+        self.queue: deque[State] = deque()
+        self.cut = ""
+
+    def run(self, starts: Sequence[tuple[str, str]]) -> Behaviour:
+        """Walk from pairs of triggers, each run by itself."""
+        for one, other in starts:
+            state = (self.old.start(one), self.new.start(other))
+            if state not in self.came:
+                self.came[state] = None
+                self.queue.append(state)
+        looked_at = 0
+        while self.queue:
+            if looked_at >= self.limit:
+                self.cut = f"{self.limit} configurations were looked at"
+                break
+            state = self.queue.popleft()
+            looked_at += 1
+            try:
+                self._expand(state)
+            except _Different as found:
+                run = (*self._way_to(state), *found.rows)
+                return Behaviour("different", looked_at, found.reason, run)
+        if self.old.left_out or self.new.left_out:
+            self.cut = self.cut or "a node can decide in more ways than are tried"
+        return Behaviour("bounded" if self.cut else "same", looked_at, self.cut)
+
+    def _way_to(self, state: State) -> tuple[Row, ...]:
+        rows: list[tuple[Row, ...]] = []
+        came = self.came[state]
+        while came is not None:
+            rows.append(came[1])
+            came = self.came[came[0]]
+        return tuple(row for part in reversed(rows) for row in part)
+
+    def _go(self, state: State, one: Config, other: Config, rows: tuple[Row, ...]) -> None:
+        after = (one, other)
+        if after in self.came:
+            return
+        if self.old.piles_up(one) or self.new.piles_up(other):
+            self.cut = "work piles up in it"
+            return
+        self.came[after] = (state, rows)
+        self.queue.append(after)
+
+    def _expand(self, state: State) -> None:
+        one, other = self.old.settle(state[0]), self.new.settle(state[1])
+        rows = (*(Row(n, "") for n in one.ran), *(Row("", n) for n in other.ran))
+        if one.endless or other.endless:
+            if one.endless is not other.endless:
+                which = "old" if one.endless else "new"
+                raise _Different(f"only the {which} run goes round for ever", *rows)
+            return
+        a, b = one.config, other.config
+        if self.old.piles_up(a) or self.new.piles_up(b):
+            self.cut = "work piles up in it"
+            return
+        for side, config in ((self.old, a), (self.new, b)):
+            if side.sort(config) == "hidden":
+                self._choose_hidden(state, side, a, b, rows)
+                return
+        if not self._check_ends(a, b, rows):
+            return
+        waits = [self.old.phase(a) is not Phase.READY, self.new.phase(b) is not Phase.READY]
+        if waits[0] is not waits[1]:  # a step that waits now, or no longer
+            if waits[0]:
+                a = self.old.machine.step(a, self.old.hidden(a)[0])
+            else:
+                b = self.new.machine.step(b, self.new.hidden(b)[0])
+            self._go(state, a, b, rows)
+            return
+        self._check_nodes(a, b, rows)
+        self._move(state, a, b, rows)
+
+    def _choose_hidden(
+        self, state: State, side: Side, a: Config, b: Config, rows: tuple[Row, ...]
+    ) -> None:
+        config = a if side is self.old else b
+        node = side.node(config)
+        assert node is not None
+        if len(side.hidden(config)) == 1:
+            self.cut = "a part that only one of them has goes on for too long"
+            return
+        decision = side.decisions.get(node.name)
+        for outcome in side.hidden(config):
+            counts = tuple(getattr(outcome, "counts", ()))
+            outputs = tuple(i for i, n in enumerate(counts) if n)
+            text = _said(node.name, decision.label(outputs) if decision is not None else "")
+            after = side.machine.step(config, outcome)
+            if side is self.old:
+                self._go(state, after, b, (*rows, Row(text, "")))
+            else:
+                self._go(state, a, after, (*rows, Row("", text)))
+
+    def _check_ends(self, a: Config, b: Config, rows: tuple[Row, ...]) -> bool:
+        """False where both have ended as they should."""
+        ended = (self.old.sort(a) == "ended", self.new.sort(b) == "ended")
+        mine, its = self.old.node(a), self.new.node(b)
+        if all(ended):
+            if a.status != b.status:
+                last = Row(_ENDS[a.status], _ENDS[b.status], False)
+                raise _Different("the runs end differently", *rows, last)
+            return False
+        if ended[0] and its is not None:
+            last = Row(_ENDS[a.status], its.name, False)
+            raise _Different(f"`{its.name}` runs only in the new workflow", *rows, last)
+        if ended[1] and mine is not None:
+            last = Row(mine.name, _ENDS[b.status], False)
+            raise _Different(f"`{mine.name}` runs only in the old workflow", *rows, last)
+        return True
+
+    def _check_nodes(self, a: Config, b: Config, rows: tuple[Row, ...]) -> None:
+        mine, its = self.old.node(a), self.new.node(b)
+        assert mine is not None
+        assert its is not None
+        key, other = self.old.key(a), self.new.key(b)
+        if key != other:
+            last = Row(mine.name, its.name, False)
+            later = (_comes(self.new, b, key), _comes(self.old, a, other))
+            if all(later):
+                reason = f"`{mine.name}` and `{its.name}` run in another order"
+            elif later[0]:
+                reason = f"the new workflow runs `{its.name}` here, the old one does not"
+            elif later[1]:
+                reason = f"the old workflow runs `{mine.name}` here, the new one does not"
+            else:
+                reason = f"the old workflow runs `{mine.name}` where the new one runs `{its.name}`"
+            raise _Different(reason, *rows, last)
+        given = (self.old.inputs(a), self.new.inputs(b))
+        if mine.disabled is not its.disabled and key not in self.idle:
+            how = "on" if mine.disabled else "off"
+            old, new = (f"{n.name} (switched off)" if n.disabled else n.name for n in (mine, its))
+            reason = f"`{its.name}` is switched {how} in the new workflow"
+            if its.disabled:
+                reason += ": it does no work, and hands on what it gets"
+            raise _Different(reason, *rows, Row(old, new, False))
+        if self.old.phase(a) is Phase.READY and not same_items(mine, given[0], its, given[1]):
+            old, new = (_items(counts) for counts in given)
+            last = Row(f"{mine.name} ({old})", f"{its.name} ({new})", False)
+            reason = f"`{its.name}` gets {old} in the old workflow and {new} in the new one"
+            raise _Different(reason, *rows, last)
+
+    def _move(self, state: State, a: Config, b: Config, rows: tuple[Row, ...]) -> None:
+        mine, its, key = self.old.node(a), self.new.node(b), self.old.key(a)
+        assert mine is not None
+        assert its is not None
+        assert key is not None
+        joint, single = self.joints.get(key), self.singles.get(key)
+        found = moves(self.old, a, self.new, b, joint, single, self.several)
+        if found.apart:
+            last = Row(mine.name, its.name, False)
+            raise _Different(f"`{its.name}` waits differently: {found.apart}", *rows, last)
+        if found.cut:
+            self.cut = f"`{its.name}` can decide in more ways than are tried"
+        for both in found.both:
+            row = Row(_said(mine.name, both.old_label), _said(its.name, both.new_label))
+            resumed = self.old.phase(a) is not Phase.READY
+            shown = rows if resumed and not both.old_label else (*rows, row)
+            self._go(
+                state,
+                self.old.machine.step(a, both.old),
+                self.new.machine.step(b, both.new),
+                shown,
+            )
+
+
+def _said(name: str, label: str) -> str:
+    return f"{name} → {label}" if label else name
+
+
+def _items(counts: Sequence[int]) -> str:
+    total = sum(counts)
+    return f"{total} item{'' if total == 1 else 's'}"
+
+
+def _comes(side: Side, config: Config, key: int | None) -> bool:
+    """Whether a node may still run, as far as it is looked for."""
+    seen = {config}
+    queue = deque([config])
+    while queue and len(seen) < _AHEAD:
+        config = queue.popleft()
+        if side.key(config) == key:
+            return True
+        if side.sort(config) == "ended":
+            continue
+        for outcome in side.hidden(config):
+            after = side.machine.step(config, outcome)
+            if after not in seen and not side.piles_up(after):
+                seen.add(after)
+                queue.append(after)
+    return False

@@ -1,0 +1,1 @@
+"""From a legal process to n8n workflows."""

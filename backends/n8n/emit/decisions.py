@@ -1,0 +1,176 @@
+"""Deciding gateways as If and Switch nodes, with a loud stop where no branch fits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from orgflow.backends.n8n.emit.graph import Port
+from orgflow.backends.n8n.emit.javascript import js_string, to_js
+from orgflow.backends.n8n.emit.names import plain
+from orgflow.backends.n8n.node_types import parameters as p
+
+from orgflow_ir.analysis.control_flow.graph import ControlFlow
+from orgflow_ir.analysis.decisions import Branch, Decision
+from orgflow_ir.model import Event
+
+if TYPE_CHECKING:
+    from orgflow.backends.n8n.emit.emitter import Emission
+
+
+def emit_decision(decision: Decision, emission: Emission) -> None:
+    """Give the gateway's node its parameters and say by which port each branch leaves."""
+    join = next(
+        (
+            j
+            for j in emission.joins.values()
+            if j.split == decision.gateway.id and j.kind == "bypass"
+        ),
+        None,
+    )
+    if decision.several and join is not None:
+        _Bypass(decision, emission, join.gateway, join.inputs).emit()
+        return
+    node = emission.sketch.nodes[decision.gateway.id]
+    chosen = [b for b in decision.branches if b.kind != "default"]
+    default = decision.default
+    conditions = [condition(decision, b, emission, f"{node.key}/{b.flow.id}") for b in chosen]
+    if len(chosen) == 1:
+        node.type, node.parameters = "if", p.if_(conditions[0])
+    else:
+        fallback = plain(default.flow.name) or "otherwise" if default else "no branch fits"
+        node.type = "switch"
+        node.parameters = p.switch(
+            [(c, b.value) for c, b in zip(conditions, chosen, strict=True)],
+            fallback=fallback,
+            every=decision.several,
+        )
+    for index, branch in enumerate(chosen):
+        emission.exits[branch.flow.id] = Port(node.key, index)
+    rest = Port(node.key, len(chosen))
+    if default is not None:
+        emission.exits[default.flow.id] = rest
+    else:
+        _stop(decision, emission, rest)
+
+
+def condition(decision: Decision, branch: Branch, emission: Emission, seed: str) -> dict[str, Any]:
+    """The n8n condition under which a branch is taken."""
+    if branch.kind == "value" and not decision.several:
+        return p.equals(_variable(decision, emission), branch.value, seed)
+    return p.is_true(_test(decision, branch, emission), seed)
+
+
+def _test(decision: Decision, branch: Branch, emission: Emission) -> str:
+    if branch.tree is not None:
+        return to_js(branch.tree, lambda path: _coded(decision, path, emission))
+    if decision.several:
+        chosen = f"[].concat({_variable(decision, emission)} ?? [])"
+        return f"{chosen}.includes({js_string(branch.value)})"
+    return f"{_variable(decision, emission)} === {js_string(branch.value)}"
+
+
+def _variable(decision: Decision, emission: Emission) -> str:
+    return _read(decision.setter, (decision.variable,), emission)
+
+
+def _coded(decision: Decision, path: tuple[str, ...], emission: Emission) -> str:
+    """A variable from the nearest source that outputs it at all, were it null or incomplete: what a
+    later step cleared must not come back from an earlier one."""
+    if len(decision.sources) == 1:
+        return _read(decision.sources[0], path, emission)
+    root, *rest = path
+    items = [
+        p.read_item(emission.name_of(s), body=reads_body(s, emission.graph, emission))
+        for s in decision.sources
+    ]
+    access = "".join(f"?.{part}" for part in (root, *rest))
+    return f"[{', '.join(items)}].find((o) => o?.{root} !== undefined){access}"
+
+
+def _read(source: str, path: tuple[str, ...], emission: Emission) -> str:
+    body = reads_body(source, emission.graph, emission)
+    return p.read_field(emission.name_of(source), path, body=body)
+
+
+def reads_body(source: str, graph: ControlFlow, emission: Emission) -> bool:
+    """Whether `source` is a Webhook, whose item carries what was posted under `body`."""
+    node = graph.nodes.get(source)
+    return isinstance(node, Event) and emission.sketch.nodes[source].type == "webhook"
+
+
+def _stop(decision: Decision, emission: Emission, port: Port) -> None:
+    node = emission.sketch.nodes[decision.gateway.id]
+    key = f"{node.key}\x00stop"
+    emission.sketch.add(
+        key,
+        f"Stop: {node.name}",
+        "stopAndError",
+        p.stop(stop_message(decision, emission)),
+        element=decision.gateway.id,
+        role="stop",
+    )
+    emission.sketch.connect(port, Port(key))
+
+
+def stop_message(decision: Decision, emission: Emission) -> str:
+    """What the run says where no branch fits: variable, allowed values, who sets it."""
+    label = emission.sketch.nodes[decision.gateway.id].name
+    setter = emission.name_of(decision.setter)
+    parts = [f"No branch of “{label}” fits."]
+    if decision.values:
+        what = "a list of one or more" if decision.several else "one"
+        allowed = ", ".join(f"“{v}”" for v in decision.values)
+        parts.append(f"Set {decision.variable} in “{setter}” to {what} of: {allowed}.")
+    if decision.coded:
+        names = ", ".join(".".join(path) for path in decision.coded)
+        parts.append(f"Its conditions read {names}, set by “{setter}”.")
+    return " ".join(parts)
+
+
+class _Bypass:
+    """An inclusive split whose join shares a cycle with another Merge: every input of the join is
+    always delivered, by the branch or by a wire around it (N8N.md, "Inclusive in a loop")."""
+
+    def __init__(
+        self, decision: Decision, emission: Emission, join: str, inputs: Mapping[str, str]
+    ) -> None:
+        self.decision = decision
+        self.emission = emission
+        self.join = join
+        self.inputs = inputs
+
+    def emit(self) -> None:
+        d, e = self.decision, self.emission
+        node = e.sketch.nodes[d.gateway.id]
+        chosen = [b for b in d.branches if b.kind != "default"]
+        tests = [_test(d, b, e) for b in chosen]
+        node.type = "if"
+        node.parameters = p.if_(p.is_true(" || ".join(tests), f"{node.key}/any"))
+        yes, no = Port(node.key, 0), Port(node.key, 1)
+        for index, branch in enumerate(chosen):
+            key = f"{node.key}\x00branch{index}"
+            e.sketch.add(
+                key,
+                f"{branch.value}?",
+                "if",
+                p.if_(condition(d, branch, e, key)),
+                element=d.gateway.id,
+                role="branch",
+            )
+            e.sketch.connect(yes, Port(key))
+            e.exits[branch.flow.id] = Port(key, 0)
+            self._around(Port(key, 1), branch)
+        default = d.default
+        if default is None:
+            _stop(d, e, no)
+            return
+        e.exits[default.flow.id] = no
+        self._around(yes, default)
+        for branch in chosen:
+            self._around(no, branch)
+
+    def _around(self, port: Port, branch: Branch) -> None:
+        target = self.inputs.get(branch.flow.id)
+        if target is not None:
+            self.emission.sketch.connect(port, self.emission.entry[(self.join, target)])

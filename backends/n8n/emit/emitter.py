@@ -1,0 +1,386 @@
+"""From a legal process to a sketch of its workflow: tokens become items (DESIGN, "Tokens on n8n").
+
+An exclusive join is several wires into one input, a parallel split several wires from one output:
+these gateways are *silent*, no node stands for them. Everything else gets a node, and a flow is
+wired from the port its source leaves by to every port its target is entered by.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from orgflow.backends.n8n import rules
+from orgflow.backends.n8n.emit import notes
+from orgflow.backends.n8n.emit.graph import Port, Sketch, SketchNode
+from orgflow.backends.n8n.emit.inclusive import InclusiveJoin, inclusive_joins
+from orgflow.backends.n8n.emit.names import field_name, plain, title
+from orgflow.backends.n8n.node_types import parameters as p
+
+from orgflow_ir.analysis.control_flow.graph import ControlFlow
+from orgflow_ir.analysis.decisions import (
+    Decision,
+    Style,
+    decide,
+    preceding_words,
+    spoken,
+    target_words,
+)
+from orgflow_ir.model import Event, Flow, Gateway, Model, Process, Task
+from orgflow_ir.model.element_names import slug
+from orgflow_ir.pipeline import PassContext
+
+MERGE_INPUTS = 10
+"""Most inputs a Merge node offers (DESIGN); wider joins are nested."""
+
+STYLE = Style(
+    rules.UnreadCondition,
+    rules.UnlabelledBranch,
+    field_name,
+    text=plain,
+    own_step="the decision node before it",
+)
+
+
+@dataclass(eq=False, repr=False)
+class Emission:
+    """What one process became: the sketch, its decisions, and the nodes that stand for elements.
+
+    `entry` says where a token on a flow goes in, for elements that are entered by flow (joins).
+    """
+
+    process: Process
+    graph: ControlFlow
+    sketch: Sketch
+    decisions: dict[str, Decision]
+    joins: Mapping[str, InclusiveJoin]
+    silent: set[str] = field(default_factory=set)
+    entry: dict[tuple[str, str], Port] = field(default_factory=dict)
+    exits: dict[str, Port] = field(default_factory=dict)
+
+    def name_of(self, element: str) -> str:
+        """Name of the node that stands for an element (its decision node for a gateway that is
+        its own setter)."""
+        decide_key = f"{element}\x00decide"
+        key = decide_key if decide_key in self.sketch.nodes else element
+        return self.sketch.nodes[key].name
+
+
+def emit_process(model: Model, process: Process, ctx: PassContext) -> Emission:
+    """The sketch of a process that is legal for n8n; gaps are reported to `ctx`."""
+    graph = ctx.analysis(ControlFlow, process)
+    emission = Emission(
+        process,
+        graph,
+        Sketch(),
+        decide(process, graph, ctx, STYLE),
+        inclusive_joins(process, graph, ctx),
+    )
+    _Emitter(emission, model, ctx).run()
+    return emission
+
+
+class _Emitter:
+    def __init__(self, emission: Emission, model: Model, ctx: PassContext) -> None:
+        self.e = emission
+        self.graph = emission.graph
+        self.sketch = emission.sketch
+        self.model = model
+        self.ctx = ctx
+        self.sinks: dict[str, tuple[Port, ...]] = {}
+        self.addresses: set[str] = set()
+        self.started: tuple[Flow, ...] = ()
+        self.setters: dict[str, list[Decision]] = {}
+        for decision in emission.decisions.values():
+            self.setters.setdefault(decision.setter, []).append(decision)
+
+    def run(self) -> None:
+        for node in self.e.process.nodes:
+            if self._is_silent(node.id):
+                self.e.silent.add(node.id)
+                self._report_single_branch(node.id)
+        self.started = self._implicit_start()
+        for node in self.e.process.nodes:
+            if node.id in self.e.silent:
+                continue
+            if isinstance(node, Task):
+                self._task(node)
+            elif isinstance(node, Event):
+                self._event(node)
+            elif isinstance(node, Gateway) and node.id in self.e.decisions:
+                self._reserve_decision(self.e.decisions[node.id])
+            elif isinstance(node, Gateway):
+                self._join(node)
+        for decision in self.e.decisions.values():
+            self._decision(decision)
+        for flow in self.started:
+            for port in self._ports(flow):
+                self.sketch.connect(Port(flow.source), port)
+        for node in self.e.process.nodes:
+            if node.id in self.e.silent:
+                continue
+            for flow in self.graph.flows_out(node.id):
+                out = self.e.exits.get(flow.id, Port(node.id))
+                for target in self._ports(flow):
+                    self.sketch.connect(out, target)
+
+    # -- silent gateways -----------------------------------------------------------------------
+
+    def _is_silent(self, node: str) -> bool:
+        gateway = self.graph.nodes[node]
+        if not isinstance(gateway, Gateway) or node in self.e.decisions:
+            return False
+        if node not in self.graph.reachable:  # a join behind it still has an input to wait at
+            return False
+        into, out = self.graph.flows_in(node), self.graph.flows_out(node)
+        if gateway.gateway_kind == "exclusive":
+            return True
+        if gateway.gateway_kind == "inclusive":
+            return len(into) < 2 or self.e.joins[node].kind == "exclusive"
+        if len(into) > 1:
+            return False
+        # k wires into a silent join times m out of a split make a knot nobody can read
+        before = self.graph.nodes[into[0].source] if into else None
+        return not (
+            len(out) > 1
+            and isinstance(before, Gateway)
+            and before.gateway_kind in ("exclusive", "inclusive")
+            and before.id not in self.e.decisions
+            and len(self.graph.flows_in(before.id)) > 1
+        )
+
+    def _report_single_branch(self, node: str) -> None:
+        gateway, out = self.graph.nodes[node], self.graph.flows_out(node)
+        if isinstance(gateway, Gateway) and gateway.gateway_kind != "parallel" and len(out) == 1:
+            label = plain(out[0].name)
+            if label:
+                self.ctx.emit(
+                    rules.SingleBranch,
+                    f"{spoken(gateway, self.graph)} has one branch only, `{label}`: it is always "
+                    "taken",
+                    element=gateway,
+                    help="draw what happens otherwise, or leave the gateway out",
+                )
+
+    def _ports(self, flow: Flow) -> tuple[Port, ...]:
+        """Where a token on `flow` arrives, through silent gateways."""
+        if flow.target not in self.e.silent:
+            return (self.e.entry.get((flow.target, flow.id), Port(flow.target)),)
+        if flow.target in self.sinks:
+            return self.sinks[flow.target]
+        for node in self._silent_postorder(flow.target):
+            ports: list[Port] = []
+            for out in self.graph.flows_out(node):
+                if out.target in self.e.silent:
+                    ports.extend(self.sinks.get(out.target, ()))
+                else:
+                    ports.append(self.e.entry.get((out.target, out.id), Port(out.target)))
+            self.sinks[node] = tuple(ports)
+        return self.sinks[flow.target]
+
+    def _silent_postorder(self, root: str) -> list[str]:
+        """Silent gateways from `root` on, each after those it leads to (a ring of silent gateways
+        alone does nothing for ever; the checks refuse it, here it ends somewhere)."""
+
+        def ahead(node: str) -> Iterator[str]:
+            return (f.target for f in self.graph.flows_out(node) if f.target in self.e.silent)
+
+        order: list[str] = []
+        seen = {root}
+        work = [(root, ahead(root))]
+        while work:
+            for target in work[-1][1]:
+                if target not in seen and target not in self.sinks:
+                    seen.add(target)
+                    work.append((target, ahead(target)))
+                    break
+            else:
+                order.append(work.pop()[0])
+        return order
+
+    # -- starts, tasks, events -----------------------------------------------------------------
+
+    def _implicit_start(self) -> tuple[Flow, ...]:
+        """BPMN 2.0.2, 10.5.2: without a start event all that nothing leads to starts at once; the
+        flows there, to be connected when every node has its ports."""
+        if any(isinstance(n, Event) and n.position == "start" for n in self.e.process.nodes):
+            return ()
+        start = f"{self.e.process.id}__start"
+        self.sketch.add(start, "Start", "manualTrigger", {}, element=start, role="trigger")
+        return tuple(
+            Flow(id=f"{start}_{node}", source=start, target=node) for node in self.graph.entries
+        )
+
+    def _task(self, task: Task) -> None:
+        decisions = self.setters.get(task.id, [])
+        fields = [f for d in decisions for f in _fields(d)]
+        parameters = p.set_(fields, task.id) if fields else {}
+        node = self.sketch.add(
+            task.id, task.name, "set" if fields else "noOp", parameters, element=task.id
+        )
+        node.notes += notes.task(task, decisions, self.ctx)
+
+    def _event(self, event: Event) -> None:
+        if event.position == "start":
+            self._start(event)
+            return
+        definition = event.definitions[0] if event.definitions else None
+        kind, parameters, webhook = "noOp", {}, False
+        text = definition.expression.text if definition and definition.expression else ""
+        open_time = False
+        if event.position == "catch" and event.trigger == "timer":
+            kind = "wait"
+            found = p.timer_wait(definition.timer if definition else None, text)
+            open_time = found is None
+            parameters, webhook = found or p.wait_interval(0, "seconds"), True
+        elif event.position == "catch" and event.trigger == "message":
+            suffix = self._address(event.label)
+            kind, parameters, webhook = "wait", p.wait_for_call(suffix), True
+        node = self.sketch.add(
+            event.id,
+            event.name or _event_words(event),
+            kind,
+            parameters,
+            element=event.id,
+            webhook=webhook,
+        )
+        node.notes += notes.event(event, open_time, text, self.ctx)
+
+    def _start(self, event: Event) -> None:
+        kind, parameters, webhook = "manualTrigger", {}, False
+        definition = event.definitions[0] if event.definitions else None
+        first = not any(n.type == "manualTrigger" for n in self.sketch.nodes.values())
+        text = definition.expression.text if definition and definition.expression else ""
+        schedule = None
+        if event.trigger == "timer":
+            schedule = p.timer_schedule(definition.timer if definition else None, text)
+            if schedule is not None:
+                kind, parameters = "scheduleTrigger", schedule
+        if event.trigger == "message" or (kind == "manualTrigger" and not first):
+            path = self._address(title(self.model, self.e.process), event.label)
+            kind, webhook = "webhook", True
+            parameters = {
+                "httpMethod": "POST",
+                "path": path,
+                "responseMode": "onReceived",
+                "options": {},
+            }
+        node = self.sketch.add(
+            event.id,
+            event.name or "Start",
+            kind,
+            parameters,
+            element=event.id,
+            role="trigger",
+            webhook=webhook,
+        )
+        decisions = self.setters.get(event.id, [])
+        node.notes += notes.start(event, kind, schedule is None, decisions, self.ctx)
+
+    def _address(self, *words: str) -> str:
+        """Static text for a URL, unlike every other in this workflow."""
+        parts = [slug(w, words=5).replace("_", "-") for w in words]
+        base = "-".join(dict.fromkeys(p for p in parts if p)) or "process"
+        address, number = base, 2
+        while address in self.addresses:
+            address, number = f"{base}-{number}", number + 1
+        self.addresses.add(address)
+        return address
+
+    # -- joins ---------------------------------------------------------------------------------
+
+    def _join(self, gateway: Gateway) -> None:
+        """A parallel or inclusive join as Merge, or a node for a knot (`_is_silent`)."""
+        into = self.graph.flows_in(gateway.id)
+        if len(into) < 2 or gateway.gateway_kind == "exclusive":
+            name = gateway.name or f"Split before {_next_words(gateway, self.graph)}"
+            self.sketch.add(
+                gateway.id, name, "noOp", {}, element=gateway.id
+            ).notes += notes.gateway(gateway)
+            return
+        join = self.e.joins.get(gateway.id)
+        partial = join is not None and join.kind == "partial"
+        name = gateway.name or f"Join before {_next_words(gateway, self.graph)}"
+        count = min(len(into), MERGE_INPUTS)
+        node = self.sketch.add(
+            gateway.id, name, "merge", p.merge(count, partial=partial), element=gateway.id
+        )
+        node.notes += notes.gateway(gateway)
+        for flow, port in zip(into, self._inputs(node, len(into), partial), strict=True):
+            self.e.entry[(gateway.id, flow.id)] = port
+
+    def _inputs(self, node: SketchNode, wanted: int, partial: bool) -> list[Port]:
+        """Ports for `wanted` branches: inputs of the Merge, or of Merges in front of it."""
+        if wanted <= MERGE_INPUTS:
+            return [Port(node.key, i) for i in range(wanted)]
+        result: list[Port] = []
+        shares = [wanted // MERGE_INPUTS + (i < wanted % MERGE_INPUTS) for i in range(MERGE_INPUTS)]
+        for index, share in enumerate(shares):
+            if share == 1:
+                result.append(Port(node.key, index))
+                continue
+            inner = self.sketch.add(
+                f"{node.key}\x00join{index}",
+                f"{node.name} {index + 1}",
+                "merge",
+                p.merge(min(share, MERGE_INPUTS), partial=partial),
+                element=node.element,
+                role="join",
+            )
+            self.sketch.connect(Port(inner.key), Port(node.key, index))
+            result.extend(self._inputs(inner, share, partial))
+        return result
+
+    # -- decisions -----------------------------------------------------------------------------
+
+    def _reserve_decision(self, decision: Decision) -> None:
+        """Name and place of a deciding gateway; its parameters need the names of the setters."""
+        gateway = decision.gateway
+        name = gateway.name
+        if not name:
+            before = preceding_words(gateway.id, self.graph)
+            name = f"Choice after {before}" if before else "Choice"
+        node = self.sketch.add(gateway.id, name, "if", {}, element=gateway.id)
+        node.notes += notes.decision(decision, self.ctx)
+        if decision.setter == gateway.id:
+            key = f"{gateway.id}\x00decide"
+            setter = self.sketch.add(
+                key,
+                f"Decide: {name}",
+                "set",
+                p.set_(_fields(decision), key),
+                element=gateway.id,
+                role="decide",
+            )
+            setter.notes += notes.decide(decision)
+            self.sketch.connect(Port(key), Port(gateway.id))
+            implicit = (f for f in self.started if f.target == gateway.id)
+            for flow in (*self.graph.flows_in(gateway.id), *implicit):
+                self.e.entry[(gateway.id, flow.id)] = Port(key)
+
+    def _decision(self, decision: Decision) -> None:
+        from orgflow.backends.n8n.emit.decisions import emit_decision
+
+        emit_decision(decision, self.e)
+
+
+def _fields(decision: Decision) -> list[tuple[str, object, str]]:
+    if not decision.values:
+        return []
+    if decision.several:
+        return [(decision.variable, "[]", "array")]
+    return [(decision.variable, "", "string")]
+
+
+def _event_words(event: Event) -> str:
+    return {
+        "end": "End",
+        "throw": "Send" if event.trigger == "message" else "Milestone",
+    }.get(event.position, f"Wait for {event.trigger}")
+
+
+def _next_words(gateway: Gateway, graph: ControlFlow) -> str:
+    out = graph.flows_out(gateway.id)
+    if not out:
+        return "the end"
+    return target_words(out[0], graph) or "what follows"

@@ -1,0 +1,82 @@
+"""A workflow before it has positions: nodes with keys and wires between their ports."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+from orgflow.backends.n8n.emit.names import Names
+
+Role = Literal["element", "trigger", "stop", "decide", "branch", "join", "pass"]
+"""What a node is there for: to stand for an element, to start, to stop loudly where no branch
+matches, to decide, to test one inclusive branch, to join some of many branches, to pass on."""
+
+
+class Port(NamedTuple):
+    """An output or input of a node."""
+
+    node: str
+    number: int = 0
+
+
+@dataclass(eq=False, repr=False)
+class SketchNode:
+    """A node to be. `element` is the id of the element it belongs to; of all nodes of an element
+    the one with role `element` (or `trigger`) stands for it."""
+
+    key: str
+    name: str
+    type: str
+    parameters: dict[str, Any]
+    element: str
+    role: Role
+    notes: list[str] = field(default_factory=list)
+    webhook: bool = False
+
+
+class Sketch:
+    """Nodes in order of creation, wires in order of making."""
+
+    def __init__(self, reserved: frozenset[str] = frozenset()) -> None:
+        self.nodes: dict[str, SketchNode] = {}
+        self.wires: dict[tuple[Port, Port], None] = {}
+        self.names = Names()
+        for name in sorted(reserved):
+            self.names.take(name)
+
+    def add(
+        self,
+        key: str,
+        name: str,
+        type: str,
+        parameters: dict[str, Any],
+        *,
+        element: str,
+        role: Role = "element",
+        notes: list[str] | None = None,
+        webhook: bool = False,
+    ) -> SketchNode:
+        """A new node; its name is made unique."""
+        node = SketchNode(
+            key, self.names.take(name, key), type, parameters, element, role, notes or [], webhook
+        )
+        self.nodes[key] = node
+        return node
+
+    def connect(self, source: Port, target: Port) -> None:
+        """A wire. A second one between the same ports would be one token for n8n, where the model
+        has two: it goes through a node of its own."""
+        if (source, target) in self.wires:
+            number = sum(1 for n in self.nodes.values() if n.role == "pass")
+            owner = self.nodes[target.node]
+            extra = self.add(
+                f"{owner.key}\x00pass{number}",
+                f"Second way to {owner.name}",
+                "noOp",
+                {},
+                element=owner.element,
+                role="pass",
+            )
+            self.wires[(source, Port(extra.key))] = None
+            source = Port(extra.key)
+        self.wires[(source, target)] = None

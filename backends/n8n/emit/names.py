@@ -1,0 +1,72 @@
+"""Names people read: node names and decision variables, made from labels."""
+
+from __future__ import annotations
+
+from orgflow_ir.model import Model, Process
+from orgflow_ir.model import element_names as naming
+from orgflow_ir.model.element_names import one_line, slug
+
+_RESERVED = frozenset(
+    {
+        "__proto__", "constructor", "prototype", "toString", "toLocaleString", "valueOf",
+        "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "__defineGetter__",
+        "__defineSetter__", "__lookupGetter__", "__lookupSetter__",
+    }
+)  # fmt: skip
+"""n8n keeps nodes and run data in plain JavaScript objects, where these keys mean something."""
+
+_JS_WORDS = frozenset(
+    {
+        "break", "case", "catch", "class", "const", "continue", "debugger", "default", "delete",
+        "do", "else", "enum", "export", "extends", "false", "finally", "for", "function", "if",
+        "import", "in", "instanceof", "new", "null", "return", "super", "switch", "this", "throw",
+        "true", "try", "typeof", "var", "void", "while", "with", "yield", "let", "static", "await",
+    }
+)  # fmt: skip
+MAX_NAME = 100
+"""Longest node name in characters: longer ones are cut, the note keeps the whole label."""
+
+
+def plain(text: str) -> str:
+    """One line of text that n8n does not take for an expression: no leading `=` (N8N.md: a
+    parameter that starts with `=` is evaluated)."""
+    return one_line(text).lstrip("= ").strip()
+
+
+class Names:
+    """Hands out unique node names."""
+
+    def __init__(self) -> None:
+        self._taken: set[str] = set()
+        self._next: dict[str, int] = {}
+
+    def take(self, wanted: str, fallback: str = "Step") -> str:
+        """`wanted` as a node name, with a number behind it where it is taken already."""
+        base = plain(wanted) or plain(fallback) or "Step"
+        if len(base) > MAX_NAME:
+            base = base[: MAX_NAME - 1].rstrip() + "…"
+        if base in _RESERVED:
+            base += " (step)"
+        name = base
+        number = self._next.get(base, 2)
+        while name in self._taken:
+            name = f"{base} ({number})"
+            number += 1
+        self._next[base] = number
+        self._taken.add(name)
+        return name
+
+
+def field_name(text: str, fallback: str) -> str:
+    """`slug(text)` as something that can stand behind a dot in JavaScript and in n8n, which refuses
+    every expression with `.constructor`, whatever follows."""
+    name = slug(text) or slug(fallback) or "decision"
+    refused = name in _JS_WORDS or name in _RESERVED or name.startswith("constructor")
+    if name[0].isdigit() or refused:
+        name = f"v_{name}"
+    return name
+
+
+def title(model: Model, process: Process) -> str:
+    """What the workflow of a process is called."""
+    return plain(naming.title(model, process)) or "Process"

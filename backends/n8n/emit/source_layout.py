@@ -1,0 +1,173 @@
+"""Positions from the source's diagram, where it has one that reads from left to right."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from orgflow.backends.n8n.emit.graph import Sketch
+from orgflow.backends.n8n.emit.layout import COLUMN, GRID, ROW
+
+from orgflow_ir.analysis.control_flow.graph import components
+from orgflow_ir.model import Model, Process
+
+SCALE_X = (1.7, 2.8)
+SCALE_Y = (1.6, 2.6)
+"""Least and most stretching: BPMN tools draw tasks 100 wide and 150 apart, with gateways and events
+closer; n8n's nodes and their names need about 200 by 130."""
+
+_CLOSE_X = 176
+_CLOSE_Y = 112
+"""Nodes nearer than this in both directions would hide each other or each other's names."""
+
+_SLACK = 20
+_STEEP = 0.15
+"""Diagram units a flow may go left, and the share of flows that may go (almost) straight down."""
+
+_CELL = 256
+"""Side of the squares in which neighbours are looked for."""
+
+
+class Drawn(NamedTuple):
+    """Positions of nodes (top left corner) and of lane bands (top, bottom), in canvas units."""
+
+    positions: dict[str, tuple[int, int]]
+    lanes: dict[str, tuple[int, int]]
+
+
+def from_diagram(model: Model, process: Process, sketch: Sketch) -> Drawn | None:
+    """The source's positions, scaled and with room made for nodes that it does not have; `None`
+    where there is no diagram, it is incomplete, or it does not read from left to right."""
+    if model.diagram is None:
+        return None
+    shapes = {s.element: s.bounds for s in model.diagram.shapes}
+    centres = {
+        n.id: (shapes[n.id][0] + shapes[n.id][2] / 2, shapes[n.id][1] + shapes[n.id][3] / 2)
+        for n in process.nodes
+        if n.id in shapes
+    }
+    wanted = {node.element for node in sketch.nodes.values()}
+    if not wanted <= centres.keys() or not _left_to_right(process, centres):
+        return None
+    across, down = _scales(list({centres[n.element] for n in sketch.nodes.values()}))
+    left = min(x for x, _ in centres.values())
+    top = min(y for _, y in centres.values())
+    spots: dict[str, list[float]] = {}
+    for key, node in sketch.nodes.items():
+        x, y = centres[node.element]
+        spots[key] = [(x - left) * across, (y - top) * down]
+    _make_room(sketch, spots)
+    placed = _settle(sketch, spots)
+    if placed is None:
+        return None
+    bands = {}
+    for lane in process.lanes:
+        if lane.id in shapes:
+            bounds = shapes[lane.id]
+            bands[lane.id] = (
+                _snap((bounds[1] - top) * down),
+                _snap((bounds[1] + bounds[3] - top) * down),
+            )
+    return Drawn(placed, bands)
+
+
+def _scales(centres: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    """How far the drawing is stretched so that the closest neighbours in a row or column fit."""
+    ordered = sorted(centres)
+    gap_x, gap_y = 1000.0, 1000.0
+    for index, (x, y) in enumerate(ordered):
+        for other_x, other_y in ordered[index + 1 :]:
+            if other_x - x > 2 * _CLOSE_X:
+                break
+            dx, dy = other_x - x, abs(other_y - y)
+            if dx >= dy and dy < 60:
+                gap_x = min(gap_x, dx)
+            elif dy > dx and dx < 90:
+                gap_y = min(gap_y, dy)
+
+    def stretch(gap: float, wanted: float, limits: tuple[float, float]) -> float:
+        return min(max(limits[0], wanted / max(gap, 1.0)), limits[1])
+
+    return stretch(gap_x, _CLOSE_X + GRID, SCALE_X), stretch(gap_y, ROW, SCALE_Y)
+
+
+def _left_to_right(process: Process, centres: Mapping[str, tuple[float, float]]) -> bool:
+    """Whether flows go rightwards, but for those of loops: n8n's wires leave a node on its right
+    and enter on its left, so one that goes down or back winds around both."""
+    succ: dict[str, list[str]] = {n: [] for n in centres}
+    for flow in process.flows:
+        if flow.source in centres and flow.target in centres:
+            succ[flow.source].append(flow.target)
+    component = components(succ)
+    steps = [
+        centres[b][0] - centres[a][0]
+        for a, targets in succ.items()
+        for b in targets
+        if component[a] != component[b] or centres[b][0] > centres[a][0]
+    ]
+    if not steps or min(steps) < -_SLACK:
+        return False
+    return sum(1 for dx in steps if dx < 2 * _SLACK) <= _STEEP * len(steps)
+
+
+def _make_room(sketch: Sketch, spots: dict[str, list[float]]) -> None:
+    """A free column left of gateways with a decision node, right of those with branch tests."""
+    for role, behind in (("decide", False), ("branch", True)):
+        owners = sorted(
+            {n.element for n in sketch.nodes.values() if n.role == role},
+            key=lambda e: (spots[e][0], e),
+        )
+        for owner in owners:
+            edge = spots[owner][0] + (1 if behind else 0)
+            extra = {n.key for n in sketch.nodes.values() if n.role == role and n.element == owner}
+            for key, spot in spots.items():
+                if key not in extra and spot[0] >= edge:
+                    spot[0] += COLUMN
+            for index, key in enumerate(sorted(extra)):
+                base = spots[owner]
+                spots[key] = [base[0] + (COLUMN if behind else -COLUMN), base[1] + index * ROW]
+
+
+def _settle(
+    sketch: Sketch, spots: Mapping[str, Sequence[float]]
+) -> dict[str, tuple[int, int]] | None:
+    """Snapped positions without overlaps: drawn nodes first, added ones moved down until free."""
+    placed: dict[str, tuple[int, int]] = {}
+    cells: dict[tuple[int, int], list[tuple[int, int]]] = {}
+
+    def free(x: int, y: int, wide: int = _CLOSE_X, high: int = _CLOSE_Y) -> bool:
+        return not any(
+            abs(x - ox) < wide and abs(y - oy) < high
+            for i in range((x - wide) // _CELL, (x + wide) // _CELL + 1)
+            for j in range((y - high) // _CELL, (y + high) // _CELL + 1)
+            for ox, oy in cells.get((i, j), ())
+        )
+
+    def put(key: str, x: int, y: int) -> None:
+        placed[key] = (x, y)
+        cells.setdefault((x // _CELL, y // _CELL), []).append((x, y))
+
+    added = ("stop", "join", "pass", "branch")
+    for key, node in sketch.nodes.items():
+        if node.role not in added:
+            x, y = _snap(spots[key][0]), _snap(spots[key][1])
+            if not free(x, y):
+                return None
+            put(key, x, y)
+    for key, node in sketch.nodes.items():
+        if node.role in added:
+            x, y = _snap(spots[key][0]), _snap(spots[key][1])
+            places = _around(x, y) if node.role == "stop" else ((x, y + n * 64) for n in range(200))
+            put(key, *next((p for p in places if free(*p, COLUMN - 40, ROW + 32)), (x, y)))
+    return placed
+
+
+def _around(x: int, y: int) -> Iterator[tuple[int, int]]:
+    """Places for a stop, best first: below and right of its gateway, near before far."""
+    for down in range(ROW, 40 * ROW, GRID * 4):
+        for right in (COLUMN, COLUMN // 2, COLUMN + COLUMN // 2):
+            yield x + _snap(right), y + _snap(down)
+
+
+def _snap(value: float) -> int:
+    return round(value / GRID) * GRID

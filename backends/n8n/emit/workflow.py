@@ -1,0 +1,298 @@
+"""From sketch to workflow: positions, sticky notes, identity, connections."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+from orgflow.backends.n8n.emit.emitter import Emission
+from orgflow.backends.n8n.emit.graph import Port
+from orgflow.backends.n8n.emit.layout import COLUMN, NODE, ROW, banded, grid
+from orgflow.backends.n8n.emit.names import plain, title
+from orgflow.backends.n8n.emit.source_layout import from_diagram
+from orgflow.backends.n8n.format.document import MAP_PREFIX, Node, Workflow, node_type, node_uuid
+from orgflow.backends.n8n.format.versions import N8nVersion, type_version
+
+from orgflow_ir.model import Lane, Model, Process
+from orgflow_ir.model.value import Value
+
+_LANE_COLOURS = (7, 4, 5, 6, 3, 2)
+_MARGIN = 80
+_LIST = 12
+
+
+def model_hash(model: Model) -> str:
+    """12 hex digits that change with what the model says, not with where it stands in a file."""
+    said = {k: v for k, v in _said(model).items() if k not in ("diagram", "source")}
+    text = json.dumps(said, default=_said, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+
+def _said(value: Value) -> dict[str, Any]:
+    """The fields that a value has, as in the text form of the IR, but for where it stands."""
+    return {k: v for k, v in vars(value).items() if v is not None and k not in ("loc", "origin")}
+
+
+def build(model: Model, emission: Emission, digest: str, version: N8nVersion) -> Workflow:
+    """The workflow of one process, in file form."""
+    seed = _seed(model, emission.process)
+    positions, bands = _positions(model, emission)
+    boxes = [
+        (emission.sketch.names.take(name), box)
+        for name, box in _stickies(model, emission, positions, bands, digest)
+    ]
+    nodes = [_node(key, emission, positions, seed, version) for key in emission.sketch.nodes]
+    return {
+        "id": node_uuid(f"workflow/{seed}").replace("-", "")[:16],
+        "name": title(model, emission.process)[:128],
+        "nodes": [*(_sticky(name, box, seed, version) for name, box in boxes), *nodes],
+        "connections": _connections(emission, positions),
+        "settings": {"executionOrder": "v1"},
+    }
+
+
+def _seed(model: Model, process: Process) -> str:
+    """What ids are made of: the same for a model that was edited, another for another model, since
+    tools like to call every process `Process_1`."""
+    file = model.source.replace("\\", "/").rsplit("/", 1)[-1]
+    return "/".join((file, model.id, process.id, title(model, process)))
+
+
+# -- positions -------------------------------------------------------------------------------------
+
+
+def _lane_of(emission: Emission) -> dict[str, str]:
+    """Innermost lane of each element; elements in none are missing."""
+    result: dict[str, str] = {}
+    depth: dict[str, int] = {}
+    lanes = {lane.id: lane for lane in emission.process.lanes}
+    for lane in emission.process.lanes:
+        level, parent, seen = 0, lane.parent, {lane.id}
+        while parent in lanes and parent not in seen:
+            seen.add(parent)
+            level, parent = level + 1, lanes[parent].parent
+        for member in lane.members:
+            if member not in result or depth[member] < level:
+                result[member], depth[member] = lane.id, level
+    return result
+
+
+def _positions(
+    model: Model, emission: Emission
+) -> tuple[dict[str, tuple[int, int]], dict[str, tuple[int, int]]]:
+    sketch = emission.sketch
+    drawn = from_diagram(model, emission.process, sketch)
+    if drawn is not None:
+        return drawn.positions, drawn.lanes
+    triggers = [k for k, n in sketch.nodes.items() if n.role == "trigger"]
+    rest = [k for k, n in sketch.nodes.items() if n.role != "trigger"]
+    wires = sorted(sketch.wires, key=lambda w: w[0].number)
+    cells = grid([*triggers, *rest], ((a.node, b.node) for a, b in wires))
+    lane_of = _lane_of(emission)
+    bands: dict[str, tuple[int, int]] = {}
+    if lane_of:
+        member = {k: lane_of.get(n.element, "") for k, n in sketch.nodes.items()}
+        order = [lane.id for lane in emission.process.lanes]
+        cells, bands = banded(cells, member, ["", *order])
+        bands.pop("", None)
+    positions = {k: (c * COLUMN, r * ROW) for k, (c, r) in cells.items()}
+    edges = {
+        n: (a * ROW - _MARGIN // 2, (b + 1) * ROW - _MARGIN // 2) for n, (a, b) in bands.items()
+    }
+    return positions, edges
+
+
+# -- nodes and wires -------------------------------------------------------------------------------
+
+
+def _node(
+    key: str,
+    emission: Emission,
+    positions: dict[str, tuple[int, int]],
+    seed: str,
+    version: N8nVersion,
+) -> Node:
+    sketched = emission.sketch.nodes[key]
+    x, y = positions[key]
+    result: Node = {
+        "id": node_uuid(f"{seed}/{key}"),
+        "name": sketched.name,
+        "type": node_type(sketched.type),
+        "typeVersion": type_version(sketched.type, version),
+        "position": [x, y],
+        "parameters": sketched.parameters,
+    }
+    if sketched.webhook:
+        result["webhookId"] = node_uuid(f"{seed}/{key}/webhook")
+    tag = f"orgflow: {sketched.element}" + (
+        "" if sketched.role == "element" else f" ({sketched.role})"
+    )
+    if sketched.role == "trigger":
+        tag = f"orgflow: {sketched.element}"
+    result["notes"] = "\n\n".join([*sketched.notes, tag])
+    return result
+
+
+def _connections(emission: Emission, positions: dict[str, tuple[int, int]]) -> Any:
+    """Wires per output, top target first, since that is the order in which n8n runs them."""
+    sketch = emission.sketch
+    inputs = _inputs_from_top(emission, positions)
+    outputs: dict[str, dict[int, list[Port]]] = {}
+    for source, target in sketch.wires:
+        outputs.setdefault(source.node, {}).setdefault(source.number, []).append(target)
+    result: dict[str, Any] = {}
+    for key, node in sketch.nodes.items():
+        if key not in outputs:
+            continue
+        by_index = outputs[key]
+        main: list[list[dict[str, Any]]] = []
+        for index in range(max(by_index) + 1):
+            targets = sorted(
+                by_index.get(index, []),
+                key=lambda p: (positions[p.node][1], positions[p.node][0], p.number),
+            )
+            main.append(
+                [
+                    {
+                        "node": sketch.nodes[p.node].name,
+                        "type": "main",
+                        "index": inputs.get((p.node, p.number), p.number),
+                    }
+                    for p in targets
+                ]
+            )
+        result[node.name] = {"main": main}
+    return result
+
+
+def _inputs_from_top(
+    emission: Emission, positions: dict[str, tuple[int, int]]
+) -> dict[tuple[str, int], int]:
+    """Inputs of Merges renumbered from top to bottom by where their wires come from."""
+    height: dict[str, dict[int, tuple[int, int]]] = {}
+    for source, target in emission.sketch.wires:
+        if emission.sketch.nodes[target.node].type == "merge":
+            x, y = positions[source.node]
+            seen = height.setdefault(target.node, {})
+            seen[target.number] = min(seen.get(target.number, (y, x)), (y, x))
+    result: dict[tuple[str, int], int] = {}
+    for key, tops in height.items():
+        for new, old in enumerate(sorted(tops, key=lambda i: (tops[i], i))):
+            result[(key, old)] = new
+    return result
+
+
+# -- sticky notes ----------------------------------------------------------------------------------
+
+_Box = tuple[str, int, int, int, int, int]
+"""Content, left, top, width, height, colour."""
+
+
+def _stickies(
+    model: Model,
+    emission: Emission,
+    positions: dict[str, tuple[int, int]],
+    bands: dict[str, tuple[int, int]],
+    digest: str,
+) -> list[tuple[str, _Box]]:
+    xs = [x for x, _ in positions.values()] or [0]
+    ys = [y for _, y in positions.values()] or [0]
+    left, right = min(xs) - _MARGIN, max(xs) + NODE + 2 * _MARGIN
+    tops = [top for top, _ in bands.values()]
+    top = min([min(ys) - _MARGIN, *tops])
+    boxes: list[tuple[str, _Box]] = []
+    lanes = {lane.id: lane for lane in emission.process.lanes}
+    indent = 176 if bands else 0
+    pool = next((p for p in model.pools if p.process == emission.process.id), None)
+    for index, (lane, (upper, lower)) in enumerate(
+        sorted(bands.items(), key=lambda item: (item[1], item[0]))
+    ):
+        colour = _LANE_COLOURS[index % len(_LANE_COLOURS)]
+        heading = _heading(lanes[lane])
+        boxes.append(
+            (
+                f"Lane {heading}",
+                (
+                    f"### {heading}",
+                    left - indent,
+                    upper,
+                    right - left + indent,
+                    lower - upper,
+                    colour,
+                ),
+            )
+        )
+    name = plain(pool.name) if pool else ""
+    summary = _summary(emission, title(model, emission.process), name, left - indent, top)
+    boxes.append(("About this workflow", summary))
+    boxes.append(("Map for orgflow", _map(emission, digest, summary)))
+    return boxes
+
+
+def _heading(lane: Lane) -> str:
+    return plain(lane.label).lstrip("#") or lane.id
+
+
+def _summary(emission: Emission, title: str, pool: str, left: int, top: int) -> _Box:
+    """The note above the workflow: what it is and what is left to do."""
+    sketch = emission.sketch
+    lines = [f"## {title}"]
+    if pool and pool not in lines[0]:
+        lines.append(f"Pool: {pool}")
+    todo = []
+    for decision in emission.decisions.values():
+        if decision.values:
+            what = "a list of" if decision.several else "one of"
+            values = ", ".join(f"`{v}`" for v in decision.values)
+            setter = emission.name_of(decision.setter)
+            todo.append(f"- **{setter}** sets `{decision.variable}` to {what} {values}")
+    tasks = {n.id for n in emission.process.nodes if n.kind == "task"}
+    places = [
+        n.name
+        for n in sketch.nodes.values()
+        if n.role in ("element", "decide") and n.type in ("noOp", "set") and n.element in tasks
+    ]
+    if places:
+        shown = ", ".join(f"**{n}**" for n in places[:_LIST])
+        more = f" and {len(places) - _LIST} more" if len(places) > _LIST else ""
+        todo.append(f"- Placeholders to fill: {shown}{more}")
+    if len(todo) > _LIST:
+        todo = [*todo[: _LIST - 1], f"- … and {len(todo) - _LIST + 1} more (see the notes)"]
+    if todo:
+        lines += ["", "**What is left to do**", *todo]
+    height = 96 + 24 * (len(lines) + sum(len(line) // 90 for line in lines))
+    height = -(-height // 16) * 16
+    return ("\n".join(lines), left, top - height - 48, 736, height, 7)
+
+
+def _map(emission: Emission, digest: str, beside: _Box) -> _Box:
+    """The identity map, in a small note of its own: the text runs on below its edge."""
+    mapping = {
+        n.name: n.element
+        for n in emission.sketch.nodes.values()
+        if n.role in ("element", "trigger")
+    }
+    payload = json.dumps(
+        {"model": digest, "process": emission.process.id, "nodes": mapping},
+        ensure_ascii=False,
+        separators=(",", ":"),
+    )
+    content = (
+        "**For orgflow**: keep this note, it ties the nodes to the model."
+        f"\n\n`{MAP_PREFIX}{payload}`"
+    )
+    _, left, top, width, _, _ = beside
+    return (content, left + width + 32, top, 320, 112, 7)
+
+
+def _sticky(name: str, box: _Box, seed: str, version: N8nVersion) -> Node:
+    content, x, y, width, height, colour = box
+    return {
+        "id": node_uuid(f"{seed}/note/{name}"),
+        "name": name,
+        "type": node_type("stickyNote"),
+        "typeVersion": type_version("stickyNote", version),
+        "position": [x, y],
+        "parameters": {"content": content, "height": height, "width": width, "color": colour},
+    }

@@ -1,0 +1,58 @@
+"""A model of n8n's engine: what it does with a workflow, without running anything.
+
+`Machine` compiles a workflow once; `initial`, `outcomes` and `step` walk its configurations, which
+are immutable, hashable and finite in number wherever items do not pile up. `simulate` runs it to
+its end with a function that decides.
+"""
+
+from orgflow.backends.n8n.engine_model.config import (
+    Config,
+    Counts,
+    Event,
+    Frame,
+    Phase,
+    Place,
+    Role,
+)
+from orgflow.backends.n8n.engine_model.machine import Advance, Machine
+from orgflow.backends.n8n.engine_model.outcome import (
+    ANSWERED,
+    FAILS,
+    RUNS,
+    TIMED_OUT,
+    Emits,
+    Fails,
+    Opens,
+    Outcome,
+    Resumes,
+    Runs,
+    Stays,
+)
+from orgflow.backends.n8n.engine_model.simulate import Simulation, Visit, WaitVisit, simulate
+
+__all__ = [
+    "ANSWERED",
+    "FAILS",
+    "RUNS",
+    "TIMED_OUT",
+    "Advance",
+    "Config",
+    "Counts",
+    "Emits",
+    "Event",
+    "Fails",
+    "Frame",
+    "Machine",
+    "Opens",
+    "Outcome",
+    "Phase",
+    "Place",
+    "Resumes",
+    "Role",
+    "Runs",
+    "Simulation",
+    "Stays",
+    "Visit",
+    "WaitVisit",
+    "simulate",
+]

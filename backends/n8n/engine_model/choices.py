@@ -1,0 +1,58 @@
+"""What a node can do next."""
+
+from __future__ import annotations
+
+from orgflow.backends.n8n.engine_model.config import Counts, Phase
+from orgflow.backends.n8n.engine_model.flow import Node
+from orgflow.backends.n8n.engine_model.outcome import (
+    ANSWERED,
+    FAILS,
+    RUNS,
+    TIMED_OUT,
+    Emits,
+    Opens,
+    Outcome,
+)
+
+
+def handed_on(node: Node, raw: Counts, errors: int = 0) -> Counts:
+    """What leaves a node whose body gives `raw`, with `errors` items marked as failed besides.
+
+    Under `continueErrorOutput` n8n writes the failed items over whatever the node put on the output
+    after its last declared one: what a Filter drops, what a sub-workflow returns second.
+    """
+    if node.on_error != "error":
+        return raw
+    outputs = node.behaviour.outputs
+    if outputs is None:
+        outputs = len(raw)
+    padding = (0,) * (outputs - len(raw))
+    return (*raw[:outputs], *padding, errors, *raw[outputs + 1 :])
+
+
+def choices_at(
+    node: Node, phase: Phase, inputs: Counts, errors: bool, most: int
+) -> tuple[Outcome, ...]:
+    """The outcomes of `node` with so many items on each input; see `Machine.outcomes`."""
+    behaviour = node.behaviour
+    if phase is Phase.SLEEPING:
+        return (TIMED_OUT,)
+    if phase is Phase.PARKED:
+        answered: tuple[Outcome, ...] = (ANSWERED,) if behaviour.answered else ()
+        return (*answered, TIMED_OUT) if behaviour.limited else answered
+    if node.disabled or behaviour.kind in ("trigger", "stop") or not any(inputs):
+        return (RUNS,)
+    first = inputs[0]
+    found: tuple[Outcome, ...] = (RUNS,)
+    if behaviour.kind == "wait":
+        sleeps = (True, False) if behaviour.in_process is None else (behaviour.in_process,)
+        found = tuple(Opens(sleep) for sleep in sleeps)
+    elif behaviour.kind == "choice":
+        assert behaviour.choices is not None
+        found = tuple(
+            dict.fromkeys(Emits(handed_on(node, raw)) for raw in behaviour.choices(first, most))
+        )
+    if errors:
+        failed = (Emits(handed_on(node, (0,), first)),) if node.on_error == "error" else ()
+        found = (*found, *(one for one in failed if one not in found), FAILS)
+    return found

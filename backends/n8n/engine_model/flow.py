@@ -1,0 +1,278 @@
+"""A workflow compiled for the machine: nodes by index, wires in the order n8n follows them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NamedTuple
+
+from orgflow.backends.n8n.engine_model.behaviour import Behaviour, behaviour
+from orgflow.backends.n8n.engine_model.config import Frame
+from orgflow.backends.n8n.format.document import TYPE_PREFIX
+
+OnError = Literal["stop", "regular", "error"]
+
+_ON_ERROR: Mapping[str, OnError] = {
+    "continueRegularOutput": "regular",
+    "continueErrorOutput": "error",
+}
+_ARRAY_INDEX = re.compile(r"0|[1-9]\d{0,9}")
+_LAST_ARRAY_INDEX = 2**32 - 2
+_STICKY_NOTE = f"{TYPE_PREFIX}stickyNote"
+
+
+class Wire(NamedTuple):
+    """A connection: from an output to an input of a node, by index."""
+
+    output: int
+    target: int
+    slot: int
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A node as the engine sees it.
+
+    Attributes:
+        index: its place in `Flow.nodes`.
+        behaviour: what it does when it is not disabled.
+        on_error: what n8n does when it throws; body_continues: what the node itself goes by.
+        tries: how often n8n tries it.
+        wires: its connections in the order in which n8n stacks their targets: the last one runs
+            first. By y from below, then by x from the right, ties in wiring order.
+        inputs: the number of inputs that have wires or lie before one that has.
+        ancestors: the nodes it can be reached from, as a set of bits, itself left out.
+        never_partial: n8n never runs it with some inputs only.
+        requires_two: n8n runs it partially only with its first two inputs there.
+        numeric: its name as a number where JavaScript would order it as one.
+    """
+
+    index: int
+    name: str
+    behaviour: Behaviour
+    disabled: bool
+    execute_once: bool
+    always_output: bool
+    on_error: OnError
+    body_continues: bool
+    tries: int
+    wires: tuple[Wire, ...]
+    inputs: int
+    ancestors: int
+    never_partial: bool
+    requires_two: bool
+    numeric: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """A workflow.
+
+    Attributes:
+        id: the id it is called by, None for the main workflow.
+        entry: index of the trigger it starts at when it is called, None without one.
+        ends: the nodes that may be the last ones to run, as a set of bits.
+        all_runs: called, it returns what its last node handed on in all its runs.
+    """
+
+    id: str | None
+    nodes: tuple[Node, ...]
+    by_name: Mapping[str, int]
+    entry: int | None
+    ends: int = -1
+    all_runs: bool = True
+
+
+def on_top(flow: Flow, frame: Frame) -> Node:
+    """The node that runs next in an execution, as n8n treats it there."""
+    node = flow.nodes[frame.stack[-1][0]]
+    passes = bool(frame.passing) and frame.passing[-1] == len(frame.stack) - 1
+    return replace(node, disabled=True) if passes else node
+
+
+def compile_flow(
+    workflow: Mapping[str, Any], flow_id: str | None, known: frozenset[str] = frozenset()
+) -> Flow:
+    """Compile one workflow.
+
+    Args:
+        workflow: nodes, connections, settings.
+        flow_id: the id it is called by, None for the main workflow.
+        known: ids of the workflows it may call.
+
+    Raises:
+        ValueError: it has not `executionOrder` v1, two nodes of one name, or a connection from or
+            to a node that does not exist.
+    """
+    what = "the workflow" if flow_id is None else f"workflow `{flow_id}`"
+    if (workflow.get("settings") or {}).get("executionOrder") != "v1":
+        raise ValueError(f"{what} has not the execution order v1, the only one that is modelled")
+    rows = [row for row in workflow["nodes"] if row.get("type") != _STICKY_NOTE]
+    by_name = {row["name"]: index for index, row in enumerate(rows)}
+    if len(by_name) != len(rows):
+        raise ValueError(f"{what} has two nodes of one name")
+    wires = _wires(workflow, rows, by_name, what)
+    inputs = [0] * len(rows)
+    parents = [0] * len(rows)
+    for source, leaving in enumerate(wires):
+        for wire in leaving:
+            inputs[wire.target] = max(inputs[wire.target], wire.slot + 1)
+            parents[wire.target] |= 1 << source
+    ancestors = _closure(parents)
+    nodes = tuple(
+        _node(row, index, wires[index], inputs[index], ancestors[index], known)
+        for index, row in enumerate(rows)
+    )
+    entry = _entry(rows)
+    return Flow(flow_id, nodes, by_name, entry, _ends(nodes), _all_runs(rows, entry))
+
+
+def _wires(
+    workflow: Mapping[str, Any],
+    rows: Sequence[Mapping[str, Any]],
+    by_name: Mapping[str, int],
+    what: str,
+) -> list[tuple[Wire, ...]]:
+    found: list[tuple[Wire, ...]] = [()] * len(rows)
+    for source, kinds in (workflow.get("connections") or {}).items():
+        if source not in by_name:
+            raise ValueError(f"{what} connects `{source}`, which is no node of it")
+        leaving = []
+        for output, targets in enumerate(kinds.get("main") or ()):
+            for target in targets or ():
+                if target["node"] not in by_name:
+                    raise ValueError(f"{what} connects `{target['node']}`, which is no node of it")
+                leaving.append(Wire(output, by_name[target["node"]], int(target.get("index", 0))))
+
+        def stacked(wire: Wire) -> tuple[float, float]:
+            x, y = rows[wire.target].get("position") or (0, 0)
+            return (-y, -x)
+
+        found[by_name[source]] = tuple(sorted(leaving, key=stacked))
+    return found
+
+
+def _closure(parents: Sequence[int]) -> list[int]:
+    """For each node the nodes it can be reached from, without itself.
+
+    Strongly connected components, sources first (Tarjan's algorithm against the wires): the nodes
+    of one have the same ancestors, so each wire is looked at once.
+    """
+    size = len(parents)
+    number, low = [0] * size, [0] * size
+    reached = [0] * size
+    path: list[int] = []
+    count = 0
+    for root in range(size):
+        if number[root]:
+            continue
+        count += 1
+        number[root] = low[root] = count
+        path.append(root)
+        work = [(root, parents[root])]
+        while work:
+            index, rest = work[-1]
+            if rest:
+                bit = rest & -rest
+                work[-1] = (index, rest ^ bit)
+                parent = bit.bit_length() - 1
+                if not number[parent]:
+                    count += 1
+                    number[parent] = low[parent] = count
+                    path.append(parent)
+                    work.append((parent, parents[parent]))
+                elif low[parent] <= size:
+                    low[index] = min(low[index], number[parent])
+                continue
+            work.pop()
+            if work:
+                below = work[-1][0]
+                low[below] = min(low[below], low[index])
+            if low[index] == number[index]:
+                members = [path.pop()]
+                while members[-1] != index:
+                    members.append(path.pop())
+                mask = 0
+                for member in members:
+                    low[member] = size + 1  # done
+                    rest = parents[member]
+                    mask |= rest
+                    while rest:
+                        bit = rest & -rest
+                        mask |= reached[bit.bit_length() - 1]
+                        rest ^= bit
+                for member in members:
+                    reached[member] = mask
+    return [mask & ~(1 << index) for index, mask in enumerate(reached)]
+
+
+def _node(
+    row: Mapping[str, Any],
+    index: int,
+    wires: tuple[Wire, ...],
+    inputs: int,
+    ancestors: int,
+    known: frozenset[str],
+) -> Node:
+    name = str(row["name"])
+    chosen = str(row.get("onError", ""))
+    legacy = row.get("continueOnFail") is True
+    on_error = _ON_ERROR.get(chosen, "regular" if legacy else "stop")
+    tries = min(5, max(2, row.get("maxTries") or 3)) if row.get("retryOnFail") is True else 1
+    merge = row.get("type") == f"{TYPE_PREFIX}merge"
+    choose = merge and (row.get("parameters") or {}).get("mode") == "chooseBranch"
+    version = float(row.get("typeVersion", 1))
+    outputs = max((wire.output + 1 for wire in wires), default=0) - (on_error == "error")
+    return Node(
+        index=index,
+        name=name,
+        behaviour=behaviour(row, outputs, known),
+        disabled=row.get("disabled") is True,
+        execute_once=row.get("executeOnce") is True,
+        always_output=row.get("alwaysOutputData") is True,
+        on_error=on_error,
+        body_continues=chosen in _ON_ERROR if chosen else legacy,
+        tries=tries,
+        wires=wires,
+        inputs=inputs,
+        ancestors=ancestors,
+        # Version 2 requires as many inputs as it declares; version 3 declares an expression.
+        never_partial=choose and 2 <= version < 3,
+        requires_two=choose and version >= 3,
+        numeric=_numeric(name),
+    )
+
+
+def _numeric(name: str) -> int | None:
+    if _ARRAY_INDEX.fullmatch(name) is None or int(name) > _LAST_ARRAY_INDEX:
+        return None
+    return int(name)
+
+
+def _entry(rows: Sequence[Mapping[str, Any]]) -> int | None:
+    for index, row in enumerate(rows):
+        if row.get("type") == f"{TYPE_PREFIX}executeWorkflowTrigger" and not row.get("disabled"):
+            return index
+    return None
+
+
+def _ends(nodes: Sequence[Node]) -> int:
+    """Nodes that do not always hand something to a node that runs at once."""
+    found = 0
+    for node in nodes:
+        direct = {wire.output for wire in node.wires if nodes[wire.target].inputs < 2}
+        kind = "pass" if node.disabled else node.behaviour.kind
+        always = kind in ("trigger", "pass") and 0 in direct
+        if not always or node.on_error != "stop":
+            found |= 1 << node.index
+    return found
+
+
+def _all_runs(rows: Sequence[Mapping[str, Any]], entry: int | None) -> bool:
+    """Before version 1.2 of the trigger one run was returned, unless it says otherwise."""
+    if entry is None:
+        return True
+    parameters = rows[entry].get("parameters") or {}
+    version = float(rows[entry].get("typeVersion", 1))
+    return version >= 1.2 or parameters.get("returnOutput") == "allRuns"

@@ -1,0 +1,158 @@
+"""n8n's engine (2.41, order v1) as a pure function from configuration to configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple
+
+from orgflow.backends.n8n.engine_model.choices import choices_at
+from orgflow.backends.n8n.engine_model.config import (
+    Config,
+    Counts,
+    Event,
+    Frame,
+    Phase,
+    Place,
+    Role,
+)
+from orgflow.backends.n8n.engine_model.flow import Flow, Node, compile_flow, on_top
+from orgflow.backends.n8n.engine_model.outcome import Outcome
+from orgflow.backends.n8n.engine_model.step import Work
+
+
+class Advance(NamedTuple):
+    """A step: where it leads and what happened on the way."""
+
+    config: Config
+    events: tuple[Event, ...]
+
+
+class Machine:
+    """A workflow, with those it calls, as an executable model of n8n's engine.
+
+    Items are counted, their data are not modelled. Whatever the engine does by itself is computed;
+    whatever depends on data or on the outside is an `Outcome` that the caller chooses from
+    `outcomes`. A configuration holds no run counters, so a loop that comes back to where it was
+    comes back to an equal configuration.
+
+    Not modelled: an Execute Workflow node in mode "each" whose calls are stored waiting. n8n then
+    goes on with the items of the call that is over first, and the others run on by themselves.
+
+    Args:
+        workflow: an n8n workflow with `executionOrder` v1.
+        workflows: the workflows it may call, by id. A call of any other is a choice.
+        detached: what becomes of calls that nobody waits for. "queue": they run when their caller
+            parks or the main workflow ends, as in the local engine. "apart": they are only
+            reported by the event "detach", to be followed by `called`: on a server they run by
+            themselves and share nothing with their caller.
+
+    Raises:
+        ValueError: a workflow has another execution order, or connections to nowhere.
+    """
+
+    def __init__(
+        self,
+        workflow: Mapping[str, Any],
+        workflows: Mapping[str, Mapping[str, Any]] | None = None,
+        *,
+        detached: Literal["queue", "apart"] = "queue",
+    ) -> None:
+        others = dict(workflows or {})
+        own = workflow.get("id")
+        if isinstance(own, str) and own:
+            others.setdefault(own, workflow)
+        known = frozenset(others)
+        flows = [compile_flow(workflow, None, known)]
+        flows += [compile_flow(other, name, known) for name, other in sorted(others.items())]
+        self.flows: tuple[Flow, ...] = tuple(flows)
+        self._ids = {flow.id: index for index, flow in enumerate(flows)}
+        self._apart = detached == "apart"
+
+    def initial(self, trigger: str, items: int = 1) -> Config:
+        """The configuration in which the main workflow starts at the node `trigger`.
+
+        Raises:
+            KeyError: there is no such node.
+        """
+        return self._start(0, self.flows[0].by_name[trigger], items)
+
+    def called(self, workflow: str, items: int = 1) -> Config:
+        """The configuration in which a called workflow starts, followed by itself.
+
+        Raises:
+            KeyError: it is not one of `workflows`.
+            ValueError: it has no trigger for calls.
+        """
+        index = self._ids[workflow]
+        entry = self.flows[index].entry
+        if entry is None:
+            raise ValueError(f"workflow `{workflow}` has no Execute Workflow Trigger")
+        return self._start(index, entry, items)
+
+    def at(self, config: Config) -> Place | None:
+        """The node that runs next, None where the run has ended."""
+        if not config.frames:
+            return None
+        frame = config.frames[-1]
+        flow = self.flows[frame.flow]
+        node, counts = on_top(flow, frame), frame.stack[-1][1]
+        return Place(
+            workflow=flow.id,
+            node=node.name,
+            kind="disabled" if node.disabled else node.behaviour.kind,
+            phase=frame.phase,
+            inputs=taken(node, counts),
+            depth=len(config.frames) - 1,
+        )
+
+    def node_at(self, config: Config) -> Node | None:
+        """The compiled node that runs next, None where the run has ended."""
+        if not config.frames:
+            return None
+        frame = config.frames[-1]
+        return on_top(self.flows[frame.flow], frame)
+
+    def outcomes(
+        self, config: Config, *, errors: bool = False, most: int = 1
+    ) -> tuple[Outcome, ...]:
+        """Everything that can happen next, each once; empty where the run has ended.
+
+        Args:
+            config: where the run is.
+            errors: also that nodes which work fail.
+            most: the most items a node of unknown behaviour puts on an output, where it gets
+                fewer; what such a node really does has no bound.
+        """
+        if not config.frames:
+            return ()
+        frame = config.frames[-1]
+        node, counts = on_top(self.flows[frame.flow], frame), frame.stack[-1][1]
+        return choices_at(node, frame.phase, taken(node, counts), errors, most)
+
+    def step(self, config: Config, outcome: Outcome) -> Config:
+        """The configuration after the next node did `outcome`.
+
+        Raises:
+            ValueError: the run has ended, or that node cannot do this.
+        """
+        return self.advance(config, outcome).config
+
+    def advance(self, config: Config, outcome: Outcome) -> Advance:
+        """As `step`, with what happened: at least one event, more where executions begin or end."""
+        if not config.frames:
+            raise ValueError("the run has ended")
+        work = Work(self.flows, self._ids, self._apart, config)
+        work.apply(outcome)
+        return Advance(
+            Config(tuple(work.frames), tuple(work.queue), work.status), tuple(work.events)
+        )
+
+    def _start(self, flow: int, entry: int, items: int) -> Config:
+        return Config((Frame(flow, Role.MAIN, Phase.READY, ((entry, (items,)),)),))
+
+
+def taken(node: Node, counts: Counts) -> Counts:
+    """What a node takes of its inputs: with `executeOnce` at most one item of each."""
+    if node.execute_once and not node.disabled:
+        return tuple(min(count, 1) for count in counts)
+    return counts

@@ -1,0 +1,189 @@
+"""How many items the Merge node makes of its inputs, by version and mode."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from orgflow.backends.n8n.engine_model.config import Counts
+
+_MOST_INPUTS = 1_000
+
+Merging = Callable[[Counts], Counts | None]
+"""Items per input to items per output; None where the node throws."""
+
+
+def merging(version: float, parameters: Mapping[str, Any]) -> Merging | None:
+    """The count function of a Merge node, None where the number depends on the data."""
+    if version < 2:
+        return _version_1(parameters)
+    if version < 3:
+        return _version_2(parameters)
+    return _version_3(parameters)
+
+
+def is_expression(value: object) -> bool:
+    """Whether n8n computes this parameter while it runs."""
+    return isinstance(value, str) and value.startswith("=")
+
+
+def mapping(value: object) -> Mapping[str, Any]:
+    """An object of a file, empty where something else stands in its place."""
+    return value if isinstance(value, Mapping) else {}
+
+
+def inputs_declared(parameters: Mapping[str, Any]) -> int | None:
+    """The number of inputs a Merge of version 3 reads, however many are wired; None where it is
+    computed, or no number that a node can have."""
+    number = _whole(parameters.get("numberInputs") or 2)
+    return number if number is not None and 1 <= number <= _MOST_INPUTS else None
+
+
+def _whole(value: Any) -> int | None:
+    try:
+        return int(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
+def _at(counts: Counts, index: int) -> int:
+    return counts[index] if 0 <= index < len(counts) else 0
+
+
+def _sum(inputs: int) -> Merging:
+    return lambda counts: (sum(counts[:inputs]),)
+
+
+def _product(counts: Counts) -> Counts:
+    return (_at(counts, 0) * _at(counts, 1),)
+
+
+def _of(index: int) -> Merging:
+    return lambda counts: (_at(counts, index),)
+
+
+def _one(counts: Counts) -> Counts:
+    return (1,)
+
+
+def _version_1(parameters: Mapping[str, Any]) -> Merging | None:
+    match parameters.get("mode", "append"):
+        case "append":
+            return _sum(2)
+        case "mergeByIndex":
+            return _by_index(parameters.get("join", "left"))
+        case "multiplex":
+            return _product
+        case "passThrough":
+            return _of(0 if parameters.get("output", "input1") == "input1" else 1)
+        case "wait":
+            return _one
+        case _:
+            return None
+
+
+def _by_index(join: object) -> Merging | None:
+    match join:
+        case "inner":
+            return lambda counts: (min(_at(counts, 0), _at(counts, 1)),)
+        case "left":
+            return _of(0)
+        case "outer":
+            return lambda counts: (max(_at(counts, 0), _at(counts, 1)),)
+        case _:
+            return None
+
+
+def _version_2(parameters: Mapping[str, Any]) -> Merging | None:
+    mode = parameters.get("mode", "append")
+    if mode == "append":
+        return _sum(2)
+    if mode == "chooseBranch":
+        match parameters.get("output", "input1"):
+            case "input1":
+                return _of(0)
+            case "input2":
+                return _of(1)
+            case "empty":
+                return _one
+            case _:
+                return None
+    if mode != "combine":
+        return None
+    match parameters.get("combinationMode", "mergeByFields"):
+        case "multiplex":
+            return _product
+        case "mergeByPosition":
+            return _by_position_2(parameters)
+        case _:
+            return None
+
+
+def _by_position_2(parameters: Mapping[str, Any]) -> Merging | None:
+    unpaired = _unpaired(parameters)
+    if unpaired is None:
+        return None
+    choose = max if unpaired else min
+
+    def count(counts: Counts) -> Counts:
+        first, second = _at(counts, 0), _at(counts, 1)
+        # A missing side never empties the result in this version.
+        return (first + second if not (first and second) else choose(first, second),)
+
+    return count
+
+
+def _version_3(parameters: Mapping[str, Any]) -> Merging | None:
+    inputs = inputs_declared(parameters)
+    if inputs is None:
+        return None
+    mode = parameters.get("mode", "append")
+    if mode == "combine":
+        mode = parameters.get("combineBy", "combineByFields")
+    match mode:
+        case "append":
+            return _sum(inputs)
+        case "combineAll":
+            return _product
+        case "combineByPosition":
+            return _by_position_3(inputs, parameters)
+        case "chooseBranch":
+            return _choose_3(inputs, parameters)
+        case _:
+            return None
+
+
+def _by_position_3(inputs: int, parameters: Mapping[str, Any]) -> Merging | None:
+    unpaired = _unpaired(parameters)
+    if unpaired is None:
+        return None
+    choose = max if unpaired else min
+    clash = mapping(mapping(mapping(parameters.get("options")).get("clashHandling")).get("values"))
+    preferred = str(clash.get("resolveClash", "")).removeprefix("preferInput")
+    if preferred.isdecimal() and not 1 <= (_whole(preferred) or 0) <= inputs:
+        return lambda counts: None
+
+    def count(counts: Counts) -> Counts:
+        # An input that is declared but not wired counts as empty.
+        return (choose(_at(counts, index) for index in range(inputs)),)
+
+    return count
+
+
+def _unpaired(parameters: Mapping[str, Any]) -> bool | None:
+    value = mapping(parameters.get("options")).get("includeUnpaired", False)
+    return None if is_expression(value) else bool(value)
+
+
+def _choose_3(inputs: int, parameters: Mapping[str, Any]) -> Merging | None:
+    output = parameters.get("output", "specifiedInput")
+    if output == "empty":
+        return _one
+    if output != "specifiedInput":
+        return None
+    chosen = _whole(parameters.get("useDataOfInput", 1))
+    if chosen is None:
+        return None
+    if chosen > inputs:
+        return lambda counts: None
+    return lambda counts: (_at(counts, chosen - 1) if chosen - 1 < inputs else 0,)

@@ -1,0 +1,363 @@
+"""One step of the machine, on a working copy of a configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from orgflow.backends.n8n.engine_model.choices import handed_on
+from orgflow.backends.n8n.engine_model.config import (
+    Call,
+    Config,
+    Counts,
+    Event,
+    Frame,
+    Phase,
+    Role,
+    Status,
+)
+from orgflow.backends.n8n.engine_model.flow import Flow, Node, on_top
+from orgflow.backends.n8n.engine_model.outcome import (
+    Emits,
+    Fails,
+    Opens,
+    Outcome,
+    Resumes,
+    Runs,
+    Stays,
+)
+from orgflow.backends.n8n.engine_model.persistence import lowered, stored
+from orgflow.backends.n8n.engine_model.waiting import arrive, fire
+
+_Action = Literal["run", "open", "done", "call", "return", "detach", "skip", "begin", "end"]
+_Ended = Literal["success", "error", "waiting"]
+
+
+class Work:
+    """The copy: `frames`, `queue` and `status` of a configuration, and the events so far.
+
+    Args:
+        flows: the workflows, `ids` their places by id.
+        apart: calls that nobody waits for are reported, not run.
+        config: where the step begins.
+    """
+
+    def __init__(
+        self, flows: Sequence[Flow], ids: Mapping[str | None, int], apart: bool, config: Config
+    ) -> None:
+        self.flows = flows
+        self.ids = ids
+        self.apart = apart
+        self.frames: list[Frame] = list(config.frames)
+        self.queue: list[tuple[int, int, int]] = list(config.queue)
+        self.status: Status = config.status
+        self.events: list[Event] = []
+
+    def apply(self, outcome: Outcome) -> None:
+        """Let the node on top do `outcome`; a ValueError says that it cannot."""
+        frame = self.frames[-1]
+        node, counts = on_top(self.flows[frame.flow], frame), frame.stack[-1][1]
+        inputs = counts
+        if node.execute_once and not node.disabled:
+            inputs = tuple(min(count, 1) for count in counts)
+        if frame.phase is Phase.READY:
+            match outcome:
+                case Runs():
+                    self._run(node, counts, inputs)
+                case Emits(given) if not node.disabled:
+                    self._emit("run", node, given)
+                case Fails() if not node.disabled:
+                    self._fail(node, counts, inputs, "run")
+                case Opens(in_process) if not node.disabled:
+                    self._open(frame, node, inputs, in_process)
+                case _:
+                    raise ValueError(f"`{node.name}` cannot do this now: {outcome}")
+            return
+        match outcome:
+            case Resumes(items) if frame.phase is Phase.SLEEPING and items is None:
+                self._emit("done", node, handed_on(node, inputs[:1]))
+            case Resumes(items) if frame.phase is Phase.PARKED:
+                # A parked node goes on as if it were disabled: executeOnce does not act.
+                given = counts[:1] if items is None else (items,)
+                self._emit("done", node, handed_on(node, given))
+            case Stays() if frame.phase is Phase.PARKED:
+                self._stay()
+            case _:
+                raise ValueError(f"`{node.name}` waits and cannot do this: {outcome}")
+
+    def _event(self, action: _Action, node: str, outputs: Counts, status: _Ended) -> None:
+        depth = len(self.frames) - 1
+        flow = self.flows[self.frames[-1].flow].id
+        self.events.append(Event(action, flow, node, outputs, status, depth))
+
+    def _run(self, node: Node, counts: Counts, inputs: Counts) -> None:
+        behaviour = node.behaviour
+        if node.disabled:
+            self._emit("run", node, handed_on(node, counts[:1]))
+            return
+        if behaviour.kind == "trigger":
+            self._emit("run", node, handed_on(node, inputs))
+            return
+        if not any(inputs):
+            self._skip(node)
+            return
+        match behaviour.kind:
+            case "pass":
+                self._emit("run", node, handed_on(node, inputs[:1]))
+            case "merge":
+                assert behaviour.count is not None
+                merged = behaviour.count(inputs)
+                if merged is None:
+                    self._fail(node, counts, inputs, "run")
+                else:
+                    self._emit("run", node, handed_on(node, merged))
+            case "batches":
+                self._batch(node, inputs[0])
+            case "stop":
+                self._fail(node, counts, inputs, "run")
+            case "call":
+                self._call(node, inputs[0], node.tries - 1)
+            case _:
+                raise ValueError(f"what `{node.name}` does has to be chosen")
+
+    def _skip(self, node: Node) -> None:
+        """A node without input: n8n goes on at once and does not even look at waiting nodes."""
+        if node.always_output:
+            self._emit("run", node, (1,), kept=False)
+            return
+        self._event("skip", node.name, (), "success")
+        frame = self.frames[-1]
+        stack = frame.stack[:-1]
+        passing, cuts = lowered(self.flows[frame.flow], frame, stack)
+        self.frames[-1] = frame._replace(stack=stack, passing=passing, cuts=cuts)
+        if not stack:
+            self._end("success")
+
+    def _emit(self, action: _Action, node: Node, outputs: Counts, kept: bool = True) -> None:
+        """The node succeeded and hands on `outputs`."""
+        if node.always_output and not (outputs and outputs[0]):
+            outputs = (1, *outputs[1:])
+        self._event(action, node.name, outputs, "success")
+        self._deliver(node, outputs, kept)
+
+    def _fail(self, node: Node, counts: Counts, inputs: Counts, action: _Action) -> None:
+        """The node threw for the last time."""
+        if node.on_error == "stop":
+            self._event(action, node.name, (), "error")
+            self.frames[-1] = self.frames[-1]._replace(last=())
+            self._end("error")
+            return
+        # What goes on is the whole input, whatever executeOnce says, and never an added item.
+        self._event(action, node.name, counts[:1], "error")
+        self._deliver(node, counts[:1], kept=True, ends="error")
+
+    def _deliver(self, node: Node, outputs: Counts, kept: bool, ends: _Ended = "success") -> None:
+        """Stack what follows; without anything left the execution ends as its last node did.
+
+        So an error that was continued from still ends an execution in error if it was the last
+        thing that happened.
+        """
+        frame = self.frames[-1]
+        flow = self.flows[frame.flow]
+        stack = list(frame.stack)
+        stack.pop()
+        passing, cuts = lowered(flow, frame, stack)
+        waiting = frame.waiting
+        size = len(outputs)
+        for output, target, slot in node.wires:
+            if output >= size or not outputs[output]:
+                continue
+            to = flow.nodes[target]
+            if to.inputs < 2:
+                stack.append((target, (outputs[output],)))
+                continue
+            waiting, complete = arrive(flow, waiting, to, slot, outputs[output])
+            if complete is not None:
+                stack.append((target, complete))
+        if not stack and waiting:
+            fired = fire(flow, waiting)
+            if fired is not None:
+                waiting, pending = fired
+                stack.append(pending)
+        last, totals = frame.last, frame.totals
+        if kept and frame.role is Role.CALLED:
+            last, totals = _returned(flow, frame, node, outputs)
+        self.frames[-1] = frame._replace(
+            phase=Phase.READY, stack=tuple(stack), waiting=waiting, last=last, call=None,
+            totals=totals, passing=passing, cuts=cuts,
+        )  # fmt: skip
+        if not stack:
+            self._end(ends)
+
+    def _batch(self, node: Node, items: int) -> None:
+        """Loop Over Items: output 1 hands out a batch, output 0 what came back at the end."""
+        frame = self.frames[-1]
+        size = abs(node.behaviour.batch)
+        reset = node.behaviour.batch < 0
+        held = next((entry for entry in frame.batches if entry[0] == node.index), None)
+        if held is None or reset:
+            left, back = items, 0
+        else:
+            left, back = held[1], held[2] + items
+        batch = min(left, size)
+        outputs = handed_on(node, (0, batch) if batch else (back, 0))
+        if not batch and node.on_error == "error":
+            back = 0  # n8n sorts out failed items in place and so empties its own memory
+        rest = tuple(entry for entry in frame.batches if entry[0] != node.index)
+        batches = tuple(sorted((*rest, (node.index, left - batch, back))))
+        self.frames[-1] = frame._replace(batches=batches)
+        self._emit("run", node, outputs)
+
+    def _open(self, frame: Frame, node: Node, inputs: Counts, in_process: bool) -> None:
+        if not any(inputs):
+            raise ValueError(f"`{node.name}` has no input and does not wait")
+        self._event("open", node.name, handed_on(node, inputs[:1]), "waiting")
+        if in_process:
+            self.frames[-1] = frame._replace(phase=Phase.SLEEPING)
+            return
+        stack = frame.stack
+        if node.on_error == "error" and not node.execute_once:
+            # n8n sorts out failed items in place, in the very list it keeps for the resumption: a
+            # timer or limit that runs out then passes nothing on.
+            index, counts = stack[-1]
+            stack = (*stack[:-1], (index, (0, *counts[1:])))
+        self.frames[-1] = frame._replace(phase=Phase.PARKED, stack=stack)
+        self._park()
+        self._next_detached()
+
+    def _park(self) -> None:
+        """A stored execution takes those that wait for it along."""
+        for depth in range(len(self.frames) - 1, -1, -1):
+            frame = self.frames[depth]
+            passing, cuts = stored(self.flows[frame.flow], frame)
+            called = frame.role is Role.CALLED
+            self.frames[depth] = frame._replace(
+                parked=called, totals=(), passing=passing, cuts=cuts
+            )
+            if not called:
+                return
+
+    def _stay(self) -> None:
+        """End the execution that is parked and all that wait for it."""
+        while self.frames[-1].role is Role.CALLED:
+            self._event("end", "", (), "waiting")
+            self.frames.pop()
+        self._end("waiting")
+
+    def _call(self, node: Node, items: int, tries: int) -> None:
+        behaviour = node.behaviour
+        index = self.ids[behaviour.calls]
+        entry = self.flows[index].entry
+        runs = items if behaviour.each else 1
+        if not behaviour.waited and entry is not None:
+            self._event("run", node.name, handed_on(node, (items,)), "success")
+            each = 1 if behaviour.each else items
+            for _ in range(runs):
+                self._detach(index, entry, each)
+            self._deliver(node, handed_on(node, (items,)), kept=True)
+            return
+        self._event("call", node.name, (items,), "success")
+        left = items - 1 if behaviour.each else 0
+        call = Call(left, (), 0, False, tries)
+        self.frames[-1] = self.frames[-1]._replace(phase=Phase.CALLING, call=call)
+        if runs == 0:
+            self._return(node, ())
+        elif entry is None:
+            self._called_back((), failed=True)
+        else:
+            self._begin(index, Role.CALLED, entry, 1 if behaviour.each else items)
+
+    def _detach(self, flow: int, entry: int, items: int) -> None:
+        target = self.flows[flow]
+        depth = len(self.frames) - 1
+        name = target.nodes[entry].name
+        self.events.append(Event("detach", target.id, name, (items,), "success", depth))
+        if not self.apart:
+            self.queue.append((flow, entry, items))
+
+    def _begin(self, flow: int, role: Role, entry: int, items: int) -> None:
+        self.frames.append(Frame(flow, role, Phase.READY, ((entry, (items,)),)))
+        self._event("begin", self.flows[flow].nodes[entry].name, (items,), "success")
+
+    def _next_detached(self) -> None:
+        if self.queue:
+            flow, entry, items = self.queue.pop(0)
+            self._begin(flow, Role.DETACHED, entry, items)
+
+    def _end(self, status: _Ended) -> None:
+        """The execution on top is over."""
+        self._event("end", "", self.frames[-1].last, status)
+        frame = self.frames.pop()
+        match frame.role:
+            case Role.CALLED:
+                # An execution that was stored hands over by the database: the first output only.
+                last = frame.last[:1] if frame.parked else frame.last
+                self._called_back(last, failed=status == "error")
+                return
+            case Role.MAIN:
+                self.status = status
+            case Role.DETACHED:
+                pass
+        self._next_detached()
+
+    def _called_back(self, last: Counts, failed: bool) -> None:
+        """A call that is waited for is over; `last` is what its last node handed on."""
+        frame = self.frames[-1]
+        assert frame.call is not None
+        node, counts = on_top(self.flows[frame.flow], frame), frame.stack[-1][1]
+        call = frame.call
+        each = node.behaviour.each
+        if failed and not node.body_continues:
+            if call.tries:
+                self._again(node, counts, call.tries - 1)
+            else:
+                self._fail(node, counts, counts, "return")
+            return
+        if failed:
+            first = call.error_first or not (call.total and call.total[0])
+            regular = node.on_error != "error"
+            total = _plus(call.total, (1,)) if regular else call.total
+            call = call._replace(total=total, failed=call.failed + 1, error_first=first)
+        else:
+            call = call._replace(total=_plus(call.total, last) if each else last)
+        if call.left:
+            self.frames[-1] = frame._replace(call=call._replace(left=call.left - 1))
+            entry = self.flows[self.ids[node.behaviour.calls]].entry
+            if entry is None:
+                self._called_back((), failed=True)
+            else:
+                self._begin(self.ids[node.behaviour.calls], Role.CALLED, entry, 1)
+            return
+        if call.error_first and call.tries:
+            self._again(node, counts, call.tries - 1)
+            return
+        errors = call.failed if node.on_error == "error" else 0
+        self._return(node, handed_on(node, call.total, errors))
+
+    def _again(self, node: Node, counts: Counts, tries: int) -> None:
+        items = min(counts[0], 1) if node.execute_once else counts[0]
+        self._call(node, items, tries)
+
+    def _return(self, node: Node, outputs: Counts) -> None:
+        frame = self.frames[-1]
+        self.frames[-1] = frame._replace(phase=Phase.READY, call=None)
+        self._emit("return", node, outputs)
+
+
+def _returned(
+    flow: Flow, frame: Frame, node: Node, outputs: Counts
+) -> tuple[Counts, tuple[tuple[int, Counts], ...]]:
+    """What a called workflow returns if `node` was its last one, and the totals kept for that."""
+    if frame.parked or not flow.all_runs or not flow.ends >> node.index & 1:
+        return outputs, frame.totals
+    before = next((held for index, held in frame.totals if index == node.index), ())
+    total = _plus(before, outputs)
+    rest = tuple(entry for entry in frame.totals if entry[0] != node.index)
+    return total, tuple(sorted((*rest, (node.index, total))))
+
+
+def _plus(first: Counts, second: Counts) -> Counts:
+    size = max(len(first), len(second))
+    one = first + (0,) * (size - len(first))
+    two = second + (0,) * (size - len(second))
+    return tuple(a + b for a, b in zip(one, two, strict=True))

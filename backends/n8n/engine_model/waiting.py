@@ -1,0 +1,73 @@
+"""Incomplete inputs: how n8n pairs arrivals, and what it fires when nothing else is left.
+
+n8n keeps, per node with several wired inputs, entries by index. An arrival goes into the first
+entry whose input is free; if there is none, into a new entry whose index is the *number* of
+entries, which overwrites the entry that already has that index (N8N.md, "Token loss").
+"""
+
+from __future__ import annotations
+
+from orgflow.backends.n8n.engine_model.config import Counts, Entries, Pending, Waiting
+from orgflow.backends.n8n.engine_model.flow import Flow, Node
+
+
+def arrive(
+    flow: Flow, waiting: Waiting, node: Node, slot: int, count: int
+) -> tuple[Waiting, Counts | None]:
+    """Deliver `count` items to input `slot`; also returns the inputs once they are complete."""
+    place = next((at for at, (index, _) in enumerate(waiting) if index == node.index), -1)
+    entries = waiting[place][1] if place >= 0 else ()
+    index, held = _entry(entries, slot, node.inputs)
+    counts = (*held[:slot], count, *held[slot + 1 :])
+    rest = tuple(entry for entry in entries if entry[0] != index)
+    if 0 not in counts:
+        return _put(flow, waiting, place, node, rest), counts
+    kept = tuple(sorted((*rest, (index, counts))))
+    return _put(flow, waiting, place, node, kept), None
+
+
+def fire(flow: Flow, waiting: Waiting) -> tuple[Waiting, Pending] | None:
+    """The one node n8n runs with what it has when its stack is empty; None where none may.
+
+    The first one in order that is not kept back: by a waiting ancestor (two in one cycle are each
+    other's), or by an input it requires (Merge in mode `chooseBranch`).
+    """
+    names = 0
+    for index, _ in waiting:
+        names |= 1 << index
+    for place, (index, entries) in enumerate(waiting):
+        node = flow.nodes[index]
+        if node.never_partial or node.ancestors & names:
+            continue
+        # n8n sorts the indexes as texts: 10 comes before 2.
+        entry = min(entries, key=lambda one: str(one[0]))
+        if node.requires_two and not (entry[1][0] and entry[1][1]):
+            continue
+        rest = tuple(one for one in entries if one is not entry)
+        return _put(flow, waiting, place, node, rest), (index, entry[1])
+    return None
+
+
+def _entry(entries: Entries, slot: int, inputs: int) -> tuple[int, Counts]:
+    for index, counts in entries:
+        if not counts[slot]:
+            return index, counts
+    return len(entries), (0,) * inputs
+
+
+def _put(flow: Flow, waiting: Waiting, place: int, node: Node, entries: Entries) -> Waiting:
+    if place >= 0:
+        changed = ((node.index, entries),) if entries else ()
+        return waiting[:place] + changed + waiting[place + 1 :]
+    if not entries:
+        return waiting
+    at = len(waiting)
+    if node.numeric is not None:
+        # JavaScript walks keys that look like array indexes first, in ascending order.
+        at = 0
+        while at < len(waiting):
+            other = flow.nodes[waiting[at][0]].numeric
+            if other is None or other > node.numeric:
+                break
+            at += 1
+    return (*waiting[:at], (node.index, entries), *waiting[at:])

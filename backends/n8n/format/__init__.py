@@ -1,0 +1,1 @@
+"""n8n's workflow format: documents, versions, expressions. Also the frontend's."""

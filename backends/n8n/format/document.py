@@ -1,0 +1,363 @@
+"""The shape of an n8n workflow, how it is written, and what can be told of a node by itself."""
+
+from __future__ import annotations
+
+import json
+import re
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, NotRequired, TypedDict
+
+from orgflow.backends.n8n.format.versions import DEFAULT_VERSION, V1_123, N8nVersion, require_known
+
+TYPE_PREFIX: Final = "n8n-nodes-base."
+
+# Fixed for ever: node ids are derived from it, and `verify` finds nodes by id among other ways.
+_UUID_NAMESPACE: Final = uuid.UUID("7d3e3c0e-53c5-5a0f-9a53-0c4e1b2f6d17")
+
+_TRIGGERS: Final = frozenset(
+    {
+        "errorTrigger",
+        "executeWorkflowTrigger",
+        "formTrigger",
+        "manualTrigger",
+        "scheduleTrigger",
+        "webhook",
+    }
+)
+_ONE_TO_ONE: Final = frozenset(
+    {
+        "code",
+        "executeWorkflow",
+        "filter",  # hands out what it drops as a second list, but declares only one output
+        "form",
+        "httpRequest",
+        "noOp",
+        "set",
+        "wait",
+    }
+)
+
+# N8N.md "API": what POST /workflows takes; any other key is answered with 400.
+_API_KEYS: Final = ("name", "nodes", "connections", "settings", "staticData")
+_API_KEYS_SINCE_2: Final = ("pinData", "nodeGroups")
+_API_NODE_KEYS: Final = (
+    "id",
+    "name",
+    "type",
+    "typeVersion",
+    "position",
+    "parameters",
+    "webhookId",
+    "disabled",
+    "notes",
+    "notesInFlow",
+    "executeOnce",
+    "alwaysOutputData",
+    "retryOnFail",
+    "maxTries",
+    "waitBetweenTries",
+    "onError",
+    "credentials",
+)
+# The settings that the API of every n8n in the versions table takes.
+_API_SETTINGS: Final = (
+    "executionOrder",
+    "timezone",
+    "saveExecutionProgress",
+    "saveManualExecutions",
+    "saveDataErrorExecution",
+    "saveDataSuccessExecution",
+    "executionTimeout",
+    "errorWorkflow",
+    "callerPolicy",
+    "callerIds",
+    "timeSavedPerExecution",
+    "availableInMCP",
+)
+_LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+
+
+class Connection(TypedDict):
+    """The end of a wire: the input `index` of the node called `node`."""
+
+    node: str
+    type: str
+    index: int
+
+
+class NodeConnections(TypedDict):
+    """Wires of one node: `main[output]` lists the ends of that output's wires."""
+
+    main: list[list[Connection]]
+
+
+class Node(TypedDict):
+    """One node, as in a file."""
+
+    id: str
+    name: str
+    type: str
+    typeVersion: float
+    position: list[float]
+    parameters: dict[str, Any]
+    webhookId: NotRequired[str]
+    disabled: NotRequired[bool]
+    notes: NotRequired[str]
+    notesInFlow: NotRequired[bool]
+    executeOnce: NotRequired[bool]
+    alwaysOutputData: NotRequired[bool]
+    retryOnFail: NotRequired[bool]
+    maxTries: NotRequired[int]
+    waitBetweenTries: NotRequired[int]
+    onError: NotRequired[str]
+    credentials: NotRequired[dict[str, dict[str, str]]]
+
+
+class Settings(TypedDict):
+    """Workflow settings; without `executionOrder` n8n runs the legacy order (N8N.md)."""
+
+    executionOrder: str
+    timezone: NotRequired[str]
+    saveExecutionProgress: NotRequired[bool | str]
+    saveManualExecutions: NotRequired[bool | str]
+    saveDataErrorExecution: NotRequired[str]
+    saveDataSuccessExecution: NotRequired[str]
+    executionTimeout: NotRequired[int]
+    errorWorkflow: NotRequired[str]
+    callerPolicy: NotRequired[str]
+    callerIds: NotRequired[str]
+
+
+class Workflow(TypedDict):
+    """A workflow, as in a file that the editor imports."""
+
+    name: str
+    nodes: list[Node]
+    connections: dict[str, NodeConnections]
+    settings: Settings
+    id: NotRequired[str]
+    description: NotRequired[str | None]
+    active: NotRequired[bool]
+    meta: NotRequired[dict[str, Any] | None]
+    pinData: NotRequired[dict[str, list[dict[str, Any]]] | None]
+    staticData: NotRequired[dict[str, Any] | None]
+    versionId: NotRequired[str]
+    tags: NotRequired[list[Any]]
+
+
+def dumps(value: object) -> str:
+    """Pretty JSON, the same bytes for the same value; keys stay in the order they were built."""
+    text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    # Half a surrogate pair is legal in a JSON escape but cannot be encoded as UTF-8.
+    return _LONE_SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def node_uuid(text: str) -> str:
+    """A UUID that depends on the text alone."""
+    return str(uuid.uuid5(_UUID_NAMESPACE, text))
+
+
+def node_type(short: str) -> str:
+    """`if` → `n8n-nodes-base.if`."""
+    return TYPE_PREFIX + short
+
+
+def short_type(node: Mapping[str, object]) -> str | None:
+    """`if` for a node of type `n8n-nodes-base.if`; None for another package's node."""
+    full = node.get("type")
+    if isinstance(full, str) and full.startswith(TYPE_PREFIX):
+        return full[len(TYPE_PREFIX) :]
+    return None
+
+
+def is_trigger(node: Mapping[str, object]) -> bool:
+    """Whether a run can start at this node; other packages' triggers go by their name."""
+    full = node.get("type")
+    return short_type(node) in _TRIGGERS or (isinstance(full, str) and full.endswith("Trigger"))
+
+
+def api_keys(version: N8nVersion = DEFAULT_VERSION) -> tuple[str, ...]:
+    """Keys that the public API of this n8n takes; n8n 1.123 refuses pinned data."""
+    older = require_known(version) <= V1_123
+    return _API_KEYS if older else _API_KEYS + _API_KEYS_SINCE_2
+
+
+def to_api(workflow: Mapping[str, object], version: N8nVersion = DEFAULT_VERSION) -> dict[str, Any]:
+    """The body of `POST /api/v1/workflows`: a copy without what the API answers with 400."""
+    body: dict[str, Any] = {}
+    for key in api_keys(version):
+        value = workflow.get(key)
+        if value is not None:
+            body[key] = value
+    body["nodes"] = [
+        {key: node[key] for key in _API_NODE_KEYS if key in node} for node in body.get("nodes", ())
+    ]
+    body["connections"] = {
+        # n8n writes null for an output without wires; the empty list says the same.
+        source: {kind: [wires or [] for wires in outputs] for kind, outputs in by_kind.items()}
+        for source, by_kind in body.get("connections", {}).items()
+    }
+    settings = body.get("settings", {})
+    body["settings"] = {
+        key: settings[key]
+        for key in _API_SETTINGS
+        # The editor's "DEFAULT" is not a value of the API, where it is said by absence.
+        if key in settings and settings[key] != "DEFAULT"
+    }
+    return body
+
+
+def outputs_of(node: Mapping[str, object]) -> int | None:
+    """How many main outputs a node has; None if its type, version or parameters do not say."""
+    count = _regular_outputs(node)
+    if count is not None and node.get("onError") == "continueErrorOutput":
+        return count + 1  # the error output comes last
+    return count
+
+
+def inputs_of(node: Mapping[str, object]) -> int | None:
+    """How many main inputs a node has; None if its type, version or parameters do not say."""
+    short = short_type(node)
+    if short == "stickyNote" or is_trigger(node):
+        return 0
+    if short == "merge":
+        version = _number(node.get("typeVersion"))
+        if version is None:
+            return None
+        return 2 if version < 3 else _count(_parameters(node).get("numberInputs", 2))
+    if short in _ONE_TO_ONE or short in _OUTPUTS:
+        return 1
+    return None
+
+
+def _regular_outputs(node: Mapping[str, object]) -> int | None:
+    short = short_type(node)
+    if short is None:
+        return None
+    if short in _ONE_TO_ONE:
+        return 1
+    if short == "webhook":  # one output a method where several are allowed
+        methods = _parameters(node).get("httpMethod")
+        return len(methods) if isinstance(methods, list) else 1
+    if short in _TRIGGERS:
+        return 1
+    if short == "switch":
+        return _switch_outputs(node)
+    if short == "respondToWebhook":
+        version = _number(node.get("typeVersion"))
+        if version is None or version < 1.4:  # the second output was always there in 1.3
+            return None if version is None else 2 if version == 1.3 else 1
+        return 2 if _parameters(node).get("enableResponseOutput") is True else 1
+    if short == "splitInBatches":
+        version = _number(node.get("typeVersion"))
+        return None if version is None else 2 if version >= 2 else 1
+    return _OUTPUTS.get(short)
+
+
+_OUTPUTS: Final[Mapping[str, int | None]] = {
+    "if": 2,
+    "merge": 1,
+    "respondToWebhook": None,
+    "splitInBatches": None,
+    "stickyNote": 0,
+    "stopAndError": 0,
+    "switch": None,
+}
+
+
+def _switch_outputs(node: Mapping[str, object]) -> int | None:
+    version = _number(node.get("typeVersion"))
+    if version is None or version < 3:
+        return None
+    parameters = _parameters(node)
+    if parameters.get("mode", "rules") == "expression":
+        return _count(parameters.get("numberOutputs", 4))
+    rules = parameters.get("rules")
+    values = rules.get("values") if isinstance(rules, Mapping) else None
+    if not isinstance(values, Sequence) or isinstance(values, str):
+        return None
+    options = parameters.get("options")
+    fallback = options.get("fallbackOutput") if isinstance(options, Mapping) else None
+    # A number as fallback is one of the rules' outputs, "extra" is one more.
+    return len(values) + (1 if fallback == "extra" else 0)
+
+
+def _parameters(node: Mapping[str, object]) -> Mapping[str, object]:
+    parameters = node.get("parameters")
+    return parameters if isinstance(parameters, Mapping) else {}
+
+
+def _number(value: object) -> float | None:
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return float(value)
+    return None
+
+
+def _count(value: object) -> int | None:
+    number = _number(value)
+    return int(number) if number is not None and number >= 0 and number == int(number) else None
+
+
+# -- identity: how a workflow says what its nodes stand for (DESIGN, "Identity") -----------------
+
+MAP_PREFIX: Final = "orgflow-map 1 "
+"""First words of the line that carries the identity map in its sticky note."""
+
+_TAG: Final = re.compile(
+    r"^orgflow: (?P<element>.+?)(?: \((?P<role>stop|decide|branch|join|pass)\))?$"
+)
+
+
+@dataclass
+class OrgflowMap:
+    """What the map notes of a workflow say; `broken` are the node indexes of unreadable ones."""
+
+    process: str | None = None
+    nodes: dict[str, str] = field(default_factory=dict)
+    broken: list[int] = field(default_factory=list)
+
+
+def read_map(nodes: Iterable[tuple[int, Mapping[str, Any]]]) -> OrgflowMap:
+    """The maps in sticky notes; where there are several, the first to name a node counts."""
+    found = OrgflowMap()
+    for index, node in nodes:
+        parameters = node.get("parameters")
+        content = parameters.get("content") if isinstance(parameters, Mapping) else None
+        if not isinstance(content, str) or MAP_PREFIX not in content:
+            continue
+        start = content.index(MAP_PREFIX) + len(MAP_PREFIX)
+        try:
+            said, _ = json.JSONDecoder().raw_decode(content, start)
+        except (json.JSONDecodeError, RecursionError):
+            said = None
+        named = said.get("nodes") if isinstance(said, dict) else None
+        if not isinstance(said, dict) or not isinstance(named, dict):
+            found.broken.append(index)
+            continue
+        if found.process is None and isinstance(said.get("process"), str):
+            found.process = said["process"] or None
+        for name, element in named.items():
+            if isinstance(element, str) and element:
+                found.nodes.setdefault(name, element)
+    return found
+
+
+def tag_of(notes: Any) -> tuple[str, str] | None:
+    """Element and role (empty for the node that stands for it) from a node's notes."""
+    if not isinstance(notes, str):
+        return None
+    for line in reversed(notes.splitlines()):
+        match = _TAG.match(line.strip())
+        if match is not None:
+            return match["element"], match["role"] or ""
+    return None
+
+
+def words_of(notes: Any) -> str:
+    """The notes without orgflow's line."""
+    if not isinstance(notes, str):
+        return ""
+    lines = [line for line in notes.splitlines() if not _TAG.match(line.strip())]
+    return "\n".join(lines).strip()

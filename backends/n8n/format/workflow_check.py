@@ -1,0 +1,360 @@
+"""Checks a whole n8n workflow for what n8n refuses, and for what it accepts and gets wrong.
+
+N8N.md ("Refused nowhere and silently wrong") lists what no server reports: unknown type versions
+and parameter names, inputs and outputs that do not exist, garbage conditions. Every kind of problem
+found here has a stable name, listed in `KINDS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, NamedTuple
+
+from orgflow.backends.n8n.format.document import (
+    api_keys,
+    inputs_of,
+    is_trigger,
+    outputs_of,
+    short_type,
+)
+from orgflow.backends.n8n.format.expressions import Reading, read_code, read_parameter
+from orgflow.backends.n8n.format.schema_check import Problem, check_schema, load_schema, pointer
+from orgflow.backends.n8n.format.versions import (
+    DEFAULT_VERSION,
+    NODE_TYPES,
+    N8nVersion,
+    require_known,
+    type_versions,
+)
+
+KINDS: Final[Mapping[str, str]] = {
+    "schema": "the workflow is not shaped as n8n reads it",
+    "api-key": "this n8n's API answers the key with 400",
+    "duplicate-name": "two nodes have one name",
+    "duplicate-id": "two nodes have one id",
+    "node-type": "a node type that is not emitted",
+    "type-version": "a typeVersion that this n8n or our schemas do not know",
+    "choose-branch": "a Merge that silently ends everything behind a dead branch",
+    "parameters": "parameters that n8n ignores, misses or misreads",
+    "connection-source": "a wire from a node that does not exist",
+    "connection-target": "a wire to a node that does not exist",
+    "connection-output": "a wire from an output that the node does not have",
+    "connection-input": "a wire to an input that the node does not have",
+    "merge-input": "an input of a Merge without a wire",
+    "no-trigger": "nothing starts the workflow",
+    "unreachable": "no trigger leads to the node",
+    "expression": "an expression that n8n cannot read, or reads otherwise",
+    "unknown-reference": "an expression names a node that does not exist",
+    "webhook-path": "two triggers answer at one address",
+    "webhook-suffix": "two Waits share one address, or theirs is not fixed",
+    "form-field": "a field name that n8n ignores",
+    "stale-timer": "a Wait's time limit that can end a later Wait",
+}
+
+Form = Literal["file", "api"]
+
+_Wire = tuple[str, int, int, str, int]  # source, output, place in the output, target, input
+
+
+class _Node(NamedTuple):
+    number: int
+    name: str
+    short: str | None
+    raw: Mapping[str, Any]
+    parameters: Mapping[str, Any]
+
+    def problem(self, kind: str, message: str, *keys: str | int) -> Problem:
+        return Problem(pointer("nodes", self.number, *keys), message, kind)
+
+
+@dataclass(eq=False, repr=False)
+class _Graph:
+    """What is well formed of a workflow: the rest is reported by its schema."""
+
+    nodes: list[_Node] = field(default_factory=list)
+    by_name: dict[str, _Node] = field(default_factory=dict)
+    wires: list[_Wire] = field(default_factory=list)
+
+    def targets(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for source, _, _, target, _ in self.wires:
+            found.setdefault(source, []).append(target)
+        return found
+
+
+def check_workflow(
+    workflow: object, *, form: Form = "file", version: N8nVersion = DEFAULT_VERSION
+) -> tuple[Problem, ...]:
+    """Every problem of a workflow for one n8n version, in a fixed order."""
+    require_known(version)
+    found = check_schema(workflow, f"workflow-{form}")
+    if not isinstance(workflow, Mapping):
+        return tuple(found)
+    graph = _read(workflow)
+    if form == "api":
+        found += _check_api_keys(workflow, version)
+    found += _check_names(graph)
+    for node in graph.nodes:
+        found += _check_node(node, version)
+    found += _check_wires(graph)
+    found += _check_reach(graph)
+    for node in graph.nodes:
+        found += _check_expressions(node, graph)
+    found += _check_addresses(graph)
+    found += _check_timers(graph)
+    return tuple(found)
+
+
+def _read(workflow: Mapping[str, Any]) -> _Graph:
+    graph = _Graph()
+    nodes = workflow.get("nodes")
+    for index, raw in enumerate(nodes if isinstance(nodes, list) else ()):
+        if not isinstance(raw, Mapping) or not isinstance(raw.get("name"), str):
+            continue
+        parameters = raw.get("parameters")
+        shown = parameters if isinstance(parameters, Mapping) else {}
+        node = _Node(index, raw["name"], short_type(raw), raw, shown)
+        graph.nodes.append(node)
+        graph.by_name.setdefault(node.name, node)
+    connections = workflow.get("connections")
+    if isinstance(connections, Mapping):
+        graph.wires.extend(_wires(connections))
+    return graph
+
+
+def _wires(connections: Mapping[str, Any]) -> Iterator[_Wire]:
+    for source, by_kind in connections.items():
+        outputs = by_kind.get("main") if isinstance(by_kind, Mapping) else None
+        for output, ends in enumerate(outputs if isinstance(outputs, list) else ()):
+            for place, end in enumerate(ends if isinstance(ends, list) else ()):
+                if not isinstance(end, Mapping):
+                    continue
+                target, index = end.get("node"), end.get("index")
+                if isinstance(target, str) and isinstance(index, int):
+                    yield source, output, place, target, index
+
+
+def _check_api_keys(workflow: Mapping[str, Any], version: N8nVersion) -> Iterator[Problem]:
+    refused = set(api_keys(DEFAULT_VERSION)) - set(api_keys(version))
+    for key in sorted(workflow.keys() & refused):
+        yield Problem(pointer(key), f"n8n {version} refuses `{key}`", "api-key")
+
+
+def _check_names(graph: _Graph) -> Iterator[Problem]:
+    owners: dict[str, _Node] = {}
+    for node in graph.nodes:
+        if graph.by_name[node.name] is not node:
+            yield node.problem("duplicate-name", f"another node is called `{node.name}`", "name")
+        identity = node.raw.get("id")
+        if isinstance(identity, str):
+            first = owners.setdefault(identity, node)
+            if first is not node:
+                message = f"`{node.name}` has the id of `{first.name}`"
+                yield node.problem("duplicate-id", message, "id")
+
+
+def _check_node(node: _Node, version: N8nVersion) -> Iterator[Problem]:
+    if node.short not in _KNOWN_TYPES:
+        message = f"`{node.name}` has the type `{node.raw.get('type')}`, which is not emitted"
+        yield node.problem("node-type", message, "type")
+        return
+    wanted = type_versions(node.short, version)
+    if node.raw.get("typeVersion") not in wanted:
+        listed = ", ".join(f"{one:g}" for one in wanted)
+        message = f"n8n {version} is given `{node.short}` in version {listed}"
+        yield node.problem("type-version", f"`{node.name}`: {message}", "typeVersion")
+        return
+    if node.short == "merge" and node.parameters.get("mode") == "chooseBranch":
+        message = f"`{node.name}` never fires when a branch is dead, and the run ends green"
+        yield node.problem("choose-branch", message, "parameters", "mode")
+        return
+    for problem in check_schema(node.raw, load_schema(f"nodes/{node.short}")):
+        path = pointer("nodes", node.number) + problem.path
+        yield Problem(path, f"`{node.name}`: {problem.message}", "parameters")
+    if node.short == "wait":
+        yield from _check_form_names(node)
+
+
+_KNOWN_TYPES: Final = frozenset(NODE_TYPES)
+
+
+def _check_form_names(node: _Node) -> Iterator[Problem]:
+    # A Wait's typeVersion is below 2.4, where n8n keys an answer by its label.
+    fields = _inside(node.parameters, "formFields", "values")
+    for index, one in enumerate(fields if isinstance(fields, list) else ()):
+        if not isinstance(one, Mapping) or one.get("fieldType") == "hiddenField":
+            continue
+        if "fieldName" in one and one["fieldName"] != one.get("fieldLabel"):
+            message = f"`{node.name}`: the answer is found under the label, not under `fieldName`"
+            keys = ("parameters", "formFields", "values", index, "fieldName")
+            yield node.problem("form-field", message, *keys)
+
+
+def _check_wires(graph: _Graph) -> Iterator[Problem]:
+    outputs = {node.name: outputs_of(node.raw) for node in graph.nodes}
+    inputs = {node.name: inputs_of(node.raw) for node in graph.nodes}
+    wired: dict[str, set[int]] = {}
+    unknown: set[str] = set()
+    for source, output, place, target, index in graph.wires:
+        path = ("connections", source, "main", output, place)
+        if source not in outputs:
+            if source not in unknown:
+                message = f"no node is called `{source}`"
+                yield Problem(pointer("connections", source), message, "connection-source")
+                unknown.add(source)
+        else:
+            count = outputs[source]
+            if count is not None and output >= count:
+                message = (
+                    f"`{source}` has {_plural(count, 'output')}, a wire leaves output {output}"
+                )
+                yield Problem(pointer(*path), message, "connection-output")
+        if target not in inputs:
+            message = f"`{source}` leads to `{target}`, which does not exist"
+            yield Problem(pointer(*path, "node"), message, "connection-target")
+            continue
+        wired.setdefault(target, set()).add(index)
+        count = inputs[target]
+        if count is not None and not 0 <= index < count:
+            message = f"`{target}` has {_plural(count, 'input')}, a wire enters input {index}"
+            yield Problem(pointer(*path, "index"), message, "connection-input")
+    for node in graph.nodes:
+        if node.short == "merge":
+            missing = set(range(inputs[node.name] or 0)) - wired.get(node.name, set())
+            for index in sorted(missing):
+                message = f"nothing is wired to input {index} of `{node.name}`"
+                yield node.problem("merge-input", message)
+
+
+def _check_reach(graph: _Graph) -> Iterator[Problem]:
+    starts = [
+        node.name
+        for node in graph.nodes
+        if is_trigger(node.raw) and node.raw.get("disabled") is not True
+    ]
+    if not starts:
+        yield Problem("/nodes", "no trigger: nothing ever starts this workflow", "no-trigger")
+        return
+    reached = _closure(starts, graph.targets())
+    for node in graph.nodes:
+        if node.name not in reached and node.short != "stickyNote" and not is_trigger(node.raw):
+            yield node.problem("unreachable", f"no trigger leads to `{node.name}`")
+
+
+def _check_expressions(node: _Node, graph: _Graph) -> Iterator[Problem]:
+    if node.short == "stickyNote":
+        return  # text for people; n8n evaluates none of it
+    for path, text in _texts(node.parameters):
+        if text.startswith("="):
+            reading = read_parameter(text)
+        elif node.short == "code" and path == ("jsCode",):
+            reading = Reading((), read_code(text).references)
+        else:
+            continue
+        for fault in reading.faults:
+            message = f"`{node.name}`: {fault}"
+            yield node.problem("expression", message, "parameters", *path)
+        for name in dict.fromkeys(reading.references):
+            if name not in graph.by_name:
+                message = f"`{node.name}` reads from `{name}`, which does not exist"
+                yield node.problem("unknown-reference", message, "parameters", *path)
+
+
+def _texts(parameters: Mapping[str, Any]) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """Every text in the parameters with its path, in order, without recursion."""
+    waiting: list[tuple[tuple[str | int, ...], object]] = [((), parameters)]
+    while waiting:
+        path, value = waiting.pop()
+        if isinstance(value, str):
+            yield path, value
+        elif isinstance(value, dict):
+            waiting.extend(((*path, key), value[key]) for key in reversed(value))
+        elif isinstance(value, list):
+            last = len(value) - 1
+            waiting.extend(((*path, last - at), one) for at, one in enumerate(reversed(value)))
+
+
+def _check_addresses(graph: _Graph) -> Iterator[Problem]:
+    triggers: dict[tuple[str, ...], str] = {}
+    waits: dict[str, str] = {}
+    for node in graph.nodes:
+        address: tuple[str, ...] | None = None
+        keys: tuple[str, ...] = ()
+        if node.short == "webhook":
+            method = node.parameters.get("httpMethod", "GET")
+            address, keys = ("webhook", str(method), str(node.parameters.get("path"))), ("path",)
+        elif node.short == "formTrigger":
+            path = _inside(node.parameters, "options", "path")
+            if path is not None:
+                address, keys = ("form", str(path)), ("options", "path")
+        elif node.short == "wait" and node.parameters.get("resume") in ("webhook", "form"):
+            suffix = _inside(node.parameters, "options", "webhookSuffix")
+            yield from _check_suffix(node, "" if suffix is None else str(suffix), waits)
+        if address is not None:
+            first = triggers.setdefault(address, node.name)
+            if first != node.name:
+                message = f"`{first}` and `{node.name}` both answer at `{address[-1]}`"
+                yield node.problem("webhook-path", message, "parameters", *keys)
+
+
+def _check_suffix(node: _Node, suffix: str, waits: dict[str, str]) -> Iterator[Problem]:
+    path = ("parameters", "options", "webhookSuffix")
+    if suffix.startswith("="):
+        # N8N_PATTERNS.md section 0: an expression here never matched, the call got 404 for ever.
+        message = f"`{node.name}` can never be resumed: its webhookSuffix must be fixed text"
+        yield node.problem("webhook-suffix", message, *path)
+        return
+    first = waits.setdefault(suffix, node.name)
+    if first != node.name:
+        how = "have one webhookSuffix" if suffix else "have no webhookSuffix"
+        message = f"`{first}` and `{node.name}` {how}: an answer may resume the other one"
+        yield node.problem("webhook-suffix", message, *(path if suffix else ("parameters",)))
+
+
+def _check_timers(graph: _Graph) -> Iterator[Problem]:
+    """N8N_PATTERNS.md F2: the timer of a limited Wait stays and resumes whatever waits next."""
+    limited = [
+        node
+        for node in graph.nodes
+        if node.short in ("wait", "form") and node.parameters.get("limitWaitTime") is True
+    ]
+    if not limited:
+        return
+    sources: dict[str, list[str]] = {}
+    for source, _, _, target, _ in graph.wires:
+        sources.setdefault(target, []).append(source)
+    waiting = [node.name for node in graph.nodes if _may_wait(node)]
+    before = [source for name in waiting for source in sources.get(name, ())]
+    endangered = _closure(before, sources)
+    for node in limited:
+        if node.name in endangered:
+            message = f"the time limit of `{node.name}` can end a wait that comes after it"
+            yield node.problem("stale-timer", message, "parameters", "limitWaitTime")
+
+
+def _may_wait(node: _Node) -> bool:
+    if node.short == "executeWorkflow":
+        return _inside(node.parameters, "options", "waitForSubWorkflow") is not False
+    return node.short in ("wait", "form")
+
+
+def _closure(starts: Iterable[str], edges: Mapping[str, list[str]]) -> set[str]:
+    reached = set(starts)
+    waiting = list(reached)
+    while waiting:
+        for name in edges.get(waiting.pop(), ()):
+            if name not in reached:
+                reached.add(name)
+                waiting.append(name)
+    return reached
+
+
+def _inside(value: object, *keys: str) -> object:
+    for key in keys:
+        value = value.get(key) if isinstance(value, Mapping) else None
+    return value
+
+
+def _plural(count: int, word: str) -> str:
+    return f"{count} {word}" if count == 1 else f"{count} {word}s"

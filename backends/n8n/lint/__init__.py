@@ -1,0 +1,12 @@
+"""What is wrong with n8n workflows as they lie in a file, beyond what can be read as a process."""
+
+from __future__ import annotations
+
+from orgflow.backends.n8n.lint.data_rules import DATA_RULES
+from orgflow.backends.n8n.lint.flow_rules import FLOW_RULES
+from orgflow.backends.n8n.lint.run_rules import RUN_RULES
+from orgflow.backends.n8n.lint.shape_rules import SHAPE_RULES
+
+EXAMINE_RULES = (*SHAPE_RULES, *RUN_RULES, *FLOW_RULES, *DATA_RULES)
+
+__all__ = ["EXAMINE_RULES"]

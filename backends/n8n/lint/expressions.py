@@ -1,0 +1,239 @@
+"""Expressions in parameters: whether they are whole, whether they are expressions at all, and which
+nodes they read from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+from orgflow.backends.n8n.format.expressions import read_code, read_parameter
+from orgflow.backends.n8n.lint import known
+from orgflow.backends.n8n.lint.data_rules import RestartedIndex
+from orgflow.backends.n8n.lint.report import Report
+from orgflow.backends.n8n.lint.run_rules import (
+    BrokenExpression,
+    MisplacedBraces,
+    MissingNodeReference,
+)
+from orgflow.backends.n8n.lint.source import Node, Path, texts
+
+from orgflow_ir.diagnostics import Severity
+
+CODE: Final[Mapping[str, tuple[str, ...]]] = {
+    "code": ("jsCode",),
+    "function": ("functionCode",),
+    "functionItem": ("functionCode",),
+}
+"""Parameters that are JavaScript as they stand."""
+
+# Faults that n8n takes as they are (run): unclosed or stray braces are text.
+_HARMLESS: Final = ("`{{` is never closed", "`}}` without", "begins with `=`")
+_PIECE: Final = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
+_OPERATOR_LAST: Final = re.compile(r"(?<![+-])[-+*%&|<>=!?:,.]\s*$")
+_FILLED: Final = re.compile(
+    r"\{\{\s*\$(?:json|node|input|now|today|item|items|vars|execution|workflow|env|itemIndex"
+    r"|runIndex|prevNode|binary|parameter|\()"
+)
+# These read `{{ }}` in plain texts by themselves.
+_OWN_BRACES: Final = frozenset(
+    {"code", "function", "functionItem", "html", "aiTransform", "executeCommand", "crateDb",
+     "googleBigQuery", "ldap", "microsoftSql", "mySql", "oracleDatabase", "postgres", "questDb",
+     "snowflake", "timescaleDb", "form", "formTrigger", "n8n", "merge"}
+)  # fmt: skip
+_OWN_BRACES_IN: Final = frozenset({"jsonOutput", "query", "sqlQuery", "jsCode", "pythonCode"})
+_CALLED: Final = re.compile(
+    r"""\$\(\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|`([^`]*)`)\s*\)\s*\??\.\s*(\w+)"""
+)
+_ESCAPED: Final = re.compile(r"\\(.)")
+_MAYBE: Final = re.compile(r"\?|&&|\|\||\bif\b|\bfunction\b|=>|\bfor\b|\bswitch\b")
+_TRIES: Final = re.compile(r"\btry\b|\bcatch\b")
+
+
+# Parameters that n8n leaves out unless another one has one of these values (None: is absent).
+_SHOWN_BY: Final[Mapping[str, Mapping[str, tuple[str, tuple[Any, ...]]]]] = {
+    "httpRequest": {
+        "jsonBody": ("sendBody", (True,)),
+        "body": ("sendBody", (True,)),
+        "bodyParameters": ("sendBody", (True,)),
+        "jsonQuery": ("sendQuery", (True,)),
+        "queryParameters": ("sendQuery", (True,)),
+        "jsonHeaders": ("sendHeaders", (True,)),
+        "headerParameters": ("sendHeaders", (True,)),
+    },
+    "set": {
+        "jsonOutput": ("mode", ("raw",)),
+        "assignments": ("mode", ("manual", None)),
+        "fields": ("mode", ("manual", None)),
+    },
+}
+
+
+class Reference(NamedTuple):
+    """A place where a node reads from another by name.
+
+    `guarded`: the text asks `isExecuted` first, or reads what needs no run; `tried`: it stands in
+    code that catches errors; `maybe`: in a text that chooses, so it may never be read.
+    """
+
+    node: Node
+    path: Path
+    name: str
+    guarded: bool
+    tried: bool
+    maybe: bool
+
+
+def read_texts(node: Node) -> Iterator[tuple[Path, str]]:
+    """The texts in the parameters that n8n looks at: not those of another version's parameters."""
+    version_1 = node.short in ("if", "filter") and node.version < 2
+    hidden = {
+        name
+        for name, (switch, values) in _SHOWN_BY.get(node.short, {}).items()
+        if known.reads(node.short, node.version, switch)
+        and node.parameters.get(switch) not in values
+    }
+    for path, text in texts(node.parameters):
+        if not known.reads(node.short, node.version, str(path[0])):
+            continue
+        if version_1 and path[:2] == ("conditions", "conditions"):
+            continue
+        if str(path[0]) in hidden:
+            continue
+        yield path, text
+
+
+def check_expressions(report: Report, active: frozenset[int]) -> None:
+    """Expressions of nodes that can run."""
+    called = any(
+        n.short == "executeWorkflowTrigger" and not n.disabled for n in report.workflow.nodes
+    )
+    for node in report.workflow.nodes:
+        if node.disabled or node.index not in active:
+            continue
+        _broken(report, node)
+        _literal(report, node)
+        if called:
+            _index(report, node)
+
+
+def _broken(report: Report, node: Node) -> None:
+    for path, text in read_texts(node):
+        if not text.startswith("="):
+            continue
+        faults = [f for f in read_parameter(text).faults if not f.startswith(_HARMLESS)]
+        faults += [f"`{code}` ends in the middle" for code in _unfinished(text)]
+        if faults:
+            report.tell(
+                BrokenExpression,
+                node,
+                f"`{node.name}`: {faults[0]}, so the node fails when it runs",
+                "correct the expression",
+                "parameters",
+                *path,
+            )
+
+
+def _unfinished(text: str) -> list[str]:
+    """Pieces of code that end with an operator; those with an odd quote are cut somewhere else."""
+    pieces = _PIECE.findall(text) if text.startswith("=") else []
+    return [
+        " ".join(code.split())
+        for code in pieces
+        if _OPERATOR_LAST.search(code) and not any(code.count(quote) % 2 for quote in "'\"`")
+    ]
+
+
+def _literal(report: Report, node: Node) -> None:
+    dropped: list[Path] = []
+    own = node.short in _OWN_BRACES or not node.short
+    for path, text in read_texts(node):
+        if text.startswith("="):
+            if "{{" not in text and len(text) > 1:
+                dropped.append(path)
+        elif not own and not _OWN_BRACES_IN & set(path) and _FILLED.search(text):
+            report.tell(
+                MisplacedBraces,
+                node,
+                f"`{node.name}`: the text at `{path[-1]}` has `{{{{ }}}}` and does not begin with "
+                "`=`: it is passed on as it is, with the braces",
+                "put `=` in front of it",
+                "parameters",
+                *path,
+            )
+    if dropped:
+        count = f" and {len(dropped) - 1} more" if len(dropped) > 1 else ""
+        report.tell(
+            MisplacedBraces,
+            node,
+            f"`{node.name}`: the text at `{dropped[0][-1]}`{count} begins with `=` and has no "
+            "`{{ }}`: n8n drops the `=`",
+            "where the `=` is meant, write `={{ '=…' }}`; else remove it",
+            "parameters",
+            *dropped[0],
+            severity=Severity.INFO,
+        )
+
+
+def _index(report: Report, node: Node) -> None:
+    for path, text in read_texts(node):
+        if "$runIndex" in text and (text.startswith("=") or path == CODE.get(node.short)):
+            report.tell(
+                RestartedIndex,
+                node,
+                f"`{node.name}` reads `$runIndex` in a workflow that others call: it begins at 0 "
+                "in every call",
+                "hand the count over as an input of the call",
+                "parameters",
+                *path,
+            )
+            return
+
+
+def references(node: Node) -> Iterator[Reference]:
+    """Every reference of a node, each name once a text."""
+    code = CODE.get(node.short, ())
+    for path, text in read_texts(node):
+        names: tuple[str, ...] = ()
+        script = len(path) == 1 and path[0] in code
+        if text.startswith("="):
+            names = read_parameter(text).references
+        elif script:
+            names = read_code(text).references
+        for name in dict.fromkeys(names):
+            tried = script and _TRIES.search(text) is not None
+            maybe = _MAYBE.search(text) is not None
+            yield Reference(node, path, name, _guarded(text, name), tried, maybe)
+
+
+def _guarded(text: str, name: str) -> bool:
+    """Whether the text asks if `name` has run, or reads only what needs no run."""
+    asked = []
+    for match in _CALLED.finditer(text):
+        said = next(part for part in match.groups()[:3] if part is not None)
+        if _ESCAPED.sub(r"\1", said) == name:
+            asked.append(match[4])
+    return "isExecuted" in asked or (bool(asked) and set(asked) <= {"params", "context"})
+
+
+def check_references(report: Report, found: list[Reference]) -> None:
+    """References to nodes that are not there."""
+    there = {n["name"] for n in _raw_nodes(report) if isinstance(n.get("name"), str)}
+    for one in found:
+        if one.name in there:
+            continue
+        report.tell(
+            MissingNodeReference,
+            one.node,
+            f"`{one.node.name}` reads from `{one.name}`, which the workflow does not have: the "
+            "node fails when it runs",
+            "name a node of the workflow, as it is written there",
+            "parameters",
+            *one.path,
+            severity=Severity.WARNING if one.tried or one.maybe else None,
+        )
+
+
+def _raw_nodes(report: Report) -> list[Mapping[str, Any]]:
+    nodes = report.workflow.raw.get("nodes")
+    return [n for n in nodes if isinstance(n, Mapping)] if isinstance(nodes, list) else []

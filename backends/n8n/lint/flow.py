@@ -1,0 +1,129 @@
+"""What goes wrong in the runs of a workflow: Merges, work done twice, loops, waits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from orgflow.backends.n8n.engine_model.config import Phase
+from orgflow.backends.n8n.lint.data_rules import UnexploredRuns
+from orgflow.backends.n8n.lint.flow_rules import InescapableLoop, WaitBesideWork
+from orgflow.backends.n8n.lint.merges import check_empty, check_left
+from orgflow.backends.n8n.lint.repeats import check_repeats
+from orgflow.backends.n8n.lint.report import Report, listed
+from orgflow.backends.n8n.lint.source import Node, Workflow
+from orgflow.backends.n8n.lint.triggers import answered
+from orgflow.backends.n8n.lint.walk import MOST_STATES, Walk
+
+from orgflow_ir.diagnostics import Severity
+
+_SURE: Final = frozenset(
+    {"noOp", "set", "merge", "if", "switch", "splitInBatches", "executeWorkflowTrigger"}
+)
+"""Nodes that give an item for an item and do not fail by themselves, where the machine knows what
+their data can decide."""
+
+
+def check_runs(report: Report, walk: Walk) -> None:
+    """Findings from the walk over all runs."""
+    flow = report.workflow
+    if walk.bounded:
+        report.tell(
+            UnexploredRuns,
+            flow.path,
+            f"`{flow.name}` has more than {MOST_STATES:,} situations: what goes wrong only in the "
+            "rest was not found",
+            "split the workflow, or check its parts",
+        )
+    check_left(report, walk)
+    check_empty(report, walk)
+    check_repeats(report, walk)
+    _endless(report, walk)
+    _waits(report, walk)
+
+
+def _endless(report: Report, walk: Walk) -> None:
+    """Situations from which no run ends."""
+    flow = report.workflow
+    back: dict[int, list[int]] = {}
+    leaving = set(walk.cut)
+    for config, turn in walk.all_turns():
+        if turn.after < 0:
+            leaving.add(config)
+        else:
+            back.setdefault(turn.after, []).append(config)
+    todo = sorted(leaving)
+    while todo:
+        for config in back.get(todo.pop(), ()):
+            if config not in leaving:
+                leaving.add(config)
+                todo.append(config)
+    trapped = [c for c in range(len(walk.configs)) if c not in leaving]
+    told: set[int] = set()
+    for config in trapped:
+        node = walk.at(config)
+        if node in told or node not in flow.cyclic:
+            continue
+        ring = sorted(
+            i
+            for i in {walk.at(c) for c in trapped}
+            if i in flow.after(node) and node in flow.after(i)
+        )
+        told.update(ring)
+        nodes = [flow.nodes[i] for i in ring]
+        sure = all(_sure(walk, n) for n in nodes)
+        report.tell(
+            InescapableLoop,
+            flow.nodes[node],
+            f"nothing leads out of the loop of {listed([n.name for n in nodes])}: the run never "
+            f"ends{'' if sure else ' unless one of them fails or gives nothing'}",
+            "put an If into the loop, with one output that leads out",
+            severity=None if sure else Severity.WARNING,
+        )
+
+
+def _sure(walk: Walk, node: Node) -> bool:
+    unknown = walk.flow.nodes[node.index].behaviour.kind == "choice"
+    decided = not unknown or node.index in walk.kinds.routers
+    return node.disabled or (node.short in _SURE and decided and not node.on_error)
+
+
+def _waits(report: Report, walk: Walk) -> None:
+    flow = report.workflow
+    beside: dict[int, dict[int, None]] = {}
+    for number, config in enumerate(walk.configs):
+        frame = config.frames[0]
+        if frame.phase is Phase.READY or len(frame.stack) < 2 or number in walk.cut:
+            continue
+        held = beside.setdefault(frame.stack[-1][0], {})
+        held.update((node, None) for node, _ in reversed(frame.stack[:-1]))
+    for index, pending in sorted(beside.items()):
+        node = flow.nodes[index]
+        later = _second_wait(flow, index, pending) if answered(node) else None
+        names = listed([flow.nodes[i].name for i in pending])
+        if later is not None:
+            report.tell(
+                WaitBesideWork,
+                node,
+                f"`{node.name}` and `{later.name}` wait side by side: n8n waits at one place at a "
+                f"time, so a call for `{later.name}` gets 404 until `{node.name}` is answered",
+                "put the waits one after the other, or each branch into a workflow of its own",
+                severity=Severity.WARNING,
+                others=(("the other wait", later),),
+            )
+        else:
+            report.tell(
+                WaitBesideWork,
+                node,
+                f"while `{node.name}` waits, the whole run stands still, {names} included",
+                "put the wait before or after the branches, or into a workflow of its own",
+            )
+
+
+def _second_wait(flow: Workflow, first: int, pending: Iterable[int]) -> Node | None:
+    """A wait for an answer in a branch that is held up by another one, before they meet."""
+    behind = flow.after(first)
+    for index in sorted(flow.reach(list(pending), avoiding=frozenset(behind))):
+        if index != first and answered(flow.nodes[index]):
+            return flow.nodes[index]
+    return None

@@ -1,0 +1,223 @@
+"""Which fields an item has where: a data flow over the wires, as far as nodes are known.
+
+A field is followed from the Set node that writes it. What other nodes add is not known and never
+guessed; behind a node of unknown output nothing is claimed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
+
+from orgflow.backends.n8n.lint.expressions import CODE, read_texts
+from orgflow.backends.n8n.lint.source import Node, Path, Workflow, field_after, inside, rows
+
+Effect = Literal["pass", "write", "replace", "unknown", "start"]
+
+_PASSING: Final = frozenset(
+    {"noOp", "if", "filter", "switch", "splitInBatches", "limit", "sort", "removeDuplicates",
+     "respondToWebhook", "stopAndError"}
+)  # fmt: skip
+_ITEM: Final = re.compile(
+    r"\$json\b|\$input\.item\.json\b|\$input\.(?:first|last)\(\)\.json\b|\bitems?\[0\]\.json\b"
+)
+_CALL_FIELDS: Final = frozenset(
+    {"headers", "params", "query", "body", "webhookUrl", "executionMode"}
+)
+
+
+class Fields(dict[str, frozenset[int]]):
+    """Field → the nodes that may have written it."""
+
+
+@dataclass
+class State:
+    """What may be on the items at a place.
+
+    Attributes:
+        fields: fields and the Set nodes they may come from.
+        dropped: fields that were lost when a node replaced the item: writer and replacer.
+        sure: fields that are there on every way, from these writers only.
+    """
+
+    fields: Fields = field(default_factory=Fields)
+    dropped: dict[str, frozenset[tuple[int, int]]] = field(default_factory=dict)
+    sure: frozenset[str] | None = None
+
+    def join(self, other: State, *, sure: bool = True) -> bool:
+        """Take in another way to the same place; whether that changed anything."""
+        changed = False
+        for name, writers in other.fields.items():
+            grown = self.fields.get(name, frozenset()) | writers
+            changed |= grown != self.fields.get(name)
+            self.fields[name] = grown
+        for name, pairs in other.dropped.items():
+            lost = self.dropped.get(name, frozenset()) | pairs
+            changed |= lost != self.dropped.get(name)
+            self.dropped[name] = lost
+        coming = (other.sure or frozenset()) if sure else frozenset()
+        met = coming if self.sure is None else self.sure & coming
+        changed |= met != self.sure
+        self.sure = met
+        return changed
+
+
+@dataclass
+class Items:
+    """The states: `at[node][input]` before a node."""
+
+    workflow: Workflow
+    at: dict[int, dict[int, State]] = field(default_factory=dict)
+
+    def before(self, node: int) -> State:
+        """All inputs together."""
+        found = State()
+        slots = self.at.get(node, {})
+        for state in slots.values():
+            found.join(state, sure=len(slots) == 1)
+        return found
+
+
+def follow(workflow: Workflow) -> Items:
+    """The states of a workflow, to their fixed point."""
+    items = Items(workflow)
+    todo = deque(n.index for n in workflow.nodes if n.starts)
+    seen = set(todo)
+    queued = set(todo)
+    while todo:
+        index = todo.popleft()
+        queued.discard(index)
+        after = _after(workflow.nodes[index], items)
+        for wire in workflow.out[index]:
+            state = items.at.setdefault(wire.target, {}).setdefault(wire.slot, State())
+            if state.join(after) or wire.target not in seen:
+                seen.add(wire.target)
+                if wire.target not in queued:
+                    queued.add(wire.target)
+                    todo.append(wire.target)
+    return items
+
+
+def effect(node: Node) -> Effect:
+    """What a node does to the fields of an item."""
+    if node.trigger:
+        return "start"
+    if node.disabled or node.short in _PASSING:
+        return "pass"
+    match node.short:
+        case "set":
+            return "write" if written(node) is not None else "unknown"
+        case "merge":
+            return "pass"
+        case "wait":
+            replaces = node.parameters.get("resume") in ("webhook", "form")
+            return "replace" if replaces and not limited(node) else "pass"
+        case "form":
+            return "unknown" if limited(node) else "replace"
+        case "httpRequest":
+            return "replace"
+        case "executeWorkflow":
+            waited = node.inside("options", "waitForSubWorkflow") is not False
+            return "replace" if waited else "pass"
+    return "unknown"
+
+
+def limited(node: Node) -> bool:
+    """Whether what comes in may go on, when a time limit is over."""
+    return node.parameters.get("limitWaitTime") is True
+
+
+def _after(node: Node, items: Items) -> State:
+    before = items.before(node.index)
+    match effect(node):
+        case "pass":
+            return before
+        case "write":
+            names = written(node)
+            assert names is not None
+            kept = before if keeps_others(node) else State(sure=frozenset())
+            fields = Fields(kept.fields)
+            fields.update((name, frozenset({node.index})) for name in names)
+            dropped = {k: v for k, v in kept.dropped.items() if k not in names}
+            return State(fields, dropped, (kept.sure or frozenset()) | names.keys())
+        case "replace":
+            lost = dict(before.dropped)
+            for name, writers in before.fields.items():
+                lost[name] = lost.get(name, frozenset()) | {(w, node.index) for w in writers}
+            given = provided(node)
+            return State(Fields(), {k: v for k, v in lost.items() if k not in given}, frozenset())
+    return State(sure=frozenset())
+
+
+def provided(node: Node) -> frozenset[str]:
+    """Fields that the node which replaces the item is known to give."""
+    if node.short == "wait" and node.parameters.get("resume") == "webhook":
+        return _CALL_FIELDS
+    if node.short in ("form", "wait"):
+        names = {"submittedAt", "formMode"}
+        for row in rows(node.inside("formFields", "values")):
+            names |= {str(row[k]) for k in ("fieldLabel", "fieldName") if k in row}
+        return frozenset(names)
+    return frozenset()
+
+
+def written(node: Node) -> Mapping[str, Mapping[str, Any]] | None:
+    """Fields that a Set writes, with their rows; `None` where that is not known."""
+    if node.parameters.get("mode", "manual") not in ("manual", "keyValue"):
+        return None
+    if node.version >= 3.3:
+        listed = rows(node.inside("assignments", "assignments"))
+    elif node.version >= 3:
+        listed = rows(node.inside("fields", "values"))
+    else:
+        values = node.parameters.get("values")
+        groups = values.values() if isinstance(values, Mapping) else ()
+        listed = [row for group in groups for row in rows(group)]
+    names: dict[str, Mapping[str, Any]] = {}
+    for row in listed:
+        name = row.get("name")
+        if not isinstance(name, str) or name.startswith("="):
+            return None
+        names[re.split(r"[.\[]", name)[0]] = row
+    return names
+
+
+def keeps_others(node: Node) -> bool:
+    """Whether a Set keeps the fields that it does not write."""
+    if node.version >= 3.3:
+        if node.parameters.get("includeOtherFields") is not True:
+            return False
+        return bool(node.parameters.get("include", "all") == "all")
+    if node.version >= 3:
+        return bool(node.parameters.get("include", "all") == "all")
+    return node.parameters.get("keepOnlySet") is not True
+
+
+def reads(node: Node) -> Iterator[tuple[str, Path]]:
+    """Fields of its own item that a node reads, each once, with the place."""
+    if node.disabled:
+        return
+    code = CODE.get(node.short, ())
+    told: set[str] = set()
+    for path, text in read_texts(node):
+        if not text.startswith("=") and not (len(path) == 1 and path[0] in code):
+            continue
+        for match in _ITEM.finditer(text):
+            name = field_after(text, match.end())
+            if name is not None and name not in told:
+                told.add(name)
+                yield name, path
+
+
+def clash(node: Node) -> Literal["first", "last", "none"]:
+    """Whose value a Merge by position keeps of a field on several inputs."""
+    how = inside(node.parameters, "options", "clashHandling", "values", "resolveClash")
+    if how in (None, "preferLast"):
+        return "last"
+    if how == "preferInput1":
+        return "first"
+    count = node.parameters.get("numberInputs", 2)
+    return "last" if how == f"preferInput{count}" else "none"

@@ -1,0 +1,131 @@
+"""A workflow of a file as the machine can take it: well formed, and with what it reads only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+from orgflow.backends.n8n.engine_model.flow import Flow, compile_flow
+from orgflow.backends.n8n.lint.source import Node, Workflow, inside, number, rows
+
+_MOST_SLOTS: Final = 64
+_FLAGS: Final = ("disabled", "executeOnce", "alwaysOutputData", "retryOnFail", "continueOnFail")
+_WORDS: Final = (
+    "mode", "combineBy", "combinationMode", "joinMode", "join", "resume", "unit", "source",
+)  # fmt: skip
+_ALL_WAYS: Final = ("if", "filter", "switch", "respondToWebhook")
+
+
+class Kinds(NamedTuple):
+    """Nodes, by index, whose choices the walk makes otherwise than those of unknown nodes.
+
+    Attributes:
+        routers: the machine knows all that their data can decide.
+        matching: Merges that give nothing without both sides, whatever the data.
+    """
+
+    routers: frozenset[int]
+    matching: frozenset[int]
+
+
+def kinds_of(workflow: Workflow) -> Kinds:
+    """The kinds of a workflow's nodes."""
+    routers = {
+        n.index
+        for n in workflow.nodes
+        if n.short in _ALL_WAYS and (n.short != "switch" or n.version >= 3)
+    }
+    return Kinds(frozenset(routers), frozenset(n.index for n in workflow.nodes if _matches_only(n)))
+
+
+def _matches_only(node: Node) -> bool:
+    p = node.parameters
+    if node.short != "merge" or p.get("mode", "append") != "combine" or node.version < 2:
+        return False
+    how = p.get("combineBy" if node.version >= 3 else "combinationMode")
+    fields = ("combineByFields", "mergeByFields", None)
+    return how in fields and p.get("joinMode", "keepMatches") == "keepMatches"
+
+
+def flow_of(workflow: Workflow) -> Flow:
+    """The workflow compiled for the machine; calls of other workflows are unknown nodes."""
+    connections: dict[str, dict[str, list[list[dict[str, Any]]]]] = {}
+    for wire in workflow.wires:
+        if wire.slot >= _MOST_SLOTS or wire.output >= _MOST_SLOTS:
+            continue  # no node has so many: reported elsewhere
+        target = workflow.nodes[wire.target]
+        if target.trigger:
+            continue
+        name = workflow.nodes[wire.source].name
+        outputs = connections.setdefault(name, {"main": []})["main"]
+        while len(outputs) <= wire.output:
+            outputs.append([])
+        # A second input that a node does not have makes n8n wait for it.
+        end = {"node": target.name, "type": "main", "index": wire.slot}
+        outputs[wire.output].append(end)
+    plain = {
+        "nodes": [_plain(node) for node in workflow.nodes],
+        "connections": connections,
+        "settings": {"executionOrder": "v1"},
+    }
+    return compile_flow(plain, None)
+
+
+def _plain(node: Node) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "name": node.name,
+        "type": node.type,
+        "typeVersion": node.version,
+        "position": list(node.position or (0.0, 0.0)),
+        "parameters": _parameters(node),
+        "onError": node.on_error,
+    }
+    if node.trigger and not node.disabled and node.short != "executeWorkflowTrigger":
+        # The machine need not know every trigger by name: each hands on what comes in.
+        found["type"] = "n8n-nodes-base.manualTrigger"
+    found.update((key, True) for key in _FLAGS if node.raw.get(key) is True)
+    return found
+
+
+def _parameters(node: Node) -> dict[str, Any]:
+    """The parameters the machine reads, where they are of the kind it expects."""
+    given = node.parameters
+    found: dict[str, Any] = {k: given[k] for k in _WORDS if isinstance(given.get(k), str)}
+    for key in ("numberInputs", "numberOutputs", "useDataOfInput"):
+        value = given.get(key)
+        counted = number(value)
+        if isinstance(value, str) or (counted is not None and 0 <= counted <= _MOST_SLOTS):
+            found[key] = value
+    for key in ("amount", "batchSize"):
+        value = given.get(key)
+        if isinstance(value, str) or number(value) is not None:
+            found[key] = value
+    if isinstance(given.get("output"), str):
+        found["output"] = given["output"]
+    if given.get("enableResponseOutput") is True:
+        found["enableResponseOutput"] = True
+    if given.get("limitWaitTime") is True:
+        found["limitWaitTime"] = True
+    values = rows(node.inside("rules", "values"))
+    if values:
+        found["rules"] = {"values": [{} for _ in values[:_MOST_SLOTS]]}
+    options = _options(given.get("options"))
+    if options:
+        found["options"] = options
+    return found
+
+
+def _options(given: Any) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    if not isinstance(given, Mapping):
+        return found
+    for key in ("fallbackOutput", "reset", "includeUnpaired", "allMatchingOutputs"):
+        value = given.get(key)
+        if isinstance(value, str | int | bool):
+            found[key] = value
+    if type(given.get("waitForSubWorkflow")) in (bool, str):
+        found["waitForSubWorkflow"] = given["waitForSubWorkflow"]
+    clash = inside(given, "clashHandling", "values", "resolveClash")
+    if isinstance(clash, str):
+        found["clashHandling"] = {"values": {"resolveClash": clash}}
+    return found

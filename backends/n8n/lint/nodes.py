@@ -1,0 +1,261 @@
+"""Each node by itself: type, version, parameters, keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from typing import Any, Final
+
+from orgflow.backends.n8n.lint import known
+from orgflow.backends.n8n.lint.report import Report, listed
+from orgflow.backends.n8n.lint.shape_rules import (
+    MissingParameter,
+    OtherVersionParameter,
+    RefusedKey,
+    UnknownErrorHandling,
+    UnknownNodeType,
+    UnknownParameter,
+    UnknownTypeVersion,
+)
+from orgflow.backends.n8n.lint.source import Node
+
+from orgflow_ir.diagnostics import Severity
+
+_NODE_KEYS: Final = frozenset(
+    {
+        "id", "name", "type", "typeVersion", "position", "parameters", "webhookId", "disabled",
+        "notes", "notesInFlow", "executeOnce", "alwaysOutputData", "retryOnFail", "maxTries",
+        "waitBetweenTries", "onError", "credentials", "continueOnFail", "color", "createdAt",
+        "updatedAt", "extendsCredential", "rewireOutputLogTo", "issues",
+    }
+)  # fmt: skip
+_WORKFLOW_KEYS: Final = frozenset(
+    {
+        "name", "nodes", "connections", "settings", "staticData", "pinData", "nodeGroups", "id",
+        "active", "tags", "meta", "versionId", "createdAt", "updatedAt", "triggerCount", "shared",
+        "isArchived", "homeProject", "scopes", "usedCredentials", "versionCounter", "description",
+        "parentFolder", "parentFolderId", "projectId", "activeVersionId", "activeVersion",
+        "sharedWithProjects", "checksum", "version", "hash", "sourceWorkflowId", "autosaved",
+    }
+)  # fmt: skip
+"""What n8n itself writes into files; the API refuses some of it, `deploy` leaves that out."""
+
+_SETTINGS: Final = frozenset(
+    {
+        "executionOrder", "timezone", "saveExecutionProgress", "saveManualExecutions",
+        "saveDataErrorExecution", "saveDataSuccessExecution", "executionTimeout", "errorWorkflow",
+        "callerPolicy", "callerIds", "timeSavedPerExecution", "availableInMCP", "binaryMode",
+        "timeSavedMode", "redactionPolicy", "credentialResolverId", "maxConcurrency",
+    }
+)  # fmt: skip
+_ON_ERROR: Final = ("stopWorkflow", "continueRegularOutput", "continueErrorOutput")
+
+_Required = tuple[str, Mapping[str, tuple[Any, ...]]]
+
+# Which parameters the core nodes require, and the values of others under which they are shown;
+# `None` in a list is absence (the default). From the nodes' descriptions.
+_REQUIRED: Final[Mapping[str, tuple[_Required, ...]]] = {
+    "emailSend": (
+        ("fromEmail", {"resource": ("email", None)}),
+        ("toEmail", {"resource": ("email", None)}),
+        ("subject", {"operation": ("sendAndWait",)}),
+        ("message", {"operation": ("sendAndWait",)}),
+    ),
+    "executeWorkflow": (("workflowId", {"source": ("database", None)}),),
+    "formTrigger": (("formTitle", {}),),
+    "httpRequest": (
+        ("url", {}),
+        ("nodeCredentialType", {"authentication": ("predefinedCredentialType",)}),
+        ("genericAuthType", {"authentication": ("genericCredentialType",)}),
+    ),
+    "respondToWebhook": (("redirectURL", {"respondWith": ("redirect",)}),),
+    "splitOut": (("fieldToSplitOut", {}),),
+    "stopAndError": (
+        ("errorMessage", {"errorType": ("errorMessage", None)}),
+        ("errorObject", {"errorType": ("errorObject",)}),
+    ),
+    "wait": (
+        ("dateTime", {"resume": ("specificTime",)}),
+        ("formTitle", {"resume": ("form",)}),
+    ),
+}
+
+
+def check_nodes(report: Report) -> None:
+    """Everything that is wrong with a node by itself."""
+    flow = report.workflow
+    for node in flow.nodes:
+        found = known.versions(node.type)
+        if not known.comes_with_n8n(node.type):
+            continue
+        if not found:
+            _unknown_type(report, node)
+        elif not node.versioned:
+            _no_version(report, node, found)
+        elif node.version not in found:
+            _unknown_version(report, node, found)
+        elif node.short:
+            _parameters(report, node)
+            if not node.disabled:
+                _required(report, node)
+    for node in flow.nodes:
+        _on_error(report, node)
+    _keys(report)
+
+
+def _unknown_type(report: Report, node: Node) -> None:
+    package, short = known.split_type(node.type)
+    near = get_close_matches(short, known.names(node.type), n=1)
+    report.tell(
+        UnknownNodeType,
+        node,
+        f"`{node.name}` is of the type `{node.type}`, which n8n {known.release()} does not have: "
+        f"it does not publish the workflow",
+        f"did you mean `{package}.{near[0]}`?" if near else "use a type that n8n has",
+        "type",
+        severity=Severity.INFO if node.disabled else None,
+    )
+
+
+def _unknown_version(report: Report, node: Node, found: tuple[float, ...]) -> None:
+    newest = found[-1]
+    newer = "is newer than any" if node.version > newest else "is none"
+    apart = known.versioned(node.type)
+    does = "cannot run the node" if apart else "runs it by rules nobody tested"
+    report.tell(
+        UnknownTypeVersion,
+        node,
+        f"version {node.version:g} of `{node.name}` {newer} of those that n8n {known.release()} "
+        f"has of `{known.split_type(node.type)[1]}`: it takes the workflow and {does}",
+        f"write one of {', '.join(f'{v:g}' for v in found)}, with its parameters",
+        "typeVersion",
+        # A newer one is a matter of which n8n it is for.
+        severity=None
+        if apart and not node.disabled and node.version < newest
+        else Severity.WARNING,
+    )
+
+
+def _no_version(report: Report, node: Node, found: tuple[float, ...]) -> None:
+    if len(found) > 1 and not node.disabled:
+        report.tell(
+            UnknownTypeVersion,
+            node,
+            f"`{node.name}` has no `typeVersion`: n8n takes its default version, and drops "
+            "parameters that belong to certain versions",
+            f"write the version its parameters are of: {', '.join(f'{v:g}' for v in found)}",
+            severity=Severity.WARNING,
+        )
+
+
+def _parameters(report: Report, node: Node) -> None:
+    table = known.parameters(node.short)
+    if table is None:
+        return
+    unknown = [name for name in node.parameters if name not in table]
+    other = [n for n in node.parameters if n in table and node.version not in table[n]]
+    if unknown:
+        good = [k for k, v in table.items() if node.version in v]
+        near = [m for name in unknown for m in get_close_matches(name, good, n=1)]
+        report.tell(
+            UnknownParameter,
+            node,
+            f"`{node.name}` has {_called(unknown)}, which no version of `{node.short}` knows: n8n "
+            f"ignores {'it' if len(unknown) == 1 else 'them'}",
+            f"did you mean {listed(list(dict.fromkeys(near)), 'or')}?" if near else "remove it",
+            "parameters",
+            unknown[0],
+        )
+    if other:
+        spans = sorted({_span(table[name]) for name in other})
+        report.tell(
+            OtherVersionParameter,
+            node,
+            f"`{node.name}` has {_called(other)}, which `{node.short}` knows in version "
+            f"{' and '.join(spans)} only: version {node.version:g} ignores "
+            f"{'it' if len(other) == 1 else 'them'}",
+            f"write what version {node.version:g} calls it, or change `typeVersion`",
+            "parameters",
+            other[0],
+        )
+
+
+def _called(names: list[str]) -> str:
+    return f"the parameter{'' if len(names) == 1 else 's'} {listed(names)}"
+
+
+def _span(versions: list[float]) -> str:
+    low, high = min(versions), max(versions)
+    return f"{low:g}" if low == high else f"{low:g} to {high:g}"
+
+
+def _required(report: Report, node: Node) -> None:
+    table = known.parameters(node.short) or {}
+    for name, shown in _REQUIRED.get(node.short, ()):
+        if node.version not in table.get(name, ()):
+            continue
+        if any(node.parameters.get(key) not in values for key, values in shown.items()):
+            continue
+        value = node.parameters.get(name)
+        if isinstance(value, Mapping) and value.get("__rl") is True:
+            value = value.get("value")
+        if value in (None, "", "="):
+            report.tell(
+                MissingParameter,
+                node,
+                f"`{node.name}` has no `{name}`: n8n does not publish the workflow",
+                "fill it in, or disable the node",
+                "parameters",
+            )
+
+
+def _on_error(report: Report, node: Node) -> None:
+    value = node.raw.get("onError")
+    if value is None or value in _ON_ERROR:
+        return
+    report.tell(
+        UnknownErrorHandling,
+        node,
+        f"`{node.name}` has the `onError` {value!r}, which n8n does not know: its errors stop the "
+        "run",
+        f"write one of {', '.join(_ON_ERROR)}",
+        "onError",
+    )
+
+
+def _keys(report: Report) -> None:
+    """One finding for each set of keys that n8n does not know."""
+    flow = report.workflow
+    _odd(report, flow.path, "the workflow", flow.raw, _WORKFLOW_KEYS)
+    _odd(report, (*flow.path, "settings"), "the settings", flow.settings, _SETTINGS)
+    seen: set[tuple[str, ...]] = set()
+    for node in flow.nodes:
+        odd = tuple(sorted(node.raw.keys() - _NODE_KEYS))
+        if odd and odd not in seen:
+            seen.add(odd)
+            _odd(report, node.path, f"`{node.name}`", node.raw, _NODE_KEYS)
+
+
+def _odd(
+    report: Report,
+    path: tuple[str | int, ...],
+    what: str,
+    keys: Iterable[str],
+    good: frozenset[str],
+) -> None:
+    odd = sorted(set(keys) - good)
+    if not odd:
+        return
+    one = len(odd) == 1
+    near = {key: get_close_matches(key, sorted(good), n=1, cutoff=0.75) for key in odd}
+    meant = [f"`{key}` for `{match[0]}`" for key, match in near.items() if match]
+    report.tell(
+        RefusedKey,
+        (*path, odd[0]),
+        f"{what} has {'the key' if one else 'the keys'} {listed(odd)}, which n8n does "
+        f"not know: its API refuses the workflow, its editor ignores {'it' if one else 'them'}",
+        f"did you mean {'; '.join(meant)}?".replace(" for ", " to be ")
+        if meant
+        else f"remove {'it' if one else 'them'} before the file is sent to the API",
+        severity=Severity.WARNING if meant else None,
+    )

@@ -1,0 +1,115 @@
+"""References to nodes that have not run: from the walk where there is one, else from the wires."""
+
+from __future__ import annotations
+
+from orgflow.backends.n8n.lint.expressions import Reference
+from orgflow.backends.n8n.lint.report import Report
+from orgflow.backends.n8n.lint.run_rules import EarlyReference
+from orgflow.backends.n8n.lint.source import Workflow
+from orgflow.backends.n8n.lint.walk import Walk
+
+from orgflow_ir.diagnostics import Severity
+
+
+def check_early(report: Report, found: list[Reference], walk: Walk | None) -> None:
+    """Unguarded references, each pair of nodes once."""
+    flow = report.workflow
+    pairs: dict[tuple[int, int], Reference] = {}
+    for one in found:
+        named = flow.by_name.get(one.name)
+        if named is None or one.guarded or one.tried or named.index == one.node.index:
+            continue
+        pairs.setdefault((one.node.index, named.index), one)
+    skipped = asked(found)
+    history = History(walk) if walk is not None else None
+    ways = Ways(flow)
+    for (reader, target), one in pairs.items():
+        if target in flow.serving or one.name in skipped:
+            continue
+        for step in _steps(flow, reader):
+            if history is not None and history.sometimes(step, target):
+                if history.always(step, target):
+                    continue
+                _tell(report, one, "has not run before it in some run", None)
+            elif ways.never(step, target):
+                _tell(report, one, "never runs before it", None if one.maybe else Severity.ERROR)
+            elif history is not None and history.runs(step):
+                _tell(report, one, "has not run before it in some run", None)
+            else:
+                continue
+            break
+
+
+def asked(found: list[Reference]) -> frozenset[str]:
+    """Nodes whose `isExecuted` some node asks: the workflow deals with it in its flow."""
+    return frozenset(one.name for one in found if one.guarded)
+
+
+def _tell(report: Report, one: Reference, why: str, severity: Severity | None) -> None:
+    report.tell(
+        EarlyReference,
+        one.node,
+        f"`{one.node.name}` reads from `{one.name}`, which {why}: the node then fails",
+        f"ask `$('{one.name}').isExecuted` first, or read what is sure to have run",
+        "parameters",
+        *one.path,
+        severity=severity,
+    )
+
+
+def _steps(flow: Workflow, reader: int) -> list[int]:
+    """The steps a node's expressions are read in: itself, or those it serves."""
+    if reader not in flow.serving:
+        return [reader]
+    found: list[int] = []
+    todo, seen = [reader], {reader}
+    while todo:
+        at = todo.pop()
+        for _, source, target, _ in flow.other:
+            if source == at and target not in seen:
+                seen.add(target)
+                todo.append(target)
+                if target not in flow.serving:
+                    found.append(target)
+    return sorted(found)
+
+
+class Ways:
+    """Which nodes the wires let run before a node."""
+
+    def __init__(self, flow: Workflow) -> None:
+        self._flow = flow
+        starts = [n.index for n in flow.nodes if n.starts]
+        self._after = {s: flow.reach([s]) for s in starts}
+        self._before: dict[int, frozenset[int]] = {}
+
+    def never(self, node: int, before: int) -> bool:
+        """Whether no trigger that leads to `node` leads to `before` without passing `node`."""
+        if node not in self._before:
+            starts = [s for s, reached in self._after.items() if node in reached]
+            self._before[node] = self._flow.reach(starts, avoiding=frozenset({node}))
+        return node in self._flow.live and before not in self._before[node]
+
+
+class History:
+    """For each node the nodes that ran before it: in some run, and in every run."""
+
+    def __init__(self, walk: Walk) -> None:
+        self._may: dict[int, int] = {}
+        self._must: dict[int, int] = {}
+        for config, turn in walk.all_turns():
+            if turn.ran:
+                self._may[turn.node] = self._may.get(turn.node, 0) | walk.may[config]
+                self._must[turn.node] = self._must.get(turn.node, -1) & walk.must[config]
+
+    def runs(self, node: int) -> bool:
+        """Whether it runs at all."""
+        return node in self._may
+
+    def sometimes(self, node: int, before: int) -> bool:
+        """Whether `before` ran before `node` in some run."""
+        return bool(self._may.get(node, 0) >> before & 1)
+
+    def always(self, node: int, before: int) -> bool:
+        """Whether it did in every run."""
+        return bool(self._must.get(node, 0) >> before & 1)

@@ -1,0 +1,184 @@
+"""Nodes that run more often than drawn: branches that meet without a Merge, items that add up."""
+
+from __future__ import annotations
+
+from orgflow.backends.n8n.lint.flow_rules import (
+    MultipliedItems,
+    OverwrittenItem,
+    RefilledInput,
+    RepeatedWork,
+)
+from orgflow.backends.n8n.lint.report import Report, listed
+from orgflow.backends.n8n.lint.walk import Walk
+
+from orgflow_ir.diagnostics import Severity
+
+
+def check_repeats(report: Report, walk: Walk) -> None:
+    """OF452 to OF455."""
+    refilled = _refilled(report, walk)
+    _repeated(report, walk, refilled)
+    _overwritten(report, walk, refilled)
+    _multiplied(report, walk)
+
+
+def _twice(walk: Walk) -> frozenset[int]:
+    """Nodes that can run twice in one run."""
+    again = {
+        turn.node
+        for config, turn in walk.all_turns()
+        if turn.ran and walk.may[config] >> turn.node & 1
+    }
+    return frozenset(again | walk.doubled)
+
+
+def _refilled(report: Report, walk: Walk) -> frozenset[int]:
+    """Merges whose input gets two tokens in a run without a loop."""
+    flow = report.workflow
+    twice = _twice(walk)
+    found = set()
+    for node in flow.nodes:
+        if node.short != "merge" or node.disabled or walk.flow.nodes[node.index].inputs < 2:
+            continue
+        doubled = [w.source for w in flow.into[node.index] if w.source in twice]
+        if node.index in flow.cyclic or doubled:
+            continue
+        by_slot: dict[int, list[int]] = {}
+        for wire in flow.into[node.index]:
+            by_slot.setdefault(wire.slot, []).append(wire.source)
+        several = [s for s, sources in sorted(by_slot.items()) if len(sources) > 1]
+        again = node.index in twice or _held_twice(walk, node.index)
+        if not several or not again:
+            continue
+        found.add(node.index)
+        names = listed([flow.nodes[i].name for i in by_slot[several[0]]])
+        report.tell(
+            RefilledInput,
+            node,
+            f"{names} all lead into input {several[0]} of `{node.name}` and can come in one run: "
+            "it runs once for each, the later times with some inputs empty, and so does all "
+            "behind it",
+            "give each source an input of its own (`numberInputs`)",
+        )
+    return frozenset(found)
+
+
+def _held_twice(walk: Walk, node: int) -> bool:
+    """Whether two entries wait at a node at once."""
+    return any(
+        index == node and len(entries) > 1
+        for config in walk.configs
+        for index, entries in config.frames[0].waiting
+    )
+
+
+def _repeated(report: Report, walk: Walk, refilled: frozenset[int]) -> None:
+    """Where tokens of one run meet without a Merge: only the first such nodes are told."""
+    flow = report.workflow
+    twice = _twice(walk)
+    for node in flow.nodes:
+        if node.index not in twice or node.index in flow.cyclic or node.index in refilled:
+            continue
+        sources = [flow.nodes[w.source] for w in flow.into[node.index]]
+        if any(s.index in twice for s in sources):
+            continue
+        if len(sources) < 2 or walk.flow.nodes[node.index].inputs > 1:
+            continue
+        names = listed([s.name for s in dict.fromkeys(sources)])
+        behind = flow.after(node.index)
+        report.tell(
+            RepeatedWork,
+            node,
+            f"{names} can all run in one run and lead into `{node.name}` without a Merge: it"
+            f"{' and all behind it run' if behind else ' runs'} once for each",
+            "put a Merge (`combineByPosition`) in front of it, an input for each branch",
+        )
+    told = _in_loops(report, walk)
+    for index in sorted(walk.piled & flow.cyclic):
+        if told:
+            break
+        node = flow.nodes[index]
+        report.tell(
+            RepeatedWork,
+            node,
+            f"`{node.name}` piles up: its loop leads back to where branches fork before they have "
+            "met, so every pass starts more of them, and what is behind runs ever more often",
+            "join the branches with a Merge before the loop leads back",
+        )
+
+
+def _in_loops(report: Report, walk: Walk) -> bool:
+    """Nodes of a loop that run while a second token is still on its way to them."""
+    flow = report.workflow
+    joins = frozenset(n.index for n in walk.flow.nodes if n.inputs > 1)
+    meeting: dict[int, set[int]] = {}
+    for config, turn in walk.all_turns():
+        if not turn.ran or turn.node not in flow.cyclic or turn.node in joins:
+            continue
+        if len(flow.into[turn.node]) > 1:
+            waiting = {node for node, _ in walk.frame(config).stack[:-1]}
+            meeting.setdefault(turn.node, set()).update(waiting)
+    candidates = {
+        node: pending
+        for node, held in sorted(meeting.items())
+        if (pending := [p for p in sorted(held) if node in flow.reach([p], avoiding=joins)])
+    }
+    told = False
+    for index, held_up in candidates.items():
+        others = joins | (candidates.keys() - {index})
+        if not any(index in flow.reach([p], avoiding=frozenset(others)) for p in held_up):
+            continue
+        told = True
+        node = flow.nodes[index]
+        names = listed([flow.nodes[w.source].name for w in flow.into[index]])
+        report.tell(
+            RepeatedWork,
+            node,
+            f"{names} lead into `{node.name}`, in a loop, without a Merge, and several of them can "
+            "run before it is done: the loop runs once for each, and so does what is behind it",
+            "join the branches with a Merge (`combineByPosition`) before the loop leads back",
+        )
+    return told
+
+
+def _overwritten(report: Report, walk: Walk, refilled: frozenset[int]) -> None:
+    flow = report.workflow
+    lost: dict[int, int] = {}
+    for _, turn in walk.all_turns():
+        for one in turn.overwritten:
+            lost.setdefault(one.node, one.slot)
+    for index, slot in sorted(lost.items()):
+        node = flow.nodes[index]
+        if index in refilled:
+            continue
+        report.tell(
+            OverwrittenItem,
+            node,
+            f"an item that waits on input {slot} of `{node.name}` can be overwritten by a "
+            "later one: it is lost, and what comes after is joined with what does not belong to it",
+            "join the branches before the node that runs several times",
+        )
+
+
+def _multiplied(report: Report, walk: Walk) -> None:
+    flow = report.workflow
+    found: dict[int, int] = {}
+    for _, turn in walk.all_turns():
+        node = flow.nodes[turn.node]
+        if node.short != "merge" or node.disabled or len(turn.inputs) < 2 or not turn.outputs:
+            continue
+        if turn.outputs[0] > max(turn.inputs) and flow.out[turn.node]:
+            found[turn.node] = max(found.get(turn.node, 0), turn.outputs[0])
+    growing = bool(walk.grown)
+    for index, count in sorted(found.items()):
+        node = flow.nodes[index]
+        loops = growing and index in flow.cyclic
+        more = ", and their number grows with every pass of its loop" if loops else ""
+        report.tell(
+            MultipliedItems,
+            node,
+            f"`{node.name}` hands on the items of all its branches: what is behind it works "
+            f"{'several times' if loops else f'{count} times'} for one{more}",
+            "use `combineByPosition` to get one item of one item per branch",
+            severity=Severity.WARNING if loops else None,
+        )

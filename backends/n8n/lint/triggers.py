@@ -1,0 +1,235 @@
+"""Triggers, waits and settings: schedules, addresses, time limits, order, error workflow."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from orgflow.backends.n8n.lint.flow_rules import UntoldTimeout
+from orgflow.backends.n8n.lint.report import Report
+from orgflow.backends.n8n.lint.run_rules import (
+    DeadSchedule,
+    LegacyOrder,
+    SharedAddress,
+    StaleTimer,
+)
+from orgflow.backends.n8n.lint.shape_rules import ErrorWorkflowElsewhere
+from orgflow.backends.n8n.lint.source import Node, Path, Workflow, rows, texts
+
+from orgflow_ir.diagnostics import Severity
+
+_DECIDES: Final = frozenset({"if", "switch", "filter", "code", "function", "functionItem"})
+_BOUNDS: Final = {6: ((0, 59),), 5: ()}
+_FIELDS: Final = ((0, 59), (0, 23), (1, 31), (1, 12), (0, 7))
+_NAMES: Final = {
+    3: ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"],
+    4: ["sun", "mon", "tue", "wed", "thu", "fri", "sat"],
+}
+_PRESETS: Final = frozenset(
+    {"@secondly", "@minutely", "@hourly", "@daily", "@weekly", "@weekdays", "@weekends",
+     "@monthly", "@yearly"}
+)  # fmt: skip
+_PART: Final = re.compile(r"(\*|[0-9a-z]+(?:-[0-9a-z]+)?)(?:/(\d+))?")
+
+
+def check_triggers(report: Report, others: tuple[Workflow, ...]) -> None:
+    """Triggers, waits and settings; `others` are all workflows of the file."""
+    flow = report.workflow
+    if not flow.ordered and flow.wires:
+        report.tell(
+            LegacyOrder,
+            (*flow.path, "settings"),
+            f"`{flow.name}` does not say `executionOrder` v1, so n8n runs it in its legacy order",
+            'write "settings": {"executionOrder": "v1"} after a look at the order of branches',
+        )
+    _error_workflow(report, others)
+    _addresses(report)
+    for node in flow.nodes:
+        if node.disabled:
+            continue
+        if node.short in ("scheduleTrigger", "cron"):
+            _schedule(report, node)
+        elif node.short in ("wait", "form"):
+            _limited(report, node)
+
+
+# -- settings --------------------------------------------------------------------------------------
+
+
+def _error_workflow(report: Report, others: tuple[Workflow, ...]) -> None:
+    flow = report.workflow
+    said = flow.settings.get("errorWorkflow")
+    if type(said) not in (str, int) or said in ("", "DEFAULT"):
+        return
+    found = next((w for w in others if w.id == str(said)), None)
+    if found is not None and any(n.short == "errorTrigger" and n.starts for n in found.nodes):
+        return
+    what = "has no Error Trigger" if found is not None else "is not in this file"
+    report.tell(
+        ErrorWorkflowElsewhere,
+        (*flow.path, "settings", "errorWorkflow"),
+        f"the error workflow `{said}` of `{flow.name}` {what}: unless it is there, published and "
+        "has an Error Trigger, n8n runs nothing when this one fails",
+        "publish it before this workflow",
+        severity=Severity.WARNING if found is not None else None,
+    )
+
+
+# -- schedules -------------------------------------------------------------------------------------
+
+
+def _schedule(report: Report, node: Node) -> None:
+    keys: tuple[str, ...] = (
+        ("rule", "interval") if node.short != "cron" else ("triggerTimes", "item")
+    )
+    for index, row in enumerate(rows(node.inside(*keys))):
+        if node.short == "cron":
+            said, name = row.get("cronExpression"), "cronExpression"
+            custom = row.get("mode") == "custom"
+        else:
+            said, name = row.get("expression"), "expression"
+            custom = row.get("field") == "cronExpression"
+        if not custom or not isinstance(said, str) or said.startswith("="):
+            continue
+        why = unreadable_cron(said)
+        if why:
+            report.tell(
+                DeadSchedule,
+                node,
+                f"`{node.name}` never starts: n8n cannot read the cron expression `{said}`, {why}",
+                "write five fields (minute hour day month weekday), or six with seconds first",
+                "parameters",
+                *keys,
+                index,
+                name,
+            )
+
+
+def unreadable_cron(text: str) -> str:
+    """Why n8n's scheduler cannot read a cron expression; empty where it can.
+
+    The library is `cron` 4.4: five or six fields, names of months and days, no Quartz signs.
+    """
+    if text.strip().lower() in _PRESETS:
+        return ""
+    fields = text.lower().split()
+    if len(fields) not in _BOUNDS:
+        return f"it has {len(fields)} fields"
+    bounds = (*_BOUNDS[len(fields)], *_FIELDS)
+    for place, (said, (low, high)) in enumerate(zip(fields, bounds, strict=True)):
+        names = _NAMES.get(place + 5 - len(fields), [])
+        for part in said.split(","):
+            match = _PART.fullmatch(part)
+            if match is None:
+                return f"`{part}` means nothing to it"
+            if match[1] == "*":
+                continue
+            for end in match[1].split("-"):
+                if end in names:
+                    continue
+                if not end.isdecimal():
+                    return f"`{part}` means nothing to it"
+                if not low <= int(end) <= high:
+                    return f"`{end}` is not within {low} to {high}"
+    return ""
+
+
+# -- addresses -------------------------------------------------------------------------------------
+
+
+def _addresses(report: Report) -> None:
+    taken: dict[tuple[str, str], Node] = {}
+    for node in report.workflow.nodes:
+        if node.disabled:
+            continue
+        if node.short == "webhook":
+            methods = node.parameters.get("httpMethod", "GET")
+            path = node.parameters.get("path")
+            if not isinstance(path, str) or not path or path.startswith("="):
+                continue
+            for method in methods if isinstance(methods, list) else [methods]:
+                first = taken.setdefault((str(method), path.strip("/")), node)
+                if first is not node:
+                    report.tell(
+                        SharedAddress,
+                        node,
+                        f"`{first.name}` and `{node.name}` both answer {method} at `{path}`: n8n "
+                        "does not publish the workflow",
+                        "give each a path of its own",
+                        "parameters",
+                        "path",
+                        others=(("the other one", first),),
+                    )
+                    break
+        elif node.short in ("wait", "form"):
+            suffix = node.inside("options", "webhookSuffix")
+            if isinstance(suffix, str) and suffix.startswith("=") and "{{" in suffix:
+                report.tell(
+                    SharedAddress,
+                    node,
+                    f"`{node.name}` can never be answered: its `webhookSuffix` is an expression, "
+                    "and calls get 404",
+                    "write a fixed text",
+                    "parameters",
+                    "options",
+                    "webhookSuffix",
+                )
+
+
+# -- waits -----------------------------------------------------------------------------------------
+
+
+def answered(node: Node) -> bool:
+    """Whether the node waits for an answer."""
+    waits = node.short == "wait" and node.parameters.get("resume") in ("webhook", "form")
+    return not node.disabled and (waits or node.short == "form")
+
+
+def _limited(report: Report, node: Node) -> None:
+    flow = report.workflow
+    if node.parameters.get("limitWaitTime") is not True or not answered(node):
+        return
+    if node.index not in flow.live:
+        return
+    after = flow.after(node.index)
+    if after and not any(_tells(flow.nodes[i], node) for i in after):
+        report.tell(
+            UntoldTimeout,
+            node,
+            f"when the time limit of `{node.name}` is over, the run goes on as if an answer had "
+            "come, and no node after it asks which of the two it was",
+            "set a field before it and test with an If behind it: it is there only after a timeout",
+            "parameters",
+            "limitWaitTime",
+        )
+    later = sorted(i for i in after if _waits(flow.nodes[i]))
+    if later:
+        report.tell(
+            StaleTimer,
+            node,
+            f"the time limit of `{node.name}` stays when it is answered, and can end "
+            f"`{flow.nodes[later[0]].name}` too early",
+            "put the limited wait into a workflow of its own, and call that",
+            "parameters",
+            "limitWaitTime",
+            others=(("what it can end", flow.nodes[later[0]]),),
+        )
+
+
+def _tells(node: Node, wait: Node) -> bool:
+    if node.short not in _DECIDES or node.disabled:
+        return False
+    reads: tuple[Path, str]
+    for reads in texts(node.parameters):
+        text = reads[1]
+        if any(sign in text for sign in ("$json", "$input", "items", wait.name)):
+            return True
+    return False
+
+
+def _waits(node: Node) -> bool:
+    if node.disabled:
+        return False
+    if node.short == "executeWorkflow":
+        return node.inside("options", "waitForSubWorkflow") is not False
+    return node.short in ("wait", "form")

@@ -1,0 +1,244 @@
+"""Connections, and what hangs on them: inputs, error outputs, positions, disabled nodes."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from orgflow.backends.n8n.format.document import inputs_of
+from orgflow.backends.n8n.lint.data_rules import (
+    AddedItem,
+    DisabledStep,
+    FirstItemOnly,
+    MergedTriggers,
+    SamePosition,
+    UnwiredErrorOutput,
+)
+from orgflow.backends.n8n.lint.flow_rules import UnmatchedItem
+from orgflow.backends.n8n.lint.report import Report, listed
+from orgflow.backends.n8n.lint.shape_rules import IgnoredConnection
+from orgflow.backends.n8n.lint.source import Node, Workflow, inside, rows
+
+_KINDS: Final = frozenset(
+    {
+        "main", "ai_agent", "ai_chain", "ai_document", "ai_embedding", "ai_languageModel",
+        "ai_memory", "ai_outputParser", "ai_reranker", "ai_retriever", "ai_textSplitter",
+        "ai_tool", "ai_vectorStore",
+    }
+)  # fmt: skip
+_ROUTERS: Final = frozenset({"if", "switch", "splitInBatches", "compareDatasets"})
+# Nodes that give one item, whatever comes in.
+_ONE_ITEM: Final = frozenset({"aggregate", "limit", "manualTrigger", "webhook", "formTrigger"})
+_PASSING: Final = frozenset({"noOp", "set", "if", "switch", "filter", "wait", "respondToWebhook"})
+
+
+def check_wires(report: Report) -> None:
+    """What can be told from the wires alone."""
+    _connections(report)
+    for node in report.workflow.nodes:
+        if node.disabled:
+            _disabled(report, node)
+            continue
+        _error_output(report, node)
+        _siblings(report, node)
+        _added_item(report, node)
+        _first_item(report, node)
+        if node.short == "switch" and node.index in report.workflow.live:
+            _no_fallback(report, node)
+        if node.short == "merge":
+            _triggers(report, node)
+
+
+def _connections(report: Report) -> None:
+    flow = report.workflow
+    for kind, source, target, path in flow.other:
+        if kind not in _KINDS:
+            report.tell(
+                IgnoredConnection,
+                path,
+                f"the connection from `{flow.nodes[source].name}` to `{flow.nodes[target].name}` "
+                f"is of the kind `{kind}`, which n8n does not know: it carries nothing",
+                "write `main`",
+            )
+    for wire in flow.wires:
+        target_node = flow.nodes[wire.target]
+        end = flow.document.root.find(wire.path).value
+        kind = inside(end, "type")
+        if isinstance(kind, str) and kind != "main":
+            report.tell(
+                IgnoredConnection,
+                wire.path,
+                f"the connection to `{target_node.name}` ends as `{kind}` and begins as `main`: "
+                "n8n does not count it as an input that is waited for",
+                'write "type": "main"',
+            )
+        count = inputs_of(target_node.raw)
+        if count is None or wire.slot < count or target_node.trigger:
+            continue
+        many = "one input" if count == 1 else f"{count} inputs"
+        giver = flow.nodes[wire.source].name
+        what = "what comes there is dropped" if target_node.short == "merge" else "it gets nothing"
+        report.tell(
+            IgnoredConnection,
+            wire.path,
+            f"`{giver}` leads to input {wire.slot} of `{target_node.name}`, which has {many}: "
+            f"{what}, and nothing says so",
+            "set `numberInputs`" if target_node.short == "merge" else "connect input 0",
+        )
+
+
+def _disabled(report: Report, node: Node) -> None:
+    flow = report.workflow
+    if node.trigger or not flow.out[node.index] or node.index not in flow.live:
+        return
+    says = " and every item leaves by its first output" if node.short in _ROUTERS else ""
+    report.tell(
+        DisabledStep,
+        node,
+        f"`{node.name}` is disabled: what comes in on its first input passes through{says}",
+        "remove it, or enable it",
+        "disabled",
+    )
+
+
+def _error_output(report: Report, node: Node) -> None:
+    flow = report.workflow
+    if node.on_error != "continueErrorOutput" or node.index not in flow.live:
+        return
+    regular = node.regular_outputs
+    error = 1 if regular is None else regular
+    if any(w.output >= error for w in flow.out[node.index]):
+        return
+    report.tell(
+        UnwiredErrorOutput,
+        node,
+        f"nothing is wired to the error output of `{node.name}`: items that fail are gone, and "
+        "the run ends with status success",
+        "wire its last output, or leave `onError` away",
+        "onError",
+    )
+
+
+def _siblings(report: Report, node: Node) -> None:
+    flow = report.workflow
+    if node.index not in flow.live:
+        return
+    places: dict[tuple[int, tuple[float, float]], list[Node]] = {}
+    for wire in flow.out[node.index]:
+        target = flow.nodes[wire.target]
+        if target.position is not None:
+            same = places.setdefault((wire.output, target.position), [])
+            if target not in same:
+                same.append(target)
+    for found in places.values():
+        if len(found) > 1:
+            names = listed([n.name for n in found])
+            report.tell(
+                SamePosition,
+                found[0],
+                f"{names} after `{node.name}` lie at the same place, so n8n runs them in the "
+                "reverse of their wiring",
+                "move the one that should run first up",
+                "position",
+            )
+
+
+def _added_item(report: Report, node: Node) -> None:
+    flow = report.workflow
+    if node.raw.get("alwaysOutputData") is not True or node.short not in _ROUTERS:
+        return
+    outputs = sorted({w.output for w in flow.out[node.index]})
+    if len(outputs) > 1 and outputs[0] == 0:
+        report.tell(
+            AddedItem,
+            node,
+            f"`{node.name}` has `alwaysOutputData`: where nothing is for its first output, an "
+            "empty item is sent there, so that both branches run",
+            "take `alwaysOutputData` away",
+            "alwaysOutputData",
+        )
+
+
+def _first_item(report: Report, node: Node) -> None:
+    flow = report.workflow
+    if node.raw.get("executeOnce") is not True or node.trigger:
+        return
+    if node.index not in flow.live or _gets_one(report, node):
+        return
+    report.tell(
+        FirstItemOnly,
+        node,
+        f"`{node.name}` has `executeOnce`: of several items it takes the first, the rest is gone",
+        "take it away, or aggregate the items first",
+        "executeOnce",
+    )
+
+
+def _gets_one(report: Report, node: Node) -> bool:
+    """Whether what comes in is one item for sure."""
+    flow = report.workflow
+    seen: set[int] = set()
+    todo = [node.index]
+    while todo:
+        for wire in flow.into[todo.pop()]:
+            source = flow.nodes[wire.source]
+            if wire.source in seen:
+                continue
+            seen.add(wire.source)
+            if source.short in _ONE_ITEM or source.raw.get("executeOnce") is True:
+                continue
+            if source.short not in _PASSING and not source.disabled:
+                return False
+            todo.append(wire.source)
+    return True
+
+
+def _no_fallback(report: Report, node: Node) -> None:
+    flow = report.workflow
+    if node.parameters.get("mode", "rules") != "rules" or not flow.out[node.index]:
+        return
+    if node.version >= 3:
+        fallback = node.inside("options", "fallbackOutput")
+        if fallback not in (None, "none") or not rows(node.inside("rules", "values")):
+            return
+    elif node.parameters.get("fallbackOutput", -1) != -1:
+        return
+    report.tell(
+        UnmatchedItem,
+        node,
+        f"an item that no rule of `{node.name}` takes is gone: the run ends there with status "
+        "success",
+        "set `fallbackOutput` and wire it to what should happen then",
+        "parameters",
+    )
+
+
+def _triggers(report: Report, node: Node) -> None:
+    flow = report.workflow
+    if node.parameters.get("mode", "append") == "append":
+        return  # an incomplete one goes on with what it has
+    apart = triggers_apart(flow, node)
+    if apart:
+        report.tell(
+            MergedTriggers,
+            node,
+            f"the inputs of `{node.name}` come from different triggers "
+            f"({listed([t.name for t in apart])}), each of which starts a run of its own: the "
+            "Merge never gets both",
+            "store what one brings, and read it when the other starts",
+        )
+
+
+def triggers_apart(flow: Workflow, node: Node) -> tuple[Node, ...]:
+    """The triggers of two inputs of a Merge that have none in common; nothing where all have."""
+    by_slot: dict[int, set[int]] = {}
+    starts = {t.index: flow.reach([t.index]) for t in flow.nodes if t.starts}
+    for wire in flow.into[node.index]:
+        by_slot.setdefault(wire.slot, set()).update(
+            t for t, reached in starts.items() if wire.source in reached
+        )
+    sets = [by_slot[slot] for slot in sorted(by_slot) if by_slot[slot]]
+    for first in sets:
+        for second in sets:
+            if first.isdisjoint(second):
+                return tuple(flow.nodes[t] for t in sorted(first | second))
+    return ()

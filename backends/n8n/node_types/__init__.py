@@ -1,0 +1,1 @@
+"""The types of nodes that orgflow emits, one module each."""

@@ -1,0 +1,1 @@
+"""n8n's REST API: calls, errors, credentials, compatibility."""

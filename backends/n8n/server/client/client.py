@@ -1,0 +1,357 @@
+"""n8n's REST API: synchronous, with a limit on every wait.
+
+Two doors: the public API with a key, and the editor's own routes with a login cookie, which alone
+can start a manual run. Errors are in `answers.py`.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from orgflow.backends.n8n.format.document import to_api
+from orgflow.backends.n8n.format.versions import DEFAULT_VERSION, N8nVersion
+from orgflow.backends.n8n.server.client.backoff import Patience
+from orgflow.backends.n8n.server.client.connection import certificates, door, why
+from orgflow.backends.n8n.server.client.errors import RefusedError as RefusedError
+from orgflow.backends.n8n.server.client.errors import ServerError as ServerError
+from orgflow.backends.n8n.server.client.errors import TookTooLongError as TookTooLongError
+from orgflow.backends.n8n.server.client.errors import UnreachableError as UnreachableError
+from orgflow.backends.n8n.server.client.errors import body_of, place_of, short
+
+if TYPE_CHECKING:
+    import httpx
+
+Json = dict[str, Any]
+
+FINISHED = frozenset({"success", "error", "crashed", "canceled"})
+"""States of an execution that will not change any more."""
+
+_POLL_SECONDS = 0.02
+_CALL_SECONDS = 30.0
+_NAME_LENGTH = 128
+_NO_PATIENCE = Patience(0.0)
+
+
+class Client:
+    """A connection to one n8n server; a context manager.
+
+    Args:
+        url: where it answers, such as `http://127.0.0.1:5678`.
+        key: a key of the public API; `set_up_owner` gets one on a fresh server.
+        seconds: the most one call may take.
+        patience: how long calls that fail for the moment are made again; by default not at all.
+        version: the release that workflows are written for; `deploy` finds it out.
+
+    Raises:
+        ServerError: httpx, an extra of this package, is not installed.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        key: str | None = None,
+        *,
+        seconds: float = _CALL_SECONDS,
+        patience: Patience = _NO_PATIENCE,
+        version: N8nVersion = DEFAULT_VERSION,
+    ) -> None:
+        try:
+            import httpx  # noqa: F401  # here it is missing in words
+        except ImportError as error:
+            raise ServerError("httpx is missing: pip install 'orgflow[server]'") from error
+        self.url = url.rstrip("/")
+        self.shown = place_of(self.url)
+        self.version = version
+        self._key = key or ""
+        self._patience = patience
+        self._seconds = seconds
+        headers = {"X-N8N-API-KEY": key} if key else {}
+        trust = certificates()
+        self._api = door(self.url, headers, seconds, trust)
+        self._editor = door(self.url, {}, seconds, trust)
+        # Webhooks are the outside: what they get is stored with the execution; no key goes there.
+        self._outside = door(self.url, {}, seconds, trust)
+        self._logged_in = False
+        self.sleep: Callable[[float], None] = time.sleep
+        """How it waits; whoever wants to interrupt that puts something else here."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Client({self.shown!r})"
+
+    @property
+    def key(self) -> str:
+        """The key it uses; never to be printed."""
+        return self._key
+
+    def close(self) -> None:
+        """Close the connections; may be called again."""
+        for client in (self._api, self._editor, self._outside):
+            client.close()
+
+    # -- accounts ------------------------------------------------------------------------------
+
+    def set_up_owner(self, email: str, password: str) -> str:
+        """Make the owner of a fresh server, log in, and return a new key, which is used from now.
+
+        Raises:
+            RefusedError: the server has an owner already.
+        """
+        owner = {"email": email, "firstName": "Owner", "lastName": "Local", "password": password}
+        self._call(self._editor, "POST", "/rest/owner/setup", owner)
+        self._logged_in = True
+        scopes = self._call(self._editor, "GET", "/rest/api-keys/scopes")["data"]
+        wanted = {"label": "orgflow", "expiresAt": None, "scopes": scopes}
+        key = str(self._call(self._editor, "POST", "/rest/api-keys", wanted)["data"]["rawApiKey"])
+        self._api.headers["X-N8N-API-KEY"] = key
+        self._key = key
+        return key
+
+    def login(self, email: str, password: str) -> None:
+        """Log in as the editor does; n8n allows few logins a minute."""
+        who = {"emailOrLdapLoginId": email, "password": password}
+        self._call(self._editor, "POST", "/rest/login", who)
+        self._logged_in = True
+
+    # -- workflows -----------------------------------------------------------------------------
+
+    def create(self, workflow: Mapping[str, Any]) -> str:
+        """Create a workflow from its file form; its id.
+
+        Raises:
+            RefusedError: n8n does not take it.
+        """
+        return str(self.create_body(self.body_of(workflow))["id"])
+
+    def body_of(self, workflow: Mapping[str, Any]) -> Json:
+        """What the API of this n8n takes of a workflow in file form (or of an answer)."""
+        body = to_api(workflow, self.version)
+        body["name"] = str(body.get("name") or "workflow")[:_NAME_LENGTH]
+        return body
+
+    def create_body(self, body: Json) -> Json:
+        """Create a workflow; all that the server has of it then. Never done twice by itself."""
+        return self._call(self._api, "POST", "/api/v1/workflows", body)
+
+    def workflow(self, workflow_id: str) -> Json:
+        """A workflow as the server has it now."""
+        return self._call(self._api, "GET", f"/api/v1/workflows/{workflow_id}")
+
+    def workflows(self) -> tuple[str, ...]:
+        """Ids of the workflows the server has, at most 250."""
+        page = self._call(self._api, "GET", "/api/v1/workflows?limit=250")
+        return tuple(str(row["id"]) for row in page["data"])
+
+    def publish(self, workflow_id: str, seconds: float = 20.0) -> None:
+        """Publish a workflow; after a `login` also wait until its triggers are live.
+
+        Raises:
+            RefusedError: n8n does not take it: no trigger, a missing parameter, a path taken …
+            TookTooLongError: its triggers did not come up.
+        """
+        door = "publish" if self.version.major > 1 else "activate"
+        self._call(self._api, "POST", f"/api/v1/workflows/{workflow_id}/{door}", again=True)
+        deadline = time.monotonic() + seconds
+        path = f"/rest/workflows/{workflow_id}/publication-status"
+        while self._logged_in:
+            data = self._call(self._editor, "GET", path)["data"]
+            state = data.get("status")
+            if state == "published":
+                return
+            if state != "in_progress":
+                raise RefusedError(f"publishing {workflow_id} ended as {state}: {short(data)}", 0)
+            self._pause(deadline, f"the triggers of {workflow_id} to be live", seconds)
+
+    def unpublish(self, workflow_id: str) -> None:
+        """Unpublish a workflow; one that is not published, or gone, is fine."""
+        door = "unpublish" if self.version.major > 1 else "deactivate"
+        try:
+            self._call(self._api, "POST", f"/api/v1/workflows/{workflow_id}/{door}", again=True)
+        except RefusedError as error:
+            if error.status not in (400, 404, 409):
+                raise
+
+    def delete(self, workflow_id: str, seconds: float = 20.0) -> None:
+        """Unpublish and delete a workflow; one that is gone already is fine.
+
+        Raises:
+            RefusedError, TookTooLongError: it is still there.
+        """
+        deadline = time.monotonic() + seconds
+        while True:
+            try:
+                self._call(self._api, "DELETE", f"/api/v1/workflows/{workflow_id}")
+                return
+            except RefusedError as error:
+                if error.status == 404:
+                    return
+                if error.status != 409:
+                    raise
+            self.unpublish(workflow_id)  # it is, or was a moment ago
+            self._pause(deadline, f"{workflow_id} to be deleted", seconds)
+
+    # -- runs ----------------------------------------------------------------------------------
+
+    def run(self, workflow_id: str, trigger: str) -> str:
+        """Start a manual run at the node `trigger`; the id of the execution. Needs a login.
+
+        Items of the trigger are given by the workflow's `pinData`.
+        """
+        start = {"triggerToStartFrom": {"name": trigger}}
+        path = f"/rest/workflows/{workflow_id}/run"
+        data = self._call(self._editor, "POST", path, start).get("data") or {}
+        if "executionId" not in data:
+            raise RefusedError(f"the run of {workflow_id} did not start: {short(data)}", 0)
+        return str(data["executionId"])
+
+    def call(
+        self, url: str, body: Any = None, *, method: str = "POST", seconds: float | None = None
+    ) -> Json:
+        """Call a webhook from outside, without key or cookie: `status` and `text` of the answer.
+
+        Args:
+            url: a whole URL, or a path of the server such as `/webhook/order`.
+            body: sent as JSON.
+            method: the HTTP method.
+            seconds: the most it may take; the default is the client's.
+        """
+        import httpx
+
+        whole = url if "://" in url else self.url + url
+        limit: Any = seconds if seconds is not None else httpx.USE_CLIENT_DEFAULT
+        try:
+            answer = self._outside.request(method, whole, json=body, timeout=limit)
+        except httpx.TimeoutException as error:
+            said = f"{method} {place_of(whole)} was not answered in time"
+            raise TookTooLongError(said) from error
+        except httpx.HTTPError as error:
+            raise UnreachableError(
+                f"{method} {place_of(whole)} failed: {why(error, whole)}"
+            ) from error
+        return {"status": answer.status_code, "text": answer.text}
+
+    def executions(self, workflow_id: str) -> tuple[str, ...]:
+        """Ids of a workflow's executions that are finished, waiting or running, oldest first."""
+        found: set[str] = set()
+        for state in ("", "&status=running"):
+            path = f"/api/v1/executions?workflowId={workflow_id}&limit=250{state}"
+            while True:
+                page = self._call(self._api, "GET", path)
+                found |= {str(row["id"]) for row in page["data"]}
+                cursor = page.get("nextCursor")
+                if not cursor:
+                    break
+                path = f"/api/v1/executions?limit=250&cursor={cursor}"
+        return tuple(sorted(found, key=int))
+
+    def execution(self, execution_id: str) -> Json:
+        """An execution with its data."""
+        return self._call(self._api, "GET", f"/api/v1/executions/{execution_id}?includeData=true")
+
+    def wait_for(
+        self, execution_id: str, seconds: float, states: Sequence[str] | frozenset[str] = FINISHED
+    ) -> Json:
+        """Wait until an execution is in one of `states`; the execution with its data.
+
+        Raises:
+            TookTooLongError: it was not within `seconds`.
+        """
+        deadline = time.monotonic() + seconds
+        path = f"/api/v1/executions/{execution_id}"
+        while True:
+            try:
+                state = str(self._call(self._api, "GET", path)["status"])
+            except RefusedError as error:
+                if error.status != 404:  # not written yet
+                    raise
+                state = "not written"
+            if state in states:
+                return self.execution(execution_id)
+            what = f"execution {execution_id} ({state}) to be {_any(states)}"
+            self._pause(deadline, what, seconds)
+
+    def stop(self, execution_id: str) -> None:
+        """Stop an execution that runs or waits; one that is over is fine. Needs a login."""
+        try:
+            self._call(self._editor, "POST", f"/rest/executions/{execution_id}/stop")
+        except RefusedError as error:
+            if error.status not in (404, 409, 500):
+                raise
+
+    def resume(
+        self, execution: Mapping[str, Any], body: Any, *, suffix: str = "", method: str = "POST"
+    ) -> Json:
+        """Answer the webhook wait that an execution (with data) is parked at; as `call`."""
+        token = execution["data"].get("resumeToken", "")
+        tail = f"/{suffix}" if suffix else ""
+        path = f"/webhook-waiting/{execution['id']}{tail}?signature={token}"
+        return self.call(path, body, method=method)
+
+    # -- the calls themselves ------------------------------------------------------------------
+
+    def _call(
+        self,
+        client: httpx.Client,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        again: bool | None = None,
+    ) -> Json:
+        """One call, made again as `Patience` says where that does no harm (`again`)."""
+        again = method != "POST" if again is None else again
+        pauses = self._patience.pauses()
+        while True:
+            try:
+                return self._once(client, method, path, body)
+            except ServerError as error:
+                pause = next(pauses, None) if error.passing(again) else None
+                if pause is None:
+                    raise
+                self.sleep(max(pause, min(error.retry_after, self._patience.most)))
+
+    def _once(self, client: httpx.Client, method: str, path: str, body: Any) -> Json:
+        import httpx
+
+        what = f"{method} {path.partition('?')[0]}"
+        # Escaped: half a surrogate pair has no UTF-8.
+        sent = None if body is None else json.dumps(body).encode()
+        kind = {} if body is None else {"content-type": "application/json"}
+        try:
+            answer = client.request(method, self.url + path, content=sent, headers=kind)
+        except (httpx.ConnectError, httpx.ConnectTimeout) as error:
+            said = f"n8n at {self.shown} cannot be reached: {self._hide(why(error, self.url))}"
+            raise UnreachableError(said, sent=False) from None
+        except httpx.TimeoutException:
+            raise TookTooLongError(f"n8n at {self.shown} did not answer {what} in time") from None
+        except httpx.HTTPError as error:
+            said = f"n8n at {self.shown} broke off {what}: {self._hide(why(error, self.url))}"
+            raise UnreachableError(said) from None
+        return body_of(answer, what, self.shown, self._hide)
+
+    def _hide(self, text: str) -> str:
+        """Text without the key, whoever put it there."""
+        return text.replace(self._key, "…") if self._key else text
+
+    def _pause(self, deadline: float, what: str, seconds: float) -> None:
+        if time.monotonic() > deadline:
+            raise TookTooLongError(f"waited over {seconds:.0f} s for {what}")
+        self.sleep(_POLL_SECONDS)
+
+
+def _any(states: Sequence[str] | frozenset[str]) -> str:
+    return " or ".join(sorted(states))

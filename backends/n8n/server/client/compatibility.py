@@ -1,0 +1,66 @@
+"""Whether a workflow fits the n8n that a server runs: its version, and the nodes' versions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from orgflow.backends.n8n.format.document import short_type
+from orgflow.backends.n8n.format.versions import (
+    DEFAULT_VERSION,
+    KNOWN_VERSIONS,
+    NODE_TYPES,
+    N8nVersion,
+    type_version,
+)
+
+_VERSION = re.compile(r"(\d{1,4})\.(\d{1,4})\b")
+
+
+class ServerVersion(NamedTuple):
+    """A server's release and the known one that workflows for it are written for.
+
+    Attributes:
+        text: what the server says, None where it says nothing.
+        known: the newest known release that it is not older than; None where it is too old.
+        exact: whether it is that release.
+    """
+
+    text: str | None
+    known: N8nVersion | None
+    exact: bool
+
+
+def server_version(text: str | None) -> ServerVersion:
+    """What to write for a server that says `text`: n8n keeps the node versions of older releases,
+    so the newest known release that is not newer than the server."""
+    match = _VERSION.match(text or "")
+    if match is None:
+        return ServerVersion(text, DEFAULT_VERSION, False)
+    release = N8nVersion(int(match[1]), int(match[2]))
+    older = [known for known in KNOWN_VERSIONS if known <= release]
+    if not older:
+        return ServerVersion(text, None, False)
+    return ServerVersion(text, max(older), max(older) == release)
+
+
+class TooNew(NamedTuple):
+    """A node of a version that the server does not have, and the newest that it has."""
+
+    node: str
+    kind: str
+    version: float
+    newest: float
+
+
+def too_new(workflow: Mapping[str, Any], version: N8nVersion) -> Iterator[TooNew]:
+    """Nodes that n8n would take and then run as something else."""
+    for row in workflow.get("nodes", ()):
+        kind = short_type(row) or ""
+        wanted = row.get("typeVersion")
+        if kind not in NODE_TYPES or not isinstance(wanted, int | float):
+            continue
+        newest = type_version(kind, version)
+        if wanted > newest and not row.get("disabled"):
+            yield TooNew(str(row.get("name")), kind, float(wanted), newest)

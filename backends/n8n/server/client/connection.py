@@ -1,0 +1,95 @@
+"""What connects to a server: certificates, proxies, and in plain words why it did not work."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from orgflow.backends.n8n.server.client.errors import ServerError
+
+if TYPE_CHECKING:
+    import ssl
+
+    import httpx
+
+_HERE = ("127.0.0.1", "localhost", "::1")
+
+# By what the libraries below say, which is not the same on every system.
+_PLAIN = ("wrong_version_number", "record layer failure", "packet length too long", "http_request")
+_UNTRUSTED = ("certificate_verify_failed", "certificate verify failed")
+_NO_NAME = ("name or service not known", "nodename nor servname", "getaddrinfo failed",
+            "no address associated", "name resolution")  # fmt: skip
+_NOBODY = ("connection refused", "actively refused")
+
+
+def certificates() -> ssl.SSLContext:
+    """Those that are trusted; takes some 30 ms.
+
+    Raises:
+        ServerError: the file or folder that the environment names has none.
+    """
+    import httpx
+
+    try:
+        return httpx.create_ssl_context()
+    except OSError as error:  # ssl's errors are some
+        where = " or ".join(n for n in ("SSL_CERT_FILE", "SSL_CERT_DIR") if os.environ.get(n))
+        said = error.strerror or str(error)
+        raise ServerError(f"the certificates of {where} cannot be read: {said.lower()}") from None
+
+
+def door(
+    url: str, headers: Mapping[str, str], seconds: float, trust: ssl.SSLContext
+) -> httpx.Client:
+    """A client for one server; proxies of the environment are for servers elsewhere.
+
+    Raises:
+        ServerError: the environment names a proxy that cannot be used.
+    """
+    import httpx
+
+    mine = httpx.URL(url).host in _HERE
+    try:
+        return httpx.Client(timeout=seconds, headers=headers, trust_env=not mine, verify=trust)
+    except (ImportError, ValueError) as error:
+        said = str(error).partition(". ")[0]
+        raise ServerError(f"the proxy that the environment names cannot be used: {said}") from None
+
+
+def why(error: Exception, url: str) -> str:
+    """Why a connection failed, in words; the library's own where there are none for it."""
+    said = str(error).strip()
+    low = said.lower()
+    secure = url.startswith("https:")
+    if secure and any(words in low for words in _PLAIN):
+        return f"what answers there does not speak https; try http{url.removeprefix('https')}"
+    if any(words in low for words in _UNTRUSTED):
+        reason = low.rpartition("certificate verify failed: ")[2].partition(" (_ssl")[0]
+        return (
+            f"its certificate is not trusted ({reason}); where it is your own, let "
+            "SSL_CERT_FILE name the file of your certificate authority"
+        )
+    if any(words in low for words in _NO_NAME):
+        said = "there is no host of this name"
+    elif any(words in low for words in _NOBODY):
+        said = "nothing listens there"
+    elif not secure and "disconnected without" in low:
+        return "it hung up without an answer; if it speaks https, the address begins with https://"
+    return f"{said or type(error).__name__}{_by_proxy(url)}"
+
+
+def _by_proxy(url: str) -> str:
+    """Words for the proxy that calls go through, without the password that it may be given by."""
+    import httpx
+
+    parts = httpx.URL(url)
+    if parts.host in _HERE:
+        return ""
+    from urllib.request import getproxies, proxy_bypass
+
+    proxies = getproxies()
+    proxy = proxies.get(parts.scheme) or proxies.get("all")
+    if not proxy or proxy_bypass(parts.host):
+        return ""
+    return f" (through the proxy {proxy.rpartition('@')[2].rpartition('//')[2]} of the environment)"

@@ -1,0 +1,100 @@
+"""The address of a server and the key for it, as people give them."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TextIO
+from urllib.parse import urlsplit
+
+from orgflow.backends.n8n.server.client.errors import place_of
+
+KEY_VARIABLE = "N8N_API_KEY"
+
+_PRINTABLE = re.compile(r"[\x21-\x7e]+")
+_LONGEST = 10_000
+_HOST = re.compile(r"(localhost|[\w-]+(\.[\w-]+)+|[\w-]+:\d+)(:\d+)?(/[\w/.-]*)?", re.ASCII)
+_QUOTES = "\"'<>"
+_PAGES = frozenset(
+    {
+        "api", "credentials", "executions", "forgot-password", "form", "form-test", "home",
+        "insights", "mcp", "personal", "projects", "rest", "settings", "setup", "shared", "signin",
+        "signup", "templates", "variables", "webhook", "webhook-test", "webhook-waiting",
+        "workflow", "workflows",
+    }
+)  # fmt: skip
+"""What the paths of n8n's own pages and interfaces begin with."""
+
+
+class AccessError(ValueError):
+    """An address or a key that cannot be one; the text never holds the key."""
+
+
+def server_urls(text: str) -> tuple[str, ...]:
+    """The addresses that a server may have by what was typed, the likeliest first: what is pasted
+    from a browser goes on with a page of n8n's editor, which may also be n8n's own path prefix.
+
+    Raises:
+        AccessError: it is no address of a web server.
+    """
+    text = text.strip().strip(_QUOTES).strip()
+    try:
+        parts = urlsplit(text)
+        port = parts.port
+    except ValueError:
+        raise AccessError(f"`{place_of(text)}` is not the address of a server") from None
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise AccessError(f"`{place_of(text)}` is not the address of a server, {_such_as(text)}")
+    if parts.username is not None or parts.password is not None:
+        raise AccessError("a password in the address would end up in logs; use the API key alone")
+    if not parts.hostname.isascii() or not _PRINTABLE.fullmatch(parts.hostname):
+        raise AccessError(f"`{place_of(text)}` is not the address of a server")
+    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    root = f"{parts.scheme}://{host}{f':{port}' if port else ''}"
+    words = [word for word in parts.path.split("/") if word]
+    page = next((at for at, word in enumerate(words) if word in _PAGES), len(words))
+    paths = dict.fromkeys("".join(f"/{word}" for word in some) for some in (words[:page], words))
+    return tuple(f"{root}{path}" for path in paths)
+
+
+def looks_like_server(text: str) -> bool:
+    """Whether it would be the address of a server with `http://` before it."""
+    return bool(_HOST.fullmatch(text.strip()))
+
+
+def _such_as(text: str) -> str:
+    if looks_like_server(text):
+        return f"which begins with http:// or https://: did you mean http://{text}?"
+    return "such as https://n8n.example.com"
+
+
+def api_key(
+    file: str | None, standard_input: TextIO, environment: Mapping[str, str] = os.environ
+) -> str:
+    """The key from a file (`-` is standard input), else from N8N_API_KEY.
+
+    Raises:
+        AccessError: there is none, the file cannot be read, or what it holds cannot be a key.
+    """
+    if file is None:
+        text, where = environment.get(KEY_VARIABLE, ""), KEY_VARIABLE
+        if not text.strip():
+            raise AccessError(
+                f"there is no API key: set {KEY_VARIABLE}, or name a file by --key-file"
+            )
+    elif file == "-":
+        text, where = standard_input.read(_LONGEST), "standard input"
+    else:
+        where = file
+        try:
+            with Path(file).open(encoding="utf-8") as opened:
+                text = opened.read(_LONGEST)
+        except (OSError, UnicodeDecodeError) as error:
+            said = getattr(error, "strerror", None) or "not a text file"
+            raise AccessError(f"the key file {file} cannot be read: {said.lower()}") from None
+    key = text.strip().strip(_QUOTES)
+    if not _PRINTABLE.fullmatch(key):
+        raise AccessError(f"what {where} holds cannot be an API key")
+    return key

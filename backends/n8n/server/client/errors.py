@@ -1,0 +1,189 @@
+"""What a call of n8n's REST API came to: an answer, or an error that says which kind it is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Literal
+
+from orgflow_ir.plugins.contracts import RunnerError
+
+if TYPE_CHECKING:
+    import httpx
+
+Json = dict[str, Any]
+
+_SAID = 400
+_STARTING = "starting up"
+_PASSING = frozenset({429, 500, 502, 503, 504})
+"""Answers that may be another one in a moment."""
+
+_DATABASE = ("SQLITE_", "database is locked", "deadlock detected")
+
+_PAGES = frozenset({401, 403, 404, 405})
+"""Answers that n8n's API never gives as a page."""
+
+
+class ServerError(RunnerError):
+    """A call of n8n's REST API failed; the text says which and how, and never holds a key.
+
+    Attributes:
+        retry_after: seconds that the server asks to wait, 0 where it says nothing.
+        stage: `deploy`, `activation` or `execution`: what it ended.
+    """
+
+    retry_after: float = 0.0
+    stage: Literal["deploy", "activation", "execution"] = "deploy"
+
+    @property
+    def everywhere(self) -> bool:
+        """Whether the server or the key is at fault, so that nothing else will do better."""
+        return False
+
+    def passing(self, again: bool) -> bool:
+        """Whether the call may be made again; `again`: also where it may have been carried out."""
+        del again
+        return False
+
+
+class UnreachableError(ServerError):
+    """Nothing answers at that address, or it stopped in the middle.
+
+    Attributes:
+        sent: whether the server may have got the call.
+    """
+
+    def __init__(self, text: str, sent: bool = True) -> None:
+        super().__init__(text)
+        self.sent = sent
+
+    def passing(self, again: bool) -> bool:
+        return again or not self.sent
+
+    @property
+    def everywhere(self) -> bool:
+        return True
+
+
+class StartingError(ServerError):
+    """n8n answers, but is not ready yet."""
+
+    def passing(self, again: bool) -> bool:
+        return True
+
+    @property
+    def everywhere(self) -> bool:
+        return True
+
+
+class RefusedError(ServerError):
+    """n8n answered with an error.
+
+    Attributes:
+        status: the HTTP status, 0 where the answer itself was not one.
+        said: n8n's own words.
+    """
+
+    def __init__(self, text: str, status: int, said: str = "", retry_after: float = 0.0) -> None:
+        super().__init__(text)
+        self.status = status
+        self.said = said
+        self.retry_after = retry_after
+
+    def passing(self, again: bool) -> bool:
+        # 429 and 503 are said before anything was done.
+        failed = self.status in _PASSING or self.of_database
+        return self.status in (429, 503) or (again and failed)
+
+    @property
+    def of_database(self) -> bool:
+        """Whether n8n's database failed: n8n 1 on SQLite mixes up calls that come at once, and says
+        so with 400 (measured on 1.123.81)."""
+        return any(words in self.said for words in _DATABASE)
+
+    @property
+    def everywhere(self) -> bool:
+        return self.status in (401, 403)
+
+
+class NotN8nError(RefusedError):
+    """Something else than n8n's API answers at that address."""
+
+    @property
+    def everywhere(self) -> bool:
+        return True
+
+
+class TookTooLongError(ServerError):
+    """Something that was waited for did not happen in time."""
+
+    def passing(self, again: bool) -> bool:
+        return again
+
+
+def body_of(answer: httpx.Response, what: str, where: str, hide: Callable[[str], str]) -> Json:
+    """The JSON of an answer.
+
+    Args:
+        answer: what came.
+        what: the call, in words.
+        where: the server, in words.
+        hide: takes the key out of a text.
+
+    Raises:
+        RefusedError, NotN8nError, StartingError: see there.
+    """
+    status = answer.status_code
+    if answer.is_success:
+        try:
+            parsed = answer.json() if answer.content else {}
+        except ValueError:
+            if _STARTING in answer.text[:_SAID]:
+                raise StartingError(f"n8n at {where} is still starting") from None
+            raise NotN8nError(f"{where} does not answer {what} as n8n does", status) from None
+        return parsed if isinstance(parsed, dict) else {"data": parsed}
+    if status in _PAGES and "/api/" in what and answer.text.lstrip()[:1] == "<":
+        said = f"{where} answers {what} with {status} and a page, not as n8n does"
+        raise NotN8nError(said, status)
+    if status == 400 and "HTTPS port" in answer.text:
+        raise NotN8nError(f"{where} speaks https: the address begins with https://", status)
+    said = hide(_message(answer.text))
+    if answer.is_redirect:
+        to = place_of(hide(answer.headers.get("location", "")))
+        raise NotN8nError(f"{where} answers {what} with a redirection to {to}", status)
+    if status == 401:
+        door = "API key" if "/api/v1/" in what else "login"
+        raise RefusedError(f"n8n at {where} refused the {door} ({what})", 401, said)
+    raise RefusedError(
+        f"n8n refused {what} with {status}: {said}", status, said, _retry_after(answer)
+    )
+
+
+def _retry_after(answer: httpx.Response) -> float:
+    try:
+        return max(0.0, float(answer.headers.get("retry-after", "0")))
+    except ValueError:  # a date
+        return 1.0
+
+
+def _message(text: str) -> str:
+    try:
+        parsed = json.loads(text)
+    except (ValueError, RecursionError):
+        return " ".join(text.split())[:_SAID]
+    message = parsed.get("message") if isinstance(parsed, dict) else None
+    return " ".join(str(message or text).split())[:_SAID]
+
+
+def short(value: object) -> str:
+    """A value, as much of it as a message bears."""
+    return str(value)[:_SAID]
+
+
+def place_of(url: str) -> str:
+    """A URL without what is secret in it: its query, where signatures are, and a password."""
+    scheme, sep, rest = url.partition("?")[0].partition("://")
+    if not sep:
+        return scheme
+    host, slash, path = rest.partition("/")
+    return f"{scheme}://{host.rpartition('@')[2]}{slash}{path}"

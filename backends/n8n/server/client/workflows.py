@@ -1,0 +1,255 @@
+"""The calls of n8n's API that deploying needs: what is there, what version, what is live."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any
+from urllib.parse import quote
+
+from orgflow.backends.n8n.format.document import is_trigger, short_type
+from orgflow.backends.n8n.format.versions import DEFAULT_VERSION, N8nVersion
+from orgflow.backends.n8n.server.client.client import Client
+from orgflow.backends.n8n.server.client.errors import (
+    NotN8nError,
+    RefusedError,
+    ServerError,
+    TookTooLongError,
+)
+
+Json = dict[str, Any]
+
+LIVE_SECONDS = 20.0
+"""How long triggers may take to come up; an idle n8n needs 0.1 to 0.3 s."""
+
+_SETTLE_SECONDS = 1.0
+_LOOK_SECONDS = 0.01
+_AT_ONCE = 4
+_PAGE = 100
+_DATA_PAGE = 25
+_EXECUTIONS = 25  # with their data they are large
+_RELEASE = re.compile(r'name="n8n:config:sentry" content="([A-Za-z0-9+/=]+)"')
+_N8N = re.compile(r"n8n@(\d+\.\d+\.\d+)")
+_CALLED = {"executeWorkflowTrigger", "errorTrigger"}
+_HOOKS = {"webhook": "webhook", "formTrigger": "form"}
+
+
+class WorkflowClient(Client):
+    """A client that deploys: lists, updates, publishes, and sees whether triggers are live."""
+
+    @property
+    def at_once(self) -> int:
+        """Calls that may be made at once. n8n 1 has one connection to SQLite, and transactions of
+        several calls get into each other: what one has written is undone with another, now and
+        then for good (measured on 1.123.81: 3 of 6 times 8 workflows, 4 at once)."""
+        return _AT_ONCE if self.version.major > 1 else 1
+
+    def check(self) -> None:
+        """See that n8n's API is there and takes the key. Raises `ServerError`."""
+        try:
+            page = self._call(self._api, "GET", "/api/v1/workflows?limit=1")
+        except RefusedError as error:
+            if error.status != 404 or isinstance(error, NotN8nError):
+                raise
+            said = f"{self.shown} does not have n8n's API: {error.said or 'not found'}"
+            raise NotN8nError(said, 404) from None
+        if not isinstance(page.get("data"), list):
+            raise NotN8nError(f"{self.shown} does not list workflows as n8n does", 200)
+
+    def version_text(self) -> str | None:
+        """The server's version, such as `2.41.1`; None where it keeps it to itself.
+
+        n8n 1 tells everybody in its settings, n8n 2 only in the page of its editor.
+
+        Raises:
+            NotN8nError, UnreachableError, TookTooLongError: see there.
+        """
+        try:
+            settings = self._call(self._editor, "GET", "/rest/settings").get("data")
+        except RefusedError:
+            settings = None
+        told = settings.get("versionCli") if isinstance(settings, dict) else None
+        return str(told) if told else self._version_of_page()
+
+    def _version_of_page(self) -> str | None:
+        try:
+            page = self.call("/", method="GET")["text"]
+        except ServerError:
+            return None
+        found = _RELEASE.search(page)
+        try:
+            told = base64.b64decode(found[1]).decode() if found else ""
+        except (binascii.Error, UnicodeDecodeError):
+            return None
+        release = _N8N.search(told)
+        return release[1] if release else None
+
+    def listed(self) -> Iterator[Json]:
+        """Every workflow that the key may see, as the server has it; archived ones, too."""
+        cursor = ""
+        while True:
+            tail = f"&cursor={quote(cursor)}" if cursor else ""
+            page = self._call(self._api, "GET", f"/api/v1/workflows?limit={_PAGE}{tail}")
+            rows = page.get("data")
+            if not isinstance(rows, list):
+                raise NotN8nError(f"{self.shown} does not list workflows as n8n does", 200)
+            yield from (row for row in rows if isinstance(row, dict) and "id" in row)
+            cursor = str(page.get("nextCursor") or "")
+            if not cursor:
+                return
+
+    def stored_executions(
+        self, workflow_id: str, status: str | None = None, most: int | None = None
+    ) -> Iterator[Json]:
+        """Executions of a workflow with their data and the workflow as it was, the latest first;
+        page by page, so whoever stops early asks for no more (`most` makes the pages small)."""
+        cursor = ""
+        size = min(most or _DATA_PAGE, _DATA_PAGE)
+        which = f"workflowId={quote(workflow_id)}&includeData=true&limit={size}"
+        which += f"&status={quote(status)}" if status else ""
+        while True:
+            tail = f"&cursor={quote(cursor)}" if cursor else ""
+            page = self._call(self._api, "GET", f"/api/v1/executions?{which}{tail}")
+            rows = page.get("data")
+            if not isinstance(rows, list):
+                raise NotN8nError(f"{self.shown} does not list executions as n8n does", 200)
+            yield from (row for row in rows if isinstance(row, dict))
+            cursor = str(page.get("nextCursor") or "")
+            if not cursor:
+                return
+
+    def update(self, workflow_id: str, body: Mapping[str, Any]) -> Json:
+        """Put new content; a published workflow is published anew by n8n itself.
+
+        Raises:
+            RefusedError: 404 where it is gone; 409 where a webhook path is taken, and the content
+                is there all the same, unpublished.
+        """
+        return self._call(self._api, "PUT", f"/api/v1/workflows/{workflow_id}", body)
+
+    def announce(self, workflow_id: str) -> None:
+        """Publish without waiting for anything. Raises `RefusedError`."""
+        door = "publish" if self.version.major > 1 else "activate"
+        self._call(self._api, "POST", f"/api/v1/workflows/{workflow_id}/{door}", again=True)
+
+    def stop_execution(self, execution_id: str) -> None:
+        """Stop an execution with the key; one that is over, or cannot be stopped, is fine."""
+        try:
+            self._call(self._api, "POST", f"/api/v1/executions/{execution_id}/stop")
+        except RefusedError:
+            return
+
+    def history(
+        self, workflow_id: str, status: str | None = None, most: int = 1000
+    ) -> Iterator[Json]:
+        """Executions of a workflow with their data, newest first, at most `most`.
+
+        Those that run are not among them, unless asked for by `status` (`success`, `error`,
+        `waiting`, `running`, `canceled`). `read_execution` reads one.
+        """
+        wanted = f"&status={quote(status)}" if status else ""
+        tail = f"workflowId={quote(workflow_id)}&includeData=true{wanted}"
+        cursor = ""
+        while most > 0:
+            size = min(most, _EXECUTIONS)
+            mark = f"&cursor={quote(cursor)}" if cursor else ""
+            path = f"/api/v1/executions?limit={size}&{tail}{mark}"
+            page = self._call(self._api, "GET", path)
+            rows = page.get("data") or []
+            yield from rows[:most]
+            most -= len(rows)
+            cursor = str(page.get("nextCursor") or "")
+            if not cursor or not rows:
+                return
+
+    def await_live(
+        self, workflow: Mapping[str, Any], *, again: bool = False, seconds: float = LIVE_SECONDS
+    ) -> None:
+        """Wait until the triggers of a published workflow answer.
+
+        Without a login n8n does not tell. A webhook's methods are asked for, as a browser does
+        before it calls from another page: that starts nothing. Other triggers are counted by n8n.
+
+        Args:
+            workflow: as the server has it.
+            again: it was live before with other content, of which the switch cannot be seen but
+                for a moment in which nothing answers: this waits for it, or one second.
+            seconds: the limit.
+
+        Raises:
+            TookTooLongError: they do not answer.
+        """
+        hooks = tuple(webhooks(workflow))
+        started = time.monotonic()
+        gone = not again
+        while True:
+            live = all(method in self._methods(path) for path, method in hooks)
+            waited = time.monotonic() - started
+            gone = gone or not live or waited > _SETTLE_SECONDS
+            if live and gone and (hooks or self._counted(workflow)):
+                return
+            if waited > _SETTLE_SECONDS and self._counted(workflow):
+                return  # n8n counts its triggers, and its webhooks have another address
+            if waited > seconds:
+                name = workflow.get("name")
+                raise TookTooLongError(
+                    f"`{name}` is published, but its triggers did not answer within {seconds:.0f} s"
+                )
+            self.sleep(_LOOK_SECONDS)
+
+    def _methods(self, path: str) -> tuple[str, ...]:
+        """The methods that a webhook's path takes now."""
+        import httpx
+
+        asked = {"origin": self.shown}
+        try:
+            answer = self._outside.request("OPTIONS", f"{self.url}/{path}", headers=asked)
+        except httpx.HTTPError:
+            return ()
+        allowed = answer.headers.get("access-control-allow-methods", "")
+        return tuple(word.strip() for word in allowed.split(","))
+
+    def _counted(self, workflow: Mapping[str, Any]) -> bool:
+        kinds = {short_type(row) for row in workflow["nodes"] if _starts(row)}
+        if kinds <= _CALLED | {"manualTrigger"}:
+            return True  # others call it by its id: there is nothing to come up
+        return int(self.workflow(str(workflow["id"])).get("triggerCount") or 0) > 0
+
+
+def _starts(row: Mapping[str, Any]) -> bool:
+    return is_trigger(row) and not row.get("disabled")
+
+
+def never_published(workflow: Mapping[str, Any], version: N8nVersion = DEFAULT_VERSION) -> str:
+    """Why n8n has nothing to publish in a workflow: `by hand` where only a person starts it,
+    `by call` where others do and n8n 1 lets them unpublished; else the empty text."""
+    kinds = {short_type(row) for row in workflow.get("nodes", ()) if _starts(row)}
+    if kinds <= {"manualTrigger"}:
+        return "by hand"
+    if version.major < 2 and kinds <= _CALLED | {"manualTrigger"}:
+        return "by call"
+    return ""
+
+
+def webhooks(workflow: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Path (from the root of the server) and method of each webhook that starts a workflow; not of
+    those whose path is an expression."""
+    for row in workflow["nodes"]:
+        kind = _HOOKS.get(short_type(row) or "")
+        if kind is None or row.get("disabled"):
+            continue
+        parameters = row.get("parameters") or {}
+        options = parameters.get("options") or {}
+        path = str(parameters.get("path") or options.get("path") or row.get("webhookId") or "")
+        path = path.strip("/")
+        methods = parameters.get("httpMethod", "GET") if kind == "webhook" else "POST"
+        if not path or path.startswith("="):
+            continue
+        if ":" in path:  # n8n puts the id before a path with variables
+            path = f"{row.get('webhookId')}/{path}"
+        for method in methods if isinstance(methods, list) else (methods,):
+            if isinstance(method, str) and not method.startswith("="):
+                yield f"{kind}/{quote(path)}", method

@@ -1,0 +1,1 @@
+"""Deployment: plan, apply, identify what is already there."""

@@ -1,0 +1,300 @@
+"""One group of workflows on a server: put there, published, or taken back again."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from orgflow.backends.n8n.server.client.backoff import Patience
+from orgflow.backends.n8n.server.client.errors import RefusedError, ServerError, TookTooLongError
+from orgflow.backends.n8n.server.client.workflows import WorkflowClient, never_published, webhooks
+from orgflow.backends.n8n.server.deploy.deployment_marker import (
+    digest_of,
+    is_edited,
+    stamp_of,
+    stamped,
+    unstamped,
+)
+from orgflow.backends.n8n.server.deploy.plan import Step
+from orgflow.backends.n8n.server.deploy.references import called, rewritten
+
+Json = dict[str, Any]
+
+_TRIES = 6
+_TRY_SECONDS = 5.0
+
+
+class Stopped(Exception):
+    """The deploy was interrupted."""
+
+
+class EditedMeanwhileError(ServerError):
+    """Somebody changed the workflow between the look at it and the update."""
+
+
+class NotLiveError(TookTooLongError):
+    """It is published, but its triggers do not answer."""
+
+
+class Placed(NamedTuple):
+    """A workflow that is on the server now.
+
+    Attributes:
+        name: its name.
+        source: the file it is from.
+        id: the server's id.
+        action: `created`, `updated`, or `unchanged`.
+        state: `published`, `draft`, or `by hand` where only a person starts it, or `by call` where
+            others do and that needs no publishing.
+        urls: its webhooks.
+    """
+
+    name: str
+    source: str
+    id: str
+    action: str
+    state: str
+    urls: tuple[str, ...]
+
+
+@dataclass
+class _Put:
+    """What was done for a step: the workflow as the server has it, and how it came there."""
+
+    row: Json
+    action: str
+    was_live: bool
+    state: str = "draft"
+    announced: bool = False
+
+
+@dataclass
+class Placer:
+    """Places the steps of one group; `roll_back` undoes all of it.
+
+    Args:
+        client: see `Deployer`; `undo`, `publish_them` and `take_over` likewise.
+        stop: set where the deploy is interrupted.
+        known: ids on the server of workflows that were deployed before, by identity.
+    """
+
+    client: WorkflowClient
+    undo: WorkflowClient
+    stop: threading.Event
+    publish_them: bool = True
+    take_over: bool = False
+    known: Mapping[str, str] = field(default_factory=dict)
+    _puts: dict[str, _Put] = field(default_factory=dict)
+    _steps: dict[str, Step] = field(default_factory=dict)
+    _undoing: list[tuple[str, Callable[[], None]]] = field(default_factory=list)
+
+    def _check(self) -> None:
+        if self.stop.is_set():
+            raise Stopped
+
+    # -- content -------------------------------------------------------------------------------
+
+    def place(self, step: Step) -> None:
+        """Create or update it. Raises `ServerError`, `Stopped`."""
+        self._check()
+        identity = step.wanted.identity
+        self._steps[identity] = step
+        for spare in step.spare:
+            self.client.delete(spare)
+        existing = step.existing
+        if existing is not None:
+            existing = self._still_there(step, existing)
+        put = self._create(step) if existing is None else self._update(step, existing)
+        self._puts[identity] = put
+
+    def _still_there(self, step: Step, seen: Json) -> Json | None:
+        """The workflow as it is now; None where it was deleted or archived meanwhile."""
+        try:
+            now = self.client.workflow(str(seen["id"]))
+        except RefusedError as error:
+            if error.status != 404:
+                raise
+            return None
+        if now.get("isArchived"):
+            return None
+        edited = now.get("versionId") != seen.get("versionId") and not self.take_over
+        if edited and (is_edited(now) or stamp_of(now) is None):
+            raise EditedMeanwhileError(f"somebody changed `{step.wanted.name}` a moment ago")
+        return now
+
+    def body(
+        self, step: Step, own: str | None = None, old: Mapping[str, Any] | None = None
+    ) -> Json:
+        """What to send: with the server's ids, the credentials chosen there, and the note."""
+
+        def new(identity: str) -> str:
+            if identity == step.wanted.identity:
+                return own or identity
+            put = self._puts.get(identity)
+            return str(put.row["id"]) if put is not None else self.known.get(identity, identity)
+
+        body = self.client.body_of(rewritten(step.wanted.workflow, new))
+        if old is not None:
+            _keep_credentials(body, old)
+        before = stamp_of(old) if old is not None else None
+        place = step.wanted.origin.place or (before.origin if before is not None else "")
+        return stamped(body, step.wanted.identity, origin=place)
+
+    def _create(self, step: Step) -> _Put:
+        identity = step.wanted.identity
+        body = self.body(step)
+        # Before the call: its answer may be lost.
+        self._undoing.append((step.wanted.name, lambda: self._remove(identity)))
+        row = self._create_once(body, identity)
+        workflow_id = str(row["id"])
+        self._undoing[-1] = (step.wanted.name, lambda: self.undo.delete(workflow_id))
+        if any(callee == identity for callee, _ in called(step.wanted.workflow)):
+            body = self.body(step, workflow_id)
+            row = self.client.update(workflow_id, body)
+        return _Put(self._settled(row, body, identity), "created", was_live=False)
+
+    def _create_once(self, body: Json, identity: str) -> Json:
+        """Create it; where no answer came, look whether it is there before doing it again."""
+        pauses = Patience(_TRY_SECONDS).pauses()
+        for tries in range(_TRIES):
+            try:
+                return self.client.create_body(body)
+            except ServerError as error:
+                if tries + 1 == _TRIES or not error.passing(again=True):
+                    raise
+            self._check()
+            self.client.sleep(next(pauses, 0.0))
+            for row in self.client.listed():
+                stamp = stamp_of(row)
+                if stamp is not None and stamp.identity == identity and not row.get("isArchived"):
+                    return self.client.workflow(str(row["id"]))
+        raise AssertionError
+
+    def _update(self, step: Step, now: Json) -> _Put:
+        workflow_id = str(now["id"])
+        body = self.body(step, workflow_id, now)
+        live = bool(now.get("active"))
+        if _same(now, body):
+            return _Put(now, "unchanged", was_live=live)
+        # Before the call: a conflict leaves the new content there, unpublished (measured).
+        self._undoing.append((step.wanted.name, lambda: self._restore(now)))
+        row = self.client.update(workflow_id, body)
+        row = self._settled(row, body, step.wanted.identity)
+        return _Put(row, "updated", was_live=live)
+
+    def _settled(self, row: Json, body: Json, identity: str) -> Json:
+        """The workflow as the server keeps it, with a note that agrees with it."""
+        if not is_edited(row):
+            return row
+        sent = stamp_of(body)
+        place = sent.origin if sent is not None else ""
+        kept = self.client.body_of(unstamped(row))
+        again = stamped(kept, identity, digest_of(body), place)
+        return self.client.update(str(row["id"]), again)
+
+    # -- published -----------------------------------------------------------------------------
+
+    def publish(self, step: Step) -> None:
+        """Publish it, unless it is, or a person starts it. Raises `ServerError`, `Stopped`."""
+        self._check()
+        put = self._puts[step.wanted.identity]
+        put.state = never_published(put.row, self.client.version) or "draft"
+        if put.state != "draft":
+            return
+        current = put.row.get("activeVersionId", put.row.get("versionId"))
+        if put.row.get("active") and current == put.row.get("versionId"):
+            put.state = "published"
+            put.announced = put.action == "updated"
+            return
+        if not self.publish_them:
+            if put.row.get("active"):
+                put.state = "published"
+            return
+        workflow_id = str(put.row["id"])
+        if not put.was_live and put.action != "created":
+            name = step.wanted.name
+            self._undoing.append((name, lambda: self.undo.unpublish(workflow_id)))
+        self.client.announce(workflow_id)
+        put.state, put.announced = "published", True
+
+    def await_live(self, step: Step) -> None:
+        """Wait until it answers. Raises `ServerError`, `Stopped`."""
+        put = self._puts[step.wanted.identity]
+        if not put.announced:
+            return
+        self._check()
+        try:
+            self.client.await_live(put.row, again=put.was_live)
+        except TookTooLongError as error:
+            raise NotLiveError(str(error)) from None
+
+    def placed(self) -> tuple[Placed, ...]:
+        """What is there now, in the order of the steps."""
+        return tuple(
+            Placed(
+                str(put.row.get("name")),
+                self._steps[identity].wanted.source,
+                str(put.row["id"]),
+                put.action,
+                put.state,
+                tuple(f"{self.client.shown}/{path}" for path, _ in webhooks(put.row)),
+            )
+            for identity, put in self._puts.items()
+        )
+
+    # -- undone --------------------------------------------------------------------------------
+
+    def roll_back(self) -> tuple[str, ...]:
+        """Undo everything, last first; the names of what could not be undone."""
+        left: list[str] = []
+        while self._undoing:
+            name, undo = self._undoing.pop()
+            try:
+                undo()
+            except ServerError:
+                left.append(name)
+        self._puts.clear()
+        return tuple(dict.fromkeys(reversed(left)))
+
+    def _remove(self, identity: str) -> None:
+        """Delete what a creation without an answer may have left."""
+        for row in list(self.undo.listed()):
+            stamp = stamp_of(row)
+            if stamp is not None and stamp.identity == identity and not row.get("active"):
+                self.undo.delete(str(row["id"]))
+
+    def _restore(self, before: Json) -> None:
+        workflow_id = str(before["id"])
+        if not before.get("active"):
+            self.undo.unpublish(workflow_id)
+        try:
+            row = self.undo.update(workflow_id, self.undo.body_of(before))
+        except RefusedError as error:
+            if error.status != 404:  # somebody deleted it: there is nothing to restore
+                raise
+            return
+        if before.get("active") and not row.get("active"):  # n8n 1 unpublishes at a conflict
+            self.undo.announce(workflow_id)
+
+
+def _same(now: Mapping[str, Any], body: Mapping[str, Any]) -> bool:
+    """Whether the server has this already, with its note."""
+    stamp, wanted = stamp_of(now), stamp_of(body)
+    if stamp is None or wanted is None or stamp.identity != wanted.identity:
+        return False
+    return stamp.sent == wanted.digest and not is_edited(now)
+
+
+def _keep_credentials(body: Json, old: Mapping[str, Any]) -> None:
+    """Credentials that were chosen on the server stay with nodes of the same name and type."""
+    chosen = {
+        (row.get("name"), row.get("type")): row["credentials"]
+        for row in old.get("nodes", ())
+        if row.get("credentials")
+    }
+    for row in body["nodes"]:
+        kept = chosen.get((row.get("name"), row.get("type")))
+        if kept and not row.get("credentials"):
+            row["credentials"] = kept

@@ -1,0 +1,168 @@
+"""Carry out a plan: create or update, publish, wait until live; undo a group that fails."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from typing import Any
+
+from orgflow.backends.n8n.server.client.errors import RefusedError, ServerError
+from orgflow.backends.n8n.server.client.workflows import WorkflowClient
+from orgflow.backends.n8n.server.deploy.apply import Placed, Placer, Stopped
+from orgflow.backends.n8n.server.deploy.plan import Group, Inventory, Step, Wanted, plan
+
+Json = dict[str, Any]
+
+Progress = Callable[[int, int, str], None]
+"""Called with how many workflows are done, how many there are, and the name of one."""
+
+_LOOKS = 2
+_WAKE_SECONDS = 0.2
+
+
+@dataclass(frozen=True)
+class GroupResult:
+    """What became of workflows that belong together.
+
+    Attributes:
+        group: the steps, with what stood against them.
+        placed: what is there now; empty where it failed.
+        failed: the workflow at which it failed.
+        error: how.
+        left: what could not be undone, in words.
+        skipped: whether nothing was tried, since the server had failed before.
+    """
+
+    group: Group
+    placed: tuple[Placed, ...] = ()
+    failed: Wanted | None = None
+    error: ServerError | None = None
+    left: tuple[str, ...] = ()
+    skipped: bool = False
+
+    @property
+    def ok(self) -> bool:
+        return bool(self.placed)
+
+
+@dataclass
+class Deployer:
+    """Deploys to one server.
+
+    Args:
+        client: with a key, and the version that workflows are written for.
+        undo: the same server with less patience, for undoing.
+        publish: whether to publish.
+        take_over: whether to overwrite what others made or edited.
+        progress: called from this thread.
+    """
+
+    client: WorkflowClient
+    undo: WorkflowClient
+    publish: bool = True
+    take_over: bool = False
+    progress: Progress = lambda done, total, name: None
+    results: dict[int, GroupResult] = field(default_factory=dict)
+    """By the place of the group; complete after `deploy`, also where that was interrupted."""
+    seen: tuple[Json, ...] = ()
+    """The workflows of the server, as `plan` saw them."""
+
+    def __post_init__(self) -> None:
+        self._stop = threading.Event()
+        self._broken = threading.Event()
+        self._known: dict[str, str] = {}
+        self._claimed: frozenset[str] = frozenset()
+        self.client.sleep = self._sleep
+
+    def _sleep(self, seconds: float) -> None:
+        if self._stop.wait(seconds):
+            raise Stopped
+
+    def plan(self, wanted: Sequence[Wanted]) -> tuple[Group, ...]:
+        """Look at the server and say what is to be done. Raises `ServerError`."""
+        rows = tuple(self.client.listed())
+        inventory = Inventory(rows, self.client.version)
+        self.seen = rows
+        self._known = {
+            identity: str(rows[0]["id"]) for identity, rows in inventory.by_identity.items()
+        }
+        self._claimed |= {one.identity for one in wanted}
+        return plan(wanted, inventory, take_over=self.take_over, beside=self._claimed)
+
+    def placer(self) -> Placer:
+        """What places one group."""
+        return Placer(
+            self.client, self.undo, self._stop, self.publish, self.take_over, dict(self._known)
+        )
+
+    def deploy(self, groups: Sequence[Group]) -> tuple[GroupResult, ...]:
+        """Carry out what has no problem; results in the order of the groups.
+
+        An interruption (Ctrl-C, a signal's exception) goes on its way when what is in work has
+        been undone; what was done stays.
+        """
+        total = sum(len(group.steps) for group in groups)
+        done = 0
+        places: dict[Future[GroupResult], int] = {}
+        try:
+            with ThreadPoolExecutor(self.client.at_once) as pool:
+                try:
+                    for index, group in enumerate(groups):
+                        places[pool.submit(self._group, group)] = index
+                    left = set(places)
+                    while left:
+                        finished, left = wait(left, _WAKE_SECONDS, FIRST_COMPLETED)
+                        for future in finished:
+                            steps = future.result().group.steps
+                            done += len(steps)
+                            self.progress(done, total, steps[-1].wanted.name)
+                except BaseException:
+                    self._stop.set()
+                    raise
+        finally:
+            self.results = {
+                index: future.result() for future, index in places.items() if future.done()
+            }
+        return tuple(self.results[index] for index in range(len(groups)))
+
+    def _group(self, group: Group) -> GroupResult:
+        for look in range(_LOOKS):
+            if any(step.problems for step in group.steps):
+                return GroupResult(group)
+            if self._stop.is_set() or self._broken.is_set():
+                return GroupResult(group, skipped=True)
+            placer = self.placer()
+            step: Step | None = None
+            try:
+                for step in group.steps:
+                    placer.place(step)
+                for step in group.steps:
+                    placer.publish(step)
+                for step in group.steps:
+                    placer.await_live(step)
+                return GroupResult(group, placer.placed())
+            except Stopped:
+                return GroupResult(group, left=placer.roll_back(), skipped=True)
+            except ServerError as error:
+                left = placer.roll_back()
+                if _vanished(error) and not left and look + 1 < _LOOKS:
+                    try:
+                        (group,) = self.plan([step.wanted for step in group.steps])
+                    except ServerError as worse:
+                        error = worse
+                    else:
+                        continue
+                if error.everywhere:
+                    self._broken.set()
+                assert step is not None
+                return GroupResult(group, (), step.wanted, error, left)
+            except BaseException:  # a defect of ours leaves nothing behind, either
+                placer.roll_back()
+                raise
+        raise AssertionError
+
+
+def _vanished(error: ServerError) -> bool:
+    return isinstance(error, RefusedError) and error.status == 404 and not error.everywhere

@@ -1,0 +1,243 @@
+"""What went wrong with a server, as diagnostics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from orgflow.backends.n8n.format.versions import KNOWN_VERSIONS, N8nVersion
+from orgflow.backends.n8n.server.client.compatibility import ServerVersion, too_new
+from orgflow.backends.n8n.server.client.errors import (
+    NotN8nError,
+    RefusedError,
+    ServerError,
+    StartingError,
+    TookTooLongError,
+    UnreachableError,
+)
+from orgflow.backends.n8n.server.deploy import origin_rules, rules
+from orgflow.backends.n8n.server.deploy.apply import EditedMeanwhileError, NotLiveError
+from orgflow.backends.n8n.server.deploy.carry_out import GroupResult
+from orgflow.backends.n8n.server.deploy.plan import Problem, Step, Wanted
+from orgflow.backends.n8n.server.executions.stale_runs import LeftRun
+
+from orgflow_ir.diagnostics import Rule
+from orgflow_ir.pipeline import PassContext
+
+SERVER_CODES = frozenset({"OF601", "OF602", "OF603", "OF604", "OF618", "OF619"})
+"""Codes that mean that the server failed, not the workflow: exit code 3."""
+
+_ITS_OWN = "the process in one of them an `id` or a name of its own"
+_AGAIN = "give the same command again: it completes what is not done"
+
+
+class Told(NamedTuple):
+    """A rule, and what to do in this case."""
+
+    rule: type[Rule]
+    help: str
+
+
+def tell(error: ServerError) -> Told:
+    """Which rule an error of the server falls under."""
+    match error:
+        case UnreachableError():
+            return Told(rules.ServerUnreachable, f"start n8n or check its address, then {_AGAIN}")
+        case StartingError():
+            return Told(rules.ServerUnreachable, "wait until n8n has started")
+        case NotN8nError():
+            return Told(rules.NotN8n, "give the address of n8n's editor; is its API switched on?")
+        case EditedMeanwhileError():
+            return Told(rules.EditedSince, "look at it with --dry-run, or give --take-over")
+        case NotLiveError():
+            return Told(rules.NotLive, "look into the server's log; do its webhooks answer there?")
+        case TookTooLongError():
+            return Told(rules.ServerUnreachable, f"look into the server's log, then {_AGAIN}")
+        case RefusedError():
+            return _refused(error)
+        case _:
+            return Told(rules.FailedServer, "look into the server's log")
+
+
+def _refused(error: RefusedError) -> Told:
+    said = error.said.lower()
+    match error.status:
+        case 401 | 403:
+            return Told(
+                rules.RefusedKey, "make a key in n8n (Settings, n8n API); give it by N8N_API_KEY"
+            )
+        case 404 if said in ("", "not found") or "<html" in said:
+            return Told(rules.NotN8n, "give the address of n8n's editor; is its API switched on?")
+        case 404:
+            return Told(rules.VanishedWorkflow, _AGAIN)
+        case 400 | 409 if "conflict with one of the webhooks" in said or _taken(said):
+            return Told(rules.TakenPath, "change the path, or unpublish the other workflow")
+        case _ if error.of_database or error.status in (429, 500, 502, 503, 504):
+            return Told(rules.FailedServer, f"look into the server's log, then {_AGAIN}")
+        case _:
+            return Told(rules.RefusedWorkflow, "correct what n8n names")
+
+
+def _taken(said: str) -> bool:
+    """As n8n 1 says it."""
+    return "url path" in said and "already taken" in said
+
+
+def report_error(error: ServerError, ctx: PassContext, about: str = "") -> None:
+    """Emit one error of the server; `about` is the workflow it stopped."""
+    told = tell(error)
+    said = str(error).removesuffix(".")
+    said = f"`{about}` was not deployed: {said}" if about else said
+    ctx.emit(told.rule, said, help=told.help)
+
+
+def report_version(version: ServerVersion, ctx: PassContext) -> None:
+    """OF604 for a server that is too old, OF605 where its version is not known."""
+    if version.known is None:
+        ctx.emit(
+            rules.UnsupportedServer,
+            f"the server is n8n {version.text}, which is older than any n8n whose nodes are known",
+            help=f"update n8n to {KNOWN_VERSIONS[0]} or later",
+        )
+    elif not version.exact:
+        what = f"the server is n8n {version.text}" if version.text else "the version is not told"
+        ctx.emit(
+            rules.UnknownServerVersion,
+            f"{what}: workflows are deployed as n8n {version.known} takes them",
+        )
+
+
+def report_fit(wanted: Wanted, version: N8nVersion, ctx: PassContext) -> bool:
+    """Whether the server has every node in its version; OF606 for each other one."""
+    fits = True
+    for node in too_new(wanted.workflow, version):
+        fits = False
+        ctx.emit(
+            rules.NodeTooNew,
+            f"node `{node.node}` of `{wanted.name}` is `{node.kind}` {node.version:g}; the server "
+            f"has it up to {node.newest:g} and would run another version without a word",
+            help=f"compile for it: --target 'n8n{{version={version}}}', or deploy the model itself",
+        )
+    return fits
+
+
+def report_step(step: Step, ctx: PassContext) -> None:
+    """Emit what stands against deploying a workflow, and what else is to be known of it."""
+    for problem in step.problems:
+        _problem(step.wanted, problem, ctx)
+    if step.moved_from and not step.problems:
+        ctx.emit(
+            origin_rules.MovedSource,
+            f"`{step.wanted.name}` was deployed from {step.moved_from} so far, which is not there "
+            f"any more; now it is made from {step.wanted.source}",
+            help="if this is a copy for another purpose, give its process an id of its own",
+        )
+
+
+def _problem(wanted: Wanted, problem: Problem, ctx: PassContext) -> None:
+    name = f"`{wanted.name}`"
+    match problem.kind:
+        case "edited":
+            ctx.emit(
+                rules.EditedSince,
+                f"{name} was changed on the server (id {problem.detail}) since it was deployed; "
+                "it was left as it is",
+                help="look at the change with --dry-run, or overwrite it with --take-over",
+            )
+        case "foreign":
+            ctx.emit(
+                rules.NotDeployedHere,
+                f"a workflow {name} is on the server (id {problem.detail}) that was not made by "
+                "deploying; it was left as it is",
+                help="rename one of the two, or overwrite it with --take-over",
+            )
+        case "ambiguous":
+            ctx.emit(
+                rules.AmbiguousWorkflow,
+                f"several workflows on the server could be {name}: {problem.detail}",
+                help="delete or archive all but one",
+            )
+        case "circle":
+            ctx.emit(
+                rules.MutualCalls,
+                f"{name} is in a circle of calls, which n8n cannot publish: {problem.detail}",
+                help="call by a webhook in one place",
+            )
+        case "twice":
+            ctx.emit(
+                rules.SameIdentity,
+                f"{name} in {wanted.source} is the same workflow as one in {problem.detail}",
+                help=f"leave one out, or give {_ITS_OWN}",
+            )
+        case "another":
+            row, _, place = problem.detail.partition(" ")
+            made = f", made from {place}" if place else ""
+            ctx.emit(
+                origin_rules.AnotherProcess,
+                f"the workflow {name} on the server (id {row}{made}) is another process than the "
+                f"one in {wanted.source}: they have hardly a step in common",
+                help=f"give {_ITS_OWN}, or deploy it by --as NAME; --take-over overwrites",
+            )
+        case "other-file":
+            row, _, place = problem.detail.partition(" ")
+            ctx.emit(
+                origin_rules.AnotherProcess,
+                f"the workflow {name} on the server (id {row}) is made from {place}, which is "
+                f"still there: {wanted.source} would overwrite it",
+                help=f"give {_ITS_OWN}, or deploy it by --as NAME; --take-over overwrites",
+            )
+        case "renamed":
+            ctx.emit(
+                origin_rules.RenamedProcess,
+                f"{name} would be a second workflow of a process that is on the server under "
+                f"another name: {problem.detail}",
+                help="update that one by --take-over, or deploy a second one by --as NAME",
+            )
+        case _:
+            identity, _, where = problem.detail.partition(" in ")
+            ctx.emit(
+                rules.MissingCallee,
+                f"{name} calls a workflow `{identity}` ({where}) that is neither among the files "
+                "nor on the server",
+                help="give all files of the model together, or deploy the called one first",
+            )
+
+
+def report_left_runs(left: Iterable[LeftRun], ctx: PassContext) -> None:
+    """OF623 for each copy that a run has left."""
+    for one in left:
+        what = f"`{one.name}` (id {one.id}) is the copy of a run"
+        match one.fate:
+            case "removed":
+                said, help_ = f"{what} that was killed; it was removed", None
+            case "over":
+                said, help_ = f"{what} that was killed", "deploy without --dry-run: that removes it"
+            case "stuck":
+                said = f"{what} that was killed, and could not be removed"
+                help_ = "delete it in n8n"
+            case _:
+                said = f"{what} that may still go on elsewhere; it was left as it is"
+                help_ = "nothing: where the run was killed, it is removed by a later command"
+        ctx.emit(origin_rules.LeftRun, said, help=help_)
+
+
+def report_results(results: Iterable[GroupResult], ctx: PassContext) -> None:
+    """Emit what stood against each group, how it failed, and what could not be undone."""
+    for result in results:
+        for step in result.group.steps:
+            report_step(step, ctx)
+        if result.error is not None:
+            report_error(result.error, ctx, result.failed.name if result.failed else "")
+        if result.left:
+            names = ", ".join(f"`{name}`" for name in result.left)
+            ctx.emit(
+                rules.LeftBehind,
+                f"what was begun could not be undone: {names}",
+                help="give the same command again once the server answers",
+            )
+        for placed in result.placed:
+            if placed.state == "by hand":
+                ctx.emit(
+                    rules.StartedByHand,
+                    f"`{placed.name}` is there but not published: only a person starts it",
+                )

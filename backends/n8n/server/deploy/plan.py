@@ -1,0 +1,341 @@
+"""What a deploy will do: workflows paired with those on the server, in the order of their calls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from orgflow.backends.n8n.format.document import to_api
+from orgflow.backends.n8n.format.versions import DEFAULT_VERSION, N8nVersion
+from orgflow.backends.n8n.server.deploy.deployment_marker import (
+    RUN_MARK,
+    Stamp,
+    digest_of,
+    identity_of,
+    is_edited,
+    node_ids,
+    stamp_of,
+)
+from orgflow.backends.n8n.server.deploy.process_similarity import (
+    NOWHERE,
+    Origin,
+    Steps,
+    is_renamed,
+    is_same_process,
+    steps_of,
+)
+from orgflow.backends.n8n.server.deploy.references import called
+
+Json = dict[str, Any]
+
+MOST_NAME = 128
+"""Characters of a name that n8n takes."""
+
+_SHARE = 0.5
+"""Nodes of ours that a workflow without its note must still have to be taken for ours."""
+
+
+class Wanted(NamedTuple):
+    """A workflow to deploy, in file form.
+
+    Attributes:
+        workflow: what is in the file.
+        source: the file; workflows of one file are deployed together or not at all.
+        origin: where the model stands that it is compiled from.
+        named: whether it was given its name for this deploy, so that it is meant as one of its own.
+    """
+
+    workflow: Mapping[str, Any]
+    source: str
+    origin: Origin = NOWHERE
+    named: bool = False
+
+    @property
+    def name(self) -> str:
+        return str(self.workflow.get("name") or "workflow")
+
+    @property
+    def identity(self) -> str:
+        return identity_of(self.workflow)
+
+
+class Problem(NamedTuple):
+    """What stands against deploying a workflow.
+
+    Attributes:
+        kind: `edited`, `foreign` (not made by deploying), `ambiguous`, `circle`, `twice`,
+            `missing`, `another` (made from another process), `other-file` (from another file that
+            is still there), `renamed` (the same process under another name).
+        detail: ids or names that the message needs.
+    """
+
+    kind: str
+    detail: str = ""
+
+
+@dataclass
+class Step:
+    """One workflow of a deploy.
+
+    Attributes:
+        wanted: what shall be there.
+        existing: what is there of it, as the server has it; None for a new one.
+        problems: what stands against it.
+        moved_from: the place of the file it was made from so far, where that is another one and
+            not there any more.
+        spare: ids of unpublished twins of `existing`, which a deploy that was killed left behind.
+    """
+
+    wanted: Wanted
+    existing: Json | None = None
+    problems: tuple[Problem, ...] = ()
+    spare: tuple[str, ...] = ()
+    moved_from: str = ""
+
+
+@dataclass
+class Group:
+    """Steps that succeed or fail together, called workflows before their callers."""
+
+    steps: list[Step] = field(default_factory=list)
+
+
+class Inventory:
+    """The workflows of a server by what deploying looks for; archived ones are left out.
+
+    Args:
+        rows: as the server lists them.
+        version: of the server.
+    """
+
+    def __init__(self, rows: Iterable[Json], version: N8nVersion = DEFAULT_VERSION) -> None:
+        self._version = version
+        self.by_id: dict[str, Json] = {}
+        self.by_identity: dict[str, list[Json]] = {}
+        self._by_name: dict[str, list[Json]] = {}
+        self._by_node: dict[str, list[Json]] = {}
+        for row in rows:
+            if row.get("isArchived"):
+                continue
+            self.by_id[str(row["id"])] = row
+            stamp = stamp_of(row)
+            if stamp is not None:
+                self.by_identity.setdefault(stamp.identity, []).append(row)
+                continue
+            self._by_name.setdefault(str(row.get("name")), []).append(row)
+            for node in node_ids(row):
+                self._by_node.setdefault(node, []).append(row)
+
+    def partner(
+        self, wanted: Wanted, take_over: bool, claimed: frozenset[str] = frozenset()
+    ) -> Step:
+        """The workflow paired with the one to update, or with none; `claimed` are the identities
+        of all that is deployed with it."""
+        mine = self.by_identity.get(wanted.identity, [])
+        if mine:
+            return self._compared(_among(wanted, mine, take_over), take_over)
+        ours = self._without_note(wanted)
+        alike = ours or self._by_name.get(wanted.name[:MOST_NAME], [])
+        if not alike:
+            return self._under_another_name(wanted, take_over, claimed)
+        if not take_over:
+            kind = "edited" if ours else "foreign"
+            return Step(wanted, alike[0], (Problem(kind, str(alike[0]["id"])),))
+        if len(alike) > 1:
+            return Step(wanted, None, (Problem("ambiguous", _ids(alike)),))
+        return Step(wanted, alike[0])
+
+    def _compared(self, step: Step, take_over: bool) -> Step:
+        """The step, with what stands against it where the workflow of this identity is made from
+        another process or another file: the ids of models are often a tool's defaults."""
+        now, wanted = step.existing, step.wanted
+        stamp = stamp_of(now) if now is not None else None
+        if now is None or stamp is None:
+            return step
+        if stamp.sent == digest_of(to_api(wanted.workflow, self._version)):
+            return step
+        origin = wanted.origin
+        elsewhere = bool(origin.place and stamp.origin and origin.place != stamp.origin)
+        there = elsewhere and origin.is_there(stamp.origin)
+        kind = "other-file" if there else "another"
+        same = is_same_process(steps_of(now), steps_of(wanted.workflow))
+        if not take_over and (there or not same):
+            found = Problem(kind, f"{now['id']} {stamp.origin}".strip())
+            step.problems = (*step.problems, found)
+        elif elsewhere and not there:
+            step.moved_from = stamp.origin
+        return step
+
+    def _under_another_name(self, wanted: Wanted, take_over: bool, claimed: frozenset[str]) -> Step:
+        """The workflow paired with one that is made from the same process and has another identity,
+        unless the file of that one is still there: then they are two."""
+        if wanted.named:
+            return Step(wanted)
+        steps = steps_of(wanted.workflow)
+        found = [
+            row
+            for row, stamp, old in self._deployed
+            if stamp.identity not in claimed and _is_renamed(stamp, old, wanted, steps)
+        ]
+        if not found:
+            return Step(wanted)
+        if not take_over:
+            names = ", ".join(sorted(f"`{row.get('name')}` (id {row['id']})" for row in found))
+            return Step(wanted, found[0], (Problem("renamed", names),))
+        if len(found) > 1:
+            return Step(wanted, None, (Problem("ambiguous", _ids(found)),))
+        return Step(wanted, found[0])
+
+    @cached_property
+    def _deployed(self) -> tuple[tuple[Json, Stamp, Steps], ...]:
+        """What has a stamp, but for copies that `run` made."""
+        return tuple(
+            (row, stamp, steps_of(row))
+            for identity, rows in self.by_identity.items()
+            if not identity.startswith(RUN_MARK)
+            for row in rows
+            if (stamp := stamp_of(row)) is not None
+        )
+
+    def _without_note(self, wanted: Wanted) -> list[Json]:
+        """Workflows with the ids of our nodes, whose note somebody has deleted."""
+        ours = node_ids(wanted.workflow)
+        found = {
+            str(row["id"]): row for node in sorted(ours) for row in self._by_node.get(node, ())
+        }
+        return [
+            row for row in found.values() if len(node_ids(row) & ours) > _SHARE * max(1, len(ours))
+        ]
+
+
+def _is_renamed(stamp: Stamp, old: Steps, wanted: Wanted, new: Steps) -> bool:
+    same_file = bool(stamp.origin) and stamp.origin == wanted.origin.place
+    if not is_renamed(old, new, same_file):
+        return False
+    return same_file or not wanted.origin.is_there(stamp.origin)
+
+
+def _among(wanted: Wanted, mine: Sequence[Json], take_over: bool) -> Step:
+    """One of several with the note of this workflow: the published one, else the oldest. Others
+    are left from a deploy that was killed, if nobody has touched or published them."""
+    kept = [row for row in mine if row.get("active")] or list(mine)
+    kept.sort(key=lambda row: (is_edited(row), str(row.get("createdAt")), str(row["id"])))
+    rest = [row for row in mine if row is not kept[0]]
+    if any(row.get("active") or is_edited(row) for row in rest):
+        return Step(wanted, None, (Problem("ambiguous", _ids(mine)),))
+    problems: tuple[Problem, ...] = ()
+    if is_edited(kept[0]) and not take_over:
+        problems = (Problem("edited", str(kept[0]["id"])),)
+    return Step(wanted, kept[0], problems, tuple(str(row["id"]) for row in rest))
+
+
+def plan(
+    wanted: Sequence[Wanted],
+    inventory: Inventory,
+    *,
+    take_over: bool = False,
+    beside: frozenset[str] = frozenset(),
+) -> tuple[Group, ...]:
+    """Groups in the order of the files; what stands against a workflow is in its step.
+
+    Args:
+        wanted: what is to be deployed.
+        inventory: what is there.
+        take_over: whether to overwrite what others made or edited.
+        beside: identities of what else is deployed by the same command.
+    """
+    claimed = beside | {one.identity for one in wanted}
+    steps = [inventory.partner(one, take_over, claimed) for one in wanted]
+    places: dict[str, int] = {}
+    for index, step in enumerate(steps):
+        if step.wanted.identity in places:
+            first = steps[places[step.wanted.identity]].wanted
+            step.problems = (Problem("twice", first.source),)
+        places.setdefault(step.wanted.identity, index)
+    _same_partner(steps)
+    calls = [_calls(step, places, inventory) for step in steps]
+    groups = _together(steps, calls)
+    return tuple(Group([steps[i] for i in _bottom_up(group, calls, steps)]) for group in groups)
+
+
+def _same_partner(steps: list[Step]) -> None:
+    """Two workflows of one name cannot both take over the one that is there."""
+    seen: dict[str, Step] = {}
+    for step in steps:
+        if step.existing is None:
+            continue
+        other = seen.setdefault(str(step.existing["id"]), step)
+        if other is not step and not step.problems:
+            step.problems = (Problem("twice", other.wanted.source),)
+
+
+def _calls(step: Step, places: Mapping[str, int], inventory: Inventory) -> list[int]:
+    """Which of the others it calls; what is nowhere becomes a problem."""
+    found = []
+    for identity, where in called(step.wanted.workflow):
+        if identity in places:
+            found.append(places[identity])
+        elif identity not in inventory.by_identity and identity not in inventory.by_id:
+            step.problems = (*step.problems, Problem("missing", f"{identity} in {where}"))
+    return found
+
+
+def _together(steps: Sequence[Step], calls: Sequence[Sequence[int]]) -> list[list[int]]:
+    """Steps connected by calls or by their file."""
+    root = list(range(len(steps)))
+
+    def top(index: int) -> int:
+        while root[index] != index:
+            root[index] = root[root[index]]
+            index = root[index]
+        return index
+
+    first: dict[str, int] = {}
+    for index, step in enumerate(steps):
+        pairs = [*calls[index], first.setdefault(step.wanted.source, index)]
+        for other in pairs:
+            a, b = sorted((top(index), top(other)))
+            root[b] = a
+    groups: dict[int, list[int]] = {}
+    for index in range(len(steps)):
+        groups.setdefault(top(index), []).append(index)
+    return list(groups.values())
+
+
+def _bottom_up(
+    group: Sequence[int], calls: Sequence[Sequence[int]], steps: Sequence[Step]
+) -> list[int]:
+    """Called before caller, else in the order of the files; circles are a problem of each in one
+    (but for a workflow that calls itself)."""
+    order: list[int] = []
+    left = list(group)
+    while left:
+        ready = [i for i in left if all(c == i or c not in left for c in calls[i])]
+        if not ready:
+            circle = [i for i in left if _reaches(i, i, calls)]
+            for index in circle:
+                names = ", ".join(f"`{steps[i].wanted.name}`" for i in circle)
+                steps[index].problems = (*steps[index].problems, Problem("circle", names))
+            return [*order, *left]
+        order += ready
+        left = [i for i in left if i not in ready]
+    return order
+
+
+def _reaches(start: int, goal: int, calls: Sequence[Sequence[int]]) -> bool:
+    seen: set[int] = set()
+    todo = [c for c in calls[start] if c != start]
+    while todo:
+        index = todo.pop()
+        if index == goal:
+            return True
+        if index not in seen:
+            seen.add(index)
+            todo += calls[index]
+    return False
+
+
+def _ids(rows: Sequence[Json]) -> str:
+    return ", ".join(sorted(str(row["id"]) for row in rows))

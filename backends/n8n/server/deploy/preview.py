@@ -1,0 +1,41 @@
+"""What deploying a workflow would change, in words: `--dry-run`."""
+
+from __future__ import annotations
+
+from orgflow.backends.n8n.diff.files import compare_flows
+from orgflow.backends.n8n.format.document import to_api
+from orgflow.backends.n8n.server.deploy.carry_out import Deployer
+from orgflow.backends.n8n.server.deploy.deployment_marker import (
+    digest_of,
+    is_edited,
+    stamp_of,
+    unstamped,
+)
+from orgflow.backends.n8n.server.deploy.plan import Step
+
+from orgflow_ir.targets.comparison import Comparison
+from orgflow_ir.targets.comparison_text import comparison_text
+
+
+def preview(deployer: Deployer, step: Step, width: int) -> str:
+    """One paragraph: whether it would be created, updated or left alone, and what would change
+    from the server's version to the file's."""
+    name = f"`{step.wanted.name}`"
+    if step.existing is None:
+        left = " (stands against it: see the message)" if step.problems else ""
+        return f"create     {name}{left}\n"
+    now = unstamped(to_api(step.existing, deployer.client.version))
+    new = unstamped(deployer.placer().body(step, str(step.existing["id"]), step.existing))
+    where = f"{name} (id {step.existing['id']})"
+    stamp = stamp_of(step.existing)
+    same = stamp is not None and stamp.sent == digest_of(new) and not is_edited(step.existing)
+    verb = "leave" if step.problems else "update"
+    if same or (stamp is not None and digest_of(now) == digest_of(new)):
+        return f"unchanged  {where}\n"
+    missing = "  without a note of a deploy: it was deleted, or the workflow is made otherwise\n"
+    if digest_of(now) == digest_of(new):
+        return f"{verb:<9}  {where}\n{missing}"
+    part = compare_flows(dict(now), dict(new))
+    said = comparison_text(Comparison("server", step.wanted.source, "workflows", (part,)), width)
+    lines = "".join(f"  {line}\n" for line in said.splitlines())
+    return f"{verb:<9}  {where}\n{missing if stamp is None else ''}{lines}"

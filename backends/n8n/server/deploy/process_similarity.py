@@ -1,0 +1,157 @@
+"""Whether two workflows are of the same process, by their steps, and which file one is made from.
+
+The ids that identities are made of (file name, process id, name) are often the drawing tool's
+defaults, so they alone do not prove that a workflow on the server may be overwritten.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from fractions import Fraction
+from pathlib import Path, PurePosixPath
+from typing import Any, Final, NamedTuple
+
+from orgflow.backends.n8n.format.document import is_trigger, read_map, short_type, tag_of
+
+Json = Mapping[str, Any]
+
+SAME_PROCESS: Final = Fraction(1, 3)
+"""Steps of the smaller one that must be in both for an update of what has the same identity."""
+
+SAME_UNDER_ANOTHER_NAME: Final = Fraction(1, 2)
+"""Steps of the larger one that must be in both for another name of the same process."""
+
+_DEFAULT_NAMES: Final = frozenset({"start", "end"})
+_NUMBERED: Final = frozenset(
+    {
+        "activity", "and", "businessrule", "catch", "end", "endevent", "event", "eventbased",
+        "eventbasedgateway", "element", "exclusive", "exclusivegateway", "fork", "gateway", "id",
+        "inclusive", "inclusivegateway", "intermediatecatchevent", "intermediatethrowevent", "join",
+        "manualtask", "node", "or", "parallel", "parallelgateway", "receivetask", "scripttask",
+        "sendtask", "servicetask", "sid", "split", "start", "startevent", "step", "task", "throw",
+        "usertask", "xor",
+    }
+)  # fmt: skip
+"""What tools, and people in a hurry, number: `Task_1` of two models is not the same step."""
+
+_LETTERS = re.compile(r"[^a-z]+")
+
+
+class Steps(NamedTuple):
+    """The steps of a workflow.
+
+    Attributes:
+        process: the id of the process it is made from, None where it does not say.
+        elements: by the name of each step the id of its element, empty where it has none that
+            tells it from steps of other models.
+    """
+
+    process: str | None
+    elements: Mapping[str, str]
+
+
+def steps_of(workflow: Json) -> Steps:
+    """The steps of a workflow, but for triggers, ends and what only serves the wiring, unless it
+    has no others: `Start` is in most models."""
+    rows = [row for row in workflow.get("nodes") or () if isinstance(row, Mapping)]
+    said = read_map((at, row) for at, row in enumerate(rows) if short_type(row) == "stickyNote")
+    wired = _wired(workflow.get("connections"))
+    every: dict[str, str] = {}
+    work: dict[str, str] = {}
+    for row in rows:
+        kind, name = short_type(row), str(row.get("name"))
+        if kind == "stickyNote":
+            continue
+        tag = tag_of(row.get("notes"))
+        if tag is not None and tag[1]:
+            continue
+        element = said.nodes.get(name, "")
+        every[_plain(name)] = element if _tells(element) else ""
+        ends = kind == "noOp" and name not in wired
+        if not (is_trigger(row) or ends or _plain(name) in _DEFAULT_NAMES):
+            work[_plain(name)] = every[_plain(name)]
+    return Steps(said.process, work or every)
+
+
+def is_same_process(old: Steps, new: Steps) -> bool:
+    """Whether the new one can be an edit of the old one."""
+    least = min(len(old.elements), len(new.elements))
+    return not least or _common(old, new) >= SAME_PROCESS * least
+
+
+def is_renamed(old: Steps, new: Steps, same_file: bool) -> bool:
+    """Whether the new one is the process of the old one under another name.
+
+    Args:
+        old, new: the steps of the two.
+        same_file: whether they are made from one file; else the process must have kept its id.
+    """
+    if not same_file and (old.process is None or old.process != new.process):
+        return False
+    most = max(len(old.elements), len(new.elements))
+    return bool(most) and _common(old, new) >= SAME_UNDER_ANOTHER_NAME * most
+
+
+def _common(old: Steps, new: Steps) -> int:
+    ids = {element for element in old.elements.values() if element}
+    return sum(name in old.elements or element in ids for name, element in new.elements.items())
+
+
+def _plain(name: str) -> str:
+    return " ".join(name.casefold().split())
+
+
+def _tells(element: str) -> bool:
+    """Whether an id says more than a kind and a number."""
+    letters = _LETTERS.sub("", element.lower())
+    return len(letters) > 2 and letters not in _NUMBERED
+
+
+def _wired(connections: object) -> set[str]:
+    """Names of nodes that something follows."""
+    found: set[str] = set()
+    for name, kinds in connections.items() if isinstance(connections, Mapping) else ():
+        outputs = kinds.get("main") if isinstance(kinds, Mapping) else None
+        if any(outputs or ()):
+            found.add(str(name))
+    return found
+
+
+class Origin(NamedTuple):
+    """The file that a workflow is made from.
+
+    Attributes:
+        root: the folder that `place` is in; of this machine, never sent anywhere.
+        place: path from there, with `/`; empty where it says nothing.
+    """
+
+    root: Path
+    place: str
+
+    def is_there(self, place: str) -> bool:
+        """Whether another place, as a note on a server says it, is a file here, too."""
+        parts = PurePosixPath(place)
+        if not place or parts.is_absolute() or ".." in parts.parts or "\0" in place:
+            return False
+        try:
+            return (self.root / parts).is_file()
+        except OSError:  # a name that no file can have
+            return False
+
+
+NOWHERE: Final = Origin(Path(), "")
+
+
+def origin_of(file: str) -> Origin:
+    """Where a file stands: within its git repository, else in its folder, the two of which are the
+    same on other machines, too. Standard input stands nowhere."""
+    if file == "-":
+        return NOWHERE
+    path = Path(file).resolve()
+    folders = path.parents
+    root = next((one for one in folders if (one / ".git").exists()), None)
+    if root is None:
+        root = folders[1] if len(folders) > 1 else folders[0]
+    place = path.relative_to(root).as_posix()
+    return Origin(root, place.encode("utf-8", "replace").decode())

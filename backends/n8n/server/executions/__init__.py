@@ -1,0 +1,1 @@
+"""Executions on a server: start them, fetch them, read them."""

@@ -1,0 +1,104 @@
+"""What the deciding nodes of a stored execution chose, read from the outputs items left by."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from orgflow.backends.n8n.server.executions.execution import StoredRun
+from orgflow.backends.n8n.verify.choices import Reader
+
+if TYPE_CHECKING:
+    from orgflow.backends.n8n.server.executions.observing import Tie
+
+Visit = tuple[str, ...] | None
+"""Flows of the model that one visit of a gateway took; None where the node does not tell."""
+
+
+def visits_of(
+    order: Sequence[StoredRun], tie: Tie
+) -> tuple[dict[str, tuple[Visit, ...]], frozenset[int]]:
+    """What each choosing element took, read from the outputs of the nodes that decide for it; and
+    the places in `order` where one failed or found no branch."""
+    found: dict[str, list[Visit]] = {}
+    stopped: set[int] = set()
+    for owner, gateways in tie.reference.deciders.items():
+        taken = []
+        for gateway in gateways:
+            visits = _taken(gateway, order, tie)
+            stopped |= {at for at, visit in visits if visit == ()}
+            taken.append([visit for _, visit in visits if visit != ()])
+        # A task with two sets of conditions is decided by two gateways: their visits belong
+        # together.
+        for parts in zip(*taken, strict=False):
+            known = [v for v in parts if v is not None]
+            whole = tuple(f for v in known for f in v) if len(known) == len(parts) else None
+            found.setdefault(owner, []).append(whole)
+    return {owner: tuple(visits) for owner, visits in found.items()}, frozenset(stopped)
+
+
+def _taken(gateway: str, order: Sequence[StoredRun], tie: Tie) -> list[tuple[int, Visit]]:
+    """What one gateway of the workflow took, visit by visit, with the place in `order`; an empty
+    tuple where it failed or found no branch."""
+    decision = tie.reference.decision(gateway)
+    default = (decision.default.flow.id,) if decision.default is not None else ()
+    key_of, sketch = tie.matching.key_of, tie.reference.emission.sketch.nodes
+    made = any(n.role == "branch" and n.element == gateway for n in sketch.values())
+    tests: dict[str, list[StoredRun]] = {}
+    for run in order:
+        sketched = sketch.get(key_of.get(run.node, ""))
+        if sketched is not None and sketched.role == "branch" and sketched.element == gateway:
+            tests.setdefault(run.node, []).append(run)
+    visits: list[tuple[int, Visit]] = []
+    tested = 0
+    for at, run in enumerate(order):
+        if key_of.get(run.node) != gateway:
+            continue
+        reader = tie.readers.get(run.node)
+        used = [output for output, items in enumerate(run.outputs) if items]
+        visit: Visit = None
+        if run.status == "error":
+            visit = ()
+        elif made and used == [0]:  # a test for each branch comes behind it
+            visit = _tested(tests, tested, gateway, tie)
+            tested += 1
+        elif reader is not None and reader.main and run.outputs:
+            visit = _outputs(reader, used, default, gateway, tie)
+        visits.append((at, visit))
+    return visits
+
+
+def _tested(tests: Mapping[str, Sequence[StoredRun]], visit: int, gateway: str, tie: Tie) -> Visit:
+    """The flows whose tests held at a visit; None where a test does not tell."""
+    flows: set[str] = set()
+    for name, runs in tests.items():
+        reader = tie.readers.get(name)
+        predicate = reader.predicates[0] if reader is not None and reader.predicates else None
+        if visit >= len(runs) or predicate is None:
+            return None
+        if runs[visit].outputs[:1] > (0,):
+            flows |= predicate
+    return _ordered(flows, gateway, tie) or None
+
+
+def _outputs(
+    reader: Reader, used: Sequence[int], default: tuple[str, ...], gateway: str, tie: Tie
+) -> Visit:
+    """The flows behind the outputs that items left by."""
+    flows: set[str] = set()
+    for output in used:
+        if output < len(reader.predicates):
+            predicate = reader.predicates[output]
+            if predicate is None or len(predicate) != 1 or reader.fallback == output:
+                return None
+            flows |= predicate
+        elif output == reader.fallback:
+            flows |= set(default)
+        else:
+            return None
+    return _ordered(flows, gateway, tie)
+
+
+def _ordered(flows: set[str], gateway: str, tie: Tie) -> tuple[str, ...]:
+    """Flows in the order of the model, as a step of it takes them."""
+    return tuple(f.id for f in tie.reference.emission.graph.flows_out(gateway) if f.id in flows)

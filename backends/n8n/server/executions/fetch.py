@@ -1,0 +1,162 @@
+"""Finished executions of a deployed workflow, pulled from a server or read from a file."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from orgflow.backends.n8n.format.document import OrgflowMap, read_map, short_type
+from orgflow.backends.n8n.server.client.errors import RefusedError
+from orgflow.backends.n8n.server.client.workflows import WorkflowClient
+from orgflow.backends.n8n.server.deploy.deployment_marker import stamp_of
+
+from orgflow_ir.model.json_source_map import JsonFault, parse_json
+
+Json = Mapping[str, Any]
+
+STATUSES = ("success", "error", "crashed", "canceled", "waiting")
+"""Those that n8n lists; running executions have nothing stored yet."""
+
+
+class Wanted(NamedTuple):
+    """Which executions: how many at most (None: all), with which status (None: any), and begun
+    when: `since` counts, `until` does not."""
+
+    most: int | None = None
+    status: str | None = None
+    since: datetime.datetime | None = None
+    until: datetime.datetime | None = None
+
+    def takes(self, execution: Json) -> bool:
+        """Whether it is one of those, but for how many there are."""
+        if self.status is not None and execution.get("status") != self.status:
+            return False
+        began = time_of(execution.get("startedAt"))
+        if self.since is not None and (began is None or began < self.since):
+            return False
+        return self.until is None or (began is not None and began < self.until)
+
+
+class NotDeployed(LookupError):
+    """No workflow of a server, or several, can be meant; the message says which."""
+
+
+def time_of(text: object) -> datetime.datetime | None:
+    """A time of ISO 8601, UTC where it says nothing else; None where it is none."""
+    if not isinstance(text, str):
+        return None
+    try:
+        found = datetime.datetime.fromisoformat(text.replace("Z", "+00:00"))
+    except ValueError:
+        return None
+    return found if found.tzinfo is not None else found.replace(tzinfo=datetime.UTC)
+
+
+def find_deployed(
+    client: WorkflowClient, compiled: Iterable[tuple[str, Json]], named: str | None = None
+) -> list[Json]:
+    """The workflows on the server that a model became, as the server has them now.
+
+    Args:
+        client: with a key.
+        compiled: the processes and the workflow each becomes.
+        named: the server's id of the one that is meant, whatever it says of itself.
+
+    Raises:
+        NotDeployed: there is none, or several could be meant.
+        ServerError: see the client.
+    """
+    if named is not None:
+        try:
+            return [client.workflow(named)]
+        except RefusedError as error:
+            if error.status != 404:
+                raise
+            raise NotDeployed(f"the server has no workflow `{named}`") from None
+    rows = [row for row in client.listed() if not row.get("isArchived")]
+    found: list[Json] = []
+    for process, workflow in compiled:
+        stamped = [row for row in rows if _identity(row) == str(workflow["id"])]
+        # One that was imported by hand has no stamp, but the map of its nodes.
+        fitting = stamped or [row for row in rows if _imported(row, process, workflow)]
+        if len(fitting) > 1:
+            ids = ", ".join(str(row["id"]) for row in fitting)
+            raise NotDeployed(f"several workflows are made of this model: {ids}")
+        found += fitting
+    if not found:
+        raise NotDeployed("no workflow on the server is made of this model")
+    return found
+
+
+def _identity(row: Json) -> str | None:
+    stamp = stamp_of(row)
+    return stamp.identity if stamp is not None else None
+
+
+def _imported(row: Json, process: str, compiled: Json) -> bool:
+    """Whether a workflow without a stamp was made of a process; ids such as `Process_1` are no
+    proof, so most of its nodes have to be known, too."""
+    if stamp_of(row) is not None:
+        return False
+    said, known = _map(row), _map(compiled).nodes.items()
+    return said.process == process and 2 * len(said.nodes.items() & known) >= len(known)
+
+
+def _map(workflow: Json) -> OrgflowMap:
+    return read_map(
+        (index, node)
+        for index, node in enumerate(workflow.get("nodes") or ())
+        if short_type(node) == "stickyNote"
+    )
+
+
+def pull(client: WorkflowClient, workflow_id: str, wanted: Wanted) -> Iterator[Json]:
+    """Executions of one workflow with their data, the latest first. Raises `ServerError`."""
+    count = 0
+    if wanted.most == 0:
+        return
+    for execution in client.stored_executions(workflow_id, wanted.status, wanted.most):
+        began = time_of(execution.get("startedAt"))
+        if wanted.since is not None and began is not None and began < wanted.since:
+            return  # they come in order
+        if wanted.takes(execution):
+            yield execution
+            count += 1
+            if count == wanted.most:
+                return
+
+
+def saved(path: str, data: bytes, wanted: Wanted) -> list[Json]:
+    """Executions in a file: what the API answered (one, a page, a list), or one a line.
+
+    Raises:
+        ValueError: it is not JSON, or there are none in it; the message says so.
+    """
+    found = [e for e in _read(path, data) if wanted.takes(e)]
+    return found if wanted.most is None else found[: wanted.most]
+
+
+def _read(path: str, data: bytes) -> list[Json]:
+    try:
+        values = [parse_json(path, data).root.value]
+    except JsonFault as fault:
+        lines = [line for line in data.splitlines() if line.strip()]
+        try:
+            values = [parse_json(path, line).root.value for line in lines]
+        except JsonFault:
+            values = []
+        if len(values) < 2:
+            raise ValueError(f"{path} is not JSON: line {fault.line}: {fault.message}") from None
+    found: list[Json] = []
+    for value in values:
+        if isinstance(value, Mapping) and isinstance(value.get("data"), list):
+            value = value["data"]
+        found += [one for one in (value if isinstance(value, list) else [value]) if _is_one(one)]
+    if not found:
+        raise ValueError(f"{path} has no executions of n8n in it")
+    return found
+
+
+def _is_one(value: object) -> bool:
+    return isinstance(value, Mapping) and ("workflowData" in value or "workflowId" in value)

@@ -1,0 +1,190 @@
+"""A workflow made fit to play scripted runs on a plain server, and the calls that play them.
+
+As on the local engine only the bodies of placeholders are replaced. A webhook in front of the
+trigger gets the data of a run; it is read by expressions that are the same in every run, so that
+one deployed workflow plays all of them. No label gets into an expression: stubs are numbered.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from typing import Any, Final
+
+from orgflow.backends.n8n.engine.runs import EngineRun, NodeRun, RunRequest
+from orgflow.backends.n8n.format.document import node_type, node_uuid, short_type
+from orgflow.backends.n8n.format.versions import N8nVersion, type_version
+from orgflow.backends.n8n.server.executions.execution import StoredExecution
+
+Json = dict[str, Any]
+
+_FRONT: Final = "orgflow run"
+_ANSWER: Final = "orgflow answer"
+_SECONDS: Final = 120
+"""After which n8n itself ends a run that nobody looks after any more."""
+_TIMED: Final = frozenset({"timeInterval", "specificTime"})
+_WAIT: Final = {"resume": "timeInterval", "amount": 0.01, "unit": "seconds"}
+
+
+class Harness:
+    """A deployable copy of a workflow.
+
+    Args:
+        request: a run; the workflow, the trigger and which nodes are stubs are the same in all.
+        path: the path of its webhook; nobody else may know it.
+        version: of the server.
+
+    Raises:
+        ValueError: the run needs something that a plain server cannot be given.
+    """
+
+    def __init__(self, request: RunRequest, path: str, version: N8nVersion) -> None:
+        if request.workflows:
+            raise ValueError("runs with sub-workflows are not played on a server")
+        self.path = path
+        self._version = version
+        self._stubs = tuple(request.stubs or {})
+        names = {row["name"] for row in request.workflow["nodes"]}
+        self.front = _free(_FRONT, names)
+        self._answer = _free(_ANSWER, names)
+        self.workflow = self._made(request)
+
+    def body(self, request: RunRequest) -> Json:
+        """What its webhook is called with for one run."""
+        stubs = request.stubs or {}
+        items = list(request.items or [{"json": {}}])
+        if len(items) != 1:
+            raise ValueError("a run on a server starts with one item")
+        return {
+            "item": items[0].get("json", {}),
+            "stubs": [
+                {
+                    "visits": list(stubs[name].get("visits", ())),
+                    "replace": stubs[name].get("mode") == "replace",
+                }
+                for name in self._stubs
+            ],
+        }
+
+    def _made(self, request: RunRequest) -> Json:
+        workflow: Json = copy.deepcopy(dict(request.workflow))
+        workflow["name"] = f"orgflow run: {workflow.get('name')}"
+        workflow["id"] = f"run-{self.path}"
+        workflow.pop("pinData", None)
+        settings = {"executionTimeout": _SECONDS, "saveDataSuccessExecution": "all"}
+        workflow["settings"] = {**workflow.get("settings", {}), **settings}
+        workflow["settings"]["saveDataErrorExecution"] = "all"
+        stubs = {name: index for index, name in enumerate(self._stubs)}
+        rows: list[Json] = []
+        for row in workflow["nodes"]:
+            kind = short_type(row)
+            if row["name"] == request.trigger:
+                rows += [self._webhook(row), self._answering(row)]
+                rows.append(self._raw(row, f"{self._given()}.item"))
+                continue
+            if row["name"] in stubs:
+                rows.append(self._raw(row, self._stub(stubs[row["name"]])))
+                continue
+            if kind == "wait":
+                row["parameters"] = _short(row["parameters"])
+            elif kind in ("webhook", "scheduleTrigger", "formTrigger"):
+                row["disabled"] = True  # another way to start it, which nobody shall find
+            rows.append(row)
+        workflow["nodes"] = rows
+        workflow["connections"] = {
+            **workflow["connections"],
+            self.front: _wire(self._answer),
+            self._answer: _wire(request.trigger),
+        }
+        return workflow
+
+    def _given(self) -> str:
+        return f'$("{self.front}").first().json.body'
+
+    def _stub(self, index: int) -> str:
+        mine = f"{self._given()}.stubs[{index}]"
+        return f"Object.assign({{}}, {mine}.replace ? {{}} : $json, {mine}.visits[$runIndex])"
+
+    def _webhook(self, trigger: Mapping[str, Any]) -> Json:
+        x, y = trigger["position"]
+        return {
+            "id": node_uuid(f"run/{self.path}"),
+            "name": self.front,
+            "type": node_type("webhook"),
+            "typeVersion": type_version("webhook", self._version),
+            "position": [x - 240, y],
+            "webhookId": self.path,
+            "parameters": {
+                "httpMethod": "POST",
+                "path": self.path,
+                "responseMode": "responseNode",
+                "options": {},
+            },
+        }
+
+    def _answering(self, trigger: Mapping[str, Any]) -> Json:
+        """Says the execution's id, which n8n 1 does not know yet when a webhook answers at once."""
+        x, y = trigger["position"]
+        return {
+            "id": node_uuid(f"run/{self.path}/answer"),
+            "name": self._answer,
+            "type": node_type("respondToWebhook"),
+            "typeVersion": type_version("respondToWebhook", self._version),
+            "position": [x - 120, y],
+            "parameters": {
+                "respondWith": "text",
+                "responseBody": "={{ $execution.id }}",
+                "options": {},
+            },
+        }
+
+    def _raw(self, row: Mapping[str, Any], expression: str) -> Json:
+        kept = {key: row[key] for key in ("id", "name", "position")}
+        return {
+            **kept,
+            "type": node_type("set"),
+            "typeVersion": type_version("set", self._version),
+            "parameters": {"mode": "raw", "jsonOutput": f"={{{{ {expression} }}}}", "options": {}},
+        }
+
+    def engine_run(self, stored: StoredExecution, answer: Mapping[str, Any]) -> EngineRun:
+        """An execution in the shape of a local run, without the nodes in front."""
+        order = tuple(
+            NodeRun(run.node, None, run.run, run.outputs, run.status, run.error, None)
+            for run in stored.order
+            if run.node not in (self.front, self._answer)
+        )
+        result = (answer.get("data") or {}).get("resultData") or {}
+        error = result.get("error") or {}
+        status = {"success": "success", "waiting": "waiting", "canceled": "limit"}.get(
+            stored.status, "error"
+        )
+        times = [run.began for run in stored.order] + [run.ended for run in stored.order]
+        return EngineRun(
+            status=status,  # type: ignore[arg-type]  # one of the literals, by the table above
+            error=None if status == "success" else str(error.get("message") or stored.status),
+            error_node=(error.get("node") or {}).get("name"),
+            order=order,
+            ms=max(times) - min(times) if times else 0,
+        )
+
+
+def _free(name: str, names: set[str]) -> str:
+    """The name, changed until no node has it."""
+    while name in names:
+        name += "'"
+    return name
+
+
+def _wire(target: str) -> Json:
+    return {"main": [[{"node": target, "type": "main", "index": 0}]]}
+
+
+def _short(parameters: Mapping[str, Any]) -> Json:
+    """A wait whose time is over at once, or that is answered by a call."""
+    resume = parameters.get("resume", "timeInterval")
+    if resume in _TIMED:
+        return dict(_WAIT)
+    if resume == "form":
+        return {"resume": "webhook", "httpMethod": "POST", "options": {}}
+    return dict(parameters)

@@ -1,0 +1,318 @@
+"""What stored executions of a workflow did, in terms of the model that it was made of.
+
+An execution carries the workflow it ran, so each is read by its own version. Nodes are tied to the
+model as `verify` does it, but never by their neighbours: what is only likely is named as unknown.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from orgflow.backends.n8n.diff.reading import flows_of
+from orgflow.backends.n8n.format.document import is_trigger
+from orgflow.backends.n8n.server.executions.choices_taken import Visit, visits_of
+from orgflow.backends.n8n.server.executions.execution import StoredRun, read_execution
+from orgflow.backends.n8n.verify.choices import Reader, readers
+from orgflow.backends.n8n.verify.matching import Matching, match, workflow_map
+from orgflow.backends.n8n.verify.opening import opened
+from orgflow.backends.n8n.verify.reference import Reference
+
+from orgflow_ir.model import Event
+from orgflow_ir.targets.verification import Changed
+
+Json = Mapping[str, Any]
+
+_SURE, _SAID = 0.5, 0.2
+"""The part of a process that has to be found in a workflow; less where its map names the process,
+by an id that may be another's, too, such as `Process_1`."""
+
+
+class UnreadableExecution(ValueError):
+    """An execution that does not say what was run; the message says why."""
+
+
+class SeenNode(NamedTuple):
+    """One node run: name, the element it belongs to (None: unknown), whether it stands for that
+    element (or only helps), and n8n's status."""
+
+    node: str
+    element: str | None
+    stands: bool
+    status: str
+
+
+class Observed(NamedTuple):
+    """One execution.
+
+    Attributes:
+        id: the server's.
+        status: as the server names it; `mode` likewise (webhook, trigger, manual …).
+        began: when, as the server says; empty where it does not.
+        process: the id of the process it is of.
+        start: the start event, None where the process has none.
+        nodes: its node runs, in order.
+        elements: those elements of `visible` that ran, in order.
+        visits: for each element that chooses, what it took, visit by visit.
+        error: n8n's message.
+        failed: the element at which it failed, or at which it waits.
+        partial: somebody ran only a part of the workflow, for a test.
+    """
+
+    id: str
+    status: str
+    mode: str
+    began: str
+    process: str
+    start: str | None
+    nodes: tuple[SeenNode, ...]
+    elements: tuple[str, ...]
+    visits: Mapping[str, tuple[Visit, ...]]
+    error: str | None = None
+    failed: str | None = None
+    partial: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Tie:
+    """One version of a deployed workflow, tied to a process.
+
+    Attributes:
+        reference: the compiled form of the process.
+        workflow: as it ran.
+        matching: which node stands for what, without guesses.
+        readers: nodes that decide, and how.
+        changed: expressions that decide otherwise than the compiled ones.
+    """
+
+    reference: Reference
+    workflow: Json
+    matching: Matching
+    readers: Mapping[str, Reader]
+    changed: tuple[Changed, ...]
+
+    @cached_property
+    def rows(self) -> dict[str, Json]:
+        """Its nodes by name."""
+        return {str(row["name"]): row for row in self.workflow["nodes"]}
+
+    @cached_property
+    def visible(self) -> frozenset[str]:
+        """Elements whose execution is seen: tasks and events, gateways where a node stands for
+        them. What was taken out of the workflow is among them: it should have run."""
+        sketch = self.reference.emission.sketch
+        found = {e for k in sketch.nodes if (e := self._step(k)) is not None}
+        known = {n.id for n in self.reference.process.nodes}
+        gateways = {
+            sketch.nodes[k].element
+            for k in self.matching.key_of.values()
+            if sketch.nodes[k].role == "element"
+        }
+        return frozenset(found | (gateways & known))
+
+    def _step(self, key: str) -> str | None:
+        node = self.reference.emission.sketch.nodes[key]
+        return self.reference.stands(key) if node.role == "element" else None
+
+    @cached_property
+    def unknown(self) -> tuple[str, ...]:
+        """Nodes that stand for nothing known, in the order of the file."""
+        return self.matching.added
+
+    @cached_property
+    def missing(self) -> tuple[str, ...]:
+        """Tasks and events that no node stands for."""
+        gone = (self._step(key) for key in self.matching.missing)
+        return tuple(dict.fromkeys(e for e in gone if e is not None))
+
+    @cached_property
+    def disabled(self) -> tuple[str, ...]:
+        """Elements whose node is switched off."""
+        found = (self.element(n) for n, row in self.rows.items() if row.get("disabled") is True)
+        return tuple(dict.fromkeys(e for e in found if e is not None))
+
+    @cached_property
+    def rewired(self) -> tuple[str, ...]:
+        """What leads elsewhere than the compiled workflow has it, in words."""
+        sketch, key_of = self.reference.emission.sketch, self.matching.key_of
+        made = {(a.node, b.node) for a, b in sketch.wires}
+        now: dict[tuple[str, str], tuple[str, str]] = {}
+        for source, kinds in (self.workflow.get("connections") or {}).items():
+            for ends in kinds.get("main") or ():
+                for end in ends or ():
+                    pair = (key_of.get(source, source), key_of.get(end["node"], end["node"]))
+                    now.setdefault(pair, (source, end["node"]))
+        names = {key: name for name, key in reversed(key_of.items())}
+        gone = [
+            f"`{names[a]}` does not lead to `{names[b]}` any more"
+            for a, b in sorted(made - now.keys())
+            if a in names and b in names
+        ]
+        new = [f"`{a}` leads to `{b}`" for pair, (a, b) in now.items() if pair not in made]
+        return (*gone, *new)
+
+    @cached_property
+    def edited(self) -> bool:
+        """Whether it is another workflow than the model gives now, in what it does."""
+        return bool(self.unknown or self.missing or self.disabled or self.rewired or self.changed)
+
+    def element(self, node: str) -> str | None:
+        """The element of the model that a node belongs to."""
+        key = self.matching.key_of.get(node)
+        if key is None:
+            return None
+        element = self.reference.emission.sketch.nodes[key].element
+        for owner, gateways in self.reference.deciders.items():
+            if element in gateways:
+                return owner
+        return element
+
+    def stands(self, node: str) -> bool:
+        """Whether a node is the one that does an element's work, and is switched on."""
+        key = self.matching.key_of.get(node)
+        if key is None or self.rows[node].get("disabled") is True:
+            return False
+        sketched = self.reference.emission.sketch.nodes[key]
+        return sketched.role in ("element", "trigger") and self.element(node) == sketched.element
+
+
+@dataclass
+class Observer:
+    """Reads executions of the workflows of one model.
+
+    Args:
+        references: the compiled form of each process (`verify.reference.references`).
+        workflow: what an execution ran that does not say it.
+    """
+
+    references: Mapping[str, Reference]
+    workflow: Json | None = None
+    ties: dict[str, Tie | None] = field(default_factory=dict)
+
+    def observe(self, execution: Json) -> tuple[Observed, Tie]:
+        """What one execution did. Raises `UnreadableExecution`."""
+        identity = str(execution.get("id", "?"))
+        workflow = execution.get("workflowData") or self.workflow
+        if not isinstance(workflow, Mapping) or not isinstance(workflow.get("nodes"), list):
+            raise UnreadableExecution(f"execution {identity} does not say which workflow it ran")
+        tie = self.tie(workflow)
+        if tie is None:
+            name = workflow.get("name")
+            raise UnreadableExecution(
+                f"execution {identity} is of the workflow `{name}`, which is not made of this model"
+            )
+        data = execution.get("data")
+        if not isinstance(data, Mapping) or not isinstance(data.get("resultData"), Mapping):
+            raise UnreadableExecution(f"n8n kept no data of execution {identity}")
+        try:
+            stored = read_execution(
+                {"workflowId": "", **execution, "id": identity, "data": data,
+                 "status": _status(execution)}
+            )  # fmt: skip
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise UnreadableExecution(
+                f"execution {identity} cannot be read: {type(error).__name__}"
+            ) from None
+        return _observed(execution, stored.order, stored.status, tie), tie
+
+    def tie(self, workflow: Json) -> Tie | None:
+        """A version of a workflow, tied; None where it is made of something else."""
+        parts = [workflow.get("name"), workflow["nodes"], workflow.get("connections")]
+        key = json.dumps(parts, sort_keys=True)
+        if key not in self.ties:
+            self.ties[key] = self._tie(workflow)
+        return self.ties[key]
+
+    def _tie(self, raw: Json) -> Tie | None:
+        if not flows_of(raw):
+            return None
+        workflow = opened(raw)
+        said = workflow_map(workflow).process
+        found: list[tuple[float, Tie]] = []
+        for process, reference in self.references.items():
+            if said in self.references and said != process:
+                continue
+            matching = _certain(match(reference, workflow))
+            read, changed = readers(reference, matching, workflow)
+            sketch = reference.emission.sketch.nodes
+            part = len(set(matching.key_of.values())) / max(len(sketch), 1)
+            if part >= (_SAID if said == process else _SURE):
+                found.append((part, Tie(reference, workflow, matching, read, tuple(changed))))
+        return max(found, key=lambda one: one[0])[1] if found else None
+
+
+def _certain(found: Matching) -> Matching:
+    """A matching without what is only likely."""
+    kept = {name: key for name, key in found.key_of.items() if found.how[name] != "graph"}
+    guessed = [name for name in found.key_of if name not in kept]
+    lost = {found.key_of[name] for name in guessed} - set(kept.values())
+    return Matching(
+        kept,
+        {name: found.how[name] for name in kept},
+        (*found.added, *guessed),
+        (*found.missing, *sorted(lost)),
+    )
+
+
+def _status(execution: Json) -> str:
+    status = execution.get("status")
+    if isinstance(status, str) and status:
+        return status
+    return "success" if execution.get("finished") else "unknown"
+
+
+def _observed(execution: Json, order: Sequence[StoredRun], status: str, tie: Tie) -> Observed:
+    data = execution["data"]
+    result = data["resultData"]
+    nodes = tuple(
+        SeenNode(run.node, tie.element(run.node), tie.stands(run.node), run.status) for run in order
+    )
+    last = str(result.get("lastNodeExecuted") or (order[-1].node if order else ""))
+    error = result.get("error")
+    message = str(error.get("message") or "error") if isinstance(error, Mapping) else None
+    if message is None and status not in ("success", "waiting", "running"):
+        message = next((run.error for run in reversed(order) if run.error), None)
+    begun = data.get("startData")
+    visits, stopped = visits_of(order, tie)
+    return Observed(
+        id=str(execution.get("id", "?")),
+        status=status,
+        mode=str(execution.get("mode") or ""),
+        began=str(execution.get("startedAt") or ""),
+        process=tie.reference.process.id,
+        start=_start(order, tie),
+        nodes=nodes,
+        elements=tuple(
+            n.element
+            for at, n in enumerate(nodes)
+            if n.stands and n.element is not None and n.element in tie.visible and at not in stopped
+        ),
+        visits=visits,
+        error=message,
+        failed=tie.element(last) if status != "success" else None,
+        partial=isinstance(begun, Mapping) and bool(begun.get("destinationNode")),
+    )
+
+
+def _start(order: Sequence[StoredRun], tie: Tie) -> str | None:
+    """The start event of the model behind the first node, else the process's first one."""
+    first = tie.element(order[0].node) if order else None
+    starts = [
+        n.id for n in tie.reference.process.nodes if isinstance(n, Event) and n.position == "start"
+    ]
+    if first in starts:
+        return first
+    if order and order[0].node in tie.rows and is_trigger(tie.rows[order[0].node]):
+        ahead = _targets(tie, order[0].node)
+        for name, row in tie.rows.items():
+            if is_trigger(row) and tie.element(name) in starts and _targets(tie, name) == ahead:
+                return tie.element(name)
+    return starts[0] if starts else None
+
+
+def _targets(tie: Tie, node: str) -> list[str]:
+    kinds = (tie.workflow.get("connections") or {}).get(node) or {}
+    return sorted(end["node"] for ends in kinds.get("main") or () for end in ends or ())

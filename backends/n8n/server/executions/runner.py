@@ -1,0 +1,211 @@
+"""A runner that plays the runs of a model on a real n8n server, with an API key alone."""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, Literal
+
+from orgflow.backends.n8n.engine.runs import EngineRun, RunRequest
+from orgflow.backends.n8n.format.document import short_type
+from orgflow.backends.n8n.runner import LocalRunner
+from orgflow.backends.n8n.server.client.backoff import Patience
+from orgflow.backends.n8n.server.client.client import FINISHED
+from orgflow.backends.n8n.server.client.errors import RefusedError, ServerError
+from orgflow.backends.n8n.server.client.workflows import WorkflowClient
+from orgflow.backends.n8n.server.deploy.deployment_marker import RUN_MARK, stamped
+from orgflow.backends.n8n.server.executions.execution import read_execution
+from orgflow.backends.n8n.server.executions.harness import Harness
+from orgflow.backends.n8n.server.executions.stale_runs import owner
+
+from orgflow_ir.analysis.stub_data import Unplayable
+from orgflow_ir.plugins.contracts import RunResult
+
+if TYPE_CHECKING:
+    from orgflow_ir.analysis.token_game.runs import Run
+
+Json = dict[str, Any]
+
+RUN_SECONDS = 30.0
+"""Wall time granted to one run."""
+
+_CALL_AGAIN = Patience(3.0)
+_LOOK_SECONDS = (0.02, 0.16)
+_SETTLE_SECONDS = 0.15
+_SETTLE_LOOKS = 20
+
+
+class ServerRunner(LocalRunner):
+    """Emission, stubs and results as in `LocalRunner`; the runs themselves on a server.
+
+    A workflow is created once for all runs of a process (first as it would be delivered, so that
+    n8n has taken that, too), and deleted afterwards. What a run that was killed left behind,
+    `clear_left_runs` finds.
+
+    Args:
+        client: with a key, and the version of the server.
+        undo: the same server with less patience, for deleting.
+        seconds: wall time granted to one run.
+    """
+
+    def __init__(
+        self, client: WorkflowClient, undo: WorkflowClient, seconds: float = RUN_SECONDS
+    ) -> None:
+        super().__init__()
+        self._client = client
+        self._undo = undo
+        self._seconds = seconds
+        self._made: set[str] = set()
+        self._stopped = False
+
+    @property
+    def changed(self) -> tuple[str, ...]:
+        """As on the local engine, and a webhook in front of the trigger."""
+        return (*super().changed, "every run starts at a webhook of its own")
+
+    def play(self, runs: Iterable[Run]) -> Iterator[RunResult]:
+        """See `Runner`. Raises `ServerError`; nothing is left on the server then, either."""
+        requests: list[RunRequest | Unplayable] = []
+        for run in runs:
+            try:
+                requests.append(self._request(run))
+            except Unplayable as error:
+                requests.append(error)
+        played = iter(self.play_requests([r for r in requests if isinstance(r, RunRequest)]))
+        for request in requests:
+            if isinstance(request, Unplayable):
+                yield RunResult("unplayable", error=str(request))
+            else:
+                yield self._result(next(played))
+
+    def play_requests(self, requests: list[RunRequest]) -> list[EngineRun]:
+        """Play requests on copies of their workflows, one for those with the same trigger."""
+        self._stopped = False
+        harnesses: dict[str, Harness] = {}
+        try:
+            for request in requests:
+                if request.trigger not in harnesses:
+                    harnesses[request.trigger] = self._deploy(request)
+            with ThreadPoolExecutor(self._client.at_once) as pool, _stage("execution"):
+                return list(pool.map(lambda r: self._one(harnesses[r.trigger], r), requests))
+        finally:
+            self._remove()
+
+    def _deploy(self, request: RunRequest) -> Harness:
+        path = f"{RUN_MARK}{secrets.token_hex(12)}"
+        harness = Harness(request, path, self._client.version)
+        body = self._client.body_of(harness.workflow)
+        delivered = self._client.body_of(request.workflow) | {"name": body["name"]}
+        # Both have a note, so that what is left of a killed run is known as such.
+        row = self._client.create_body(stamped(delivered, path, origin=owner()))
+        workflow_id = str(row["id"])
+        self._made.add(workflow_id)
+        row = self._client.update(workflow_id, stamped(body, path, origin=owner()))
+        with _stage("activation"):
+            self._client.announce(workflow_id)
+            self._client.await_live(row)
+        return harness
+
+    def _one(self, harness: Harness, request: RunRequest) -> EngineRun:
+        """Play one run. Raises `ServerError`."""
+        said = self._call(harness, request)
+        execution = said["text"].strip().strip('"')
+        if said["status"] != 200 or not execution.isdigit():
+            raise RefusedError(
+                f"the webhook of a run answered {said['status']}: {said['text'][:200]}",
+                said["status"],
+                said["text"][:200],
+            )
+        deadline = time.monotonic() + self._seconds
+        answered: set[tuple[str, int]] = set()
+        pause, longest = _LOOK_SECONDS
+        while True:
+            answer = self._look(execution)
+            status = str(answer.get("status"))
+            if status in FINISHED:
+                if answered or self._client.version.major < 2 or not read_execution(answer).order:
+                    answer = self._settled(answer)
+                return harness.engine_run(read_execution(answer), answer)
+            if self._stopped:
+                return EngineRun("limit", "stopped", None)
+            if time.monotonic() > deadline:
+                self._client.stop_execution(execution)
+                return EngineRun("limit", f"not over after {self._seconds:.0f} s", None)
+            if status == "waiting":
+                self._answer(answer, answered)
+            self._client.sleep(pause)
+            pause = min(2 * pause, longest)  # looking costs the server as much as a short run
+
+    def _call(self, harness: Harness, request: RunRequest) -> Json:
+        """Call the webhook of a run; again where nobody answers at it yet, as behind a gateway."""
+        pauses = _CALL_AGAIN.pauses()
+        while True:
+            said = self._client.call(f"/webhook/{harness.path}", harness.body(request))
+            pause = next(pauses, None) if said["status"] in (404, 429, 503) else None
+            if pause is None:
+                return said
+            self._client.sleep(pause)
+
+    def _look(self, execution: str) -> Json:
+        try:
+            return self._client.execution(execution)
+        except RefusedError as error:
+            if error.status != 404:  # not written yet
+                raise
+            return {}
+
+    def _settled(self, answer: Json) -> Json:
+        """The execution with all its data: n8n 1 writes the state of one first, and its data some
+        milliseconds later (measured, also without a wait)."""
+        for _ in range(_SETTLE_LOOKS):
+            self._client.sleep(_SETTLE_SECONDS)
+            before, answer = answer, self._look(str(answer["id"])) or answer
+            order = read_execution(answer).order
+            if order and len(order) == len(read_execution(before).order):
+                break
+        return answer
+
+    def _answer(self, answer: Json, answered: set[tuple[str, int]]) -> None:
+        """Answer the webhook wait that an execution is parked at, once."""
+        data = (answer.get("data") or {}).get("resultData") or {}
+        name = str(data.get("lastNodeExecuted"))
+        rows: list[Mapping[str, Any]] = (answer.get("workflowData") or {}).get("nodes") or []
+        row = next((row for row in rows if row.get("name") == name), {})
+        parameters = row.get("parameters") or {}
+        visit = len((data.get("runData") or {}).get(name) or ())
+        if short_type(row) != "wait" or parameters.get("resume") != "webhook":
+            return
+        if (name, visit) in answered:
+            return
+        suffix = str((parameters.get("options") or {}).get("webhookSuffix", ""))
+        method = str(parameters.get("httpMethod", "GET"))
+        said = self._client.resume(answer, {}, suffix=suffix, method=method)
+        if said["status"] == 200:
+            answered.add((name, visit))
+
+    def _remove(self) -> None:
+        """Delete what was made; also from `close`, should that have failed."""
+        for workflow_id in sorted(self._made):
+            try:
+                self._undo.delete(workflow_id)
+            except ServerError:
+                continue  # a later command takes it away
+            self._made.discard(workflow_id)
+
+    def close(self) -> None:
+        """Delete what is left; the clients stay open."""
+        self._remove()
+        super().close()
+
+
+@contextlib.contextmanager
+def _stage(stage: Literal["activation", "execution"]) -> Iterator[None]:
+    """Errors of the server in here are of this stage."""
+    try:
+        yield
+    except ServerError as error:
+        error.stage = stage
+        raise

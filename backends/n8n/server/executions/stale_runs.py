@@ -1,0 +1,131 @@
+"""Copies that `run` published for the time of its runs, and which of them nobody needs any more.
+
+A process that is killed cannot take its copy away. The note on the copy says which process made
+it, so that the next command on the same machine knows at once whether that one is over; another
+machine only knows after an hour.
+"""
+
+from __future__ import annotations
+
+import datetime
+import functools
+import hashlib
+import os
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from orgflow.backends.n8n.server.client.errors import ServerError
+from orgflow.backends.n8n.server.client.workflows import WorkflowClient
+from orgflow.backends.n8n.server.deploy.deployment_marker import RUN_MARK, stamp_of
+
+Json = dict[str, Any]
+
+STALE_SECONDS: Final = 3600.0
+"""After which a copy is taken to be left where it cannot be known: no run takes so long, since n8n
+itself ends each of its executions after two minutes."""
+
+_SEPARATOR = "."
+
+
+class LeftRun(NamedTuple):
+    """A copy that a run made.
+
+    Attributes:
+        id: the server's id.
+        name: its name.
+        fate: `removed`; `over` where that was only looked for; `kept` where its run may go on;
+            `stuck` where it could not be removed.
+    """
+
+    id: str
+    name: str
+    fate: str
+
+
+def owner() -> str:
+    """Which process this is, for the note on a copy; says nothing of the machine to others."""
+    return _SEPARATOR.join((_machine(), str(os.getpid()), _begun(os.getpid())))
+
+
+def is_over(said: str) -> bool | None:
+    """Whether the process that a note names has ended; None where that cannot be known here."""
+    machine, _, rest = said.partition(_SEPARATOR)
+    number, _, begun = rest.partition(_SEPARATOR)
+    # Windows has no harmless signal.
+    if machine != _machine() or not number.isdecimal() or sys.platform == "win32":
+        return None
+    try:
+        os.kill(int(number), 0)
+    except (ProcessLookupError, OverflowError):
+        return True
+    except PermissionError:
+        pass
+    now = _begun(int(number))
+    return bool(begun and now and begun != now)  # the number may be another one's by now
+
+
+def clear_left_runs(
+    rows: Iterable[Mapping[str, Any]], undo: WorkflowClient | None, now: datetime.datetime
+) -> tuple[LeftRun, ...]:
+    """Remove copies whose run is over.
+
+    Args:
+        rows: the workflows of a server.
+        undo: the server; None only looks.
+        now: the time.
+    """
+    found: list[LeftRun] = []
+    for row in rows:
+        stamp = stamp_of(row)
+        if stamp is None or not stamp.identity.startswith(RUN_MARK):
+            continue
+        over = is_over(stamp.origin)
+        if over is None:
+            made = _time(row.get("updatedAt"))
+            over = made is not None and (now - made).total_seconds() > STALE_SECONDS
+        elif not over:
+            continue  # at work on this machine: nothing is wrong
+        fate = "over" if over else "kept"
+        if over and undo is not None:
+            try:
+                undo.delete(str(row["id"]))
+                fate = "removed"
+            except ServerError:
+                fate = "stuck"
+        found.append(LeftRun(str(row["id"]), str(row.get("name")), fate))
+    return tuple(found)
+
+
+@functools.cache
+def _machine() -> str:
+    """12 hex digits for this machine since it was started, as far as processes see each other."""
+    import socket
+
+    parts = [socket.gethostname()]
+    for place in ("/proc/sys/kernel/random/boot_id", "/proc/self/ns/pid"):
+        try:
+            path = Path(place)
+            parts.append(os.readlink(path) if path.is_symlink() else path.read_text("ascii"))
+        except OSError:
+            continue
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:12]
+
+
+def _begun(process: int) -> str:
+    """When a process began, in ticks since the machine did; empty where that is not told."""
+    try:
+        text = Path(f"/proc/{process}/stat").read_text("utf-8", "replace")
+    except OSError:
+        return ""
+    fields = text.rpartition(")")[2].split()  # the name before may hold anything
+    return fields[19] if len(fields) > 19 else ""
+
+
+def _time(text: object) -> datetime.datetime | None:
+    try:
+        found = datetime.datetime.fromisoformat(str(text).replace("Z", "+00:00"))
+    except ValueError:
+        return None
+    return found if found.tzinfo is not None else None

@@ -1,0 +1,341 @@
+"""The way from bytes to artifacts, as a library: read, load, check, compile; prints nothing.
+
+What is wrong with the model is a diagnostic in the `PassContext`, what is wrong with the call an
+exception. The commands `compile`, `check`, `run` and `eval` all go this way.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Collection, Mapping, Sequence
+from typing import BinaryIO
+
+from orgflow_ir.diagnostics import Severity
+from orgflow_ir.diagnostics.core_rules import BrokenPlugin, UnknownFormat, UnreadableInput
+from orgflow_ir.model import Model
+from orgflow_ir.model.source import SourceFile
+from orgflow_ir.pipeline import AfterEach, Pass, PassContext, PassManager, Stage
+from orgflow_ir.pipeline.collector import paused_collector
+from orgflow_ir.plugins import Registry
+from orgflow_ir.plugins.contracts import Backend, Frontend
+from orgflow_ir.plugins.guards import emitted, is_ours, parsed, sniffed
+from orgflow_ir.targets.artifact import Artifact
+
+MOST_BYTES = 256 * 1024 * 1024
+"""More than any reader takes; so much is read of an input at most, be it a device without end."""
+
+_CHUNK = 1024 * 1024
+
+STDIN = "<stdin>"
+"""The name shown for standard input."""
+
+
+class InputError(Exception):
+    """An input that cannot be read; `help` says what to do."""
+
+    def __init__(self, message: str, help: str) -> None:
+        super().__init__(message)
+        self.help = help
+
+
+class UnknownName(LookupError):
+    """A name (of a frontend, a backend …) that nothing is registered under."""
+
+    def __init__(self, kind: str, name: str, known: Sequence[str]) -> None:
+        self.kind, self.name, self.known = kind, name, tuple(known)
+        super().__init__(f"no {kind} `{name}`; {suggestion(name, known)}")
+
+
+def suggestion(name: str, known: Sequence[str]) -> str:
+    """`did you mean …` where a known name is near, else all there are."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, known, n=1)
+    if near:
+        return f"did you mean `{near[0]}`?"
+    return f"there are: {', '.join(known)}" if known else "there are none"
+
+
+def read_source(path: str) -> SourceFile:
+    """The bytes of a file, or of standard input for `-`. Raises `InputError`."""
+    if path == "-" and sys.stdin is None:
+        raise InputError("there is no standard input", "name a file")
+    if path == "-":
+        return SourceFile(STDIN, _bounded(sys.stdin.buffer, "standard input"))
+    if not path:
+        raise InputError("the input has no name", "name a file, or - for standard input")
+    try:
+        if os.path.isdir(path):
+            raise InputError(f"{path} is a folder", "name a file in it")
+        with open(path, "rb") as file:
+            return SourceFile(path, _bounded(file, path))
+    except FileNotFoundError:
+        raise InputError(f"{path} does not exist", "check the path") from None
+    except ValueError as error:  # a NUL in the path
+        raise InputError(f"{path!r} is not a path: {error}", "check the path") from None
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise InputError(f"{path} cannot be read: {reason}", "check the file") from None
+
+
+def _bounded(file: BinaryIO, name: str) -> bytes:
+    parts = [file.read(_CHUNK)]
+    size = len(parts[0])
+    while parts[-1] and size <= MOST_BYTES:
+        parts.append(file.read(_CHUNK))
+        size += len(parts[-1])
+    if size > MOST_BYTES:
+        raise InputError(
+            f"{name} has more than {MOST_BYTES // (1024 * 1024)} MB", "take out what is not a model"
+        )
+    return b"".join(parts)
+
+
+def load(
+    source: SourceFile | str,
+    registry: Registry,
+    ctx: PassContext,
+    *,
+    from_: str | None = None,
+    diagram: bool = False,
+) -> Model | None:
+    """The model in `source` (a path is read first), or `None` after an error was reported.
+
+    The frontend is `from_`, else the one for the suffix; between several the one that recognises
+    the content. Raises `UnknownName` for a frontend that is not there.
+    """
+    if isinstance(source, str):
+        try:
+            source = read_source(source)
+        except InputError as error:
+            ctx.emit(UnreadableInput, str(error), help=error.help)
+            return None
+    frontend = choose_frontend(source, registry, ctx, from_)
+    if frontend is None:
+        return None
+    ctx.options = {**ctx.options, "diagram": diagram}
+    return parsed(frontend, source, ctx)
+
+
+def only_process(model: Model, wanted: str) -> Model:
+    """The model with one process, named by its id, its name, or its pool's; the other pools become
+    black boxes, and messages to and from them end at their pools. Raises `UnknownName`."""
+    pools = {p.process: p for p in model.pools if p.process is not None}
+    names: dict[str, str] = {}
+    for process in model.processes:
+        pool = pools.get(process.id)
+        for name in (pool.label if pool else "", process.name.strip(), process.id):
+            if name:
+                names.setdefault(name, process.id)
+    if wanted not in names:
+        raise UnknownName("process", wanted, tuple(dict.fromkeys(names)))
+    kept = next(p for p in model.processes if p.id == names[wanted])
+    home: dict[str, str] = {}
+    for process in model.processes:
+        pool = pools.get(process.id)
+        for scope in process.scopes() if process is not kept else ():
+            home.update((n.id, pool.id if pool else "") for n in scope.nodes)
+    flows = [
+        f.replace(source=home.get(f.source, f.source), target=home.get(f.target, f.target))
+        for f in model.message_flows
+        if not (f.source in home and f.target in home)
+    ]
+    return model.replace(
+        processes=(kept,),
+        pools=tuple(p if p.process == kept.id else p.replace(process=None) for p in model.pools),
+        message_flows=tuple(f for f in flows if f.source and f.target),
+    )
+
+
+def choose_frontend(
+    source: SourceFile, registry: Registry, ctx: PassContext, from_: str | None
+) -> Frontend | None:
+    """The frontend named, or the one for the suffix; OF003 where there is none."""
+    frontends = registry.frontends
+    if from_ is not None:
+        if from_ not in frontends:
+            raise UnknownName("frontend", from_, tuple(frontends))
+        return frontends[from_]
+    fitting = [f for f in frontends.values() if source.suffix in f.suffixes]
+    if len(fitting) > 1:
+        fitting = [f for f in fitting if sniffed(f, source, ctx)]
+    if len(fitting) > 1 and any(is_ours(f) for f in fitting):
+        fitting = _ours_first(source, fitting, ctx)
+    if len(fitting) == 1:
+        return fitting[0]
+    if fitting:
+        why = f"is taken by {' and '.join(f.name for f in fitting)}"
+    else:
+        why = "is in no format that is known by its suffix and its first bytes"
+    ctx.emit(
+        UnknownFormat,
+        f"{source.path} {why}",
+        help=f"name the format: --from {' | '.join(frontends)}",
+    )
+    return None
+
+
+def _ours_first(
+    source: SourceFile, fitting: Sequence[Frontend], ctx: PassContext
+) -> list[Frontend]:
+    """Frontends that ship with orgflow, where outside ones claim the same file: OF001 as info."""
+    ours = [f for f in fitting if is_ours(f)]
+    others = [f for f in fitting if not is_ours(f)]
+    for frontend in others:
+        plugin = ctx.registry.plugin_of(frontend) if ctx.registry is not None else None
+        of = f" of plugin `{plugin}`" if plugin is not None else ""
+        ctx.emit(
+            BrokenPlugin,
+            f"frontend `{frontend.name}`{of} claims {source.path} as well, which "
+            f"`{' and '.join(f.name for f in ours)}` reads",
+            help=f"read it with --from {frontend.name}",
+            severity=Severity.INFO,
+        )
+    return ours
+
+
+def choose_backend(name: str, registry: Registry) -> Backend:
+    """The backend of that name. Raises `UnknownName`."""
+    backend = registry.backend(name)
+    if backend is None:
+        raise UnknownName("target", name, tuple(registry.backends))
+    return backend
+
+
+def with_outside(
+    passes: Sequence[Pass], registry: Registry | None, last: Stage
+) -> tuple[Pass, ...]:
+    """`passes` with those of plugins, up to stage `last`, at the end of their stages by name."""
+    outside = [
+        cls
+        for cls in (registry.passes if registry is not None else {}).values()
+        if cls.stage <= last and not cls.__module__.startswith("orgflow.")
+    ]
+    result = list(passes)
+    for cls in outside:  # the registry is sorted by name
+        after = [i for i, item in enumerate(result) if item.stage <= cls.stage]
+        result.insert(after[-1] + 1 if after else 0, cls())
+    return tuple(result)
+
+
+def check_model(
+    model: Model,
+    ctx: PassContext,
+    *,
+    last: Stage = Stage.ANALYSE,
+    after_each: Sequence[AfterEach] = (),
+    without: Collection[str] = (),
+) -> Model:
+    """Run the CHECK pipeline, but for the passes named in `without`, and the plugins' passes up to
+    stage `last`; findings are in `ctx`."""
+    from orgflow.passes.pipelines import CHECK
+
+    passes = [p for p in CHECK if p.name not in without]
+    return PassManager(with_outside(passes, ctx.registry, last), after_each).run(model, ctx)
+
+
+def check_source(source: SourceFile, model: Model, ctx: PassContext, from_: str | None) -> None:
+    """`check_model` for a model read from `source`; where the file is in the format of a backend,
+    that backend examines it, and says itself what some passes would say of it as a process."""
+    assert ctx.registry is not None
+    backend = own_backend(source, ctx.registry, from_)
+    check_model(model, ctx, without=backend.examines if backend is not None else ())
+    if backend is not None:
+        backend.examine(source, ctx)
+
+
+def own_backend(source: SourceFile, registry: Registry, from_: str | None) -> Backend | None:
+    """The backend of the name of the frontend that reads `source`, if there is one."""
+    frontend = choose_frontend(source, registry, PassContext(), from_)
+    return registry.backend(frontend.name) if frontend is not None else None
+
+
+def compile_model(
+    model: Model,
+    backend: Backend,
+    ctx: PassContext,
+    *,
+    options: Mapping[str, str] | None = None,
+    allow_lossy: bool = False,
+    force: bool = False,
+    strict: bool = False,
+) -> tuple[Artifact, ...] | None:
+    """Check, legalise for the backend's target, emit; `None` while errors stand.
+
+    See `lower_model`, which does all but the last.
+    """
+    with paused_collector():
+        legal = lower_model(
+            model, backend, ctx, options=options, allow_lossy=allow_lossy, force=force,
+            strict=strict,
+        )  # fmt: skip
+        if legal is None:
+            return None
+        return emitted(backend, legal, ctx)
+
+
+def lower_model(
+    model: Model,
+    backend: Backend,
+    ctx: PassContext,
+    *,
+    options: Mapping[str, str] | None = None,
+    allow_lossy: bool = False,
+    force: bool = False,
+    strict: bool = False,
+) -> Model | None:
+    """The model as the backend may emit it, `None` while errors stand.
+
+    Work done twice and tokens left over are warnings unless `strict`; `force` lets flow errors
+    (`FORCEABLE`) through as warnings, and nothing else. What is illegal on the target is looked
+    for even where a flow error stands, so that one call reports everything.
+    """
+    from orgflow.passes.pipelines import COMPILE_SEVERITIES, FORCEABLE
+
+    harmless = not backend.target.executes  # a drawing of a deadlock stops nobody
+    ctx.severities = {
+        **({} if strict else COMPILE_SEVERITIES),
+        **(dict.fromkeys(FORCEABLE, Severity.WARNING) if force or harmless else {}),
+        **ctx.severities,
+    }
+    legal = legal_model(
+        model, backend, ctx, options=options, allow_lossy=allow_lossy, last=Stage.LOWER
+    )
+    return None if ctx.has_errors else legal
+
+
+def legal_model(
+    model: Model,
+    backend: Backend,
+    ctx: PassContext,
+    *,
+    options: Mapping[str, str] | None = None,
+    allow_lossy: bool = False,
+    last: Stage = Stage.ANALYSE,
+) -> Model | None:
+    """The model checked and rewritten into what the target can say; `None` where it is malformed.
+
+    Other errors are in `ctx`, which from here on knows the target and its options.
+    """
+    from orgflow_ir.targets import legalise
+
+    spec = backend.target
+    ctx.target = spec
+    defaults = {name: values[0] for name, values in spec.options.items() if values}
+    ctx.options = {**defaults, **ctx.options, **(options or {})}
+    if _blocked(ctx):
+        return None
+    model = check_model(model, ctx, last=last)
+    if _blocked(ctx):
+        return None
+    return legalise(model, spec, ctx, allow_lossy=allow_lossy)
+
+
+def _blocked(ctx: PassContext) -> bool:
+    """Whether an error stands that makes the model unfit for looking further: any but those of
+    its flow (OF2xx), its data (OF3xx), its target or its gaps."""
+    return any(
+        d.severity is Severity.ERROR and d.code[:3] in ("OF0", "OF1", "OF9")
+        for d in ctx.diagnostics
+    )

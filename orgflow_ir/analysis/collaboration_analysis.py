@@ -1,0 +1,216 @@
+"""Messages between processes: who waits in vain, which message nobody takes, who waits for whom.
+
+Every state of the collaboration's token game is visited (`Policy(messages="flows", once=True)`):
+messages are kept until taken, those of different flows in any order (an unordered network: fbpmn's
+*Bag*), each process of a pool runs once, and a message to a start event makes another instance.
+Instances of a process and messages of one flow are counted up to a bound; beyond it, or beyond the
+budget of states, nothing is proved.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from orgflow_ir.analysis.token_game.net import NetNode, Policy
+from orgflow_ir.analysis.token_game.semantics import Game
+from orgflow_ir.analysis.token_game.state import State
+from orgflow_ir.diagnostics import Step
+from orgflow_ir.model import Model
+
+BUDGET = 20_000
+"""States visited before the analysis gives up."""
+
+MOST = 3
+"""Instances of one process, and messages of one flow under way, that are told apart."""
+
+FaultKind = Literal["unsent", "circular", "unreceived"]
+
+
+@dataclass(frozen=True)
+class ExchangeFault:
+    """Something that goes wrong between processes, with a shortest run to it.
+
+    `unsent`: `elements` wait for messages that never come; `circular`: each of `elements` waits for
+    what only comes after another of them is done; `unreceived`: the message of `flows` stays.
+    `flows` are ids of message flows, as many as `elements` where these wait.
+    """
+
+    kind: FaultKind
+    elements: tuple[str, ...]
+    flows: tuple[str, ...]
+    trace: tuple[Step, ...]
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """What was found. `verdict` is `proved` (every run of the collaboration ends with all messages
+    taken), `violated`, `unknown` (`reason` says which bound was met) or `not applicable`."""
+
+    verdict: Literal["proved", "violated", "unknown", "not applicable"]
+    faults: tuple[ExchangeFault, ...] = ()
+    states: int = 0
+    reason: str = ""
+
+
+def exchange(model: Model, *, budget: int = BUDGET) -> Exchange:
+    """The analysis of a collaboration. Faults of the control flow alone are not told again."""
+    if not any(_between_nodes(model)):
+        return Exchange("not applicable", reason="no message flow leads from a node to a node")
+    return _Search(model, budget).run()
+
+
+def _between_nodes(model: Model) -> Iterator[str]:
+    nodes = {n.id for s in model.scopes() for n in s.nodes}
+    for flow in model.message_flows:
+        if flow.source in nodes and flow.target in nodes:
+            yield flow.id
+
+
+class _Search:
+    def __init__(self, model: Model, budget: int) -> None:
+        self.model, self.budget = model, budget
+        self.game = Game(model, Policy(messages="flows", once=True))
+        self.net = self.game.net
+        self.before: dict[State, tuple[State, Step] | None] = {}
+        self.found: dict[tuple[FaultKind, tuple[str, ...]], ExchangeFault] = {}
+        self.beyond = ""
+
+    def run(self) -> Exchange:
+        first = self.game.initial_all()
+        self.before[first] = None
+        queue = deque([first])
+        while queue:
+            if len(self.before) > self.budget:
+                self.beyond = f"more than {self.budget:,} states"
+                break
+            state = queue.popleft()
+            steps = self.game.enabled(state)
+            if not steps:
+                self._judge(state)
+            for step in steps:
+                after = self.game.fire(state, step)
+                if after in self.before:
+                    continue
+                self.before[after] = (state, step)
+                if self._bounded(after):
+                    queue.append(after)
+        faults = tuple(self.found.values())
+        verdict: Literal["proved", "violated", "unknown"] = "violated" if faults else "proved"
+        if not faults and (self.beyond or self.game.wide):
+            verdict = "unknown"
+        reason = self.beyond or (
+            "an inclusive split has too many choices" if self.game.wide else ""
+        )
+        return Exchange(verdict, faults, len(self.before), reason)
+
+    def _bounded(self, state: State) -> bool:
+        instances = Counter(f.scope for f in state.frames if f.owner is None)
+        messages = Counter(m.flow for m in state.messages)
+        if any(n > MOST for n in instances.values()):
+            self.beyond = f"more than {MOST} instances of one process"
+        elif any(n > MOST for n in messages.values()):
+            self.beyond = f"more than {MOST} messages of one flow under way"
+        else:
+            return True
+        return False
+
+    # -- states in which nothing happens any more ----------------------------------------------
+
+    def _judge(self, state: State) -> None:
+        waiting = self._waiting(state)
+        if waiting:
+            self._judge_waiting(state, waiting)
+        elif state.frames:
+            self.beyond = self.beyond or "the control flow of a process gets stuck by itself"
+        if not state.frames:
+            for flow in dict.fromkeys(m.flow for m in state.messages):
+                name = self.model.message_flows[flow].id
+                self._add("unreceived", (), (name,), state)
+
+    def _waiting(self, state: State) -> dict[int, tuple[NetNode, int]]:
+        """The nodes that wait for messages, by the process they are in, with its instance; nothing
+        where something waits for a token: that is a fault of the control flow."""
+        result: dict[int, tuple[NetNode, int]] = {}
+        for frame in state.frames:
+            for place, _ in frame.tokens:
+                node = self.net.nodes[self.net.consumer[place]]
+                if place != node.open:
+                    if not node.needs:
+                        return {}
+                elif not self._wants(node):
+                    continue  # it is open because of what is in it
+                if self._wants(node):
+                    result[len(result)] = (node, frame.root)
+        return result
+
+    def _wants(self, node: NetNode) -> bool:
+        if node.race:
+            return any(self.net.nodes[self.net.consumer[p]].needs for p in node.outs)
+        return bool(node.needs)
+
+    def _flows(self, node: NetNode) -> tuple[int, ...]:
+        if node.race:
+            targets = (self.net.nodes[self.net.consumer[p]] for p in node.outs)
+            return tuple(f for t in targets for f in t.needs)
+        return node.needs
+
+    def _judge_waiting(self, state: State, waiting: Mapping[int, tuple[NetNode, int]]) -> None:
+        processes = self._homes()
+        live = {processes[node.id] for node, _ in waiting.values()}
+        senders: dict[str, set[str]] = {}
+        for node, _ in waiting.values():
+            flows = (self.model.message_flows[f] for f in self._flows(node))
+            senders[node.id] = {processes.get(f.source, "") for f in flows}
+        ring = self._ring(waiting, processes, senders)
+        if len(ring) > 1:
+            among = {processes[node] for node in ring}
+            wanted = tuple(f for node in ring for f in self._flow_ids(node, among))
+            self._add("circular", tuple(sorted(ring)), wanted, state)
+        for node, _ in waiting.values():
+            if node.id not in ring and not senders[node.id] & (live - {processes[node.id]}):
+                names = tuple(self.model.message_flows[f].id for f in self._flows(node))
+                self._add("unsent", (node.id,), names, state)
+
+    def _flow_ids(self, node: str, among: set[str]) -> tuple[str, ...]:
+        at = self.net.nodes[self.net.by_id[node][0]]
+        homes = self._homes()
+        flows = (self.model.message_flows[f] for f in self._flows(at))
+        return tuple(f.id for f in flows if homes.get(f.source) in among)
+
+    def _ring(
+        self,
+        waiting: Mapping[int, tuple[NetNode, int]],
+        processes: Mapping[str, str],
+        senders: Mapping[str, set[str]],
+    ) -> list[str]:
+        """Nodes that wait for each other's processes: what is left when those are taken away,
+        again and again, that wait for somebody who does not wait."""
+        left = {n.id for n, _ in waiting.values()}
+        while True:
+            homes = {processes[n] for n in left}
+            free = {n for n in left if not senders[n] & (homes - {processes[n]})}
+            if not free:
+                return sorted(left)
+            left -= free
+
+    def _homes(self) -> dict[str, str]:
+        return {n.id: p.id for p in self.model.processes for s in p.scopes() for n in s.nodes}
+
+    def _add(
+        self, kind: FaultKind, elements: tuple[str, ...], flows: tuple[str, ...], state: State
+    ) -> None:
+        key = (kind, elements or flows)
+        if key not in self.found:
+            self.found[key] = ExchangeFault(kind, elements, flows, self._trace(state))
+
+    def _trace(self, state: State) -> tuple[Step, ...]:
+        steps = []
+        at = self.before[state]
+        while at is not None:
+            state, step = at
+            steps.append(step)
+            at = self.before[state]
+        return tuple(reversed(steps))

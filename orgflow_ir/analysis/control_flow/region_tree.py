@@ -1,0 +1,97 @@
+"""The region tree: what the reduction of a scope says about its structure, as a value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from orgflow_ir.analysis.soundness.net import Net
+    from orgflow_ir.analysis.soundness.reduction import Pair
+
+RegionKind = Literal["sequence", "xor", "and", "or", "clash", "loop", "unstructured"]
+
+
+class Region(NamedTuple):
+    """A part of a scope with one way in and one way out.
+
+    `children` are regions and ids of elements. A block (`xor`, `and`, `or`, `clash`) has a
+    sequence for each branch in the order of the split's flows, a loop the way from `join` (its
+    header) to `split` (where it is left; `None`: never) and the way back, `unstructured` the
+    pieces in no order that means anything.
+    """
+
+    kind: RegionKind
+    children: tuple[Region | str, ...] = ()
+    split: str | None = None
+    join: str | None = None
+
+    def elements(self) -> Iterator[str]:
+        """Every element in the region, in order; one that joins and splits is told once."""
+        told: set[str] = set()
+        stack: list[Region | str] = [self]
+        while stack:
+            item = stack.pop()
+            if isinstance(item, Region):
+                stack.extend(reversed(item.children))
+            elif item not in told:
+                told.add(item)
+                yield item
+
+
+def build(net: Net, trunk: object, rest: list[object], absorbed: dict[int, int]) -> Region:
+    """The tree from the nested contents of the edges that are left. Never recursive: a process of
+    ten thousand steps nests as deep."""
+    if not rest:
+        return _region(net, trunk)
+    pieces = [_region(net, content) for content in rest]
+    held = {e for piece in pieces for e in piece.elements()}
+    loose = dict.fromkeys(e for e in net.element if e and e not in held)
+    return Region("unstructured", (*(p for p in pieces if p.children), *loose))
+
+
+def _region(net: Net, content: object) -> Region:
+    from orgflow_ir.analysis.soundness.reduction import Pair
+
+    # A frame is a region under construction: kind, children so far, contents to do (last first).
+    frames: list[tuple[RegionKind, list[Region | str], list[Any], str | None, str | None]] = [
+        ("sequence", [], [content], None, None)
+    ]
+    while True:
+        kind, done, todo, split, join = frames[-1]
+        if not todo:
+            frames.pop()
+            region = Region(kind, tuple(done), split, join)
+            if not frames:
+                return region
+            if kind != "sequence" or frames[-1][0] != "sequence":
+                frames[-1][1].append(region)
+            continue
+        item = todo.pop()
+        if item is None:
+            if kind != "sequence":
+                done.append(Region("sequence"))
+        elif isinstance(item, int):
+            if net.element[item] and (not done or done[-1] != net.element[item]):
+                done.append(net.element[item])
+        elif isinstance(item, str) and kind == "sequence":
+            done.append(item)
+        elif kind != "sequence":
+            frames.append(("sequence", [], [item], None, None))
+        elif isinstance(item, Pair):
+            frames.append((item.kind, [], _branches(item), *_ends(net, item)))
+        elif item[0] != "loop":
+            todo.extend(i for i in reversed(item[1:]) if i is not None)
+        else:
+            _, header, leave, body, back = item
+            leave_id = net.element[leave] if leave is not None else None
+            frames.append(("loop", [], [back, body], leave_id, net.element[header]))
+
+
+def _ends(net: Net, pair: Pair) -> tuple[str | None, str | None]:
+    return net.element[pair.split] or None, net.element[pair.join] or None
+
+
+def _branches(pair: Pair) -> list[Any]:
+    order = sorted(range(len(pair.branches)), key=lambda i: pair.branches[i][0], reverse=True)
+    return [pair.contents[i] for i in order]

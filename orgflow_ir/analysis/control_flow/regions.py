@@ -1,0 +1,37 @@
+"""The reduction of a scope as structured targets use it: which split belongs to which join, and the
+region tree. It is the reduction that the soundness analysis stands on."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from orgflow_ir.analysis.control_flow.graph import ControlFlow
+from orgflow_ir.analysis.soundness.build_net import lower
+from orgflow_ir.analysis.soundness.net import Net
+from orgflow_ir.analysis.soundness.reducing import reduce_net
+from orgflow_ir.analysis.soundness.reduction import MatchedPair, Reduction
+from orgflow_ir.model import Scope
+
+__all__ = ["Lowered", "MatchedPair", "Reduction", "reduce"]
+
+
+def reduce(scope: Scope) -> Reduction:
+    """Reduce one scope (not the sub-processes in it)."""
+    return reduce_net(lower(scope), careful=False)
+
+
+class Lowered:
+    """The net of a scope and its reduction, made once for all that ask for them."""
+
+    def __init__(self, graph: ControlFlow) -> None:
+        self.scope = graph.scope
+
+    @cached_property
+    def net(self) -> Net:
+        """The scope lowered to exclusive, parallel and inclusive nodes."""
+        return lower(self.scope)
+
+    @cached_property
+    def reduction(self) -> Reduction:
+        """What `reduce` finds."""
+        return reduce_net(self.net, careful=False)

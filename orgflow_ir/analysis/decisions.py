@@ -1,0 +1,334 @@
+"""Who decides at a gateway: branches, decision variables, and the element each value is read from.
+
+One scheme throughout (DESIGN, "data on a token"): a gateway reads a value from what the element
+that sets it put out, never from whatever a token carries. That is right where the setter
+*dominates* the gateway and *runs again on every way back* to it; where no task does, a step that
+decides is put right before the gateway, which does by construction.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Literal, NamedTuple
+
+from orgflow_ir.analysis.control_flow.graph import ControlFlow
+from orgflow_ir.analysis.expressions.conditions import (
+    Ast,
+    ConditionError,
+    compile_condition,
+    variables,
+)
+from orgflow_ir.diagnostics import Rule
+from orgflow_ir.model import Event, Expression, Flow, Gateway, Node, Scope, Task
+from orgflow_ir.model.element_names import one_line, slug, unique
+from orgflow_ir.pipeline import PassContext
+
+MAX_SOURCES = 3
+"""How many dominating tasks a variable of a coded condition is looked for in, nearest first."""
+
+
+class Style(NamedTuple):
+    """What a target has its own of: the rules of gaps, the field names that it allows, and which
+    conditions it can say (`compile` gives `None` for a label and raises `ConditionError`); a label
+    as the text of a value, and what a step that only decides is called."""
+
+    unread_condition: type[Rule]
+    unlabelled_branch: type[Rule]
+    field_name: Callable[[str, str], str]
+    compile: Callable[[Expression], Ast | None] = compile_condition
+    text: Callable[[str], str] = one_line
+    own_step: str = "the step before it"
+
+
+class Branch(NamedTuple):
+    """One way out of a gateway: taken by a value, by a condition, or when no other is."""
+
+    flow: Flow
+    kind: Literal["value", "code", "default"]
+    value: str
+    tree: Ast | None = None
+
+
+class Decision(NamedTuple):
+    """A deciding gateway. `several`: inclusive, so the variable holds a list of values.
+
+    `setter` is the id of the task or start event that sets the variables, or the gateway's own id
+    where a deciding step is put before it. `sources` are all elements that a variable of a coded
+    condition is looked for in, nearest first; the last may be the start event.
+    """
+
+    gateway: Gateway
+    branches: tuple[Branch, ...]
+    several: bool
+    variable: str
+    setter: str
+    sources: tuple[str, ...]
+    setter_label: str
+    spoken: str
+    read_from: str
+
+    @property
+    def default(self) -> Branch | None:
+        """The default branch, if there is one."""
+        return next((b for b in self.branches if b.kind == "default"), None)
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """Values of the decision variable, one a labelled branch; empty where all are coded."""
+        return tuple(b.value for b in self.branches if b.kind == "value")
+
+    @property
+    def coded(self) -> tuple[tuple[str, ...], ...]:
+        """Paths of the variables that coded conditions read, each once."""
+        paths = [v for b in self.branches if b.tree is not None for v in variables(b.tree)]
+        return tuple(dict.fromkeys(paths))
+
+
+def deciding_gateways(scope: Scope, graph: ControlFlow) -> Iterator[Gateway]:
+    """Exclusive and inclusive gateways that choose: two ways out, or one with a condition."""
+    for node in scope.nodes:
+        if isinstance(node, Gateway) and node.gateway_kind in ("exclusive", "inclusive"):
+            out = graph.flows_out(node.id)
+            if len(out) > 1 or any(f.condition is not None and not f.default for f in out):
+                yield node
+
+
+def decide(scope: Scope, graph: ControlFlow, ctx: PassContext, style: Style) -> dict[str, Decision]:
+    """The decision of every deciding gateway by id; reports unread conditions and bare branches."""
+    drafts = [(g, _branches(g, graph, ctx, style)) for g in deciding_gateways(scope, graph)]
+    coded = {v[0] for _, bs in drafts for b in bs if b.tree is not None for v in variables(b.tree)}
+    names = _Variables(coded, style)
+    result: dict[str, Decision] = {}
+    for gateway, branches in drafts:
+        tasks = list(itertools.islice(setters(gateway.id, graph), MAX_SOURCES))
+        trigger = _single_trigger(gateway.id, graph)
+        labelled = tuple(b.value for b in branches if b.kind == "value")
+        if tasks:
+            setter = tasks[0]
+        elif trigger is not None and (not labelled or _has_body(graph, trigger)):
+            setter = trigger
+        else:
+            setter = gateway.id
+        sources = tuple(tasks) + ((trigger,) if trigger else ())
+        sources = sources if setter in sources else (setter, *sources)
+        labels = [
+            style.own_step if s == gateway.id else f"`{graph.nodes[s].label}`" for s in sources
+        ]
+        result[gateway.id] = Decision(
+            gateway=gateway,
+            branches=branches,
+            several=gateway.gateway_kind == "inclusive",
+            variable=names.take(gateway, labelled, setter, graph) if labelled else "",
+            setter=setter,
+            sources=sources,
+            setter_label=graph.nodes[setter].label,
+            spoken=spoken(gateway, graph),
+            read_from=", else ".join(labels),
+        )
+    return result
+
+
+def setters(gateway: str, graph: ControlFlow) -> Iterator[str]:
+    """Tasks that dominate `gateway`, run again on every way back to it and only bring one token to
+    it each time, nearest first."""
+    cyclic = gateway in graph.cyclic
+    for candidate in graph.dominators_of(gateway):
+        if cyclic and graph.components[candidate] != graph.components[gateway]:
+            return  # outside the cycle, and so is every dominator further away
+        if (
+            _sets(graph.nodes[candidate])
+            and _runs_again(candidate, gateway, graph)
+            and not _multiplied(candidate, gateway, graph)
+        ):
+            yield candidate
+
+
+def _sets(node: Node) -> bool:
+    """Whether it can set a value: a task that is done once each time it is reached."""
+    return isinstance(node, Task) and (node.loop is None or node.loop.kind == "standard")
+
+
+def _runs_again(setter: str, gateway: str, graph: ControlFlow) -> bool:
+    """Whether no cycle through `gateway` avoids `setter`.
+
+    Backwards from the gateway up to the setter: since the setter dominates, only the nodes between
+    the two are visited, so that deep nesting stays cheap.
+    """
+    if gateway not in graph.cyclic:
+        return True
+    seen: set[str] = set()
+    stack = [gateway]
+    while stack:
+        for arc in graph.into[stack.pop()]:
+            if arc.source == gateway:
+                return False
+            if arc.source != setter and arc.source not in seen:
+                seen.add(arc.source)
+                stack.append(arc.source)
+    return True
+
+
+def _multiplied(setter: str, gateway: str, graph: ControlFlow) -> bool:
+    """Whether one token of the setter may reach the gateway as several: then all of them would read
+    one decision, where the model decides for each.
+
+    A split into parallel work whose branches meet in a join that dominates the gateway is closed.
+    """
+    last = next(
+        (d for d in graph.dominators_of(gateway) if d == setter or _joins(d, graph)), setter
+    )
+    region = {gateway}
+    stack = [gateway]
+    while stack:
+        node = stack.pop()
+        if node == last:
+            continue
+        for arc in graph.into[node]:
+            if arc.source not in region and arc.source in graph.reachable:
+                region.add(arc.source)
+                stack.append(arc.source)
+    return any(
+        node != gateway
+        and not _exclusive(node, graph)
+        and sum(1 for arc in graph.out[node] if arc.target in region and arc.target != last) > 1
+        for node in region
+    )
+
+
+def _joins(node: str, graph: ControlFlow) -> bool:
+    found = graph.nodes[node]
+    kinds = ("parallel", "inclusive")
+    return isinstance(found, Gateway) and found.gateway_kind in kinds and len(graph.into[node]) > 1
+
+
+def _exclusive(node: str, graph: ControlFlow) -> bool:
+    found = graph.nodes[node]
+    return isinstance(found, Gateway) and found.gateway_kind == "exclusive"
+
+
+def _single_trigger(gateway: str, graph: ControlFlow) -> str | None:
+    """The start event, where it is the only one; how often the gateway is reached is no matter for
+    variables of coded conditions: what came in with the trigger stays true until overwritten."""
+    if len(graph.entries) != 1 or gateway not in graph.reachable:
+        return None
+    node = graph.nodes[graph.entries[0]]
+    return node.id if isinstance(node, Event) and node.position == "start" else None
+
+
+def _has_body(graph: ControlFlow, trigger: str) -> bool:
+    node = graph.nodes[trigger]
+    return isinstance(node, Event) and node.trigger == "message"
+
+
+def _branches(
+    gateway: Gateway, graph: ControlFlow, ctx: PassContext, style: Style
+) -> tuple[Branch, ...]:
+    flows = graph.flows_out(gateway.id)
+    trees: dict[str, Ast] = {}
+    texts: list[str] = []
+    bare: list[tuple[Flow, str]] = []
+    for flow in flows:
+        tree = None
+        if flow.condition is not None and not flow.default:
+            try:
+                tree = style.compile(flow.condition)
+            except ConditionError as error:
+                ctx.emit(
+                    style.unread_condition,
+                    f"the condition `{one_line(flow.condition.text)}` of {spoken(gateway, graph)} "
+                    f"is not understood ({error}), so it became a value of a decision variable",
+                    element=flow,
+                    help="write it with comparisons, and, or, not and variables",
+                )
+        if tree is not None:
+            trees[flow.id] = tree
+        text = style.text
+        label = text(flow.name) or (text(flow.condition.text) if flow.condition else "")
+        if not label and tree is None and not flow.default:
+            label = text(target_words(flow, graph)) or "unnamed"
+            bare.append((flow, label))
+        texts.append(label)
+    if bare:
+        ways = " and ".join(f"`{label}`" for _, label in bare)
+        ctx.emit(
+            style.unlabelled_branch,
+            f"{'the branches' if len(bare) > 1 else 'the branch'} of {spoken(gateway, graph)} to "
+            f"{ways} {'have' if len(bare) > 1 else 'has'} neither a condition nor a label",
+            element=gateway,
+            help="label each flow with the answer that takes it, or make one the default flow",
+        )
+    values = unique(texts, "branch")
+    result = []
+    for flow, value in zip(flows, values, strict=True):
+        kind: Literal["value", "code", "default"] = "value"
+        if flow.default:
+            kind = "default"
+        elif flow.id in trees:
+            kind = "code"
+        result.append(Branch(flow, kind, value, trees.get(flow.id)))
+    return tuple(result)
+
+
+def target_words(flow: Flow, graph: ControlFlow) -> str:
+    """The label of the first named node on the way from `flow`; nothing where there is none."""
+    node, seen = flow.target, set()
+    while node not in seen:
+        if one_line(graph.nodes[node].name):
+            return one_line(graph.nodes[node].name)
+        seen.add(node)
+        if graph.out[node]:
+            node = graph.out[node][0].target
+    return ""
+
+
+def preceding_words(node: str, graph: ControlFlow) -> str:
+    """The label of the nearest named node that always comes before `node`, or nothing."""
+    for before in graph.dominators_of(node):
+        found = graph.nodes[before]
+        if found.name.strip() and not isinstance(found, Gateway):
+            return one_line(found.name)
+    return ""
+
+
+def spoken(node: Node, graph: ControlFlow) -> str:
+    """How a message names a node: by its label, or by what comes before it."""
+    if node.name.strip() or not isinstance(node, Gateway):
+        return f"`{node.label}`"
+    before = preceding_words(node.id, graph)
+    kind = f"the {node.gateway_kind} gateway"
+    return f"{kind} after `{before}`" if before else f"{kind} `{node.id}`"
+
+
+class _Variables:
+    """Names of decision variables. Two gateways share a name only with equal label, equal values
+    and different setters: read from one setter, their choices could not differ, though the model
+    lets them."""
+
+    def __init__(self, taken: set[str], style: Style) -> None:
+        self._style = style
+        self._owners: dict[str, list[tuple[str, frozenset[str], str]]] = {t: [] for t in taken}
+
+    def take(
+        self, gateway: Gateway, values: tuple[str, ...], setter: str, graph: ControlFlow
+    ) -> str:
+        label = self._style.text(gateway.name).casefold()
+        if label:
+            base = self._style.field_name(label, "decision")
+        else:
+            before = slug(preceding_words(gateway.id, graph), words=5)
+            base = f"gateway_after_{before}" if before else f"gateway_{slug(gateway.id) or '1'}"
+        key = (label, frozenset(values))
+        name, number = base, 2
+        while name in self._owners and not self._may_share(name, key, setter):
+            name, number = f"{base}_{number}", number + 1
+        self._owners.setdefault(name, []).append((*key, setter))
+        return name
+
+    def _may_share(self, name: str, key: tuple[str, frozenset[str]], setter: str) -> bool:
+        owners = self._owners[name]
+        return (
+            bool(owners)
+            and bool(key[0])
+            and all(owner[:2] == key and owner[2] != setter for owner in owners)
+        )

@@ -1,0 +1,1 @@
+"""Expressions: parsers, printers, and what conditions leave open."""

@@ -1,0 +1,105 @@
+"""What the conditions of a gateway leave open: values for which none is true, or several are.
+
+Values are tried, never guessed at: numbers on both sides of every constant that a variable is
+compared with and between them, its texts and one that is none of them, both truth values. What is
+found is true; that nothing is found is no proof.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from orgflow_ir.analysis.expressions.conditions import Ast, evaluate
+
+Path = tuple[str, ...]
+Values = Mapping[Path, Any]
+
+MAX_TRIES = 5_000
+"""Combinations of values tried for one gateway."""
+
+OTHER = "something else"
+"""A text that no condition names."""
+
+
+def uncovered(trees: Sequence[Ast]) -> Values | None:
+    """Values for which no condition is true."""
+    for values in _assignments(trees):
+        if not any(evaluate(tree, values) for tree in trees):
+            return values
+    return None
+
+
+def overlapping(one: Ast, two: Ast) -> Values | None:
+    """Values for which both conditions are true."""
+    for values in _assignments((one, two)):
+        if evaluate(one, values) and evaluate(two, values):
+            return values
+    return None
+
+
+def told(values: Values) -> str:
+    """`amount = 7 and status = 'open'`, for a message."""
+    return " and ".join(f"{'.'.join(path)} = {_literal(v)}" for path, v in values.items())
+
+
+def _literal(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return repr(value)
+
+
+def _assignments(trees: Sequence[Ast]) -> Iterator[Values]:
+    domains: dict[Path, list[Any]] = {}
+    for tree in trees:
+        for path, value in _compared(tree):
+            found = domains.setdefault(path, [])
+            if value is not None and not any(v == value and type(v) is type(value) for v in found):
+                found.append(value)
+    spread = {path: _spread(found) for path, found in domains.items()}
+    combinations = itertools.product(*spread.values())
+    for combination in itertools.islice(combinations, MAX_TRIES):
+        yield dict(zip(spread, combination, strict=True))
+
+
+def _compared(tree: Ast) -> Iterator[tuple[Path, Any]]:
+    """Variables with the constants they are compared with (`None`: used as it is)."""
+    stack: list[Ast] = [tree]
+    while stack:
+        node = stack.pop()
+        if node[0] == "var":
+            yield node[1], None
+            continue
+        if node[0] == "bin":
+            _, _, left, right = node
+            for one, two in ((left, right), (right, left)):
+                constant = _constant(two)
+                if one[0] == "var" and constant is not None:
+                    yield one[1], constant
+        stack.extend(part for part in node[1:] if isinstance(part, tuple) and part)
+
+
+def _constant(tree: Ast) -> Any:
+    if tree[0] in ("num", "str", "bool"):
+        return tree[1]
+    if tree[0] == "neg" and tree[1][0] == "num":
+        return -tree[1][1]
+    return None
+
+
+def _spread(constants: Sequence[Any]) -> list[Any]:
+    """Values on both sides of the constants; truth values where there is none."""
+    numbers = sorted({c for c in constants if isinstance(c, int | float) and c is not True})
+    numbers = [n for n in numbers if not isinstance(n, bool)]
+    texts = [c for c in constants if isinstance(c, str)]
+    if not numbers and not texts:
+        return [True, False]
+    result: list[Any] = list(texts)
+    for low, high in itertools.pairwise(numbers):
+        result += [low, (low + high) / 2 if high - low < 2 else (low + high) // 2]
+    if numbers:
+        result += [numbers[-1], numbers[0] - 1, numbers[-1] + 1]
+    if texts:
+        result.append(OTHER)
+    return result

@@ -1,0 +1,239 @@
+"""What goes on between scopes: which events a body throws, where they are caught, what they end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from orgflow_ir.analysis.soundness.net import Body
+from orgflow_ir.analysis.soundness.wiring import is_handler
+from orgflow_ir.model import (
+    CallActivity,
+    Event,
+    EventDefinition,
+    Model,
+    Process,
+    Scope,
+    SubProcess,
+)
+
+_OUTSIDE = frozenset({"message", "timer", "signal", "conditional", "escalation"})
+
+
+class Caught(NamedTuple):
+    """What becomes of a throw: the scope it ends (`None`: none), whether that is the process, and
+    the boundary event or event sub-process that catches it (`None`: nothing does)."""
+
+    ends: Scope | None
+    by: str | None
+
+
+class Nesting:
+    """The scopes of one process, where they are held, and what is thrown in them."""
+
+    def __init__(self, process: Process, model: Model) -> None:
+        self.process, self.model = process, model
+        self.scopes: list[Scope] = list(process.scopes())
+        self.parent: dict[int, Scope] = {}
+        self.around: dict[str, list[Event]] = {}
+        for scope in self.scopes:
+            for node in scope.nodes:
+                if isinstance(node, SubProcess):
+                    self.parent[id(node)] = scope
+                elif isinstance(node, Event) and node.position == "boundary" and node.attached_to:
+                    self.around.setdefault(node.attached_to, []).append(node)
+        self.called = {p.id: p for p in model.processes}
+        self._codes: dict[tuple[str, str], str | None] = {}
+        for kind, entries in (
+            ("error", model.catalog.errors),
+            ("escalation", model.catalog.escalations),
+        ):
+            for entry in entries:
+                self._codes[kind, entry.id] = entry.code
+
+    def chain(self, scope: Scope) -> list[Scope]:
+        """The scopes from the process down to `scope`."""
+        found = [scope]
+        while (outer := self.parent.get(id(found[0]))) is not None:
+            found.insert(0, outer)
+        return found
+
+    def matches(self, catch: EventDefinition, thrown: EventDefinition) -> bool:
+        """Whether `catch` catches what is thrown: the same entry or code, or any where it names
+        none."""
+        if catch.kind != thrown.kind or catch.kind not in ("error", "escalation"):
+            return False
+        if not catch.ref or catch.ref == thrown.ref:
+            return True
+        code = self._codes.get((catch.kind, catch.ref))
+        return code is not None and self._codes.get((catch.kind, thrown.ref or "")) == code
+
+    def caught(self, scope: Scope, thrown: EventDefinition) -> Caught:
+        """Where something thrown in a scope is caught (BPMN 2.0.2, 10.5.7), inside out."""
+        here: Scope | None = scope
+        source: Scope | None = None
+        while here is not None:
+            for node in here.nodes:
+                if isinstance(node, SubProcess) and node.flavour == "event" and node is not source:
+                    for start in starts_of(node):
+                        if any(self.matches(d, thrown) for d in start.definitions):
+                            return Caught(here if interrupts(start) else None, node.id)
+            outer = self.parent.get(id(here))
+            if outer is None:
+                break
+            for event in self.around.get(here.id, ()):
+                if any(self.matches(d, thrown) for d in event.definitions):
+                    return Caught(here if interrupts(event) else None, event.id)
+            source = here if isinstance(here, SubProcess) and here.flavour == "event" else None
+            here = outer
+        return Caught(self.process if thrown.kind == "error" else None, None)
+
+    def thrown_in(self, scope: Scope) -> Iterator[EventDefinition]:
+        """Errors and escalations that some event in a scope throws, however deep."""
+        seen: set[str] = set()
+        stack: list[Scope] = [scope]
+        while stack:
+            for inner in stack.pop().scopes():
+                for node in inner.nodes:
+                    if isinstance(node, Event) and node.position in ("throw", "end"):
+                        yield from (
+                            d for d in node.definitions if d.kind in ("error", "escalation")
+                        )
+                    elif isinstance(node, CallActivity):
+                        process = self.process_called(node)
+                        if process is not None and process.id not in seen:
+                            seen.add(process.id)
+                            stack.append(process)
+
+    def process_called(self, node: CallActivity) -> Process | None:
+        """The process of the model that an activity calls."""
+        return self.called.get(node.called.rpartition(":")[2]) if node.called else None
+
+    def throws_itself(self, event: Event, inside: Scope) -> bool:
+        """Whether something inside throws what a boundary or start event catches: then it comes
+        only from there."""
+        return any(self.matches(d, t) for t in self.thrown_in(inside) for d in event.definitions)
+
+    def ended_by(self, scope: Scope, errors: bool = False) -> Event | None:
+        """An event from outside that takes every token out of a scope. Events arrive; an error
+        that nothing inside throws may come (`errors`), but a join is not waited out."""
+        chain = self.chain(scope)
+        for outer, inner in zip([None, *chain], chain, strict=False):
+            if outer is not None and isinstance(inner, SubProcess) and inner.flavour != "event":
+                for event in self.around.get(inner.id, ()):
+                    comes = _from_outside(event) or (errors and interrupts(event))
+                    if comes and not self.throws_itself(event, inner):
+                        return event
+            for node in inner.nodes:
+                if isinstance(node, SubProcess) and node.flavour == "event" and node not in chain:
+                    for start in starts_of(node):
+                        if _from_outside(start) and not self.throws_itself(start, inner):
+                            return start
+        return None
+
+
+def _from_outside(event: Event) -> bool:
+    kinds = {d.kind for d in event.definitions}
+    return event.interrupting and (not kinds or bool(kinds & _OUTSIDE))
+
+
+def starts_of(scope: Scope) -> Iterator[Event]:
+    """The start events of a scope."""
+    return (n for n in scope.nodes if isinstance(n, Event) and n.position == "start")
+
+
+def interrupts(event: Event) -> bool:
+    """Whether a boundary event or the start of an event sub-process ends what it belongs to."""
+    return event.interrupting or any(d.kind in ("error", "cancel") for d in event.definitions)
+
+
+class Thrown:
+    """What runs throw, as it becomes known scope by scope, from the inside out."""
+
+    def __init__(self, nesting: Nesting) -> None:
+        self.nesting = nesting
+        self.fired: set[str] = set()
+        self.escapes: set[str] = set()
+        self.leaving: list[EventDefinition] = []
+
+    def note(self, scope: Scope, used: set[str]) -> None:
+        """What events that some run of `scope` comes to throw."""
+        for node in scope.nodes:
+            if node.id in used and isinstance(node, Event) and node.position in ("throw", "end"):
+                for definition in node.definitions:
+                    if definition.kind in ("error", "escalation"):
+                        self.throw(scope, definition)
+                    elif definition.kind == "cancel":
+                        self.fired |= {
+                            b.id
+                            for b in self.nesting.around.get(scope.id, ())
+                            if any(d.kind == "cancel" for d in b.definitions)
+                        }
+
+    def throw(self, scope: Scope, definition: EventDefinition) -> None:
+        """Something is thrown in `scope`."""
+        caught = self.nesting.caught(scope, definition)
+        if caught.by is not None:
+            self.fired.add(caught.by)
+        else:
+            self.leaving.append(definition)
+        here: Scope | None = scope
+        while caught.ends is not None and here is not None and here is not caught.ends:
+            self.escapes.add(here.id)
+            here = self.nesting.parent.get(id(here))
+
+    def through_call(
+        self, scope: Scope, call: CallActivity, leaving: list[EventDefinition]
+    ) -> None:
+        """A called process throws what nothing in it catches."""
+        for definition in leaving:
+            events = self.nesting.around.get(call.id, ())
+            by = next(
+                (
+                    e
+                    for e in events
+                    if any(self.nesting.matches(d, definition) for d in e.definitions)
+                ),
+                None,
+            )
+            if by is not None:
+                self.fired.add(by.id)
+                continue
+            caught = self.nesting.caught(scope, definition)
+            self.throw(scope, definition)
+            if caught.ends is not None:
+                self.escapes.add(call.id)
+
+    def ending(self, scope: Scope) -> frozenset[str]:
+        """Throw events of `scope` that end it."""
+        return frozenset(
+            n.id
+            for n in scope.nodes
+            if isinstance(n, Event)
+            and n.position in ("throw", "end")
+            and any(
+                d.kind in ("error", "escalation") and self.nesting.caught(scope, d).ends is not None
+                for d in n.definitions
+            )
+        )
+
+    def body(self, holder: str, inside: Scope, completes: bool) -> Body | None:
+        """What the scope around must know of an activity; `None`: nothing out of the ordinary."""
+        fires: set[str] = set()
+        limited = False
+        for event in self.nesting.around.get(holder, ()):
+            cancels = any(d.kind == "cancel" for d in event.definitions)
+            if cancels or self.nesting.throws_itself(event, inside):
+                limited = True
+                if event.id not in self.fired:
+                    continue
+            fires.add(event.id)
+        escapes = holder in self.escapes
+        if completes and not limited and not escapes:
+            return None
+        return Body(completes, frozenset(fires) if limited else None, escapes)
+
+
+def in_flow(scope: Scope) -> bool:
+    """Whether a token on a sequence flow starts the sub-process."""
+    return not (isinstance(scope, SubProcess) and is_handler(scope))

@@ -1,0 +1,59 @@
+"""What the analysis asks of a scope of the model itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from orgflow_ir.analysis.soundness.net import Body
+from orgflow_ir.analysis.soundness.wiring import is_handler
+from orgflow_ir.model import Event, Gateway, Scope, SubProcess
+from orgflow_ir.model import Node as ModelNode
+
+
+def early_end(scopes: Sequence[Scope]) -> Event | None:
+    """The first end event that ends more than its own token."""
+    ends = (n for s in scopes for n in s.nodes if isinstance(n, Event) and n.position == "end")
+    return next((e for e in ends if {d.kind for d in e.definitions} & {"terminate", "error"}), None)
+
+
+def shut(scope: Scope, bodies: Mapping[str, Body]) -> bool:
+    """Whether some activity has ways out that no run takes: paths all the same for an inclusive
+    join (BPMN 2.0.2, 13.4.3)."""
+    if any(b.holds or not b.completes for b in bodies.values()):
+        return True
+    return any(
+        isinstance(n, Event)
+        and (body := bodies.get(n.attached_to or "")) is not None
+        and body.fires is not None
+        and n.id not in body.fires
+        for n in scope.nodes
+    )
+
+
+def inclusive(scope: Scope) -> bool:
+    """Whether some join waits by the path rule."""
+    wide = [
+        n.id
+        for n in scope.nodes
+        if isinstance(n, Gateway) and n.gateway_kind in ("inclusive", "complex")
+    ]
+    return any(sum(f.target == join for f in scope.flows) > 1 for join in wide)
+
+
+def entangled(scope: SubProcess) -> bool:
+    """Whether anything in an ad-hoc sub-process waits for something else in it."""
+    into: dict[str, int] = {}
+    for flow in scope.flows:
+        into[flow.target] = into.get(flow.target, 0) + 1
+    return any(n > 1 for n in into.values())
+
+
+def apart(node: ModelNode, scope: Scope) -> bool:
+    """Whether it is no surprise that no flow leads to a node."""
+    if node.kind == "opaque":
+        return not any(node.id in (f.source, f.target) for f in scope.flows)
+    if isinstance(node, Event) and node.position == "boundary":
+        host = next((n for n in scope.nodes if n.id == node.attached_to), None)
+        compensates = any(d.kind == "compensation" for d in node.definitions)
+        return host is None or is_handler(host) or compensates
+    return is_handler(node)

@@ -1,0 +1,143 @@
+"""What the reduction of a net says: which split belongs to which join, and what does not match."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal, NamedTuple
+
+from orgflow_ir.analysis.control_flow.region_tree import Region, build
+from orgflow_ir.analysis.soundness.net import SINK, Kind, Net
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Edge:
+    """An edge of the reduced graph: all that lies between two of its nodes.
+
+    `first` and `last` are the net's arcs it begins and ends with; `event` says that every way
+    along it leads through a boundary event.
+    """
+
+    src: int
+    dst: int
+    first: int
+    last: int
+    content: object = None
+    event: bool = False
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Pair:
+    """Branches that leave one split and meet in one join (net nodes; `SINK` for the end).
+
+    `kind` is the split's, or `clash`. `whole_join`: no other branch leads into the join;
+    `whole_split`: no other branch leaves the split.
+    """
+
+    split: int
+    join: int
+    kind: Literal["xor", "and", "or", "clash"]
+    branches: list[tuple[int, int]]
+    contents: list[object]
+    whole_join: bool = False
+    whole_split: bool = False
+
+
+class Clash(NamedTuple):
+    """A join whose type does not fit what reaches it.
+
+    deadlock: the split of `pair` takes one (or some) of its branches, `join` waits for all; with
+    `pair` `None` some ways into the join come from nodes that never run (`net.dead_inputs`).
+    unsync: the split takes several, `join` lets each through. livelock: once in `join`, nothing
+    leads out of a cycle any more; `around` is the way round it, (first, last) arc.
+    """
+
+    fault: Literal["deadlock", "unsync", "livelock"]
+    join: int
+    pair: Pair | None = None
+    around: tuple[int, int] = (-1, -1)
+
+
+class MatchedPair(NamedTuple):
+    """A split and its join by element id; `join` is `None` where the branches only end. `exact`:
+    every branch begins at that very gateway and ends at that very join, not at one fused with it.
+    """
+
+    split: str
+    join: str | None
+    kind: Literal["xor", "and", "or", "clash"]
+    exact: bool
+
+
+@dataclass(eq=False, repr=False)
+class Reduction:
+    """What the reduction of one scope found. `edges` is the irreducible residue: empty when the
+    scope is structured (after repairs). `trap` is the node where endless loops lead to (-1: with
+    repairs they lead to the end), `merged_or` whether inclusive blocks were collapsed."""
+
+    net: Net
+    raw_pairs: list[Pair] = field(default_factory=list)
+    clashes: list[Clash] = field(default_factory=list)
+    edges: list[Edge] = field(default_factory=list)
+    kinds: list[Kind] = field(default_factory=list)
+    absorbed: dict[int, int] = field(default_factory=dict)
+    trunk: object = None
+    trap: int = -1
+    merged_or: bool = False
+
+    @property
+    def structured(self) -> bool:
+        """Whether nothing irreducible is left."""
+        return not self.edges
+
+    def root(self, node: int) -> int:
+        """The net node that stands for `node` after equal gateways were fused."""
+        while node in self.absorbed:
+            node = self.absorbed[node]
+        return node
+
+    @cached_property
+    def pairs(self) -> tuple[MatchedPair, ...]:
+        """Splits with the join where all their branches into that join meet, innermost first."""
+        net, found = self.net, []
+        for p in self.raw_pairs:
+            split = net.element[p.split]
+            if not split or not (p.whole_split if p.join == SINK else p.whole_join):
+                continue
+            join = net.element[p.join]
+            exact = all(
+                net.element[net.src[a]] == split and net.element[net.dst[b]] == join
+                for a, b in p.branches
+            )
+            found.append(MatchedPair(split, join or None, p.kind, exact and p.whole_split))
+        return tuple(found)
+
+    def pair_of(self, join: str) -> str | None:
+        """The one split whose branches, and no others, meet in `join`; `None` if there is none."""
+        return self._by_join.get(join)
+
+    @cached_property
+    def _by_join(self) -> dict[str, str]:
+        return {p.join: p.split for p in self.pairs if p.join is not None}
+
+    @cached_property
+    def tree(self) -> Region:
+        """The region tree: every live element of the scope is in it."""
+        return build(self.net, self.trunk, [e.content for e in self.edges], self.absorbed)
+
+
+def elements(net: Net, content: object) -> set[str]:
+    """Ids of the elements that the content of an edge goes through."""
+    found: set[str] = set()
+    seen: set[int] = set()
+    stack = [content]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, int):
+            found.add(net.element[item])
+        elif isinstance(item, str):
+            found.add(item)
+        elif item is not None and id(item) not in seen:
+            seen.add(id(item))
+            stack.extend(item.contents if isinstance(item, Pair) else item[1:])  # type: ignore[index]
+    return found - {""}

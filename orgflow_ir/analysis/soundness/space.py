@@ -1,0 +1,399 @@
+"""Bounded exploration of the states of a small graph of X / A / O nodes.
+
+A state is the set of edges that hold a token, as bits, and what they hold beyond one. Graphs
+without cycles and without inclusive joins are followed in one order only (lowest node first): what
+one token does never takes a way from another, so every order of the same choices ends alike, and
+in this one all tokens that ever come to an edge are on it at once.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from orgflow_ir.analysis.control_flow.graph import components
+from orgflow_ir.analysis.soundness.net import SINK, SOURCE, TERM, VOID, Kind
+
+MOST_WAYS = 10
+"""An inclusive split with more ways out has too many choices to try."""
+PILED = 300
+"""States that are still looked at once work is known to pile up without limit."""
+Extra = tuple[tuple[int, int], ...]
+"""Edges with more than one token and how many more, sorted."""
+
+
+class State(NamedTuple):
+    """Bits of the edges that hold a token, and what they hold beyond one."""
+
+    mask: int
+    extra: Extra = ()
+
+
+class Move(NamedTuple):
+    """A node takes one token each from some edges (bits) and puts one each on others."""
+
+    node: int
+    taken: int
+    put: int
+
+
+EMPTY = State(0)
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Exploration:
+    """What was found. `reached[state]` is how a state was first reached: (state before, move).
+
+    `double[node]` is the first (state, move, edge) in which a node puts a second token on an edge;
+    `stuck` are states in which nothing can move though tokens are left; `endless` sets of states
+    of one livelock each (no end can be reached from them); `growing` (state, state) such that the
+    second is reached from the first, holds all it holds and more, so that work piles up without
+    limit. `complete` is false when the budget was hit, or when work piles up: then states beyond
+    were not looked at. `used` are the edges that ever held a token, `fired` the nodes that fired.
+    """
+
+    reached: dict[State, tuple[State, Move] | None] = field(default_factory=dict)
+    double: dict[int, tuple[State, Move, int]] = field(default_factory=dict)
+    stuck: list[State] = field(default_factory=list)
+    endless: list[list[State]] = field(default_factory=list)
+    growing: tuple[State, State] | None = None
+    complete: bool = True
+    too_wide: int = -1
+    used: int = 0
+    fired: set[int] = field(default_factory=set)
+
+    def moves_to(self, state: State) -> list[Move]:
+        """The run that first reached `state`."""
+        moves: list[Move] = []
+        step = self.reached[state]
+        while step is not None:
+            moves.append(step[1])
+            step = self.reached[step[0]]
+        return moves[::-1]
+
+
+class Way(NamedTuple):
+    """An edge of the graph: its ends, whether all along it leads through a boundary event, whether
+    it has nothing on it, whether a token on it only stands for something that may happen, so that
+    two are as good as one, whether it is a path that no token ever takes, and whether a token that
+    comes to it has ended everything already (nothing happens between the throw and the end)."""
+
+    src: int
+    dst: int
+    event: bool = False
+    bare: bool = False
+    perhaps: bool = False
+    ghost: bool = False
+    at_once: bool = False
+
+
+class Space:
+    """A graph given by node kinds and ways; `never` are nodes that cannot fire, `trap` the node
+    that endless loops lead to."""
+
+    def __init__(
+        self,
+        kinds: Sequence[Kind],
+        ways: Sequence[Way],
+        never: frozenset[int] = frozenset(),
+        trap: int = -1,
+    ) -> None:
+        self.kinds, self.ways, self.never, self.trap = kinds, ways, never, trap
+        self.ins: dict[int, int] = {}
+        self.outs: dict[int, int] = {}
+        for number, way in enumerate(ways):
+            self.outs[way.src] = self.outs.get(way.src, 0) | 1 << number
+            self.ins[way.dst] = self.ins.get(way.dst, 0) | 1 << number
+        self.end = self.ins.get(SINK, 0)
+        self.term = self.ins.get(TERM, 0)
+        self.trapped = self.ins.get(trap, 0)
+        void = self.ins.get(VOID, 0)
+        self.over = self.end | self.term | void
+        self.ghost = sum(1 << i for i, w in enumerate(ways) if w.ghost)
+        self.perhaps = sum(1 << i for i, w in enumerate(ways) if w.perhaps)
+        bare_term = sum(1 << i for i, w in enumerate(ways) if w.bare and 1 << i & self.term)
+        self.flat = void | self.perhaps | bare_term
+        """Edges on which one token stands for any number."""
+        bare = sum(1 << i for i, w in enumerate(ways) if w.bare and 1 << i & self.end)
+        self.capped = bare | self.trapped | self.term & ~self.flat
+        """Edges on which two tokens stand for any greater number."""
+        self.sinks = {SINK, TERM, VOID, trap}
+        self.order, self.cyclic = self._ranked()
+        waiting = [n for n in self.order if kinds[n] == "O" and self.ins[n].bit_count() > 1]
+        self.one_order = not self.cyclic and not waiting
+        instant = sum(1 << i for i, w in enumerate(ways) if w.at_once)
+        self.over_now = 0 if self.one_order else instant  # in one order others have yet to move
+        closed = frozenset(i for i, w in enumerate(ways) if w.event)
+        self.path_rule = {
+            n: (self.ways_to(n, frozenset()), self.ways_to(n, closed)) for n in waiting
+        }
+        self.too_wide = next(
+            (n for n in self.order if kinds[n] == "O" and self.outs[n].bit_count() > MOST_WAYS), -1
+        )
+
+    def _ranked(self) -> tuple[list[int], bool]:
+        follow: dict[str, list[str]] = {}
+        for way in self.ways:
+            if way.dst not in self.sinks:
+                follow.setdefault(str(way.src), []).append(str(way.dst))
+                follow.setdefault(str(way.dst), [])
+        number = components(follow)
+        nodes = sorted((n for n in map(int, follow) if n != SOURCE), key=lambda n: -number[str(n)])
+        loops = any(way.src == way.dst for way in self.ways)
+        return nodes, loops or len(set(number.values())) < len(number)
+
+    def ways_to(self, join: int, closed: frozenset[int]) -> dict[int, int]:
+        """For each edge the ways into `join` that a token on it may come to, neither through the
+        join itself nor along a `closed` edge."""
+        into = [e for e, way in enumerate(self.ways) if way.dst == join]
+        behind: dict[int, list[int]] = {}
+        for number, way in enumerate(self.ways):
+            behind.setdefault(way.dst, []).append(number)
+        seen = dict.fromkeys(range(len(self.ways)), 0)
+        for into_join in into:
+            stack = [into_join]
+            while stack:
+                edge = stack.pop()
+                if seen[edge] & 1 << into_join:
+                    continue
+                seen[edge] |= 1 << into_join
+                src = self.ways[edge].src
+                if src != join and edge not in closed:
+                    stack.extend(behind.get(src, ()))
+        return seen
+
+    def _may_join(self, join: int, mask: int) -> bool:
+        """The path rule of inclusive joins (BPMN 2.0.2, 13.4.3). What may come through a boundary
+        event is waited for; that a token could leave by one is no reason not to wait for it."""
+        marked = self.ins[join] & mask
+        if not marked:
+            return False
+        empty = self.ins[join] & ~mask
+        if not empty:
+            return True
+        paths, excuses = self.path_rule[join]
+        rest = mask & ~marked & ~self.over
+        while rest:
+            bit = rest & -rest
+            rest ^= bit
+            edge = bit.bit_length() - 1
+            if paths[edge] & empty and not excuses[edge] & marked:
+                return False
+        return True
+
+    # -- moves --------------------------------------------------------------------------------
+
+    def moves(self, mask: int) -> Iterator[Move]:
+        """Every move; where one order is enough, those of the lowest node only."""
+        for node in self.order:
+            if not self.ins[node] & mask:
+                continue
+            found = False
+            for move in self.moves_of(node, mask):
+                found = True
+                yield move
+            if found and self.one_order:
+                return
+
+    def moves_of(self, node: int, mask: int) -> Iterator[Move]:
+        """The moves of one node."""
+        ins = self.ins[node]
+        held = ins & mask
+        if not held or node in self.never:
+            return
+        outs = self.outs.get(node, 0) & ~self.ghost
+        kind = self.kinds[node]
+        if kind == "A":
+            if held == ins:
+                yield Move(node, ins, outs)
+        elif kind == "X":
+            taken = held & -held  # which token goes first makes no difference
+            while outs:
+                way = outs & -outs
+                outs ^= way
+                yield Move(node, taken, way)
+        elif node not in self.path_rule or self._may_join(node, mask):
+            chosen = outs
+            while chosen:
+                yield Move(node, held, chosen)
+                chosen = (chosen - 1) & outs
+
+    def starts(self) -> Iterator[Move]:
+        """What the source may do."""
+        outs = self.outs.get(SOURCE, 0)
+        if self.kinds[SOURCE] == "A":
+            if outs:
+                yield Move(SOURCE, 0, outs)
+            return
+        while outs:
+            way = outs & -outs
+            outs ^= way
+            yield Move(SOURCE, 0, way)
+
+    def after(self, state: State, move: Move) -> tuple[State, int]:
+        """The state after a move, and the edges that got a second token by it."""
+        mask, extra = state
+        put = move.put
+        if not extra:
+            left = mask & ~move.taken
+            twice = left & put & ~self.flat
+            if not twice:
+                return State(left | put), 0
+        more = dict(extra)
+        for e in bits(move.taken):
+            if e in more:
+                more[e] -= 1
+                if not more[e]:
+                    del more[e]
+            else:
+                mask &= ~(1 << e)
+        twice = mask & put & ~self.flat
+        for e in bits(twice):
+            if not (self.capped >> e & 1 and e in more):
+                more[e] = more.get(e, 0) + 1
+        return State(mask | put, tuple(sorted(more.items()))), twice
+
+    # -- exploration --------------------------------------------------------------------------
+
+    def explore(self, limit: int) -> Exploration:
+        """Breadth first, at most `limit` states."""
+        found = Exploration()
+        if self.too_wide >= 0:
+            found.complete, found.too_wide = False, self.too_wide
+            return found
+        after: dict[State, list[State]] = {}
+        good: set[State] = set()
+        queue: deque[State] = deque()
+        reached = found.reached
+        reached[EMPTY] = None
+        for move in self.starts():
+            state, _ = self.after(EMPTY, move)
+            if state not in reached:
+                reached[state] = (EMPTY, move)
+                queue.append(state)
+        while queue:
+            state = queue.popleft()
+            found.used |= state.mask
+            following = after[state] = []
+            if state.mask & self.over_now:
+                good.add(state)
+                continue
+            moved = False
+            for move in self.moves(state.mask):
+                moved = True
+                found.fired.add(move.node)
+                new, twice = self.after(state, move)
+                if twice:
+                    found.double.setdefault(move.node, (state, move, twice.bit_length() - 1))
+                if new in reached:
+                    following.append(new)
+                    continue
+                if len(reached) >= limit:
+                    found.complete = False
+                    return found
+                reached[new] = (state, move)
+                following.append(new)
+                if new.extra and self.cyclic and self._grows(found, new):
+                    found.complete = False
+                    limit = min(limit, len(reached) + PILED)
+                    found.used |= new.mask
+                    good.add(new)
+                    after[new] = []
+                    continue
+                queue.append(new)
+            if state.mask & self.term or not state.mask & ~self.over:
+                good.add(state)
+            elif not moved and not state.mask & self.trapped:
+                found.stuck.append(state)
+        found.endless = _livelocks(after, good, set(found.stuck))
+        return found
+
+    def _grows(self, found: Exploration, state: State) -> bool:
+        """Whether the run to a new state passed one that it covers, and can be gone on with."""
+        moves: list[Move] = []
+        here = state
+        while (step := found.reached[here]) is not None:
+            here = step[0]
+            moves.append(step[1])
+            if here != EMPTY and self._covers(state, here) and self._repeats(state, moves[::-1]):
+                if found.growing is None:
+                    found.growing = (here, state)
+                return True
+        return False
+
+    def _covers(self, more: State, less: State) -> bool:
+        """Whether `more` holds all that `less` does, and more where it is still under way."""
+        aside = self.flat | self.capped
+        if less.mask & (~aside | self.perhaps) & ~more.mask:
+            return False
+        most = dict(more.extra)
+        if any(most.get(e, 0) < n for e, n in less.extra if not aside >> e & 1):
+            return False
+        mine = {e: n for e, n in more.extra if not aside >> e & 1}
+        theirs = {e: n for e, n in less.extra if not aside >> e & 1}
+        return (more.mask & ~aside, mine) != (less.mask & ~aside, theirs)
+
+    def _repeats(self, state: State, moves: list[Move]) -> bool:
+        """Whether the moves can be made again, twice (more tokens can make some joins wait)."""
+        if all(self.kinds[m.node] != "O" or m.node not in self.path_rule for m in moves):
+            return True
+        for move in moves * 2:
+            if not any(
+                m.taken == move.taken and m.put == move.put
+                for m in self.moves_of(move.node, state.mask)
+            ):
+                return False
+            state, _ = self.after(state, move)
+        return True
+
+    def done(self, state: State) -> bool:
+        """Whether a state is at an end: of everything at once, or of the last token."""
+        return bool(state.mask & self.term or (state.mask and not state.mask & ~self.over))
+
+    def waiting(self, state: State) -> list[int]:
+        """Nodes that hold a token in `state` and cannot go on."""
+        return [
+            n
+            for n in self.order
+            if self.ins[n] & state.mask and not any(self.moves_of(n, state.mask))
+        ]
+
+
+def bits(mask: int) -> Iterator[int]:
+    """Numbers of the bits that are set, lowest first."""
+    while mask:
+        bit = mask & -mask
+        mask ^= bit
+        yield bit.bit_length() - 1
+
+
+def _livelocks(
+    after: dict[State, list[State]], good: set[State], stuck: set[State]
+) -> list[list[State]]:
+    """Bottom components of states from which no good state and no halt can be reached."""
+    before: dict[State, list[State]] = {}
+    for state, following in after.items():
+        for new in following:
+            before.setdefault(new, []).append(state)
+    seen = good | stuck
+    stack = list(seen)
+    while stack:
+        for state in before.get(stack.pop(), ()):
+            if state not in seen:
+                seen.add(state)
+                stack.append(state)
+    lost = [s for s in after if s not in seen]
+    if not lost:
+        return []
+    names = {s: str(i) for i, s in enumerate(lost)}
+    number = components({names[s]: [names[t] for t in after[s] if t in names] for s in lost})
+    groups: dict[int, list[State]] = {}
+    for state in lost:
+        groups.setdefault(number[names[state]], []).append(state)
+    return [
+        group
+        for c, group in sorted(groups.items(), key=lambda item: item[0])
+        if all(t in names and number[names[t]] == c for s in group for t in after[s])
+    ]

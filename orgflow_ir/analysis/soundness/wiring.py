@@ -1,0 +1,164 @@
+"""The nodes of a scope by number with what leads from one to another, and what is reached."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from orgflow_ir.analysis.soundness.net import Body
+from orgflow_ir.model import (
+    CallActivity,
+    Event,
+    Flow,
+    Gateway,
+    Opaque,
+    Process,
+    Scope,
+    SubProcess,
+    Task,
+)
+from orgflow_ir.model import Node as ModelNode
+
+
+def is_handler(node: ModelNode) -> bool:
+    """Whether the node is started by something other than a token on a sequence flow."""
+    if isinstance(node, SubProcess) and node.flavour == "event":
+        return True
+    return isinstance(node, Task | CallActivity | SubProcess) and node.for_compensation
+
+
+def startable(node: ModelNode) -> bool:
+    """Whether a node that no flow leads to begins with its scope (BPMN 2.0.2, 13.2)."""
+    if isinstance(node, Event):
+        if node.position in ("throw", "end"):
+            return True
+        return node.position == "catch" and all(d.kind != "link" for d in node.definitions)
+    if isinstance(node, Opaque):
+        return not node.harmless
+    return isinstance(node, Gateway) or not is_handler(node)
+
+
+def link_names(event: Event) -> list[str]:
+    """Names of the links an event throws or catches."""
+    return [d.name or event.label for d in event.definitions if d.kind == "link"]
+
+
+class Wiring:
+    """A scope's nodes by number with the flows between them: what lowering and liveness share."""
+
+    def __init__(self, scope: Scope) -> None:
+        self.scope = scope
+        nodes = self.nodes = scope.nodes
+        at: dict[str, int] = {}
+        for i, node in enumerate(nodes):
+            at.setdefault(node.id, i)
+        self.at = at
+        self.outs: list[list[Flow]] = [[] for _ in nodes]
+        self.ins: list[list[Flow]] = [[] for _ in nodes]
+        self.to: list[list[int]] = [[] for _ in nodes]
+        self.boundaries: dict[int, list[int]] = {}
+        self.links: dict[int, list[int]] = {}
+        self.twins: dict[int, list[int]] = {}
+        """Catching links that have the name of an earlier one, to which no token goes (OF119)."""
+        outs, ins, to = self.outs, self.ins, self.to
+        for flow in scope.flows:
+            s, t = at.get(flow.source), at.get(flow.target)
+            if s is not None and t is not None:
+                outs[s].append(flow)
+                to[s].append(t)
+                ins[t].append(flow)
+        self._events()
+
+    def _events(self) -> None:
+        catches: dict[str, int] = {}
+        throws: list[int] = []
+        for i, node in enumerate(self.nodes):
+            if node.kind != "event":
+                continue
+            if node.position == "boundary":
+                host = self.at.get(node.attached_to or "")
+                if host is not None and all(d.kind != "compensation" for d in node.definitions):
+                    self.boundaries.setdefault(host, []).append(i)
+            elif node.definitions and node.position != "start":
+                if node.position != "catch":
+                    throws.append(i)
+                    continue
+                for name in link_names(node):
+                    if catches.setdefault(name, i) != i:
+                        self.twins.setdefault(catches[name], []).append(i)
+        for i in throws:
+            names = link_names(self.nodes[i])  # type: ignore[arg-type]
+            if names:
+                self.links[i] = [catches[n] for n in names if n in catches]
+
+    def begins(self) -> tuple[list[int], bool]:
+        """Where a run begins, and whether everywhere at once (where nothing says where)."""
+        scope, nodes = self.scope, self.nodes
+        starts = [i for i, n in enumerate(nodes) if n.kind == "event" and n.position == "start"]
+        if isinstance(scope, SubProcess) and scope.flavour == "ad-hoc":
+            return [i for i, n in enumerate(nodes) if not self.ins[i] and startable(n)], True
+        if isinstance(scope, SubProcess) and scope.flavour == "event":
+            return starts, False
+        if isinstance(scope, Process):
+            starts += [
+                i
+                for i, n in enumerate(nodes)
+                if isinstance(n, Task | Gateway) and n.instantiate and not self.ins[i]
+            ]
+        else:
+            starts = [i for i in starts if not nodes[i].definitions] or starts  # type: ignore[union-attr]
+        if starts:
+            return starts, False
+        return [i for i, n in enumerate(nodes) if not self.ins[i] and startable(n)], True
+
+    def reached(self, begin: Iterable[int], bodies: Mapping[str, Body]) -> list[bool]:
+        """Which nodes some way leads to."""
+        live = [False] * len(self.nodes)
+        stack = list(begin)
+        for i in stack:
+            live[i] = True
+        to, boundaries, links = self.to, self.boundaries, self.links
+        while stack:
+            i = stack.pop()
+            ways: Sequence[int] = to[i]
+            if i in boundaries or i in links or bodies:
+                body = bodies.get(self.nodes[i].id)
+                if body is not None and not body.completes:
+                    ways = ()
+                ways = [*ways, *self.armed(i, body), *links.get(i, ())]
+            for t in ways:
+                if not live[t]:
+                    live[t] = True
+                    stack.append(t)
+        return live
+
+    def armed(self, i: int, body: Body | None) -> list[int]:
+        """Boundary events of a node that can fire."""
+        found = self.boundaries.get(i)
+        if not found:
+            return []
+        if body is None and self.nodes[i].kind == "task":
+            return [b for b in found if not self._cancels(b)]
+        if body is None or body.fires is None:
+            return found
+        return [b for b in found if self.nodes[b].id in body.fires]
+
+    def _cancels(self, b: int) -> bool:
+        node = self.nodes[b]
+        return isinstance(node, Event) and any(d.kind == "cancel" for d in node.definitions)
+
+
+def live(scope: Scope, twins: bool = True) -> frozenset[str]:
+    """Ids of the nodes of a scope that some way leads to from where it begins; with `twins` also by
+    links of the same name, of which only the first counts."""
+    wiring = Wiring(scope)
+    if twins:
+        for first, others in wiring.twins.items():
+            wiring.links.setdefault(first, []).extend(others)
+    reached = wiring.reached(wiring.begins()[0], {})
+    return frozenset(n.id for n, r in zip(wiring.nodes, reached, strict=True) if r)
+
+
+def has_starts(scope: Scope) -> bool:
+    """Whether the scope says where it begins."""
+    begin, everywhere = Wiring(scope).begins()
+    return bool(begin) and not everywhere

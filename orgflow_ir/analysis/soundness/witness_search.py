@@ -1,0 +1,360 @@
+"""Runs of a net: directed at a goal, played by the rules, checked step by step."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from orgflow_ir.analysis.soundness.net import FIRST, SINK, SOURCE, TERM, Net
+from orgflow_ir.analysis.soundness.reduction import Clash, Edge, Pair, Reduction
+from orgflow_ir.analysis.soundness.space import Move, bits
+
+FAR = 1 << 30
+
+
+class Firing(NamedTuple):
+    """One node of the net fires: arcs it takes tokens from and arcs it puts tokens on."""
+
+    node: int
+    taken: tuple[int, ...]
+    put: tuple[int, ...]
+
+
+class Lost(Exception):
+    """A directed run did not get where it was meant to."""
+
+
+class Play:
+    """A position of the net and the run that led to it."""
+
+    def __init__(self, net: Net) -> None:
+        self.net = net
+        self.marks: dict[int, int] = {}
+        self.log: list[Firing] = []
+        self.left = 6 * len(net.src) + 100
+
+    def fire(self, node: int, taken: Iterable[int], put: Iterable[int]) -> None:
+        """Move tokens. Raises `Lost` when the run gets longer than any sensible one."""
+        step = Firing(node, tuple(taken), tuple(put))
+        for arc in step.taken:
+            self.marks[arc] -= 1
+            if not self.marks[arc]:
+                del self.marks[arc]
+        for arc in step.put:
+            self.marks[arc] = self.marks.get(arc, 0) + 1
+        self.log.append(step)
+        self.left -= 1
+        if self.left < 0:
+            raise Lost
+
+    def start(self, goals: list[int], aims: list[list[int]]) -> None:
+        """The first step: every way from the source, or the one nearest to the goals."""
+        outs = self.net.outs[SOURCE]
+        if not outs:
+            raise Lost
+        if self.net.kind[SOURCE] == "A":
+            self.fire(SOURCE, (), outs)
+        else:
+            self.fire(SOURCE, (), [self._best(outs, goals, aims)])
+
+    def enabled(self, node: int) -> tuple[int, ...]:
+        """The arcs `node` would take tokens from now; empty when it cannot fire."""
+        net, marks = self.net, self.marks
+        held = [a for a in net.ins[node] if a in marks]
+        if not held or node < FIRST or node in net.never:
+            return ()
+        kind = net.kind[node]
+        if net.ghosts and all(a in net.ghosts for a in net.outs[node]):
+            return ()
+        if kind == "X":
+            return (held[0],)
+        if kind == "A":
+            return tuple(held) if len(held) == len(net.ins[node]) else ()
+        if len(net.ins[node]) > 1 and not self._may_join(node, held):
+            return ()
+        return tuple(held)
+
+    def _may_join(self, join: int, held: list[int]) -> bool:
+        marked, empty = set(held), set(self.net.ins[join]) - set(held)
+        if not empty:
+            return True
+        to_empty = self._upstream(join, empty, set())
+        to_marked = self._upstream(join, marked, self.net.by_event)
+        return not any(a in to_empty and a not in to_marked for a in self.marks if a not in marked)
+
+    def _upstream(self, join: int, ways: set[int], closed: set[int]) -> set[int]:
+        """Arcs from which a path that avoids `join` and `closed` arcs ends with one of `ways`."""
+        seen, stack = set(ways), list(ways)
+        while stack:
+            here = stack.pop()
+            src = self.net.src[here]
+            if src == join or here in closed:
+                continue
+            for arc in self.net.ins[src]:
+                if arc not in seen:
+                    seen.add(arc)
+                    stack.append(arc)
+        return seen
+
+    def _best(self, arcs: list[int], goals: list[int], aims: list[list[int]]) -> int:
+        def far(arc: int) -> int:
+            return min(
+                (
+                    0 if arc == g else aim[self.net.dst[arc]] + 1
+                    for g, aim in zip(goals, aims, strict=True)
+                ),
+                default=FAR,
+            )
+
+        return min(arcs, key=far)
+
+    def choose(self, node: int, goals: list[int], aims: list[list[int]]) -> list[int]:
+        """The ways out that lead nearest to the goals."""
+        outs, kind = self.net.outs[node], self.net.kind[node]
+        if self.net.ghosts:
+            outs = [a for a in outs if a not in self.net.ghosts]
+        if kind == "A" or len(outs) < 2:
+            return outs
+        if kind == "X":
+            return [self._best(outs, goals, aims)]
+        chosen = {
+            self._best(outs, [g], [aim])
+            for g, aim in zip(goals, aims, strict=True)
+            if aim[node] < FAR
+        }
+        return sorted(chosen) or [self._best(outs, goals, aims)]
+
+    def toward(
+        self,
+        goals: list[int],
+        *,
+        enough: Callable[[dict[int, int]], bool] | None = None,
+        frozen: int = -1,
+    ) -> None:
+        """Play tokens that can reach the goals, nearest first, until every goal holds one (or
+        `enough(marks)`). Never fires `frozen`. Raises `Lost`."""
+        net = self.net
+        aims = [distances(net, net.src[g], avoid=frozen) for g in goals]
+        if not self.log:
+            self.start(goals, aims)
+        missed = set(goals)
+        while True:
+            missed -= self.marks.keys()
+            if enough(self.marks) if enough else not missed:
+                return
+            open_goals = [g for g in goals if g in missed] or goals
+            open_aims = [a for g, a in zip(goals, aims, strict=True) if g in open_goals]
+            ready: list[tuple[int, int]] = []
+            for node in sorted({net.dst[a] for a in self.marks}):
+                reach = min((aim[node] for aim in open_aims), default=FAR)
+                if node >= FIRST and node != frozen and reach < FAR and self.enabled(node):
+                    ready.append((reach, node))
+            if not ready:
+                raise Lost
+            _, node = min(ready)
+            self.fire(node, self.enabled(node), self.choose(node, open_goals, open_aims))
+
+    def drain(self) -> None:
+        """Play everything that can still move, by the nearest way to an end. Raises `Lost`."""
+        net = self.net
+        aim = distances(net, SINK)
+        if net.ins[TERM]:
+            early = distances(net, TERM)
+            aim = [a if a < FAR else min(FAR, 1000 + b) for a, b in zip(aim, early, strict=True)]
+        while True:
+            for node in sorted({net.dst[a] for a in self.marks}):
+                taken = self.enabled(node)
+                if taken:
+                    self.fire(node, taken, self.choose(node, [-1], [aim]))
+                    break
+            else:
+                return
+
+    def stuck(self) -> list[int]:
+        """Nodes that wait for ever: tokens are left, nothing moves, nothing ended it all."""
+        if any(self.net.dst[a] == TERM for a in self.marks):
+            return []
+        aside = self.net.aside  # what may still happen beside a task that is over does not
+        held = sorted(n for n in {self.net.dst[a] for a in self.marks} if n >= FIRST)
+        held = [n for n in held if n not in aside]
+        return [] if any(self.enabled(n) for n in held) else held
+
+
+def distances(net: Net, goal: int, avoid: int = -1) -> list[int]:
+    """Fewest arcs from each node to `goal`, not through `avoid`; `FAR` where there is no way."""
+    far = [FAR] * len(net.kind)
+    far[goal] = 0
+    queue = deque([goal])
+    ins, src, ghosts = net.ins, net.src, net.ghosts
+    while queue:
+        node = queue.popleft()
+        for arc in ins[node]:
+            before = src[arc]
+            if arc in ghosts:
+                continue
+            if far[before] == FAR and before != avoid:
+                far[before] = far[node] + 1
+                queue.append(before)
+    return far
+
+
+def of_clash(reduction: Reduction, clash: Clash) -> list[Firing]:
+    """A run that shows a clash; nothing when another fault stands in its way."""
+    play = Play(reduction.net)
+    try:
+        if clash.fault == "livelock":
+            play.toward([clash.around[0]])
+            play.toward([clash.around[1]])
+            return play.log
+        if clash.fault == "deadlock":
+            return _deadlock(reduction, clash, play)
+        assert clash.pair is not None
+        return _unsync(reduction, clash.pair, clash.join, play)
+    except Lost:
+        return []
+
+
+def _deadlock(reduction: Reduction, clash: Clash, play: Play) -> list[Firing]:
+    net = reduction.net
+    if clash.pair is None:
+        branch = (net.ins[clash.join][0],) * 2
+    else:
+        branch = min(clash.pair.branches)
+        play.toward([branch[0]])
+    play.toward([branch[1]])
+    play.drain()
+    group = reduction.root(clash.join)
+    return play.log if any(reduction.root(n) == group for n in play.stuck()) else []
+
+
+def _unsync(reduction: Reduction, pair: Pair, join: int, play: Play) -> list[Firing]:
+    net = reduction.net
+    (one, two) = sorted(pair.branches)[:2]
+    play.toward(sorted({one[0], two[0]}))
+    if len(net.outs[join]) != 1:
+        return []
+    (out,) = net.outs[join]
+    play.toward([out], enough=lambda marks: marks.get(out, 0) > 1, frozen=net.dst[out])
+    return play.log
+
+
+def of_moves(reduction: Reduction, moves: list[Move], double: int = -1) -> list[Firing]:
+    """The run of the net that the moves of the reduced graph stand for (nothing where it does not
+    get there). Tokens on the edge `double` that no later move takes are left at its beginning, so
+    that two are seen there."""
+    for late in (False, True):
+        log = _Carrier(reduction, late).run(moves, double)
+        if log and valid(reduction.net, log) is not None:
+            return log
+    return []
+
+
+class _Carrier:
+    """Plays moves of the reduced graph on the net. What one token is there are several here where
+    parallel branches were merged: `held` has them by edge. Tokens go along an edge at once, or
+    (`late`) when the next node takes them."""
+
+    def __init__(self, reduction: Reduction, late: bool) -> None:
+        self.reduction, self.late = reduction, late
+        self.play = Play(reduction.net)
+        self.play.left = 100_000
+        self.held: dict[int, list[dict[int, int]]] = {}
+
+    def run(self, moves: list[Move], double: int) -> list[Firing]:
+        """The run, nothing where it gets lost."""
+        last_taken = max(
+            (i for i, m in enumerate(moves) if double >= 0 and m.taken >> double & 1), default=-1
+        )
+        try:
+            for i, move in enumerate(moves):
+                self.move(move, double if i >= last_taken else -1)
+            if self.late:
+                for e, tokens in sorted(self.held.items()):
+                    for token in tokens if e != double else ():
+                        self.along(e, token)
+        except (Lost, KeyError, IndexError):
+            return []
+        return self.play.log
+
+    def along(self, e: int, token: dict[int, int]) -> dict[int, int]:
+        """Bring a token to the end of an edge."""
+        self.play.marks = token
+        lasts = last_arcs(self.reduction.edges[e])
+        if not all(a in token for a in lasts):
+            self.play.toward(lasts)
+        return self.play.marks
+
+    def move(self, move: Move, stays: int) -> None:
+        """Bring the tokens of some edges through the gateway and on (but not along `stays`)."""
+        play, edges = self.play, self.reduction.edges
+        tokens: dict[int, int] = {}
+        for e in bits(move.taken):
+            for arc, count in self.along(e, self.held[e].pop(0)).items():
+                tokens[arc] = tokens.get(arc, 0) + count
+        put = list(bits(move.put))
+        if move.node >= len(self.reduction.net.kind):  # only keeps edges apart
+            for e in put:
+                self.held.setdefault(e, []).append(tokens)
+            return
+        firsts = {e: first_arcs(edges[e]) for e in put}
+        goals = [a for e in put for a in firsts[e]]
+        play.marks = tokens
+        if move.node == SOURCE:
+            all_ways = play.net.kind[SOURCE] == "A"
+            play.fire(SOURCE, (), play.net.outs[SOURCE] if all_ways else goals[:1])
+        if not all(a in play.marks for a in goals):
+            play.toward(goals)
+        for e in put:
+            mine = dict.fromkeys(firsts[e], 1)
+            if e != stays and not self.late:
+                mine = self.along(e, mine)
+            self.held.setdefault(e, []).append(mine)
+
+
+def first_arcs(edge: Edge) -> list[int]:
+    """The arcs that hold tokens when one is at the beginning of the edge: several where parallel
+    branches begin there."""
+    return _arcs(edge.content, edge.first, 0)
+
+
+def last_arcs(edge: Edge) -> list[int]:
+    """The arcs that hold tokens when one is at the end of the edge."""
+    return _arcs(edge.content, edge.last, 1)
+
+
+def _arcs(content: object, arc: int, end: int) -> list[int]:
+    while isinstance(content, tuple):
+        match content[0]:
+            case "seq":
+                content = content[3 if end else 1]
+            case "head":
+                content = content[2]
+            case "tail":
+                content = content[1]
+            case _:
+                return [arc]
+    if isinstance(content, Pair) and content.kind == "and":
+        ends = zip(content.contents, content.branches, strict=True)
+        return [a for inner, ways in ends for a in _arcs(inner, ways[end], end)]
+    return [arc]
+
+
+def valid(net: Net, log: list[Firing]) -> dict[int, int] | None:
+    """The marks after `log` played strictly by the rules, `None` where a step is not allowed."""
+    play = Play(net)
+    play.left = len(log) + 1
+    for step in log:
+        if step.node != SOURCE or step.taken:
+            if step.node < FIRST or not set(step.taken) <= play.marks.keys():
+                return None
+            kind = net.kind[step.node]
+            allowed = play.enabled(step.node)
+            if not allowed or (kind != "X" and set(allowed) != set(step.taken)):
+                return None
+            if net.ghosts.intersection(step.put):
+                return None
+            if kind == "X" and (len(step.taken) != 1 or len(step.put) != 1):
+                return None
+        play.fire(step.node, step.taken, step.put)
+    return play.marks

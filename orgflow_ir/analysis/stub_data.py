@@ -1,0 +1,144 @@
+"""From a run of a model to data that makes a target take it: what each setter puts out at each
+visit. Emitted conditions are never touched; where no data fits, the run is unplayable."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from orgflow_ir.analysis.decisions import Decision
+from orgflow_ir.analysis.expressions.conditions import Ast, evaluate, literals, variables
+from orgflow_ir.diagnostics import Step
+from orgflow_ir.lowering.common import ConditionalSplitToGateway
+
+OTHERWISE = "(something else)"
+"""A value that is no branch's: it takes the default flow."""
+
+MAX_TRIES = 20_000
+"""Combinations of values tried for coded conditions."""
+
+
+class Unplayable(ValueError):
+    """No data makes the target take the run's choices."""
+
+
+Choice = tuple[Decision, tuple[str, ...]]
+"""A decision and the flows to take."""
+
+
+def script(decisions: Iterable[Decision], steps: Iterable[Step]) -> dict[str, list[dict[str, Any]]]:
+    """Fields that every setter puts out, visit by visit, by its id. Raises `Unplayable`."""
+    deciders: dict[str, list[Decision]] = {}
+    for decision in decisions:
+        deciders.setdefault(decided_by(decision), []).append(decision)
+    visits: dict[str, int] = {}
+    wanted: dict[tuple[str, int], list[Choice]] = {}
+    for step in steps:
+        if step.action not in ("fire", "done", "start"):
+            continue
+        visits[step.element] = visits.get(step.element, 0) + 1
+        for decision in deciders.get(step.element, ()):
+            own = decision.setter == decision.gateway.id
+            visit = visits.get(step.element if own else decision.setter, 0)
+            wanted.setdefault((decision.setter, max(visit, 1)), []).append(
+                (decision, taken(decision, step))
+            )
+    result: dict[str, list[dict[str, Any]]] = {}
+    for (setter, visit), choices in wanted.items():
+        rows = result.setdefault(setter, [])
+        rows.extend({} for _ in range(visit - len(rows)))
+        rows[visit - 1] = values(choices)
+    return result
+
+
+def decided_by(decision: Decision) -> str:
+    """The element of the source model whose step takes the decision."""
+    gateway = decision.gateway
+    if gateway.origin == ConditionalSplitToGateway.name:
+        return gateway.id.rsplit("__split", 1)[0]
+    return gateway.id
+
+
+def taken(decision: Decision, step: Step) -> tuple[str, ...]:
+    """The flows of this decision that a step of the source model took."""
+    mine = {b.flow.id for b in decision.branches}
+    found = tuple(f for f in step.taken if f in mine)
+    if not found and decision.default is not None:
+        return (decision.default.flow.id,)
+    return found
+
+
+def values(choices: Sequence[Choice]) -> dict[str, Any]:
+    """Fields that one visit of a setter has to put out. Raises `Unplayable`."""
+    fields: dict[str, Any] = {}
+    demands: list[tuple[Ast, bool]] = []
+    for decision, flows in choices:
+        chosen = [b for b in decision.branches if b.flow.id in flows and b.kind == "value"]
+        if decision.values:
+            value: Any = [b.value for b in chosen]
+            if not decision.several:
+                value = chosen[0].value if chosen else OTHERWISE
+            if fields.setdefault(decision.variable, value) != value:
+                raise Unplayable(f"`{decision.variable}` would have to be two things at once")
+        demands += _demands(decision, flows)
+    fields.update(_nested(solve(demands)))
+    return fields
+
+
+def _demands(decision: Decision, flows: tuple[str, ...]) -> list[tuple[Ast, bool]]:
+    """Truth of coded conditions that makes the gateway take exactly `flows`."""
+    result: list[tuple[Ast, bool]] = []
+    for branch in decision.branches:
+        hit = branch.flow.id in flows
+        if branch.tree is not None:
+            result.append((branch.tree, hit))
+        if hit and not decision.several and branch.kind != "default":
+            break  # a Switch takes the first that holds: later ones do not matter
+    return result
+
+
+def solve(demands: Sequence[tuple[Ast, bool]]) -> dict[tuple[str, ...], Any]:
+    """Values of variables under which every tree has the truth wanted. Raises `Unplayable`."""
+    names = list(dict.fromkeys(v for tree, _ in demands for v in variables(tree)))
+    if not names:
+        if all(bool(evaluate(tree, {})) == want for tree, want in demands):
+            return {}
+        raise Unplayable("a condition without variables never changes")
+    candidates = _candidates(demands)
+    for count, combination in enumerate(itertools.product(candidates, repeat=len(names))):
+        if count >= MAX_TRIES:
+            break
+        values = dict(zip(names, combination, strict=True))
+        if all(bool(evaluate(tree, values)) == want for tree, want in demands):
+            return values
+    raise Unplayable("no values were found that make the conditions hold as the run needs them")
+
+
+def _candidates(demands: Sequence[tuple[Ast, bool]]) -> list[Any]:
+    found: dict[str, Any] = {}
+    for tree, _ in demands:
+        for literal in literals(tree):
+            if isinstance(literal, bool):
+                continue
+            more = (
+                [literal, literal + 1, literal - 1] if not isinstance(literal, str) else [literal]
+            )
+            for value in more:
+                found.setdefault(repr(value), value)
+    found.setdefault("True", True)
+    found.setdefault("False", False)
+    found.setdefault("text", OTHERWISE)
+    return list(found.values())
+
+
+def _nested(values: Mapping[tuple[str, ...], Any]) -> dict[str, Any]:
+    result: dict[str, Any] = {}
+    for path, value in values.items():
+        inner = result
+        for part in path[:-1]:
+            inner = inner.setdefault(part, {})
+            if not isinstance(inner, dict):
+                raise Unplayable(f"`{'.'.join(path)}` and a part of it are both read")
+        inner[path[-1]] = value
+    return result

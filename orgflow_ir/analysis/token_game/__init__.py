@@ -1,0 +1,1 @@
+"""The BPMN token game: what a model means, its runs, and replay."""

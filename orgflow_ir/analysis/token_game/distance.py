@@ -1,0 +1,62 @@
+"""How far flows are from a goal, over all scopes of a net: what steers a search for runs."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+
+from orgflow_ir.analysis.token_game.net import Net
+
+FAR = 1 << 30
+"""The distance of what cannot be reached."""
+
+
+class Distances:
+    """The ways of a net as one graph of nodes: flows, links, boundary events, into a sub-process
+    and out of it, backwards."""
+
+    def __init__(self, net: Net) -> None:
+        self.net = net
+        self.before: list[list[int]] = [[] for _ in net.nodes]
+        for node in net.nodes:
+            after = [net.consumer[p] for p in node.outs] + [*node.links, *node.boundaries]
+            for target in after:
+                self.before[target].append(node.index)
+            if node.handler >= 0:
+                self.before[node.handler].append(node.index)
+            if node.body >= 0:
+                self._enter(node.index, node.body)
+        for scope in net.scopes:
+            for i in scope.events:
+                for other in scope.nodes:
+                    if other != i:
+                        self.before[i].append(other)
+
+    def _enter(self, holder: int, body: int) -> None:
+        scope = self.net.scopes[body]
+        inner = scope.nodes if scope.loop or scope.ad_hoc else (scope.starts or scope.sources)
+        for i in inner:
+            self.before[i].append(holder)
+
+    def to_flows(self, goals: Iterable[int]) -> list[int]:
+        """For each node the number of steps to the nearest of some flows (0: one of its own)."""
+        return self._spread(self.net.producer[p] for p in goals)
+
+    def to_end(self) -> list[int]:
+        """For each node the number of steps to where its scope ends."""
+        return self._spread(n.index for n in self.net.nodes if not n.outs and not n.links)
+
+    def _spread(self, goals: Iterable[int]) -> list[int]:
+        far = [FAR] * len(self.net.nodes)
+        queue: deque[int] = deque()
+        for i in goals:
+            if far[i]:
+                far[i] = 0
+                queue.append(i)
+        while queue:
+            i = queue.popleft()
+            for b in self.before[i]:
+                if far[b] == FAR:
+                    far[b] = far[i] + 1
+                    queue.append(b)
+        return far

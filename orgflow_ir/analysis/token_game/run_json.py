@@ -1,0 +1,70 @@
+"""Runs as JSON, one a line: what `orgflowc trace` prints (`schema/run.schema.json`)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from orgflow_ir.analysis.token_game.runs import Run
+from orgflow_ir.model import Model
+
+RUN_VERSION = 1
+"""Version of the JSON; raised when a field changes its meaning or goes."""
+
+
+def run_labels(model: Model) -> dict[str, str]:
+    """What people read, by id; a flow without a name is called by its ends."""
+    labels = {node.id: node.label for scope in model.scopes() for node in scope.nodes}
+    for scope in model.scopes():
+        for flow in scope.flows:
+            ends = f"{labels.get(flow.source, '?')} → {labels.get(flow.target, '?')}"
+            labels[flow.id] = " ".join(flow.name.split()) or ends
+    for message in model.message_flows:
+        labels[message.id] = message.label
+    return labels
+
+
+def run_to_dict(run: Run, labels: Mapping[str, str], number: int = 1) -> dict[str, Any]:
+    """A run as plain data; `labels` from `run_labels`, `number` counts runs of the process."""
+    return {
+        "version": RUN_VERSION,
+        "process": run.process,
+        "run": number,
+        "start": run.start,
+        "choices": [
+            {
+                "element": element,
+                "label": labels.get(element, element),
+                "taken": list(taken),
+                "labels": [labels.get(flow, flow) for flow in taken],
+            }
+            for element, taken in run.choices
+        ],
+        "steps": [
+            {
+                "action": step.action,
+                "element": step.element,
+                "label": labels.get(step.element, step.element),
+                "taken": list(step.taken),
+                "instance": step.instance,
+            }
+            for step in run.steps
+        ],
+        "outcome": run.outcome,
+        "left": [
+            {
+                "kind": left.kind,
+                "element": left.element,
+                "label": labels.get(left.element, left.element),
+                "count": left.count,
+                "instance": left.instance,
+            }
+            for left in run.left
+        ],
+    }
+
+
+def run_to_json(run: Run, model: Model, number: int = 1) -> str:
+    """A run as one line of JSON, without the line end."""
+    return json.dumps(run_to_dict(run, run_labels(model), number), ensure_ascii=False)

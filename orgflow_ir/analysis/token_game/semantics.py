@@ -1,0 +1,228 @@
+"""The BPMN token game over the IR: what a model means (BPMN 2.0.2, chapter 13).
+
+Tokens lie on sequence flows and in open elements. Every choice is free: data is not evaluated.
+
+- Splits: exclusive: one outgoing flow; inclusive and complex: any non-empty set of those that are
+  not the default, or the default alone; parallel: all. An activity takes all its unconditional
+  flows and, of the conditional ones, any set (its default in place of an empty set); with one
+  condition and a default that is an exclusive choice. Several flows without conditions fork.
+- Joins: exclusive gateways, activities and events take each token by itself (where several flows
+  have one, that of the first flow: the others follow, so nothing is lost); a parallel gateway
+  takes one from every incoming flow; an inclusive one by the rule of 13.4.3 (see `Moves.synced`).
+  A complex gateway's activation condition is not evaluated: it joins like an inclusive one, which
+  is the case where activation and reset (13.4.5) fall together.
+- Waiting: user, manual and receive tasks, message, timer, signal and conditional catch events, and
+  activities with boundary events have two steps, `open` and `done`; so have sub-processes and
+  calls. An event-based gateway opens its targets; the first `done` of one withdraws the others,
+  and its step also names the flow from the gateway, which is the one that got the token.
+- Boundary events are armed while their activity is open. An error or escalation that something
+  inside throws comes only from there; any other trigger is free.
+- A sub-process is done when no token is left in it. Several start events in it are alternatives.
+  An event sub-process may start while its scope has tokens; an interrupting one takes them.
+- An element read but not modelled (`Opaque`) that flows lead to passes its token.
+- An error, escalation or cancel goes to the nearest event sub-process or boundary event that
+  catches it; an uncaught error ends the process instance with outcome `error`.
+- Terminate ends the process or the sub-process it stands in (13.5.6), not what is around it.
+- Compensation: a throw starts the handlers of the completed activities of its scope (or of the
+  one it names) and is done when they are; handlers run in any order. A completed sub-process is
+  compensated by its own handler, else by those inside it; compensation event sub-processes are
+  not run. Cancelling a transaction compensates and leaves by its cancel event.
+- Ad-hoc: each activity nothing leads to may start, again and again but never twice at the same
+  time; the sub-process is done whenever nothing in it runs, so also with none performed.
+- Loops and multi-instance: see `Policy.instances`. With more than one body the activity itself is
+  `open` and `done`, and bodies are steps with an instance number of their own.
+- Messages and signals come when they are wanted, or with `Policy.messages` = `flows` only when
+  sent: a node with message flows to other nodes sends one over each when it is done; a node that a
+  message flow from such a node leads to needs one (from a pool without a process they always come).
+  Messages are kept until taken, oldest first. One to a start event always makes a new instance.
+  Correlation: the first message taken makes sender and taker partners; from then on what either
+  sends to the other's process is for its partner alone (the latest, if there were several), and is
+  not taken by other instances. A signal reaches all that wait for it when it is thrown.
+- A step's `instance` numbers process instances from 0, and instances of a sub-process that run at
+  the same time as another of the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from orgflow_ir.analysis.token_game.effects import apply, born
+from orgflow_ir.analysis.token_game.moves import Moves, interrupts
+from orgflow_ir.analysis.token_game.net import Policy
+from orgflow_ir.analysis.token_game.net_compiler import compile_net
+from orgflow_ir.analysis.token_game.state import Draft, Left, State
+from orgflow_ir.diagnostics import Step
+from orgflow_ir.model import Gateway, Model, Task
+
+__all__ = ["Game", "NotEnabled", "Policy", "State"]
+
+
+class NotEnabled(ValueError):
+    """A step that the state does not allow; the message says which and what it does allow."""
+
+
+class Game:
+    """The token game of a model. Compiled once; `fire` gives new states and changes nothing."""
+
+    def __init__(self, model: Model, policy: Policy | None = None) -> None:
+        self.model = model
+        self.policy = policy or Policy()
+        self.net = compile_net(model, self.policy)
+        self._moves = Moves(self.net)
+
+    # -- where runs begin ---------------------------------------------------------------------
+
+    def starts(self, process_id: str) -> tuple[str | None, ...]:
+        """Each way the process can begin, by itself: its start events, instantiating receive tasks
+        and event-based gateways. `None`: it has none, and all nodes that nothing leads to begin
+        together (BPMN 2.0.2, 13.2). Raises `KeyError` for an unknown process."""
+        scope = self.net.scopes[self.net.processes[process_id]]
+        found = [self.net.nodes[i].id for i in scope.starts]
+        for i in scope.sources:
+            element = self.net.nodes[i].element
+            if isinstance(element, Task | Gateway) and element.instantiate:
+                found.append(element.id)
+        return tuple(found) or (None,)
+
+    def initial(self, process_id: str, start: str | None = None) -> State:
+        """One instance of the process, number 0, about to begin at `start` (one of `starts`; by
+        default the first). Raises `KeyError` where there is no such thing."""
+        draft = Draft(State())
+        options = self.starts(process_id)
+        if start is not None and start not in options:
+            raise KeyError(f"process `{process_id}` cannot start at `{start}`")
+        born(
+            self.net, draft, self.net.processes[process_id], options[0] if start is None else start
+        )
+        return draft.freeze()
+
+    def initial_all(self, starts: Mapping[str, str | None] | None = None) -> State:
+        """A collaboration about to begin: one instance of every process with a start that needs no
+        message from another process of the model, numbered in model order; `starts` says where."""
+        draft = Draft(State())
+        for process_id, scope in self.net.processes.items():
+            if not self.net.scopes[scope].nodes:
+                continue
+            options = self.starts(process_id)
+            free = [s for s in options if s is None or not self.net.nodes[self._at(s)].needs]
+            wanted = (starts or {}).get(process_id, free[0] if free else "")
+            if wanted in options:
+                born(self.net, draft, scope, wanted)
+        return draft.freeze()
+
+    def _at(self, element: str) -> int:
+        return self.net.by_id[element][0]
+
+    # -- what a state allows ------------------------------------------------------------------
+
+    def enabled(self, state: State) -> tuple[Step, ...]:
+        """Every step the state allows, in a fixed order (frames, nodes in model order, choices).
+
+        Of an inclusive split with more than `policy.subsets` choices only so many are listed, and
+        `wide` names it; `fire` takes the others too.
+        """
+        found: dict[Step, None] = {}
+        for move in self._moves.of_state(state):
+            for ids in self._moves.choices(move):
+                found.setdefault(Step(move.action, move.node.id, ids, move.instance))
+        return tuple(found)
+
+    def steps_of(self, state: State, element: str) -> tuple[Step, ...]:
+        """The enabled steps of one element."""
+        found: dict[Step, None] = {}
+        for move in self._moves.of_element(state, element):
+            for ids in self._moves.choices(move):
+                found.setdefault(Step(move.action, element, ids, move.instance))
+        return tuple(found)
+
+    @property
+    def wide(self) -> frozenset[str]:
+        """Splits whose choices `enabled` does not list in full."""
+        return frozenset(self.net.wide)
+
+    def fire(self, state: State, step: Step) -> State:
+        """The state after `step`. Raises `NotEnabled`."""
+        for move in self._moves.of_element(state, step.element):
+            if move.action == step.action and move.instance == step.instance:
+                taken = self._moves.taken(move, step.taken)
+                if taken is not None:
+                    return apply(self.net, state, move, taken)
+        steps = self.steps_of(state, step.element)
+        what = ", ".join(f"{s.action} {list(s.taken)} ({s.instance})" for s in steps[:8])
+        raise NotEnabled(
+            f"`{step.element}` cannot {step.action} {list(step.taken)} ({step.instance}) here; "
+            f"it can: {what or 'nothing'}"
+        )
+
+    def decisions(self, step: Step) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """What was decided in a step: (element, flows taken), nothing where there was no choice.
+
+        The element is a splitting gateway or activity, an event-based gateway (the flow to the
+        event that came), an activity with interrupting boundary events (the flows of whatever
+        ended it) or a non-interrupting boundary event.
+        """
+        found: list[tuple[str, tuple[str, ...]]] = []
+        net = self.net
+        node = net.nodes[net.by_id[step.element][0]]
+        taken = step.taken
+        if step.action == "open":
+            return ()
+        if step.action == "done" and taken and taken not in node.options:
+            gateway = net.nodes[net.producer[net.flow_index[taken[0]]]]
+            if gateway.race:
+                if len(gateway.outs) > 1:
+                    found.append((gateway.id, taken[:1]))
+                taken = taken[1:]
+        if node.attached >= 0 and not node.thrown_inside and "cancel" not in node.kinds():
+            ends = interrupts(node)
+            found.append((net.nodes[node.attached].id if ends else node.id, taken))
+        elif len(node.options) > 1 or any(
+            interrupts(net.nodes[b]) and not net.nodes[b].thrown_inside for b in node.boundaries
+        ):
+            found.append((node.id, taken))
+        return tuple(found)
+
+    def finished(self, state: State) -> bool:
+        """Whether no token is left."""
+        return not state.frames
+
+    def outcome(self, state: State) -> str:
+        """`running`, `stuck` (tokens left, nothing enabled), or how it ended: `completed`,
+        `terminated` (by a terminate end event), `error` (nothing caught it)."""
+        if not state.frames:
+            return state.ended or "completed"
+        return "running" if any(True for _ in self._moves.of_state(state)) else "stuck"
+
+    def left(self, state: State) -> tuple[Left, ...]:
+        """Where tokens and messages still are."""
+        net = self.net
+        found = []
+        for frame in state.frames:
+            for place, number in frame.tokens:
+                if place < len(net.flows):
+                    item = ("flow", net.flows[place].id)
+                else:
+                    node = net.nodes[net.consumer[place]]
+                    item = ("open" if place == node.open else "pending", node.id)
+                found.append(Left(*item, number, frame.key))
+        for message in state.messages:
+            flow = net.model.message_flows[message.flow].id
+            found.append(Left("message", flow, 1, message.sender))
+        return tuple(found)
+
+    def open_elements(self, state: State) -> tuple[str, ...]:
+        """Elements now waiting to be done, sorted, as often as they are open: open activities
+        (those inside a sub-process beside it) and events, and for an event-based gateway its
+        targets in its place."""
+        found: list[str] = []
+        for frame in state.frames:
+            for place, number in frame.tokens:
+                node = self.net.nodes[self.net.consumer[place]]
+                if place != node.open:
+                    continue
+                if node.race:
+                    targets = {self.net.consumer[p] for p in node.outs}
+                    found += [self.net.nodes[t].id for t in sorted(targets)] * number
+                else:
+                    found += [node.id] * number
+        return tuple(sorted(found))

@@ -1,0 +1,10 @@
+"""Diagnostics: what is wrong with a user's model, as values; rules, fixes and reporters."""
+
+from orgflow_ir.diagnostics.diagnostic import Applicability, Diagnostic, Edit, Fix, Related, Step
+from orgflow_ir.diagnostics.fixes import FixError, apply
+from orgflow_ir.diagnostics.rule import Rule, Severity
+
+__all__ = [
+    "Applicability", "Diagnostic", "Edit", "Fix", "FixError", "Related", "Rule", "Severity",
+    "Step", "apply",
+]  # fmt: skip

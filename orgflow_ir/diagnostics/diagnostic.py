@@ -1,0 +1,76 @@
+"""Diagnostics as values: what is wrong with a model, where, and the fix as data."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+from orgflow_ir.diagnostics.rule import Severity
+from orgflow_ir.model import Flow, Node
+from orgflow_ir.model.source import SourceLocation
+from orgflow_ir.model.value import Value
+
+
+class Step(NamedTuple):
+    """One step of a run of the token game.
+
+    `action` is `start`, `fire` (an element that does not wait), `open` or `done` (one that does);
+    `taken` are the ids of the flows that received a token; `instance` numbers process instances.
+    """
+
+    action: str
+    element: str
+    taken: tuple[str, ...] = ()
+    instance: int = 0
+
+
+class Related(Value):
+    """A second place that a diagnostic is about."""
+
+    message: str
+    element: str | None = None
+    loc: SourceLocation | None = None
+
+
+class Edit(Value):
+    """One change of the IR: add, replace or remove a node or a flow of a scope.
+
+    `scope` is the id of the process or sub-process; `id` the element to replace or remove.
+    """
+
+    action: Literal["add", "replace", "remove"]
+    scope: str
+    id: str | None = None
+    node: Node | None = None
+    flow: Flow | None = None
+
+
+Applicability = Literal["safe", "unsafe", "manual"]
+
+
+class Fix(Value):
+    """A change that cures a diagnostic. Safe: nothing is lost and the fault is gone."""
+
+    title: str
+    applicability: Applicability
+    edits: tuple[Edit, ...] = ()
+
+
+class Diagnostic(Value):
+    """One fault, said once: lower case, no full stop, elements in backticks by their label.
+
+    `message` says what is wrong, only `help` what to do. `trace` is a run that shows the fault.
+    `suppressed` is the reason why somebody accepts it: it counts for nothing then.
+    """
+
+    code: str
+    name: str
+    severity: Severity
+    message: str
+    element: str | None = None
+    loc: SourceLocation | None = None
+    related: tuple[Related, ...] = ()
+    trace: tuple[Step, ...] = ()
+    help: str | None = None
+    fix: Fix | None = None
+    source: str | None = None
+    suppressed: str | None = None

@@ -1,0 +1,31 @@
+"""The JSON reporter: diagnostics for programs and agents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import ClassVar, TextIO
+
+from orgflow_ir.diagnostics.diagnostic import Diagnostic
+from orgflow_ir.diagnostics.ordering import counts, ordered
+from orgflow_ir.plugins.contracts import Reporter
+
+JSON_VERSION = 1
+"""Version of the JSON envelope; raised when a field changes its meaning or goes."""
+
+
+class JsonReporter(Reporter):
+    """For programs and agents: one versioned object (`schema/diagnostics.schema.json`)."""
+
+    name: ClassVar[str] = "json"
+
+    def report(self, diagnostics: Iterable[Diagnostic], out: TextIO) -> None:
+        import json
+
+        items = ordered(diagnostics)
+        envelope = {
+            "format": "orgflow-diagnostics",
+            "version": JSON_VERSION,
+            "summary": counts(items),
+            "diagnostics": [d.model_dump(mode="json", exclude_none=True) for d in items],
+        }
+        out.write(json.dumps(envelope, ensure_ascii=False, indent=1) + "\n")

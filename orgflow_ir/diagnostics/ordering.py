@@ -1,0 +1,29 @@
+"""The order in which diagnostics are shown, and how many there are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from orgflow_ir.diagnostics.diagnostic import Diagnostic
+from orgflow_ir.diagnostics.rule import Severity
+
+
+def ordered(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Errors first, then by file, place and code; equal ones stay as they were found."""
+
+    def key(d: Diagnostic) -> tuple[int, str, int, int, str]:
+        loc = d.loc
+        place = (loc.file, loc.line or 0, loc.column or 0) if loc is not None else ("", 0, 0)
+        return (d.severity.rank, *place, d.code)
+
+    return sorted(diagnostics, key=key)
+
+
+def counts(diagnostics: Iterable[Diagnostic]) -> dict[str, int]:
+    """How many of each severity: `{"error": 0, "warning": 2, "info": 1}`; where some are
+    suppressed, how many of them under `suppressed` instead."""
+    found = {s.value: 0 for s in Severity}
+    for d in diagnostics:
+        key = d.severity.value if d.suppressed is None else "suppressed"
+        found[key] = found.get(key, 0) + 1
+    return found

@@ -1,0 +1,114 @@
+"""The SARIF reporter: diagnostics for code hosts and editors (OASIS SARIF 2.1.0)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, TextIO
+from urllib.parse import quote
+
+from orgflow_ir.diagnostics.diagnostic import Diagnostic
+from orgflow_ir.diagnostics.ordering import ordered
+from orgflow_ir.diagnostics.rule import Rule
+from orgflow_ir.model.source import SourceLocation
+from orgflow_ir.plugins.contracts import Reporter
+
+_SARIF_LEVELS = {"error": "error", "warning": "warning", "info": "note"}
+_SARIF_SCHEMA = (
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+)
+
+
+@dataclass(frozen=True)
+class SarifReporter(Reporter):
+    """SARIF 2.1.0 (OASIS): for code hosts and editors. `rules` (by code) adds explanations."""
+
+    name: ClassVar[str] = "sarif"
+    rules: Mapping[str, type[Rule]] = field(default_factory=dict)
+
+    def report(self, diagnostics: Iterable[Diagnostic], out: TextIO) -> None:
+        items = ordered(diagnostics)
+        names = {d.code: d.name for d in items}
+        codes = sorted(names)
+        driver = {
+            "name": "orgflow",
+            "rules": [self._rule(code, names[code]) for code in codes],
+        }
+        run = {
+            "tool": {"driver": driver},
+            "columnKind": "unicodeCodePoints",
+            "results": [_sarif_result(d, codes.index(d.code)) for d in items],
+        }
+        log = {"$schema": _SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}
+        out.write(json.dumps(log, ensure_ascii=False, indent=1) + "\n")
+
+    def _rule(self, code: str, name: str) -> dict[str, Any]:
+        shown: dict[str, Any] = {"id": code, "name": name}
+        rule = self.rules.get(code)
+        if rule is not None:
+            text = rule.explanation()
+            shown["shortDescription"] = {"text": name.replace("-", " ")}
+            shown["fullDescription"] = {"text": text}
+            shown["help"] = {"text": text}
+            shown["defaultConfiguration"] = {"level": _SARIF_LEVELS[rule.severity.value]}
+        return shown
+
+
+def _sarif_result(d: Diagnostic, rule: int) -> dict[str, Any]:
+    text = d.message if d.help is None else f"{d.message}. {d.help}"
+    result: dict[str, Any] = {
+        "ruleId": d.code,
+        "ruleIndex": rule,
+        "level": _SARIF_LEVELS[d.severity.value],
+        "message": {"text": text},
+    }
+    location = _sarif_location(d.loc, d.element)
+    if location:
+        result["locations"] = [location]
+    related = [
+        {**_sarif_location(r.loc, r.element), "id": i, "message": {"text": r.message}}
+        for i, r in enumerate(d.related)
+    ]
+    if related:
+        result["relatedLocations"] = related
+    if d.trace:
+        steps = [
+            {
+                "location": {
+                    **_sarif_location(None, step.element),
+                    "message": {"text": f"{step.action} {step.element}"},
+                }
+            }
+            for step in d.trace
+        ]
+        result["codeFlows"] = [{"threadFlows": [{"locations": steps}]}]
+    if d.suppressed is not None:
+        result["suppressions"] = [{"kind": "external", "justification": d.suppressed}]
+    return result
+
+
+def _sarif_location(loc: SourceLocation | None, element: str | None) -> dict[str, Any]:
+    location: dict[str, Any] = {}
+    if loc is not None:
+        place: dict[str, Any] = {"artifactLocation": {"uri": _uri(loc.file)}}
+        region: dict[str, Any] = {}
+        if loc.line is not None:
+            region["startLine"] = loc.line
+            if loc.column is not None:
+                region["startColumn"] = loc.column
+        if loc.span is not None:
+            region["byteOffset"] = loc.span[0]
+            region["byteLength"] = loc.span[1] - loc.span[0]
+        if region:
+            place["region"] = region
+        location["physicalLocation"] = place
+    if element is not None:
+        location["logicalLocations"] = [{"fullyQualifiedName": element, "kind": "element"}]
+    return location
+
+
+def _uri(file: str) -> str:
+    """A URI reference: relative paths stay relative (RFC 3986, 4.2)."""
+    quoted = quote(file.replace("\\", "/"))
+    return f"file://{quoted}" if quoted.startswith("/") else quoted

@@ -1,0 +1,182 @@
+"""Findings that somebody has accepted: named by rule, with a reason, in the model or in a file.
+
+In a model it is an attribute `suppress` of the namespace `urn:orgflow`, on the element, its
+process or the whole file: `orgflow:suppress="OF203: both steps may run twice"`, several parted by
+`;`. What is suppressed is still found, and told by formats for programs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from orgflow_ir.diagnostics.core_rules import FaultySuppression, UnusedSuppression
+from orgflow_ir.diagnostics.diagnostic import Diagnostic
+from orgflow_ir.diagnostics.rule import Rule
+from orgflow_ir.model import Element, Model, SubProcess
+from orgflow_ir.model.source import SourceLocation
+from orgflow_ir.pipeline import PassContext
+
+KEY = "@{urn:orgflow}suppress"
+"""Key of the attribute in an element's `extra`."""
+
+_ENTRY = re.compile(r"\s*(OF\d{3}|[a-z][a-z0-9]*(?:-[a-z0-9]+)+)\s*(?::\s*(.*?))?\s*", re.DOTALL)
+
+
+class Suppression(NamedTuple):
+    """One rule that is accepted.
+
+    `elements` are ids (`None`: anywhere); `labels` are what people call them, in configuration;
+    `holder` is the element that carries it in a model, or `None`.
+    """
+
+    code: str
+    reason: str
+    elements: frozenset[str] | None = None
+    labels: frozenset[str] = frozenset()
+    loc: SourceLocation | None = None
+    holder: str | None = None
+
+    def covers(self, found: Diagnostic, labels: Mapping[str, str]) -> bool:
+        """Whether a finding is meant."""
+        if found.code != self.code:
+            return False
+        if self.elements is None and not self.labels:
+            return True
+        if found.element is None:
+            return False
+        return found.element in (self.elements or ()) or labels.get(found.element) in self.labels
+
+
+def may_be_suppressed(code: str) -> bool:
+    """Whether a rule is about what a model says (OF1xx to OF5xx), so that it can be accepted."""
+    return code[:3] in ("OF1", "OF2", "OF3", "OF4", "OF5")
+
+
+def rule_code(name: str, rules: Mapping[str, type[Rule]]) -> str | None:
+    """The code of a rule that is named by its code or its name."""
+    if name in rules:
+        return name
+    return next((code for code, rule in rules.items() if rule.name == name), None)
+
+
+def faults(name: str, reason: str, rules: Mapping[str, type[Rule]]) -> str | None:
+    """What is wrong with a suppression, for a message; `None` where nothing is."""
+    code = rule_code(name, rules)
+    if code is None:
+        return f"there is no rule `{name}`"
+    if not may_be_suppressed(code):
+        return f"`{name}` cannot be suppressed: it is not about what a model says"
+    if not reason:
+        return f"it gives no reason for `{name}`"
+    return None
+
+
+def in_model(
+    model: Model, rules: Mapping[str, type[Rule]], ctx: PassContext
+) -> tuple[Suppression, ...]:
+    """The suppressions that a model carries; OF006 for each that cannot be read."""
+    result: list[Suppression] = []
+    for element, inside in _carriers(model):
+        text = next(value for key, value in element.extra if key == KEY)
+        for name, reason in _entries(text):
+            wrong = faults(name, reason, rules)
+            if wrong is not None:
+                ctx.emit(
+                    FaultySuppression,
+                    f"the suppression at `{element.label}` has no effect: {wrong}",
+                    element=element,
+                    help='write it as orgflow:suppress="OF203: why this is right here"',
+                )
+                continue
+            code = rule_code(name, rules)
+            assert code is not None
+            whole = isinstance(element, Model)
+            result.append(
+                Suppression(
+                    code, reason, None if whole else inside, loc=element.loc, holder=element.id
+                )
+            )
+    return tuple(result)
+
+
+def _entries(text: str) -> Iterator[tuple[str, str]]:
+    """`OF203: why; OF310: why` in pairs; a part that begins with no rule belongs to the reason
+    before it."""
+    found: list[tuple[str, str]] = []
+    for part in text.split(";"):
+        match = _ENTRY.fullmatch(part)
+        if match is not None and (match[2] is not None or not found):
+            found.append((match[1], (match[2] or "").strip()))
+        elif found:
+            name, reason = found[-1]
+            found[-1] = (name, f"{reason};{part}".strip("; "))
+        elif part.strip():
+            found.append((part.strip().partition(":")[0], ""))
+    return iter(found)
+
+
+def _carriers(model: Model) -> Iterator[tuple[Element, frozenset[str]]]:
+    """Elements with the attribute, each with the ids of all that is in it."""
+    if _has(model):
+        yield model, frozenset()
+    for pool in model.pools:
+        if _has(pool):
+            process = [p for p in model.processes if p.id == pool.process]
+            yield pool, frozenset((pool.id, *(i for p in process for i in _inside(p))))
+    for flow in model.message_flows:
+        if _has(flow):
+            yield flow, frozenset((flow.id,))
+    for scope in model.scopes():
+        if _has(scope):
+            yield scope, frozenset(_inside(scope))
+        for item in (*scope.nodes, *scope.flows):
+            if _has(item) and not isinstance(item, SubProcess):
+                yield item, frozenset((item.id,))
+
+
+def _has(element: Element) -> bool:
+    return any(key == KEY for key, _ in element.extra)
+
+
+def _inside(scope: Element) -> Iterator[str]:
+    yield scope.id
+    for node in getattr(scope, "nodes", ()):
+        yield from _inside(node)
+    for flow in getattr(scope, "flows", ()):
+        yield flow.id
+
+
+def carries_any(model: Model) -> bool:
+    """Whether some element has the attribute."""
+    return next(_carriers(model), None) is not None
+
+
+def mark(
+    diagnostics: Iterable[Diagnostic],
+    suppressions: Sequence[Suppression],
+    labels: Mapping[str, str],
+) -> tuple[list[Diagnostic], set[int]]:
+    """The diagnostics, those that are accepted with the reason, and the positions of the
+    suppressions that were needed."""
+    result: list[Diagnostic] = []
+    used: set[int] = set()
+    for found in diagnostics:
+        at = next((i for i, s in enumerate(suppressions) if s.covers(found, labels)), None)
+        if at is not None:
+            used.update(i for i, s in enumerate(suppressions) if s.covers(found, labels))
+            found = found.model_copy(update={"suppressed": suppressions[at].reason})
+        result.append(found)
+    return result, used
+
+
+def report_unused(suppression: Suppression, ctx: PassContext) -> None:
+    """OF005 for a suppression that nothing needed."""
+    ctx.emit(
+        UnusedSuppression,
+        f"nothing that {suppression.code} finds is suppressed here any more",
+        element=suppression.holder,
+        loc=suppression.loc,
+        help="take the suppression out, so that it hides nothing later",
+    )

@@ -1,0 +1,240 @@
+"""The text reporter: diagnostics for people, with excerpts and runs."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import ClassVar, TextIO
+
+from orgflow_ir.diagnostics.diagnostic import Diagnostic, Step
+from orgflow_ir.diagnostics.ordering import counts, ordered
+from orgflow_ir.diagnostics.rule import Severity
+from orgflow_ir.model.source import SourceLocation
+from orgflow_ir.plugins.contracts import Reporter
+
+FOLD_ABOVE = 5
+"""More infos of one code than this are shown as one, but for `verbose`."""
+
+_HARD = "\x00"
+"""Stands for a space that is not to be broken at; `printable` leaves none of it in any text."""
+
+_COLOURS = {"error": "1;31", "warning": "1;33", "info": "1;36", "dim": "2", "bold": "1"}
+
+
+def summary(diagnostics: Iterable[Diagnostic], inputs: Iterable[str] = ()) -> str:
+    """`2 errors, 1 warning in order.bpmn`; infos are counted only where nothing else is."""
+    diagnostics = list(diagnostics)
+    found = counts(diagnostics)
+    hidden = found.pop("suppressed", 0)
+    shown = [(n, word) for word, n in found.items() if n and word != "info"]
+    shown = shown or [(n, word) for word, n in found.items() if n]
+    said = ", ".join(f"{n} {word}{'s' if n > 1 else ''}" for n, word in shown) or "nothing found"
+    said += f", {hidden} suppressed" if hidden else ""
+    names = list(dict.fromkeys(inputs))
+    if not names:
+        return said
+    if len(names) == 1:
+        return f"{said} in {printable(names[0])}"
+    told = {d.loc.file if d.loc else None for d in diagnostics if d.suppressed is None}
+    part = 0 if None in told else len(told.intersection(names))
+    return f"{said} in {f'{part} of ' if part else ''}{len(names)} files"
+
+
+@dataclass(frozen=True)
+class TextReporter(Reporter):
+    """For people: place, severity, code, message, help, related places, excerpt with caret.
+
+    `sources` are the bytes by file name (for excerpts), `labels` by file name what people read for
+    ids of nodes and flows (for runs), `inputs` the summary's files; `width` is in columns.
+    """
+
+    name: ClassVar[str] = "text"
+    colour: bool = False
+    verbose: bool = False
+    width: int = 80
+    inputs: tuple[str, ...] = ()
+    sources: Mapping[str, bytes] = field(default_factory=dict)
+    labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+    def report(self, diagnostics: Iterable[Diagnostic], out: TextIO) -> None:
+        items = ordered(diagnostics)
+        told = [d for d in items if d.suppressed is None or self.verbose]
+        for item, more in self._folded(told):
+            for line in self._lines(item):
+                out.write(line.rstrip() + "\n")
+            if more:
+                out.write(self._paint("dim", f"  and {more} more {item.code} (-v shows them)\n"))
+            out.write("\n")
+        if items or self.inputs:
+            out.write(summary(items, self.inputs) + "\n")
+
+    def _folded(self, items: list[Diagnostic]) -> Iterator[tuple[Diagnostic, int]]:
+        """The diagnostics to show, each with the number of its like left out after it."""
+        alike: dict[str, int] = {}
+        for d in items:
+            if d.severity is Severity.INFO:
+                alike[d.code] = alike.get(d.code, 0) + 1
+        folded: set[str] = set()
+        for d in items:
+            many = d.severity is Severity.INFO and alike[d.code] > FOLD_ABOVE and not self.verbose
+            if not many:
+                yield d, 0
+            elif d.code not in folded:
+                folded.add(d.code)
+                yield d, alike[d.code] - 1
+
+    def _paint(self, style: str, text: str) -> str:
+        return f"\x1b[{_COLOURS[style]}m{text}\x1b[0m" if self.colour else text
+
+    def _wrap(self, text: str, first: str, rest: str) -> list[str]:
+        # A short label stays on one line: its spaces are hidden from the wrapping.
+        whole = re.sub(r"`[^`]{1,30}`", lambda m: m[0].replace(" ", _HARD), printable(text))
+        lines = textwrap.wrap(
+            whole,
+            self.width,
+            initial_indent=first,
+            subsequent_indent=rest,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        return [line.replace(_HARD, " ") for line in lines]
+
+    def _lines(self, d: Diagnostic) -> Iterator[str]:
+        place = f"{self._paint('bold', printable(str(d.loc)))}: " if d.loc is not None else ""
+        word = self._paint(d.severity.value, d.severity.value)
+        if d.suppressed is not None:
+            word = self._paint("dim", f"suppressed {d.severity.value}")
+        yield f"{place}{word} {d.code} [{d.name}]"
+        yield from self._wrap(d.message, "  ", "  ")
+        yield from self._excerpt(d.loc)
+        for related in d.related:
+            where = f"{related.loc}: " if related.loc is not None else ""
+            yield from self._wrap(where + related.message, "  also: ", "        ")
+        if d.trace:
+            yield from self._wrap(self._trace(d), "  run: ", "       ")
+        if d.help:
+            yield from self._wrap(d.help, "  help: ", "        ")
+        if d.suppressed is not None:
+            yield from self._wrap(d.suppressed, "  accepted: ", "            ")
+        if d.fix is not None:
+            yield from self._wrap(f"{d.fix.title} ({d.fix.applicability})", "  fix: ", "       ")
+
+    def _trace(self, d: Diagnostic) -> str:
+        """The run as people tell it: what has a name, and which way was taken."""
+        labels = self.labels.get(d.loc.file if d.loc is not None else "", {})
+        told = [text for step in _tellable(d.trace, labels) if (text := _step(*step, labels))]
+        return " → ".join(told or [f"`{step.element}`" for step in d.trace])
+
+    def _excerpt(self, loc: SourceLocation | None) -> Iterator[str]:
+        if loc is None or loc.line is None:
+            return
+        text = _line(self.sources.get(loc.file), loc.line)
+        if text is None:
+            if loc.quote is None:
+                return
+            text, column = loc.quote.strip().split("\n")[0], None
+        else:
+            column = loc.column
+        number = str(loc.line)
+        room = max(self.width - len(number) - 5, 20)
+        shown, caret = _window(text, column, room)
+        yield self._paint("dim", f"  {number} | ") + shown
+        if caret is not None:
+            yield self._paint("dim", f"  {' ' * len(number)} | ") + " " * caret + "^"
+
+
+def _tellable(trace: Iterable[Step], labels: Mapping[str, str]) -> Iterator[tuple[Step, str, bool]]:
+    """The steps that have something to tell, each with what is said of it (`begins`, `is done`
+    where other steps are told between the two) and whether it has been told before."""
+    steps = [s for s in trace if _names(s, labels)]
+    told: set[tuple[str, int]] = set()
+    begun: set[tuple[str, int]] = set()
+    for i, step in enumerate(steps):
+        key = step.element, step.instance
+        after = steps[i + 1] if i + 1 < len(steps) else None
+        if step.action == "open":
+            if after is not None and after.action == "done" and key == (after[1], after[3]):
+                continue  # told at once
+            begun.add(key)
+        says = {"open": "begins", "done": "is done" if key in begun else ""}.get(step.action, "")
+        again = key in told and says != "is done"
+        told.add(key)
+        if step.action != "open":
+            begun.discard(key)
+        yield step, says, again
+
+
+def _names(step: Step, labels: Mapping[str, str]) -> bool:
+    """Whether a step has a name, or takes a way that has one."""
+    name = labels.get(step.element, step.element)
+    named = name != step.element or step.element not in labels
+    return named or any(labels.get(f, f) != f for f in step.taken)
+
+
+def _step(step: Step, says: str, again: bool, labels: Mapping[str, str]) -> str:
+    name = labels.get(step.element, step.element)
+    ways = [w for f in step.taken if (w := labels.get(f, f)) != f]
+    takes = " and ".join(f"`{w}`" for w in ways)
+    if name == step.element and step.element in labels:
+        return f"takes {takes}"
+    words = [f"`{name}`", says, "again" if again else "", f"takes {takes}" if ways else ""]
+    return " ".join(w for w in words if w)
+
+
+def printable(text: str) -> str:
+    """`text` on one line, control characters made visible: a label may not drive the terminal."""
+    folded = re.sub(r"[\t\n\r\f\v ]+", " ", text)
+    return re.sub(
+        r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]",
+        lambda m: f"\\x{ord(m[0]):02x}" if ord(m[0]) < 256 else f"\\u{ord(m[0]):04x}",
+        folded,
+    )
+
+
+_DECLARED = re.compile(rb"<\?xml[^>]{0,100}encoding=[\"']([\w.-]+)")
+
+
+@lru_cache(maxsize=8)
+def _as_utf8(data: bytes) -> bytes:
+    """The file in UTF-8, by its byte order mark or its XML declaration; as it is where it has
+    neither, or they are wrong."""
+    declared = _DECLARED.match(data[:200])
+    encoding = declared[1].decode("ascii") if declared else "utf-8"
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        encoding = "utf-16"
+    try:
+        return data.decode(encoding).encode("utf-8", "replace")
+    except (LookupError, UnicodeDecodeError):
+        return data
+
+
+def _line(data: bytes | None, number: int) -> str | None:
+    if data is None:
+        return None
+    data = _as_utf8(data)
+    at = 0
+    for _ in range(number - 1):
+        at = data.find(b"\n", at) + 1
+        if at == 0:
+            return None
+    end = data.find(b"\n", at)
+    return data[at : end if end >= 0 else len(data)].decode("utf-8", "replace").rstrip("\r")
+
+
+def _window(text: str, column: int | None, room: int) -> tuple[str, int | None]:
+    """The part of a line that fits into `room` columns, without its indentation, and where in it
+    the caret stands."""
+    at = len(text) - len(text.lstrip()) if column is None else min(column - 1, len(text))
+    start = min(len(text) - len(text.lstrip()), at)
+    if at - start > room - 20:
+        start = at - 8
+    shown = text[start:].replace("\t", " ")
+    head = "…" if start > len(text) - len(text.lstrip()) else ""
+    shown = head + shown
+    if len(shown) > room:
+        shown = shown[: room - 1] + "…"
+    shown = re.sub(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", "?", shown)
+    return shown, None if column is None else at - start + len(head)

@@ -1,7 +1,0 @@
-"""Drawings of models: layout from left to right, what the source drew kept."""
-
-from __future__ import annotations
-
-from orgflow_ir.drawing.keep import drawn
-
-__all__ = ["drawn"]

@@ -1,0 +1,300 @@
+"""What is drawn of one process or sub-process: cells for nodes, arcs and links for flows, and the
+data and text that stand with a node."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from orgflow_ir.layout.cells import (
+    attach,
+    data_size,
+    kind_of,
+    node_size,
+    note_size,
+    outer_label,
+    words,
+)
+from orgflow_ir.layout.grid import Cell, Link, Part
+from orgflow_ir.layout.group import Group
+from orgflow_ir.layout.layers import Arc
+from orgflow_ir.layout.text import Block, wrap
+from orgflow_ir.model import Artifact, DataObject, Event, Lane, Scope, SubProcess
+
+_FLOW_LABEL = 96.0
+_STRIP = 190.0
+"""Unconnected boxes wider than that stand in a strip of their own, outside of all columns."""
+
+
+@dataclass(eq=False)
+class Spot:
+    """Where a line may end: a cell, and for what is inside it the distance from its middle and
+    half its height."""
+
+    cell: str
+    dx: float | None = None
+    dy: float = 0.0
+    half: float | None = None
+
+
+@dataclass(eq=False)
+class Section:
+    """One scope, ready to be put into a grid."""
+
+    scope: Scope
+    cells: dict[str, Cell] = field(default_factory=dict)
+    arcs: list[Arc] = field(default_factory=list)
+    links: list[Link] = field(default_factory=list)
+    spots: dict[str, Spot] = field(default_factory=dict)
+    inner: dict[str, Group] = field(default_factory=dict)
+    strip: list[str] = field(default_factory=list)
+    tied: list[tuple[str, str, str]] = field(default_factory=list)
+    """Links of data and text drawn straight: id, the thing, the node or flow."""
+    reversed: set[str] = field(default_factory=set)
+    """Links whose line is drawn from the target to the source."""
+    lanes: tuple[Lane, ...] = ()
+    lane_of: dict[str, str] = field(default_factory=dict)
+
+
+def flow_label(name: str) -> Block | None:
+    """The words beside a flow."""
+    text = words(name)
+    return wrap(text, _FLOW_LABEL, 6) if text else None
+
+
+def section(scope: Scope, inner: dict[str, Group]) -> Section:
+    """A scope whose sub-processes are drawn already (`inner`)."""
+    found = Section(scope, inner=inner)
+    events: dict[str, list[Event]] = {}
+    hosts = {n.id for n in scope.nodes if not (isinstance(n, Event) and n.position == "boundary")}
+    begins = [f.source for f in scope.flows] + [a.source for a in scope.artifacts if a.source]
+    for node in scope.nodes:
+        if isinstance(node, Event) and node.position == "boundary" and node.attached_to in hosts:
+            events.setdefault(node.attached_to or "", []).append(node)
+    for attached in events.values():  # right ones lead to upper rows, so that no lines cross
+        attached.sort(key=lambda e: begins.index(e.id) if e.id in begins else len(begins))
+    for node in scope.nodes:
+        if node.id not in hosts:
+            continue
+        group = inner.get(node.id)
+        if group is not None:
+            cell = Cell(node.id, "box", group.width, group.height)
+        else:
+            cell = Cell(
+                node.id,
+                kind_of(node),
+                *node_size(node, host=node.id in events),
+                label=outer_label(node),
+            )
+        found.cells[node.id] = cell
+        found.spots[node.id] = Spot(node.id)
+    for name, attached in events.items():
+        cell = found.cells[name]
+        wide = cell.width
+        for event_id, dx in attach(cell, attached).items():
+            found.spots[event_id] = Spot(name, dx, cell.height / 2, 18.0)
+        if name in inner and cell.width > wide:
+            inner[name].width = cell.width
+    _inner_spots(found)
+    _flows(found)
+    _beside(found)
+    touched = {end for arc in found.arcs for end in (arc.source, arc.target)}
+    for name, cell in found.cells.items():
+        if name not in touched and cell.width > _STRIP:
+            found.strip.append(name)
+    _lanes(found)
+    return found
+
+
+def _inner_spots(found: Section) -> None:
+    for name, group in found.inner.items():
+        cell = found.cells[name]
+        for shape in group.shapes:
+            if shape.element != name:
+                x, y, w, h = shape.box
+                dx, dy = x + w / 2 - cell.width / 2, y + h / 2 - cell.height / 2
+                found.spots[shape.element] = Spot(name, dx, dy, h / 2)
+
+
+def _flows(found: Section) -> None:
+    scope = found.scope
+    spots = found.spots
+    direct = {n.id for n in scope.nodes}
+    for flow in scope.flows:
+        if flow.source in direct and flow.target in direct:
+            _arc(found, flow.id, flow.source, flow.target, flow_label(flow.name))
+            if found.links and found.links[-1].id == flow.id:
+                found.links[-1].marked = flow.default
+    for artifact in scope.artifacts:  # an event's compensation handler stands as if it followed
+        source = spots.get(artifact.source or "")
+        if source is None or source.dx is None or artifact.source not in direct:
+            continue
+        if artifact.target in found.cells:
+            _arc(found, artifact.id, artifact.source or "", artifact.target, None)
+
+
+def _arc(found: Section, name: str, source: str, target: str, label: Block | None) -> None:
+    start, end = found.spots[source], found.spots[target]
+    found.arcs.append(Arc(name, start.cell, end.cell, start.dx is not None))
+    link = Link(name, start.cell, end.cell, label, start.dx)
+    if start.dx is not None:
+        link.reach = start.dy + 18.0
+    found.links.append(link)
+
+
+# -- data and text -------------------------------------------------------------------------------
+
+
+def _beside(found: Section) -> None:
+    """Data objects and annotations above the first node they belong to, others loose."""
+    scope = found.scope
+    things: dict[str, DataObject | Artifact] = {}
+    referred = {d.ref for d in scope.data_objects if d.ref is not None}
+    for data in scope.data_objects:
+        if not (data.data_kind == "object" and data.id in referred):
+            things[data.id] = data
+    notes = [a for a in scope.artifacts if a.artifact_kind != "association"]
+    things.update((a.id, a) for a in notes)
+    ties: list[tuple[str, str, str]] = []
+    flows = {f.id: f for f in scope.flows}
+    drawn = {link.id for link in found.links}
+    pairs = [(d.id, d.source, d.target) for d in scope.data_flows]
+    pairs += [
+        (a.id, a.source or "", a.target or "")
+        for a in scope.artifacts
+        if a.artifact_kind == "association" and a.id not in drawn
+    ]
+    for name, source, target in pairs:
+        if target in things and source not in things:
+            source, target = target, source
+            found.reversed.add(name)
+        if source in things and (target in found.spots or target in flows):
+            ties.append((name, source, target))
+    homes: dict[str, str] = {}
+    for _, thing, target in ties:
+        end = flows[target].source if target in flows else target
+        if end in found.spots:
+            homes.setdefault(thing, found.spots[end].cell)
+    shelves: dict[str, float] = {}
+    back = {link.target for link in found.links} & {link.source for link in found.links}
+    for name, value in things.items():
+        if name in homes:
+            _shelve(found, value, found.cells[homes[name]], shelves, homes[name] in back)
+        else:
+            width, height = _size(value)
+            cell = Cell(name, "box", width, height)
+            block = _thing_label(value)
+            if block is not None:
+                box = (-block.width / 2, height / 2 + 3, block.width, block.height)
+                cell.parts.append(Part(name, box, label=True))
+                cell.reach(box)
+            found.cells[name] = cell
+            found.spots[name] = Spot(name)
+    _tie(found, ties, homes)
+
+
+def _size(value: DataObject | Artifact) -> tuple[float, float]:
+    return data_size(value) if isinstance(value, DataObject) else note_size(value)
+
+
+def _thing_label(value: DataObject | Artifact) -> Block | None:
+    text = words(value.name) if isinstance(value, DataObject) else ""
+    return wrap(text, 90.0, 4) if text else None
+
+
+def _shelve(
+    found: Section, value: DataObject | Artifact, cell: Cell, shelves: dict[str, float], _: bool
+) -> None:
+    """Put a thing above a node, right of those that stand there."""
+    width, height = _size(value)
+    block = _thing_label(value)
+    wide = max(width, block.width if block else 0.0)
+    x = shelves.get(cell.id, 14.0 if cell.kind != "box" else 20.0)
+    shelves[cell.id] = x + wide + 14
+    bottom = -cell.height / 2 - 22
+    if cell.label is not None and cell.kind == "gateway":
+        bottom -= cell.label.height + 4
+    middle = x + wide / 2
+    box = (middle - width / 2, bottom - height, width, height)
+    cell.parts.append(Part(value.id, box))
+    cell.reach(box)
+    if block is not None:
+        label = (middle - block.width / 2, box[1] - 3 - block.height, block.width, block.height)
+        cell.parts.append(Part(value.id, label, label=True))
+        cell.reach(label)
+    found.spots[value.id] = Spot(cell.id, middle, box[1] + height / 2, height / 2)
+
+
+def _tie(found: Section, ties: list[tuple[str, str, str]], homes: dict[str, str]) -> None:
+    for name, thing, target in ties:
+        end = found.spots.get(target)
+        if end is None or homes.get(thing) == end.cell:
+            found.tied.append((name, thing, target))
+            continue
+        spot = found.spots[thing]
+        cell = found.cells[spot.cell]
+        label = [p for p in cell.parts if p.label and p.id == thing]
+        top = label[0].box[1] if label else spot.dy - (spot.half or 0)
+        found.links.append(
+            Link(
+                name,
+                spot.cell,
+                end.cell,
+                None,
+                spot.dx,
+                end_offset=end.dx,
+                vertical=True,
+                reach=-top if spot.dx is not None else 0.0,
+                side="top",
+            )
+        )
+
+
+# -- lanes ---------------------------------------------------------------------------------------
+
+
+def _lanes(found: Section) -> None:
+    """The lanes to be drawn (of the first set) and the innermost lane of each cell."""
+    lanes = found.scope.lanes
+    if not lanes:
+        return
+    first = next((lane.lane_set for lane in lanes if lane.parent is None), None)
+    top = {lane.id for lane in lanes if lane.parent is None and lane.lane_set == first}
+    kept: list[Lane] = []
+    inside = set(top)
+    for lane in lanes:
+        if lane.id in top or lane.parent in inside:
+            inside.add(lane.id)
+            kept.append(lane)
+    parents = {lane.parent for lane in kept}
+    found.lanes = tuple(kept)
+    depth: dict[str, int] = {}
+    best: dict[str, int] = {}
+    for lane in kept:
+        depth[lane.id] = depth.get(lane.parent or "", 0) + 1
+        for member in lane.members:
+            if depth[lane.id] >= best.get(member, 0) and member in found.cells:
+                best[member] = depth[lane.id]
+                found.lane_of[member] = lane.id
+    for name, lane_id in found.lane_of.items():  # a member of an outer lane: its first inner one
+        while lane_id in parents:
+            lane_id = next(x.id for x in kept if x.parent == lane_id)
+        found.lane_of[name] = lane_id
+    _unassigned(found)
+
+
+def _unassigned(found: Section) -> None:
+    """What no lane names stands with a neighbour, or in the first lane."""
+    parents = {lane.parent for lane in found.lanes}
+    leaves = [lane.id for lane in found.lanes if lane.id not in parents]
+    for _ in range(2):
+        for arc in (*found.arcs, *reversed(found.arcs)):
+            for one, other in ((arc.source, arc.target), (arc.target, arc.source)):
+                if one not in found.lane_of and other in found.lane_of:
+                    found.lane_of[one] = found.lane_of[other]
+    for name in found.cells:
+        found.lane_of.setdefault(name, leaves[0])
+
+
+def is_open(node: object) -> bool:
+    """Whether a node is drawn with what is in it."""
+    return isinstance(node, SubProcess) and bool(node.nodes or node.data_objects)

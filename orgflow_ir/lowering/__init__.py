@@ -1,0 +1,1 @@
+"""Lowerings that any target may use."""

@@ -1,0 +1,40 @@
+"""The process IR: what a process model is made of."""
+
+from orgflow_ir.model.elements import (
+    AnyElement,
+    Artifact,
+    Binding,
+    CallActivity,
+    Catalog,
+    CatalogEntry,
+    CorrelationKey,
+    DataFlow,
+    DataObject,
+    Element,
+    Event,
+    EventDefinition,
+    EventKind,
+    Expression,
+    Flow,
+    Gateway,
+    GatewayKind,
+    Lane,
+    Loop,
+    MessageFlow,
+    Model,
+    Node,
+    Opaque,
+    Pool,
+    Process,
+    Scope,
+    SubProcess,
+    Task,
+    TaskType,
+)
+
+__all__ = [
+    "AnyElement", "Artifact", "Binding", "CallActivity", "Catalog", "CatalogEntry",
+    "CorrelationKey", "DataFlow", "DataObject", "Element", "Event", "EventDefinition", "EventKind",
+    "Expression", "Flow", "Gateway", "GatewayKind", "Lane", "Loop", "MessageFlow", "Model", "Node",
+    "Opaque", "Pool", "Process", "Scope", "SubProcess", "Task", "TaskType",
+]  # fmt: skip

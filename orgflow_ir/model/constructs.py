@@ -1,0 +1,154 @@
+"""Every construct a model uses, by dotted name: what capability tables and matrices speak of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from orgflow_ir.model.elements import (
+    CallActivity,
+    Element,
+    Event,
+    Gateway,
+    Model,
+    Opaque,
+    Scope,
+    SubProcess,
+    Task,
+)
+
+_INTERRUPTIBLE = (
+    "message", "timer", "signal", "escalation", "conditional", "multiple", "parallel-multiple",
+)  # fmt: skip
+
+CONSTRUCTS: dict[str, str] = {
+    **{
+        f"task.{t}": f"{t} task"
+        for t in (
+            "abstract",
+            "user",
+            "manual",
+            "service",
+            "script",
+            "send",
+            "receive",
+            "business-rule",
+        )
+    },
+    "activity.compensation": "activity that compensates another",
+    "activity.quantity": "activity with start or completion quantity other than 1",
+    "call-activity": "call of another process",
+    "sub-process.plain": "embedded sub-process",
+    "sub-process.event": "event sub-process",
+    "sub-process.transaction": "transaction",
+    "sub-process.ad-hoc": "ad-hoc sub-process",
+    "loop.standard": "standard loop",
+    "loop.multi-instance.parallel": "multi-instance, in parallel",
+    "loop.multi-instance.sequential": "multi-instance, one after the other",
+    **{
+        f"event.{position}.{kind}": f"{position} event, {kind}"
+        for position, kinds in {
+            "start": "none message timer signal error escalation conditional compensation "
+            "multiple parallel-multiple",
+            "catch": "message timer signal conditional link multiple parallel-multiple",
+            "throw": "none message signal escalation compensation link multiple",
+            "boundary": "message timer signal error escalation conditional compensation cancel "
+            "multiple parallel-multiple",
+            "end": "none message signal error escalation compensation terminate cancel multiple",
+        }.items()
+        for kind in kinds.split()
+    },
+    **{
+        f"event.boundary.{kind}.non-interrupting": f"non-interrupting boundary event, {kind}"
+        for kind in _INTERRUPTIBLE
+    },
+    **{
+        f"event.start.{kind}.non-interrupting": f"non-interrupting start, {kind}"
+        for kind in _INTERRUPTIBLE
+    },
+    "gateway.exclusive": "exclusive gateway",
+    "gateway.inclusive": "inclusive gateway",
+    "gateway.parallel": "parallel gateway",
+    "gateway.event": "event-based gateway",
+    "gateway.event.instantiating": "event-based gateway that starts the process",
+    "gateway.complex": "complex gateway",
+    "flow.sequence": "sequence flow",
+    "flow.conditional": "sequence flow with a condition",
+    "flow.default": "default flow",
+    "flow.message": "message flow between two nodes of the model",
+    "flow.message.black-box": "message flow from or to a pool without a process",
+    "lane": "lane",
+    "pool": "pool",
+    "pool.black-box": "pool without a process",
+    "data.object": "data object, store, input or output",
+    "data.flow": "data association",
+    "artifact": "annotation, group or association",
+    "opaque.harmless": "something kept that says nothing about control flow",
+    "opaque.illegal": "something read that cannot be modelled",
+}
+"""Every plain construct with a few words on it; targets and tables speak these names."""
+
+
+class ConstructUse(NamedTuple):
+    """An element that uses a construct; `scope` is `None` outside processes.
+
+    `reason`: why just this use is illegal where the construct is, in place of the target's reason
+    for all of them (a derived construct may know better).
+    """
+
+    construct: str
+    element: Element
+    scope: Scope | None = None
+    reason: str = ""
+
+
+def _quantity(node: Element) -> bool:
+    return any(
+        key.endswith(("}startQuantity", "}completionQuantity")) and value.strip() != "1"
+        for key, value in node.extra
+    )
+
+
+def plain_constructs(model: Model) -> Iterator[ConstructUse]:
+    """The constructs that elements state themselves, in model order."""
+    nodes: set[str] = set()
+    for scope in model.scopes():
+        for node in scope.nodes:
+            nodes.add(node.id)
+            yield from _node_uses(node, scope)
+        for flow in scope.flows:
+            yield ConstructUse(flow.construct, flow, scope)
+        for lane in scope.lanes:
+            yield ConstructUse("lane", lane, scope)
+        for data in scope.data_objects:
+            yield ConstructUse("data.object", data, scope)
+        for link in scope.data_flows:
+            yield ConstructUse("data.flow", link, scope)
+        for artifact in scope.artifacts:
+            yield ConstructUse("artifact", artifact, scope)
+    filled = {p.id for p in model.processes if p.nodes}
+    boxes = {p.id for p in model.pools if p.process not in filled}
+    for pool in model.pools:
+        yield ConstructUse("pool.black-box" if pool.id in boxes else "pool", pool)
+    for message in model.message_flows:
+        outside = message.source in boxes or message.target in boxes
+        yield ConstructUse("flow.message.black-box" if outside else "flow.message", message)
+    for artifact in model.artifacts:
+        yield ConstructUse("artifact", artifact)
+    for opaque in model.opaque:
+        yield ConstructUse(opaque.construct, opaque)
+
+
+def _node_uses(node: Element, scope: Scope) -> Iterator[ConstructUse]:
+    assert isinstance(node, Task | CallActivity | SubProcess | Event | Gateway | Opaque)
+    construct = node.construct
+    if isinstance(node, Gateway) and node.gateway_kind == "event" and node.instantiate:
+        construct += ".instantiating"
+    yield ConstructUse(construct, node, scope)
+    if isinstance(node, Task | CallActivity | SubProcess):
+        if node.loop is not None:
+            yield ConstructUse(node.loop.construct, node, scope)
+        if node.for_compensation:
+            yield ConstructUse("activity.compensation", node, scope)
+        if _quantity(node):
+            yield ConstructUse("activity.quantity", node, scope)

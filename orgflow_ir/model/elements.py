@@ -1,0 +1,374 @@
+"""The process IR: closed, frozen values for what BPMN processes and collaborations can say.
+
+A model may be *malformed* (dangling flows, missing starts): the types only hold what was read, the
+rules OF1xx judge it. Ids are unique in a model and come from the source; a lowering makes
+`{origin}__{role}`. Equality ignores where an element stood (`loc`) and which pass made it
+(`origin`), so that a model read back from another format compares by what it says.
+"""
+
+from collections.abc import Iterator
+from typing import Annotated, Any, ClassVar, Literal
+
+from orgflow_ir.model.diagram import Diagram
+from orgflow_ir.model.source import SourceLocation
+from orgflow_ir.model.value import Extra, MinLength, TaggedBy, Value
+
+
+class Element(Value):
+    """What every element has: identity, words, provenance and verbatim extension data."""
+
+    id: Annotated[str, MinLength(1)]
+    name: str = ""
+    doc: str = ""
+    loc: SourceLocation | None = None
+    origin: str | None = None
+    extra: Extra = ()
+
+    @property
+    def label(self) -> str:
+        """What people read: the name with white space folded, else the id."""
+        return " ".join(self.name.split()) or self.id
+
+    @property
+    def construct(self) -> str:
+        """Dotted name of what this is, e.g. `gateway.inclusive`: what capability tables speak."""
+        return "element"
+
+
+class Expression(Value):
+    """A condition, a time, a collection …: text in a language (`None`: the source says none)."""
+
+    text: str
+    language: str | None = None
+    extra: Extra = ()
+
+
+class Binding(Value):
+    """What concretely does a task: a script, an operation, a node of a target's catalogue."""
+
+    kind: str
+    target: str | None = None
+    text: str | None = None
+    parameters: tuple[tuple[str, str], ...] = ()
+
+
+class Loop(Value):
+    """Standard loop or multi-instance (BPMN 2.0.2, 10.3.7)."""
+
+    kind: Literal["standard", "multi-instance"]
+    condition: Expression | None = None
+    test_before: bool = False
+    maximum: int | None = None
+    sequential: bool = False
+    cardinality: Expression | None = None
+    collection: str | None = None
+    item: str | None = None
+    until: Expression | None = None
+    extra: Extra = ()
+
+    @property
+    def construct(self) -> str:
+        """`loop.standard`, `loop.multi-instance.parallel`, `loop.multi-instance.sequential`."""
+        if self.kind == "standard":
+            return "loop.standard"
+        return f"loop.multi-instance.{'sequential' if self.sequential else 'parallel'}"
+
+
+class _Activity(Element):
+    loop: Loop | None = None
+    for_compensation: bool = False
+
+
+TaskType = Literal[
+    "abstract", "user", "manual", "service", "script", "send", "receive", "business-rule"
+]
+
+
+class Task(_Activity):
+    """An atomic activity. `message` is a catalogue id (send and receive tasks)."""
+
+    kind: Literal["task"] = "task"
+    task_type: TaskType = "abstract"
+    binding: Binding | None = None
+    message: str | None = None
+    instantiate: bool = False
+
+    @property
+    def construct(self) -> str:
+        return f"task.{self.task_type}"
+
+
+class CallActivity(_Activity):
+    """A call of another process or global task; `called` is its id as the source wrote it."""
+
+    kind: Literal["call-activity"] = "call-activity"
+    called: str | None = None
+
+    @property
+    def construct(self) -> str:
+        return "call-activity"
+
+
+EventKind = Literal[
+    "message", "timer", "signal", "error", "escalation", "conditional", "compensation",
+    "link", "terminate", "cancel",
+]  # fmt: skip
+
+
+class EventDefinition(Value):
+    """What an event waits for or throws.
+
+    `ref` is a catalogue id (message, signal, error, escalation) or an activity (compensation);
+    `expression` the time of a timer or the condition of a conditional event; `name` a link's name.
+    """
+
+    kind: EventKind
+    id: str | None = None
+    ref: str | None = None
+    expression: Expression | None = None
+    timer: Literal["date", "duration", "cycle"] | None = None
+    name: str = ""
+    wait_for_completion: bool = True
+    extra: Extra = ()
+    loc: SourceLocation | None = None
+
+
+class Event(Element):
+    """Start, intermediate (catch, throw, boundary) or end event with any number of definitions.
+
+    Several definitions: any of them, or all of them where `parallel_multiple` is set.
+    `interrupting` is `cancelActivity` of a boundary event, `isInterrupting` of a start event.
+    """
+
+    kind: Literal["event"] = "event"
+    position: Literal["start", "catch", "throw", "boundary", "end"]
+    definitions: tuple[EventDefinition, ...] = ()
+    parallel_multiple: bool = False
+    attached_to: str | None = None
+    interrupting: bool = True
+
+    @property
+    def trigger(self) -> str:
+        """`none`, the one definition's kind, `multiple` or `parallel-multiple`."""
+        if not self.definitions:
+            return "none"
+        if len(self.definitions) == 1:
+            return self.definitions[0].kind
+        return "parallel-multiple" if self.parallel_multiple else "multiple"
+
+    @property
+    def construct(self) -> str:
+        tail = "" if self.interrupting else ".non-interrupting"
+        return f"event.{self.position}.{self.trigger}{tail}"
+
+
+GatewayKind = Literal["exclusive", "inclusive", "parallel", "event", "complex"]
+
+
+class Gateway(Element):
+    """A gateway; whether it splits or joins is derived from its flows, never stored.
+
+    `instantiate` and `await_all` (an event-based gateway that waits for every event) belong to
+    event-based gateways, `condition` (activation) to complex ones.
+    """
+
+    kind: Literal["gateway"] = "gateway"
+    gateway_kind: GatewayKind
+    instantiate: bool = False
+    await_all: bool = False
+    condition: Expression | None = None
+
+    @property
+    def construct(self) -> str:
+        return f"gateway.{self.gateway_kind}"
+
+
+class Opaque(Element):
+    """Something a frontend read but cannot model: its tag (`{ns}name`) and verbatim text.
+
+    A harmless one (an artifact) says nothing about control flow; any other cannot be emitted.
+    """
+
+    kind: Literal["opaque"] = "opaque"
+    tag: str
+    payload: str = ""
+    harmless: bool = False
+
+    @property
+    def construct(self) -> str:
+        return "opaque.harmless" if self.harmless else "opaque.illegal"
+
+
+class Flow(Element):
+    """A sequence flow. A missing end is the empty string; `name` is the label people wrote."""
+
+    source: str
+    target: str
+    condition: Expression | None = None
+    default: bool = False
+
+    @property
+    def construct(self) -> str:
+        if self.default:
+            return "flow.default"
+        return "flow.conditional" if self.condition else "flow.sequence"
+
+
+class Lane(Element):
+    """A lane; lanes nest by `parent`, sets of lanes are told apart by `lane_set`."""
+
+    members: tuple[str, ...] = ()
+    parent: str | None = None
+    performer: str | None = None
+    lane_set: str | None = None
+
+
+class DataObject(Element):
+    """Data object, reference to one, data store (reference), data input or output."""
+
+    data_kind: Literal["object", "reference", "store", "store-reference", "input", "output"]
+    ref: str | None = None
+    type: str | None = None
+    collection: bool = False
+    state: str | None = None
+
+
+class DataFlow(Element):
+    """Data association between a data object and a node (either way)."""
+
+    source: str
+    target: str
+    mapping: tuple[tuple[str, str], ...] = ()
+    transformation: Expression | None = None
+
+
+class Artifact(Element):
+    """Text annotation, group or association; says nothing about control flow."""
+
+    artifact_kind: Literal["annotation", "group", "association"]
+    text: str = ""
+    source: str | None = None
+    target: str | None = None
+    direction: Literal["none", "one", "both"] = "none"
+
+
+class _Scope(Element):
+    nodes: "tuple[Node, ...]" = ()
+    flows: tuple[Flow, ...] = ()
+    lanes: tuple[Lane, ...] = ()
+    data_objects: tuple[DataObject, ...] = ()
+    data_flows: tuple[DataFlow, ...] = ()
+    artifacts: tuple[Artifact, ...] = ()
+
+    def scopes(self) -> "Iterator[Scope]":
+        """This scope and all sub-processes in it, outermost first."""
+        stack: list[Any] = [self]
+        while stack:
+            scope = stack.pop()
+            yield scope
+            stack.extend(n for n in reversed(scope.nodes) if isinstance(n, SubProcess))
+
+
+class SubProcess(_Scope):
+    """A sub-process with its own scope. `completion`, `sequential` and `cancel_remaining` belong
+    to ad-hoc sub-processes; an event sub-process is started by its one start event."""
+
+    kind: Literal["sub-process"] = "sub-process"
+    flavour: Literal["plain", "event", "transaction", "ad-hoc"] = "plain"
+    loop: Loop | None = None
+    for_compensation: bool = False
+    completion: Expression | None = None
+    sequential: bool = False
+    cancel_remaining: bool = True
+
+    @property
+    def construct(self) -> str:
+        return f"sub-process.{self.flavour}"
+
+
+Node = Annotated[Task | CallActivity | SubProcess | Event | Gateway | Opaque, TaggedBy("kind")]
+
+
+class Process(_Scope):
+    """One process: the unit that is instantiated, analysed and lowered."""
+
+    executable: bool | None = None
+
+
+Scope = Process | SubProcess
+
+
+class Pool(Element):
+    """A participant; `process` is `None` for a black box. `multiplicity` is (least, most)."""
+
+    process: str | None = None
+    multiplicity: tuple[int, int] | None = None
+
+
+class MessageFlow(Element):
+    """A message flow between nodes or pools; `message` is a catalogue id."""
+
+    source: str
+    target: str
+    message: str | None = None
+
+
+class CatalogEntry(Element):
+    """A message, signal, error or escalation that events refer to."""
+
+    code: str | None = None
+    structure: str | None = None
+
+
+class Catalog(Value):
+    """What events refer to by id."""
+
+    messages: tuple[CatalogEntry, ...] = ()
+    signals: tuple[CatalogEntry, ...] = ()
+    errors: tuple[CatalogEntry, ...] = ()
+    escalations: tuple[CatalogEntry, ...] = ()
+
+
+class CorrelationKey(Element):
+    """The properties by which a message finds its process instance (BPMN 2.0.2, 8.4.2)."""
+
+    properties: tuple[str, ...] = ()
+
+
+class Model(Element):
+    """Everything one source says: processes, the collaboration around them, the catalogue.
+
+    `source` names the file. `opaque` holds root elements that are kept but not modelled.
+    """
+
+    uncompared: ClassVar[frozenset[str]] = Element.uncompared | {"source"}
+
+    source: str = ""
+    processes: tuple[Process, ...] = ()
+    pools: tuple[Pool, ...] = ()
+    message_flows: tuple[MessageFlow, ...] = ()
+    catalog: Catalog = Catalog.model_construct(messages=(), signals=(), errors=(), escalations=())
+    correlation_keys: tuple[CorrelationKey, ...] = ()
+    artifacts: tuple[Artifact, ...] = ()
+    opaque: tuple[Opaque, ...] = ()
+    diagram: Diagram | None = None
+
+    def scopes(self) -> Iterator[Scope]:
+        """Every process and sub-process, outermost first."""
+        for process in self.processes:
+            yield from process.scopes()
+
+    def to_json(self, *, indent: int | None = 1) -> str:
+        """The exact text form: absent values are left out, order is the model's own."""
+        return self.model_dump_json(exclude_none=True, indent=indent) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> "Model":
+        """Inverse of `to_json`. Raises `pydantic.ValidationError`."""
+        return cls.model_validate_json(text)
+
+
+AnyElement = (
+    Task | CallActivity | SubProcess | Event | Gateway | Opaque | Flow | Lane | DataObject
+    | DataFlow | Artifact | Process | Pool | MessageFlow | CatalogEntry | CorrelationKey | Model
+)  # fmt: skip

@@ -1,0 +1,93 @@
+"""Runs a pipeline of passes and checks the model after each."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from orgflow_ir.diagnostics.core_rules import CrashedPass, InvalidAfterPass
+from orgflow_ir.model import Model
+
+if TYPE_CHECKING:
+    pass
+from orgflow_ir.pipeline.context import PassContext
+from orgflow_ir.pipeline.passes import Pass
+
+AfterEach = Callable[[Pass, Model, float], None]
+
+
+class PassManager:
+    """Runs passes in order. A pass that crashes is OF901 with its name, and the model it was given
+    goes on; `after_each(pass, model, seconds)` serves printing and timing. With `verify` (or
+    ORGFLOW_VERIFY=1) a pass that breaks the model is OF902."""
+
+    def __init__(
+        self,
+        passes: Sequence[Pass],
+        after_each: Sequence[AfterEach] = (),
+        *,
+        verify: bool | None = None,
+    ) -> None:
+        self.passes = tuple(passes)
+        self.after_each = tuple(after_each)
+        self.verify = verifying() if verify is None else verify
+
+    def run(self, model: Model, ctx: PassContext) -> Model:
+        """The model after all passes."""
+        for item in self.passes:
+            started = time.perf_counter()
+            before = model
+            ctx.current = item.name
+            try:
+                model = _model(item.run(model, ctx), item, before, ctx)
+            except (Exception, SystemExit) as error:  # noqa: BLE001  # a broken pass must not hide what the others found
+                import traceback
+
+                where = traceback.extract_tb(error.__traceback__)[-1]
+                ctx.emit(
+                    CrashedPass,
+                    f"pass `{item.name}` failed: {type(error).__name__}: {error} "
+                    f"({where.name}, line {where.lineno})",
+                    help="report this with the model; the other passes' findings are complete",
+                )
+            finally:
+                ctx.current = None
+            if self.verify:
+                report_breaches(before, model, f"pass `{item.name}`", ctx)
+            for hook in self.after_each:
+                hook(item, model, time.perf_counter() - started)
+        return model
+
+
+def _model(result: object, item: Pass, before: Model, ctx: PassContext) -> Model:
+    """What a pass gave; OF901 and the model it was given where that is no model."""
+    if isinstance(result, Model):
+        return result
+    said = repr(result)
+    said = said if len(said) <= 60 else f"{said[:60]}…"
+    ctx.emit(
+        CrashedPass,
+        f"pass `{item.name}` gave {said}, which is no model",
+        help="let its `run` return a model; the other passes' findings are complete",
+    )
+    return before
+
+
+def verifying() -> bool:
+    """Whether ORGFLOW_VERIFY asks for a check of the model after every pass and lowering."""
+    return os.environ.get("ORGFLOW_VERIFY", "") not in ("", "0")
+
+
+def report_breaches(before: Model, after: Model, what: str, ctx: PassContext) -> None:
+    """OF902 for each rule of the IR that `after` breaks and `before` did not."""
+    if after is before:
+        return
+    from orgflow_ir.model.verifier import breaches
+
+    for breach in sorted(breaches(after) - breaches(before)):
+        ctx.emit(InvalidAfterPass, f"{what} left a broken model: {breach}", help=_REPORT)
+
+
+_REPORT = "this is a defect of it: report it with the model"

@@ -1,0 +1,41 @@
+"""The contract of a pass."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import TYPE_CHECKING, ClassVar
+
+from orgflow_ir.diagnostics import Rule
+from orgflow_ir.model import Model
+
+if TYPE_CHECKING:
+    pass
+from orgflow_ir.pipeline.context import PassContext
+
+
+class Stage(IntEnum):
+    """When a pass runs; outside passes run at the end of their stage, sorted by name."""
+
+    VERIFY = 0
+    ANALYSE = 1
+    NORMALISE = 2
+    LOWER = 3
+
+
+@dataclass(frozen=True)
+class Pass(ABC):
+    """A step of a pipeline: a frozen dataclass whose fields are its options; it has no state. A
+    subclass without options need not be decorated.
+
+    Valid in, valid out; a pass that only analyses returns the very object it was given.
+    """
+
+    name: ClassVar[str]
+    stage: ClassVar[Stage]
+    rules: ClassVar[tuple[type[Rule], ...]] = ()
+
+    @abstractmethod
+    def run(self, model: Model, ctx: PassContext) -> Model:
+        """Analyse or rewrite `model`; report through `ctx.emit`."""

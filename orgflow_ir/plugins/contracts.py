@@ -1,0 +1,162 @@
+"""The contracts of the leaves: frontend, backend, runner, agent, reporter."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, TextIO
+
+from orgflow_ir.diagnostics import Diagnostic, Fix, FixError, Rule
+from orgflow_ir.model import Model
+from orgflow_ir.model.source import SourceFile
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.targets import TargetSpec
+
+if TYPE_CHECKING:
+    from orgflow_ir.analysis.token_game.runs import Run
+    from orgflow_ir.targets.comparison import Comparison
+    from orgflow_ir.targets.verification import Verification
+from orgflow_ir.targets.artifact import Artifact
+
+
+class Frontend(ABC):
+    """Reads one language. `suffixes` are lower case with their dot; `sniff` decides between
+    frontends that share a suffix."""
+
+    name: ClassVar[str]
+    suffixes: ClassVar[tuple[str, ...]]
+    rules: ClassVar[tuple[type[Rule], ...]] = ()
+    summary: ClassVar[str] = ""
+
+    @abstractmethod
+    def parse(self, source: SourceFile, ctx: PassContext) -> Model | None:
+        """The model, with everything odd about it reported to `ctx`; `None` after an error that
+        leaves nothing to work with. Reads `ctx.options["diagram"]`: whether to keep drawings."""
+
+    def sniff(self, source: SourceFile) -> bool:
+        """Whether the first bytes look like this language."""
+        return source.suffix in self.suffixes
+
+    def patched(self, source: SourceFile, model: Model, fix: Fix) -> bytes:
+        """The file with a fix made, all else byte for byte as it was; `model` is what it was read
+        as. Raises `FixError` where the format or the fix does not allow it."""
+        del source, model, fix
+        raise FixError(f"fixes cannot be written into files of the format `{self.name}`")
+
+
+class NodeExecution(NamedTuple):
+    """One executed node of a run on a target, by name, and the element it stands for, if any."""
+
+    node: str
+    element: str | None
+    status: str = "success"
+
+
+class RunResult(NamedTuple):
+    """What a runner saw: executed nodes in order, how the run ended, and why.
+
+    `status` is `success`, `error`, `limit`, or `unplayable` where no data makes the workflow take
+    the run's choices (`error` says why).
+    """
+
+    status: str
+    executed: tuple[NodeExecution, ...] = ()
+    error: str | None = None
+    milliseconds: float = 0.0
+
+
+class RunnerError(RuntimeError):
+    """The engine of a runner is missing, does not start, or refuses what it was given."""
+
+
+class Runner(ABC):
+    """Executes what a backend emits with the decisions of given runs of the model.
+
+    It never edits an emitted expression: only bodies of placeholders and outside effects are
+    replaced; `changed` lists what differs from the delivered artifacts.
+    """
+
+    @abstractmethod
+    def load(self, model: Model, process: str, ctx: PassContext) -> None:
+        """Prepare for runs of a process of `model`, which is legal for the target."""
+
+    @property
+    @abstractmethod
+    def visible(self) -> frozenset[str]:
+        """Elements that a node stands for, so that their execution can be seen."""
+
+    @property
+    @abstractmethod
+    def changed(self) -> tuple[str, ...]:
+        """What differs from the delivered artifacts, a line each."""
+
+    @abstractmethod
+    def play(self, runs: Iterable[Run]) -> Iterator[RunResult]:
+        """Execute each run's choices and say what happened, in order."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """End whatever was started."""
+
+
+class Backend(ABC):
+    """Writes one target: no disk, no clock, and not called while errors stand (but for flow errors
+    that `--force` lets through)."""
+
+    name: ClassVar[str]
+    rules: ClassVar[tuple[type[Rule], ...]] = ()
+    summary: ClassVar[str] = ""
+    examines: ClassVar[frozenset[str]] = frozenset()
+    """Names of passes whose findings `examine` says better of files in this target's format."""
+
+    @property
+    @abstractmethod
+    def target(self) -> TargetSpec:
+        """What this target can say."""
+
+    @abstractmethod
+    def emit(self, model: Model, ctx: PassContext) -> tuple[Artifact, ...]:
+        """The files for a model that is legal for `target`."""
+
+    def runner(self) -> Runner | None:
+        """Something that executes what `emit` gives, if there is such a thing."""
+        return None
+
+    def examine(self, source: SourceFile, ctx: PassContext) -> None:  # noqa: B027  # optional
+        """Report to `ctx` what is wrong with a file in this target's own format, beyond what the
+        frontend of the same name and the passes can tell; nothing by default."""
+
+    def compare(self, old: SourceFile, new: SourceFile, ctx: PassContext) -> Comparison | None:
+        """What changed between two files of this target, behaviour first; `None` where the target
+        has no such comparison, or after an error that leaves nothing to compare."""
+        return None
+
+    def verify(
+        self, model: Model, source: SourceFile, ctx: PassContext, *, strict: bool = False
+    ) -> tuple[Verification, ...] | None:
+        """Whether a file of this target does what `model` (not lowered) says, process by process;
+        what is found goes to `ctx`, too. `None` where the backend has no way to tell."""
+        del model, source, ctx, strict
+        return None
+
+
+class Agent(ABC):
+    """Proposes fills for gaps: an answer to a diagnostic of one of the rules `fills`."""
+
+    name: ClassVar[str]
+    fills: ClassVar[tuple[type[Rule], ...]]
+    summary: ClassVar[str] = ""
+
+    @abstractmethod
+    def propose(self, diagnostic: Diagnostic, model: Model, ctx: PassContext) -> tuple[Fix, ...]:
+        """Fixes to try, best first."""
+
+
+class Reporter(ABC):
+    """Prints diagnostics in one format."""
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def report(self, diagnostics: Iterable[Diagnostic], out: TextIO) -> None:
+        """Write all of them."""

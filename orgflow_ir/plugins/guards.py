@@ -1,0 +1,246 @@
+"""Whether what a plugin registers can be used, and what its frontends and backends do at work."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import os
+import sys
+from collections.abc import Callable
+from pathlib import PurePosixPath, PureWindowsPath
+from typing import Any
+
+from orgflow_ir.diagnostics import Rule
+from orgflow_ir.diagnostics.core_rules import BrokenPlugin, FaultyLeaf
+from orgflow_ir.model import Model
+from orgflow_ir.model.source import SourceFile
+from orgflow_ir.pipeline import Pass, PassContext, Stage
+from orgflow_ir.plugins.contracts import Agent, Backend, Frontend, Reporter
+from orgflow_ir.targets import AddedLowering, Lowering, TargetSpec
+from orgflow_ir.targets.artifact import Artifact
+
+
+def fault(item: Any, kind: type) -> str | None:
+    """What is wrong with one thing that a hook gave, as the end of a sentence, or `None`.
+
+    May raise whatever the plugin's own properties raise.
+    """
+    if kind is AddedLowering:
+        return _lowering_fault(item)
+    if kind is Pass:
+        if not isinstance(item, type):
+            hint = "; it takes the class" if isinstance(item, Pass) else ""
+            return f"{item!r}, which is no pass class{hint}"
+        if not issubclass(item, Pass):
+            return f"{item!r}, which is no subclass of `Pass`"
+    elif isinstance(item, type) and issubclass(item, kind):
+        return f"the class `{item.__name__}`; it takes an instance of it"
+    elif not isinstance(item, kind):
+        return f"{item!r}, which is no `{kind.__name__}`"
+    name = getattr(item, "name", None)
+    if not isinstance(name, str) or not name.strip() or not name.isprintable():
+        return f"{_called(item)} with the name {name!r}"
+    return _rules_fault(item, name) or _own_fault(item, name)
+
+
+def _called(item: Any) -> str:
+    return f"`{item.__name__ if isinstance(item, type) else type(item).__name__}`"
+
+
+def _rules_fault(item: Any, name: str) -> str | None:
+    rules = getattr(item, "rules", ())
+    if not isinstance(rules, tuple):
+        return f"`{name}`, whose `rules` are no tuple"
+    for rule in rules:
+        if not (isinstance(rule, type) and issubclass(rule, Rule)):
+            return f"`{name}`, whose rule {rule!r} is no subclass of `Rule`"
+        missing = [a for a in ("code", "name", "severity") if not hasattr(rule, a)]
+        if missing:
+            return f"`{name}`, whose rule `{rule.__name__}` has no {' and no '.join(missing)}"
+    return None
+
+
+def _own_fault(item: Any, name: str) -> str | None:
+    if isinstance(item, type):
+        return _pass_fault(item, name)
+    if isinstance(item, Frontend):
+        good = isinstance(getattr(item, "suffixes", None), tuple)
+        return None if good else f"`{name}`, whose `suffixes` are no tuple"
+    if isinstance(item, Backend):
+        target = item.target
+        if not isinstance(target, TargetSpec):
+            return f"`{name}`, whose `target` is {target!r} and no `TargetSpec`"
+        if target.name != name:
+            return f"`{name}`, whose target is called `{target.name}`"
+    if isinstance(item, Agent):
+        good = isinstance(getattr(item, "fills", None), tuple)
+        return None if good else f"`{name}`, whose `fills` is no tuple"
+    assert isinstance(item, Frontend | Backend | Agent | Reporter)
+    return None
+
+
+def _pass_fault(cls: Any, name: str) -> str | None:
+    """A pass is made without arguments when a pipeline takes it up."""
+    if inspect.isabstract(cls):
+        return f"`{name}`, a pass without {' and '.join(sorted(cls.__abstractmethods__))}"
+    if not isinstance(getattr(cls, "stage", None), Stage):
+        return f"`{name}`, a pass without a `stage`"
+    try:
+        cls()
+    except TypeError as error:
+        return f"`{name}`, a pass that cannot be made without arguments: {error}"
+    return None
+
+
+def _lowering_fault(item: Any) -> str | None:
+    if not isinstance(item, AddedLowering):
+        return f"{item!r}, which is no `AddedLowering`"
+    lowering = item.lowering
+    if not isinstance(lowering, Lowering):
+        return f"{lowering!r}, which is no `Lowering`"
+    name = getattr(lowering, "name", None)
+    if not isinstance(name, str) or not name.strip():
+        return f"{_called(lowering)} with the name {name!r}"
+    if not isinstance(getattr(lowering, "consumes", None), tuple):
+        return f"`{name}`, whose `consumes` is no tuple"
+    return None
+
+
+# -- at work ---------------------------------------------------------------------------------------
+
+
+def is_ours(leaf: object) -> bool:
+    """Whether a leaf ships with orgflow."""
+    return f"{type(leaf).__module__}.".startswith(("orgflow.", "orgflow_ir."))
+
+
+def parsed(frontend: Frontend, source: SourceFile, ctx: PassContext) -> Model | None:
+    """What a frontend makes of a file, or `None` after an error: OF903 where an outside one fails
+    or gives what is no model, and where any gives none and no reason."""
+    done, model = _tried(frontend, lambda: frontend.parse(source, ctx), ctx)
+    if isinstance(model, Model):
+        return model
+    if not done:
+        return None
+    if model is not None:
+        _faulty(frontend, f"gave {_shown(model)}, which is no model", ctx)
+    elif not ctx.has_errors:
+        _faulty(frontend, f"gave no model of {source.path} and no reason", ctx)
+    return None
+
+
+def sniffed(frontend: Frontend, source: SourceFile, ctx: PassContext) -> bool:
+    """Whether a frontend says that it reads a file; OF001 and no where an outside one fails."""
+    if is_ours(frontend):
+        return frontend.sniff(source)
+    try:
+        with contextlib.redirect_stdout(sys.stderr):
+            return bool(frontend.sniff(source))
+    except (Exception, SystemExit) as error:  # noqa: BLE001  # it must not end the program
+        _debug(error)
+        ctx.emit(
+            BrokenPlugin,
+            f"{_named(frontend, ctx)} cannot say whether {source.path} is in its format, and is "
+            f"left out: `sniff` failed with {_told(error)}",
+            help=_HELP,
+        )
+        return False
+
+
+def emitted(backend: Backend, model: Model, ctx: PassContext) -> tuple[Artifact, ...] | None:
+    """What a backend makes of a model, or `None` after an error: OF903 where an outside one fails,
+    and where any gives something that cannot be written."""
+    done, artifacts = _tried(backend, lambda: backend.emit(model, ctx), ctx)
+    if not done or ctx.has_errors:
+        return None
+    wrong = artifacts_fault(artifacts)
+    if wrong is not None:
+        _faulty(backend, wrong, ctx)
+        return None
+    return tuple(artifacts)
+
+
+def artifacts_fault(artifacts: Any) -> str | None:
+    """What is wrong with the result of `emit`, as what the backend did, or `None`."""
+    if not isinstance(artifacts, tuple | list):
+        return f"gave {_shown(artifacts)}, which is no tuple of `Artifact`"
+    if not artifacts:
+        return "gave no file and no reason"
+    for artifact in artifacts:
+        if not isinstance(artifact, Artifact):
+            return f"gave {_shown(artifact)}, which is no `Artifact`"
+        path, text = artifact
+        if not isinstance(path, str) or not isinstance(text, str):
+            return f"gave {_shown(artifact)}, whose path and text are not both text"
+        if (wrong := _path_fault(path)) is not None:
+            return f"gave a file with the path {_shown(path)}, {wrong}"
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            at = text.count("\n", 0, error.start) + 1
+            return (
+                f"gave a file `{path}` that cannot be written as UTF-8: {error.reason}, line {at}"
+            )
+    paths = [a.path.lower() for a in artifacts]
+    twice = (
+        next((p for p in paths if paths.count(p) > 1), None)
+        if len(set(paths)) < len(paths)
+        else None
+    )
+    return f"gave two files with the path `{twice}`" if twice is not None else None
+
+
+def _path_fault(path: str) -> str | None:
+    windows = PureWindowsPath(path)
+    if windows.drive or windows.root or ".." in windows.parts or not PurePosixPath(path).name:
+        return "which is not inside the output folder"
+    return None if path.isprintable() else "which not every file system takes"
+
+
+def _tried(leaf: Any, call: Callable[[], Any], ctx: PassContext) -> tuple[bool, Any]:
+    """Whether a call went through, and what it gave. Faults of our own go on to the command line,
+    which tells them as such."""
+    if is_ours(leaf):
+        return True, call()
+    try:
+        with contextlib.redirect_stdout(sys.stderr):  # ours is for the artifact
+            return True, call()
+    except MemoryError:
+        raise
+    except (Exception, SystemExit) as error:  # noqa: BLE001  # it must not end the program
+        _debug(error)
+        _faulty(leaf, f"failed with {_told(error)} (ORGFLOW_DEBUG=1 shows where)", ctx)
+        return False, None
+
+
+_HELP = "update or uninstall the package that provides it"
+
+
+def _faulty(leaf: Frontend | Backend, what: str, ctx: PassContext) -> None:
+    ctx.emit(FaultyLeaf, f"{_named(leaf, ctx)} {what}", help=_HELP if not is_ours(leaf) else None)
+
+
+def _named(leaf: Frontend | Backend, ctx: PassContext) -> str:
+    """A leaf with its plugin, where that has another name."""
+    kind = "frontend" if isinstance(leaf, Frontend) else "backend"
+    owner = ctx.registry.plugin_of(leaf) if ctx.registry is not None else None
+    return f"{kind} `{leaf.name}`" + (f" of plugin `{owner}`" if owner is not None else "")
+
+
+def _told(error: BaseException) -> str:
+    return f"{type(error).__name__}: {' '.join(str(error).split()) or 'no message'}"
+
+
+def _shown(value: object) -> str:
+    try:
+        text = repr(value)
+    except Exception as error:  # noqa: BLE001  # the plugin's own
+        return f"a `{type(value).__name__}` whose `repr` failed with {_told(error)}"
+    return text if len(text) <= 60 else f"{text[:60]}…"
+
+
+def _debug(error: BaseException) -> None:
+    if os.environ.get("ORGFLOW_DEBUG") == "1":
+        import traceback
+
+        traceback.print_exception(error)

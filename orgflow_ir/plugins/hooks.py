@@ -1,0 +1,51 @@
+"""Hook specifications: what a plugin may register."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import pluggy
+
+from orgflow_ir.pipeline import Pass
+from orgflow_ir.plugins.contracts import Agent, Backend, Frontend, Reporter
+from orgflow_ir.targets import AddedLowering
+
+if TYPE_CHECKING:
+    pass
+
+
+GROUP = "orgflow.plugins"
+"""Entry point group of outside plugins."""
+
+hookspec = pluggy.HookspecMarker("orgflow")
+
+hookimpl = pluggy.HookimplMarker("orgflow")
+
+
+class Hooks:
+    """The hooks a plugin may implement; registration only, behaviour is on the objects."""
+
+    @hookspec
+    def orgflow_frontends(self) -> Iterable[Frontend]:  # type: ignore[empty-body]
+        """Frontends."""
+
+    @hookspec
+    def orgflow_passes(self) -> Iterable[type[Pass]]:  # type: ignore[empty-body]
+        """Pass classes."""
+
+    @hookspec
+    def orgflow_backends(self) -> Iterable[Backend]:  # type: ignore[empty-body]
+        """Backends, each with its lowerings."""
+
+    @hookspec
+    def orgflow_lowerings(self) -> Iterable[AddedLowering]:  # type: ignore[empty-body]
+        """Lowerings for targets that are there already; a backend of your own carries its own."""
+
+    @hookspec
+    def orgflow_agents(self) -> Iterable[Agent]:  # type: ignore[empty-body]
+        """Agents."""
+
+    @hookspec
+    def orgflow_reporters(self) -> Iterable[Reporter]:  # type: ignore[empty-body]
+        """Reporters."""

@@ -1,0 +1,271 @@
+"""The registry: the built-in leaves and those of plugins, by name."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import pluggy
+
+from orgflow_ir.diagnostics import Rule
+from orgflow_ir.diagnostics.core_rules import CORE_RULES, BrokenPlugin
+from orgflow_ir.pipeline import Pass, PassContext
+from orgflow_ir.plugins.contracts import Agent, Backend, Frontend, Reporter
+from orgflow_ir.targets import TARGET_RULES, AddedLowering, Lowering
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+from orgflow_ir.plugins.hooks import GROUP, Hooks
+
+BUILTINS: tuple[str, ...] = (
+    "orgflow_ir.diagnostics.reporters",
+    "orgflow.frontends.bpmn",
+    "orgflow.frontends.pme",
+    "orgflow.frontends.ir",
+    "orgflow.frontends.n8n",
+    "orgflow.passes",
+    "orgflow.backends.n8n",
+    "orgflow.backends.ir",
+    "orgflow.backends.asl",
+    "orgflow.backends.bpmn",
+    "orgflow.backends.mermaid",
+    "orgflow.backends.svg",
+)
+"""Modules with hook implementations that ship with orgflow; a new leaf is one line here."""
+
+
+class RegistryError(RuntimeError):
+    """Two owners of one name or code, or no owner at all."""
+
+
+class Registry:
+    """All leaves by name. Each table is filled when it is first asked for; results are sorted."""
+
+    def __init__(self, *, outside: bool = True) -> None:
+        self.broken: list[tuple[str, str]] = []
+        self._outside = outside
+        self._owners: dict[tuple[str, str], str] = {}
+
+    @cached_property
+    def _manager(self) -> pluggy.PluginManager:
+        manager = pluggy.PluginManager("orgflow")
+        manager.add_hookspecs(Hooks)
+        for name in BUILTINS:
+            manager.register(importlib.import_module(name), name)
+        if self._outside:
+            self._load_outside(manager)
+        return manager
+
+    def _load_outside(self, manager: pluggy.PluginManager) -> None:
+        if not _may_have_plugins(sys.path):
+            return
+        from importlib.metadata import entry_points
+
+        for point in sorted(entry_points(group=GROUP), key=lambda e: (e.name, e.value)):
+            try:
+                self._register(manager, point)
+            except (Exception, SystemExit) as error:  # noqa: BLE001  # it must not end the program
+                self.broken.append((point.name, f"cannot be used: {_told(error)}"))
+
+    def _register(self, manager: pluggy.PluginManager, point: EntryPoint) -> None:
+        """Load one plugin and register it whole. Raises whatever it raises, and `TypeError` and
+        pluggy's errors where it is no plugin."""
+        with contextlib.redirect_stdout(sys.stderr):  # ours is for the artifact
+            plugin = point.load()
+        if point.name in BUILTINS or manager.has_plugin(point.name):
+            raise ValueError(f"another plugin is called `{point.name}`")
+        try:
+            manager.register(plugin, point.name)
+            manager.check_pending()
+            if not manager.get_hookcallers(plugin):
+                raise TypeError(f"`{point.value}` has no function that `hookimpl` marks")
+        except (pluggy.PluginValidationError, TypeError):
+            manager.unregister(name=point.name)  # a hook half registered would be called
+            raise
+
+    def report_broken(self, ctx: PassContext) -> None:
+        """OF001 for each plugin that could not be loaded, or not in all its parts."""
+        plugins: dict[str, list[str]] = {}
+        for name, error in self.broken:
+            plugins.setdefault(name, []).append(error)
+        for name, errors in sorted(plugins.items()):
+            ctx.emit(
+                BrokenPlugin,
+                f"plugin `{name}` {'; it '.join(dict.fromkeys(errors))}",
+                help="update or uninstall the package that provides it",
+            )
+
+    def plugin_of(self, leaf: Frontend | Backend) -> str | None:
+        """The name of the outside plugin that a frontend or a backend came with."""
+        hook = "orgflow_frontends" if isinstance(leaf, Frontend) else "orgflow_backends"
+        owner = self._owners.get((hook, leaf.name))
+        return None if _ours(owner) else owner
+
+    def _items(self, hook: str, kind: Any) -> Iterator[tuple[str, Any]]:
+        """What every plugin gives to a hook, each item with its owner: ours first. A plugin whose
+        hook fails is left out, an item of it that cannot be used as well."""
+        impls = getattr(self._manager.hook, hook).get_hookimpls()
+        for impl in sorted(impls, key=lambda i: (i.plugin_name not in BUILTINS, i.plugin_name)):
+            owner = impl.plugin_name
+            if owner in BUILTINS:
+                yield from ((owner, item) for item in impl.function())
+                continue
+            from orgflow_ir.plugins.guards import fault
+
+            try:
+                with contextlib.redirect_stdout(sys.stderr):
+                    items = list(impl.function())
+                    faults = [fault(item, kind) for item in items]
+            except (Exception, SystemExit) as error:  # noqa: BLE001  # it must not end the program
+                self.broken.append((owner, f"cannot be used: {hook} failed with {_told(error)}"))
+                continue
+            for item, wrong in zip(items, faults, strict=True):
+                if wrong is None:
+                    yield owner, item
+                else:
+                    self.broken.append((owner, f"cannot be used: {hook} gave {wrong}"))
+
+    def _table(self, hook: str, kind: Any) -> dict[str, Any]:
+        table: dict[str, Any] = {}
+        for owner, item in self._items(hook, kind):
+            first = self._owners.setdefault((hook, item.name), owner)
+            if item.name not in table:
+                table[item.name] = item
+            elif owner in BUILTINS:
+                raise RegistryError(f"`{item.name}` is registered by both {first} and {owner}")
+            else:
+                told = f"`{item.name}`, which is registered by {first} already"
+                self.broken.append((owner, f"cannot be used: {hook} gave {told}"))
+        return dict(sorted(table.items()))
+
+    @cached_property
+    def frontends(self) -> dict[str, Frontend]:
+        """Frontends by name."""
+        return self._table("orgflow_frontends", Frontend)
+
+    @cached_property
+    def passes(self) -> dict[str, type[Pass]]:
+        """Pass classes by name."""
+        return self._table("orgflow_passes", Pass)
+
+    @cached_property
+    def backends(self) -> dict[str, Backend]:
+        """Backends by name."""
+        return self._table("orgflow_backends", Backend)
+
+    def backend(self, name: str) -> Backend | None:
+        """The backend of a name. Where there are no outside plugins only its own module is
+        imported, which is what a quick start needs."""
+        module = f"orgflow.backends.{name}"
+        plugins = self._manager.list_name_plugin()
+        if "backends" in self.__dict__ or module not in BUILTINS or len(plugins) > len(BUILTINS):
+            return self.backends.get(name)
+        plugin: Any = self._manager.get_plugin(module)
+        own: Iterable[Backend] = plugin.orgflow_backends()
+        return next((b for b in own if b.name == name), None)
+
+    @cached_property
+    def lowerings(self) -> dict[str, tuple[Lowering, ...]]:
+        """Lowerings that plugins add to targets, by target, in the order of their names."""
+        found: dict[str, dict[str, Lowering]] = {}
+        for owner, (target, lowering) in self._items("orgflow_lowerings", AddedLowering):
+            own = self.backends[target].target.lowerings if target in self.backends else ()
+            same = found.setdefault(target, {})
+            wrong = None
+            if target not in self.backends:
+                wrong = f"a lowering for `{target}`, which is no target"
+            elif lowering.name in (*same, *(low.name for low in own)):
+                wrong = f"`{lowering.name}`, a lowering that `{target}` has already"
+            if wrong is None:
+                same[lowering.name] = lowering
+            else:
+                self.broken.append((owner, f"cannot be used: orgflow_lowerings gave {wrong}"))
+        return {t: tuple(low for _, low in sorted(ls.items())) for t, ls in found.items() if ls}
+
+    @cached_property
+    def agents(self) -> dict[str, Agent]:
+        """Agents by name."""
+        return self._table("orgflow_agents", Agent)
+
+    @cached_property
+    def reporters(self) -> dict[str, Reporter]:
+        """Reporters by name."""
+        return self._table("orgflow_reporters", Reporter)
+
+    @cached_property
+    def rules(self) -> dict[str, type[Rule]]:
+        """Every rule by code. A plugin's rule that takes a code which is taken is left out; raises
+        `RegistryError` where two of ours have one code."""
+        found: dict[str, type[Rule]] = {r.code: r for r in (*CORE_RULES, *TARGET_RULES)}
+        leaves = [
+            (self._owners.get((hook, name)), leaf.rules)
+            for hook, table in (
+                ("orgflow_frontends", self.frontends),
+                ("orgflow_passes", self.passes),
+                ("orgflow_backends", self.backends),
+            )
+            for name, leaf in table.items()
+        ]
+        for owner, rules in sorted(leaves, key=lambda leaf: not _ours(leaf[0])):
+            for rule in rules:
+                first = found.setdefault(rule.code, rule)
+                if first is rule:
+                    continue
+                told = f"{rule.code} is the code of two rules, {first.name} and {rule.name}"
+                if _ours(owner):
+                    raise RegistryError(told)
+                self.broken.append((str(owner), f"cannot explain {rule.name}: {told}"))
+        return dict(sorted(found.items()))
+
+
+def outside_culprit(error: BaseException) -> str | None:
+    """The plugin in whose code an exception was raised, or that called what raised it."""
+    if not _may_have_plugins(sys.path):
+        return None
+    from importlib.metadata import entry_points
+    from traceback import walk_tb
+
+    owners = {p.module.partition(".")[0]: p.name for p in entry_points(group=GROUP)}
+    frames = [frame for frame, _ in walk_tb(error.__traceback__)]
+    modules = (str(frame.f_globals.get("__name__")).partition(".")[0] for frame in frames)
+    return next((owners[m] for m in reversed(list(modules)) if m in owners), None)
+
+
+def _ours(owner: str | None) -> bool:
+    return owner is None or owner in BUILTINS
+
+
+def _told(error: BaseException) -> str:
+    """An exception in one line."""
+    return f"{type(error).__name__}: {' '.join(str(error).split()) or 'no message'}"
+
+
+def _may_have_plugins(path: Iterable[str]) -> bool:
+    """Whether some installed distribution may have an entry point of ours.
+
+    `importlib.metadata` takes 20 ms to import and to look; this takes one. Where it cannot tell
+    (a zip file on the path) it says yes.
+    """
+    for folder in path:
+        try:
+            names = os.listdir(folder or ".")
+        except NotADirectoryError:
+            return True
+        except OSError:
+            continue
+        for name in names:
+            if name.endswith((".dist-info", ".egg-info", ".egg")):
+                if name.endswith(".egg"):
+                    return True
+                try:
+                    with open(os.path.join(folder, name, "entry_points.txt"), "rb") as file:
+                        if GROUP.encode() in file.read():
+                            return True
+                except OSError:
+                    continue
+    return False

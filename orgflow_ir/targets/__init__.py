@@ -1,0 +1,28 @@
+"""Targets: what they support, as data, and the legalisation of a model for one."""
+
+from orgflow_ir.targets.artifact import Artifact
+from orgflow_ir.targets.legalise import PlanError, constructs, extended, illegal_uses, legalise
+from orgflow_ir.targets.lowering import AddedLowering, Lowering
+from orgflow_ir.targets.rules import (
+    TARGET_RULES,
+    IllegalConstruct,
+    LossyLowering,
+    LoweredConstruct,
+)
+from orgflow_ir.targets.spec import (
+    Derivation,
+    Illegal,
+    Legal,
+    LegalIf,
+    Legality,
+    TargetSpec,
+    coverage,
+    executable_processes,
+)
+
+__all__ = [
+    "TARGET_RULES", "AddedLowering", "Artifact", "Derivation", "Illegal", "IllegalConstruct",
+    "Legal", "LegalIf", "Legality", "LossyLowering", "LoweredConstruct", "Lowering", "PlanError",
+    "TargetSpec", "constructs", "coverage", "executable_processes", "extended", "illegal_uses",
+    "legalise",
+]  # fmt: skip

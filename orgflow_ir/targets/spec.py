@@ -1,0 +1,89 @@
+"""What a target supports, as data: legality per construct, derivations, lowerings, options."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from orgflow_ir.model import Model, Process
+from orgflow_ir.model.constructs import ConstructUse
+from orgflow_ir.pipeline import PassContext
+
+if TYPE_CHECKING:
+    pass
+from orgflow_ir.targets.lowering import Lowering
+
+
+class Legal(NamedTuple):
+    """The target says this as it is. `note`: what a reader of the matrix should know."""
+
+    note: str = ""
+
+
+class LegalIf(NamedTuple):
+    """Legal where `test(use, model, ctx)` holds; `reason` completes "`X` is legal only if …"."""
+
+    test: Callable[[ConstructUse, Model, PassContext], bool]
+    reason: str
+
+
+class Illegal(NamedTuple):
+    """The target cannot say this; `reason` is shown to the user. `help` says what to do."""
+
+    reason: str
+    help: str = ""
+
+
+Legality = Legal | LegalIf | Illegal
+
+Derivation = Callable[[Model, PassContext], Iterable[ConstructUse]]
+"""An analysis that attaches derived constructs (`join.wide`, `wait.parallel`) to elements."""
+
+
+@dataclass(frozen=True)
+class TargetSpec:
+    """A target: its legality table (longest dotted prefix wins, undeclared is illegal), derived
+    constructs, lowerings in order, and options with their default and allowed values. What does not
+    run (`executes`: a drawing, a document) is made of models with flow errors, too. `consequences`
+    says by the code of a finding what it does on this target."""
+
+    name: str
+    constructs: Mapping[str, Legality]
+    derivations: tuple[Derivation, ...] = ()
+    lowerings: tuple[Lowering, ...] = ()
+    options: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    wants_diagram: bool = False
+    executes: bool = True
+    consequences: Mapping[str, str] = field(default_factory=dict)
+
+    def legality(self, construct: str) -> Legality:
+        """The verdict on a construct by its longest declared prefix."""
+        parts = construct.split(".")
+        for end in range(len(parts), 0, -1):
+            found = self.constructs.get(".".join(parts[:end]))
+            if found is not None:
+                return found
+        return Illegal(f"{self.name} has no way to say it")
+
+
+def coverage(spec: TargetSpec, construct: str) -> str:
+    """`supported`, `conditional`, `lowered`, `degraded` or `refused`: a cell of the matrix."""
+    verdict = spec.legality(construct)
+    if isinstance(verdict, Legal):
+        return "supported"
+    ways = [
+        low
+        for low in spec.lowerings
+        if any(construct == c or construct.startswith(c + ".") for c in low.consumes)
+    ]
+    if any(low.loses is None for low in ways):
+        return "lowered"
+    if isinstance(verdict, LegalIf):
+        return "conditional"
+    return "degraded" if ways else "refused"
+
+
+def executable_processes(model: Model) -> tuple[Process, ...]:
+    """Processes that hold anything to run: those with at least one node."""
+    return tuple(p for p in model.processes if p.nodes)

@@ -1,0 +1,202 @@
+"""What a backend promises: its table is true, and what it emits is the same every time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from orgflow_ir.diagnostics import Diagnostic, Severity
+from orgflow_ir.model import Model
+from orgflow_ir.model.constructs import CONSTRUCTS
+from orgflow_ir.model.source import SourceFile
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.plugins.contracts import Backend, Frontend
+from orgflow_ir.targets import (
+    Illegal,
+    Legal,
+    LegalIf,
+    TargetSpec,
+    constructs,
+    coverage,
+    legalise,
+)
+from orgflow_ir.targets.artifact import Artifact
+from orgflow_ir.testing.conformance.emission import context, emit
+from orgflow_ir.testing.conformance.files import file_problems
+from orgflow_ir.testing.conformance.odd_models import odd_models
+from orgflow_ir.testing.conformance.telling import telling_problems
+from orgflow_ir.testing.conformance.words import name_problems, rule_problems, said_problems
+from orgflow_ir.testing.minimal import minimal_model
+
+Emitted = tuple[tuple[Artifact, ...] | None, list[Diagnostic]]
+
+
+def backend_problems(
+    backend: Backend, models: Iterable[tuple[str, Model]], reads_back: Frontend | None
+) -> list[str]:
+    """All problems of a backend but those of its lowerings and its runner."""
+    problems = name_problems(backend.name) + rule_problems(backend.rules)
+    spec = backend.target
+    if not isinstance(spec, TargetSpec):
+        return [*problems, f"`target` is {spec!r}, not a `TargetSpec`"]
+    if spec.name != backend.name:
+        problems.append(f"its target is called `{spec.name}`")
+    problems += list(_table_problems(spec))
+    models = list(models)
+    problems += telling_problems(backend, models)
+    for construct, model in models:
+        found = _model_problems(backend, construct, model)
+        if not found and reads_back is not None:
+            found = _round_trip_problems(backend, model, reads_back)
+        problems += [f"{construct}: {p}" for p in found]
+    return [*problems, *_odd_problems(backend), *_option_problems(backend)]
+
+
+def _table_problems(spec: TargetSpec) -> Iterator[str]:
+    """Names that nothing has, and reasons that do not read as the end of a message."""
+    for name, verdict in spec.constructs.items():
+        plain = any(c == name or c.startswith(name + ".") for c in CONSTRUCTS)
+        if not plain and not spec.derivations:
+            yield f"its table has `{name}`, which is no construct, and nothing derives it"
+        if isinstance(verdict, Legal):
+            continue
+        if not isinstance(verdict, Illegal | LegalIf):
+            yield f"its table says {verdict!r} of `{name}`"
+        elif not verdict.reason.strip() or verdict.reason.endswith("."):
+            yield f"the reason for `{name}` is no text without a full stop: {verdict.reason!r}"
+    for name, values in spec.options.items():
+        if not isinstance(values, tuple) or not all(isinstance(v, str) for v in values):
+            yield f"the values of its option `{name}` are no tuple of texts: {values!r}"
+
+
+def _try(backend: Backend, model: Model, **options: str) -> Emitted | str:
+    """What was emitted and said, or the exception in words."""
+    try:
+        return emit(backend, model, options)
+    except Exception as error:  # noqa: BLE001  # "never raises" is what is tested
+        return f"raised {type(error).__name__}: {error}"
+
+
+def _model_problems(backend: Backend, construct: str, model: Model) -> list[str]:
+    tried = _try(backend, model)
+    if isinstance(tried, str):
+        return [tried]
+    artifacts, said = tried
+    problems = said_problems(said, backend.rules)
+    if artifacts is None:
+        problems += _refusal_problems(backend, model, said)
+    else:
+        problems += file_problems(artifacts)
+        problems += _again_problems(backend, model, tried)
+    if construct in CONSTRUCTS:
+        problems += _cell_problems(backend, construct, tried)
+    return problems
+
+
+def _refusal_problems(backend: Backend, model: Model, said: list[Diagnostic]) -> list[str]:
+    errors = [d for d in said if d.severity is Severity.ERROR]
+    others = [d for d in errors if d.code[-3] != "4"]
+    problems = [f"refused with {d.code} ({d.message}), which is no OF4xx" for d in others]
+    problems += [f"{d.code} names no element" for d in errors if d.element is None]
+    if not errors:
+        return [*problems, "refused without an error"]
+    if _all_legal(backend, model):
+        problems.append(f"its table says it is legal, but: {errors[0].message}")
+    return problems
+
+
+def _again_problems(backend: Backend, model: Model, first: Emitted) -> list[str]:
+    again = _try(backend, Model.from_json(model.to_json()))
+    if isinstance(again, str):
+        return [f"the second time it {again}"]
+    if again[0] != first[0]:
+        return ["the same model gives other bytes the second time"]
+    return [] if again[1] == first[1] else ["the same model is told other things the second time"]
+
+
+def _all_legal(backend: Backend, model: Model) -> bool:
+    """Whether the table calls everything in the model plainly legal."""
+    uses = constructs(model, backend.target, PassContext(target=backend.target))
+    return all(isinstance(backend.target.legality(u.construct), Legal) for u in uses)
+
+
+def _cell_problems(backend: Backend, construct: str, tried: Emitted) -> list[str]:
+    """Whether the cell of the matrix says what happened to the construct's minimal model."""
+    artifacts, said = tried
+    cell = coverage(backend.target, construct)
+    of_it = [d for d in said if f"({construct})" in d.message and d.code in ("OF402", "OF403")]
+    if cell in ("refused", "degraded"):
+        told = any(f"({construct}" in d.message for d in said)
+        return [] if artifacts is None and told else [f"the matrix says {cell}, but it was not"]
+    if cell in ("supported", "lowered") and of_it:
+        return [f"the matrix says {cell}, but: {of_it[0].message}"]
+    if cell == "lowered" and artifacts is not None and all(d.code != "OF401" for d in said):
+        return ["the matrix says lowered, but nothing tells of the lowering (OF401)"]
+    return []
+
+
+def _odd_problems(backend: Backend) -> Iterator[str]:
+    """Labels never change what is done: where a plain model is emitted, so are odd ones."""
+    plain = _try(backend, minimal_model("task.abstract"))
+    for name, model in odd_models():
+        tried = _try(backend, model)
+        if isinstance(tried, str):
+            yield f"{name}: {tried}"
+            continue
+        artifacts, said = tried
+        problems = said_problems(said, backend.rules)
+        if artifacts is not None:
+            problems += file_problems(artifacts) + _again_problems(backend, model, tried)
+        elif not isinstance(plain, str) and plain[0] is not None:
+            errors = [d.message for d in said if d.severity is Severity.ERROR]
+            problems.append(f"refused, where a plain label is not: {errors[0] if errors else ''}")
+        yield from (f"{name}: {p}" for p in problems)
+
+
+def _option_problems(backend: Backend) -> Iterator[str]:
+    """Each value of each option is one that the backend can do something with."""
+    model = minimal_model("task.abstract")
+    for name, values in backend.target.options.items():
+        for value in values:
+            tried = _try(backend, model, **{name: value})
+            if isinstance(tried, str):
+                yield f"with {name}={value} it {tried}"
+            elif tried[0] is not None:
+                found = said_problems(tried[1], backend.rules) + file_problems(tried[0])
+                yield from (f"with {name}={value}: {p}" for p in found)
+
+
+def _round_trip_problems(backend: Backend, model: Model, frontend: Frontend) -> list[str]:
+    """What is emitted is read back as the model that was emitted (its drawing may be new)."""
+    ctx = context(backend)
+    legal = legalise(model, backend.target, ctx, allow_lossy=False)
+    if ctx.has_errors:
+        return []
+    artifacts = backend.emit(legal, ctx)
+    if ctx.has_errors:
+        return []
+    if len(artifacts) != 1:
+        return [f"{len(artifacts)} files cannot be read back as one model"]
+    source = SourceFile(artifacts[0].path, artifacts[0].text.encode())
+    reading = PassContext(options={"diagram": True})
+    back = frontend.parse(source, reading)
+    wrong = [d.message for d in reading.diagnostics if d.severity is Severity.ERROR]
+    if back is None or wrong:
+        return [f"`{frontend.name}` cannot read it back: {'; '.join(wrong)}"]
+    if back.replace(diagram=None) != legal.replace(diagram=None):
+        return [
+            f"`{frontend.name}` reads it back as another model: {_first_difference(legal, back)}"
+        ]
+    return []
+
+
+def _first_difference(old: Model, new: Model) -> str:
+    for name, value in vars(old).items():
+        other = getattr(new, name)
+        if value != other and name not in ("loc", "origin", "source", "diagram"):
+            return f"`{name}` was {_short(value)}, is {_short(other)}"
+    return "in its places only"
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 300 else f"{text[:300]}…"

@@ -1,0 +1,73 @@
+"""What is asked of an emitted file: a path that every file system takes, and text of its kind."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Callable, Mapping
+from pathlib import PurePosixPath
+from xml.parsers import expat
+
+from orgflow_ir.targets.artifact import Artifact
+
+MAX_PART = 240
+"""Bytes of a file's or folder's name, at most: file systems take 255, and a temporary file beside
+it needs a few."""
+
+
+def file_problems(artifacts: object) -> list[str]:
+    """What is wrong with what `emit` gave: no tuple of `Artifact`, nothing, two files of one path,
+    paths outside the output folder, text that is not what the suffix says."""
+    if not isinstance(artifacts, tuple) or not all(isinstance(a, Artifact) for a in artifacts):
+        return [f"`emit` gave {artifacts!r}, not a tuple of `Artifact`"]
+    problems = []
+    if not artifacts:
+        problems.append("emitted nothing and said nothing")
+    paths = [a.path for a in artifacts]
+    if len({p.lower() for p in paths}) != len(paths):
+        problems.append(f"two files have one path: {paths}")
+    for path in map(PurePosixPath, paths):
+        if path.is_absolute() or ".." in path.parts or not path.name or "\\" in str(path):
+            problems.append(f"`{path}` is not a path inside the output folder")
+        elif not str(path).isprintable() or max(len(p.encode()) for p in path.parts) > MAX_PART:
+            shown = repr(str(path))
+            shown = shown if len(shown) <= 80 else f"{shown[:80]}…"
+            problems.append(f"{shown} is not a path that every file system takes")
+    for artifact in artifacts:
+        problems += _text_problems(artifact)
+    return problems
+
+
+def _text_problems(artifact: Artifact) -> list[str]:
+    try:
+        data = artifact.text.encode()
+    except UnicodeEncodeError as error:
+        return [f"`{artifact.path}` cannot be written as UTF-8: {error.reason}"]
+    suffix = PurePosixPath(artifact.path).suffix.lower()
+    kind, parse = _KINDS.get(suffix, ("", None))
+    if parse is None:
+        return []
+    try:
+        parse(data)
+    except (ValueError, expat.ExpatError, RecursionError) as error:
+        return [f"`{artifact.path}` is not {kind}: {error}; is a label in it not escaped?"]
+    return []
+
+
+def _json(data: bytes) -> None:
+    json.loads(data)
+
+
+def _toml(data: bytes) -> None:
+    tomllib.loads(data.decode())
+
+
+def _xml(data: bytes) -> None:
+    expat.ParserCreate(namespace_separator=" ").Parse(data, True)
+
+
+_KINDS: Mapping[str, tuple[str, Callable[[bytes], None]]] = {
+    ".json": ("JSON", _json),
+    **dict.fromkeys((".xml", ".bpmn", ".svg", ".xhtml", ".xsd", ".graphml"), ("XML", _xml)),
+    ".toml": ("TOML", _toml),
+}

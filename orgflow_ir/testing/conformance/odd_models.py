@@ -1,0 +1,55 @@
+"""Models that are sound and odd: labels that mean something to some format, and none at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TypeVar
+
+from orgflow_ir.model import Model, Process, SubProcess
+from orgflow_ir.testing.minimal import minimal_model
+
+S = TypeVar("S", Process, SubProcess)
+
+HOSTILE: tuple[str, ...] = (
+    "={{ $json.secret }}",
+    "{{ 1 + 1 }} {% raw %} ${x} $(y) `z` %s {0}",
+    "\"quoted\" 'single' \\ back \\n slash",
+    "</script><b>& &amp; <![CDATA[ ]]> -->",
+    "-- ; # /* */ // | || && < > = : - * [x](y) _z_",
+    "two\nlines\r\nand\ttabs",
+    "Übergröße 注文 заказ طلب 🚚 e\u0301 \u202egnorw\u202c \u200b",
+    "a" * 3000,
+    "constructor __proto__ toString null true 0",
+    "CON",
+    "../../etc/passwd",
+)
+"""Labels that are text, whatever they look like."""
+
+
+def odd_models() -> Iterator[tuple[str, Model]]:
+    """Each with a word on what is odd about it; the constructs are those of `task.abstract`."""
+    plain = minimal_model("task.abstract")
+    for label in HOSTILE:
+        shown = label if len(label) <= 40 else f"{label[:40]}…"
+        yield f"every label is {shown!r}", named(plain, label)
+    yield "no element has a label", named(plain, "")
+    yield "all labels are blank", named(plain, "  ")
+
+
+def named(model: Model, label: str) -> Model:
+    """The model with every name in it replaced."""
+    return model.replace(
+        name=label,
+        processes=tuple(_scope(p, label) for p in model.processes),
+        pools=tuple(p.replace(name=label) for p in model.pools),
+    )
+
+
+def _scope(scope: S, label: str) -> S:
+    return scope.replace(
+        name=label,
+        nodes=tuple(
+            _scope(n, label) if isinstance(n, SubProcess) else n.replace(name=label)
+            for n in scope.nodes
+        ),
+    )

@@ -1,0 +1,87 @@
+"""What a runner promises: a run on the target is one of the model's, with the same choices."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from orgflow_ir.analysis.token_game.replay import follow
+from orgflow_ir.analysis.token_game.runs import Run, enumerate_runs
+from orgflow_ir.analysis.token_game.semantics import Game, Policy
+from orgflow_ir.model import Model, Process, Task
+from orgflow_ir.plugins.contracts import Backend, Runner, RunResult
+from orgflow_ir.targets import executable_processes, legalise
+from orgflow_ir.testing.conformance.emission import context
+
+MAX_RUNS = 8
+"""Runs of one small model that are played, at most."""
+
+
+def run_problems(
+    backend: Backend, models: Iterable[tuple[str, Model]], runner: Runner
+) -> tuple[list[str], int]:
+    """All problems with runs of the models that the target can say, and how many runs were played.
+
+    Raises `RunnerError` where the engine is missing.
+    """
+    problems: list[str] = []
+    played = 0
+    for name, model in models:
+        ctx = context(backend)
+        legal = legalise(model, backend.target, ctx, allow_lossy=False)
+        if ctx.has_errors:
+            continue
+        backend.emit(legal, ctx)
+        if ctx.has_errors:
+            continue
+        game = Game(model, Policy(once=True))
+        for process in executable_processes(model):
+            runs = enumerate_runs(model, process.id, max_runs=MAX_RUNS, game=game).runs
+            if not runs:
+                continue
+            runner.load(legal, process.id, context(backend))
+            found = list(_played(game, process, runs, runner))
+            played += len(runs)
+            problems += [f"{name}: {p}" for p in found]
+    if not played and not problems:
+        problems.append("there is a runner, but no model that it could play")
+    return problems, played
+
+
+def _played(game: Game, process: Process, runs: tuple[Run, ...], runner: Runner) -> Iterator[str]:
+    visible = runner.visible & {n.id for n in process.nodes}
+    results = list(runner.play(runs))
+    if len(results) != len(runs):
+        yield f"{len(runs)} runs were to be played, {len(results)} results came"
+        return
+    for number, (run, result) in enumerate(zip(runs, results, strict=True), 1):
+        problem = _judged(game, process, run, result, visible)
+        if problem is not None:
+            yield f"run {number}: {problem}"
+
+
+def _judged(
+    game: Game, process: Process, run: Run, result: RunResult, visible: frozenset[str]
+) -> str | None:
+    """What is wrong with one executed run, or `None`."""
+    if result.status == "unplayable":
+        return f"it cannot be played: {result.error}"
+    wanted = "error" if run.outcome == "error" else "success"
+    if result.status != wanted:
+        return f"it ended with {result.status}, not {wanted}: {result.error}"
+    seen = [e.element for e in result.executed if e.element in visible]
+    names = {n.id: n.label for n in process.nodes}
+    followed = follow(game, process.id, run.start, seen, run.script, visible)
+    if not followed.ok:
+        did = " → ".join(f"`{names[e]}`" for e in seen) or "nothing"
+        return f"the target did {did}, which is no run of the model ({followed.reason})"
+    if followed.outcome != run.outcome:
+        return f"it ends {followed.outcome}, the model's run {run.outcome}"
+    tasks = {n.id for n in process.nodes if isinstance(n, Task)} & visible
+    # An interrupted task was begun: what an engine executes is what the model opens.
+    should = Counter(
+        s.element for s in run.steps if s.action in ("fire", "open") and s.element in tasks
+    )
+    if Counter(e for e in seen if e in tasks) != should:
+        return "other tasks were executed than the run has"
+    return None

@@ -1,0 +1,82 @@
+"""Rules and diagnostics of a leaf: they have codes, explanations, and messages of one form."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from orgflow_ir.diagnostics import Diagnostic, Rule, Severity
+from orgflow_ir.diagnostics.core_rules import CORE_RULES
+from orgflow_ir.targets import TARGET_RULES
+
+KEBAB = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+"""The form of every name: lower-case words with single hyphens between them."""
+
+_BREAKS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_CODE = re.compile(r"[A-Z]{2,8}[0-9]{3}")
+_SECTIONS = ("What it finds", "Why it is wrong", "Example", "Instead")
+
+
+def name_problems(name: object) -> list[str]:
+    """A name is text in kebab case."""
+    if isinstance(name, str) and KEBAB.fullmatch(name):
+        return []
+    return [f"the name {name!r} is not lower-case words with hyphens between"]
+
+
+def rule_problems(rules: object) -> list[str]:
+    """Rules are classes with codes of their own, a severity, and an explanation."""
+    if not isinstance(rules, tuple):
+        return [f"`rules` is a {type(rules).__name__}, not a tuple"]
+    odd = [r for r in rules if not (isinstance(r, type) and issubclass(r, Rule))]
+    if odd:
+        return [f"`rules` holds {odd[0]!r}, which is no subclass of `Rule`"]
+    core = (*CORE_RULES, *TARGET_RULES)
+    taken = {r.code for r in core}
+    codes = [r.code for r in rules]
+    problems = [f"{c} is the code of two of its rules" for c in set(codes) if codes.count(c) > 1]
+    for rule in rules:
+        if rule in core:
+            continue
+        if rule.code in taken:
+            problems.append(f"{rule.code} is a code of the core")
+        problems += _one_rule(rule)
+    return sorted(problems)
+
+
+def _one_rule(rule: type[Rule]) -> list[str]:
+    problems = []
+    if not _CODE.fullmatch(rule.code):
+        problems.append(f"the code `{rule.code}` is not capital letters and three digits")
+    if not KEBAB.fullmatch(rule.name):
+        problems.append(f"{rule.code}: the name {rule.name!r} is not words with hyphens between")
+    if not isinstance(rule.severity, Severity):
+        problems.append(f"{rule.code}: {rule.severity!r} is no `Severity`")
+    found = [line for line in rule.explanation().splitlines() if line and line[0] != " "]
+    if tuple(found) != _SECTIONS:
+        problems.append(
+            f"{rule.code}: the docstring, which `explain` prints, needs the sections "
+            f"{', '.join(_SECTIONS)}, each with a text under it that is set in"
+        )
+    return problems
+
+
+def said_problems(said: Iterable[Diagnostic], rules: Iterable[type[Rule]]) -> list[str]:
+    """Diagnostics are of known rules, and their messages have the form that all have."""
+    known = {r.code for r in (*rules, *CORE_RULES, *TARGET_RULES)}
+    problems = []
+    for d in said:
+        if d.code not in known:
+            problems.append(f"{d.code} is not among its rules")
+        message = d.message
+        if not message.strip() or _BREAKS.search(message) or message.endswith("."):
+            problems.append(
+                f"{d.code}: message is not one line without a full stop: {_short(message)}"
+            )
+        elif message[0].isupper() and message[1:2].islower():
+            problems.append(f"{d.code}: message begins with a capital letter: {_short(message)}")
+    return list(dict.fromkeys(problems))
+
+
+def _short(text: str) -> str:
+    return repr(text if len(text) <= 100 else f"{text[:100]}…")

@@ -1,0 +1,59 @@
+"""Golden files in the tests of users: a model, and beside it what it compiles to.
+
+What `orgflow_ir.testing.pytest_plugin` gives to pytest; works without pytest too.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from os import PathLike
+from pathlib import Path
+
+_COMPILER = "orgflow.commands.golden"
+"""Reached by name, as the registry reaches leaves: this package imports nothing of `orgflow`."""
+
+
+class GoldenMismatch(AssertionError):
+    """A golden file does not hold what its model compiles to; the message says what differs,
+    behaviour first."""
+
+
+def check_golden(
+    model: str | PathLike[str],
+    golden: str | PathLike[str],
+    *,
+    target: str = "n8n",
+    frontend: str | None = None,
+    allow_lossy: bool = False,
+    force: bool = False,
+    update: bool = False,
+) -> None:
+    """Compile `model` and compare with `golden`, or with `update` write it.
+
+    Args:
+        model: the model file.
+        golden: the golden file; a folder (it is one, or ends with `/`) holds one file a process.
+        target: as for `orgflowc compile --target`, options included.
+        frontend: as for `--from`; else known by the suffix.
+        allow_lossy: as `--allow-lossy`.
+        force: as `--force`.
+        update: write the golden file instead of comparing.
+
+    Raises:
+        GoldenMismatch: they differ, there is no golden file, or the model does not compile.
+        ValueError: no such target, option or frontend.
+        OSError: a file cannot be read or written.
+    """
+    compiler: Callable[..., str] = importlib.import_module(_COMPILER).check_golden
+    said = compiler(
+        Path(model),
+        str(golden),
+        target=target,
+        frontend=frontend,
+        allow_lossy=allow_lossy,
+        force=force,
+        update=update,
+    )
+    if said:
+        raise GoldenMismatch(said.rstrip("\n"))

@@ -1,0 +1,210 @@
+"""Shipped test helpers: contract checks for leaves, golden files of artifacts.
+
+Importable without pytest or syrupy; only `artifact_extension` needs syrupy, when it is called. The
+pytest plugin (`orgflow_ir.testing.pytest_plugin`) gives `check_golden` as the fixture `orgflow_golden`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from typing import Any
+
+from orgflow_ir.model import Model
+from orgflow_ir.model.source import SourceFile
+from orgflow_ir.pipeline import Pass, PassContext
+from orgflow_ir.plugins.contracts import Backend, Frontend
+from orgflow_ir.targets import Lowering
+from orgflow_ir.targets.artifact import Artifact
+from orgflow_ir.testing.conformance.emission import emit
+from orgflow_ir.testing.golden import GoldenMismatch, check_golden
+from orgflow_ir.testing.minimal import minimal_model, minimal_models
+
+__all__ = [
+    "ContractError",
+    "GoldenMismatch",
+    "artifact_extension",
+    "artifacts_text",
+    "check_backend",
+    "check_frontend",
+    "check_golden",
+    "check_lowerings",
+    "check_pass",
+    "check_runs",
+    "difference_text",
+    "emit",
+    "minimal_model",
+    "minimal_models",
+]
+
+
+class ContractError(AssertionError):
+    """A leaf breaks its contract; the message has a line for each way in which it does."""
+
+    def __init__(self, name: str, problems: Iterable[str]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join([f"`{name}` breaks its contract:", *self.problems]))
+
+
+def check_backend(
+    backend: Backend,
+    models: Iterable[tuple[str, Model]] | None = None,
+    *,
+    reads_back: Frontend | None = None,
+    runs: bool = True,
+) -> None:
+    """Try a backend with a minimal model of every construct and small models of several (or with
+    `models`), with hostile labels, and with each of its options.
+
+    What its table calls legal must be emitted, twice and under other hash seeds with the same
+    bytes that tell models and their tasks apart, to paths that are relative and unique, and
+    `emit` itself writes no file; what it refuses must be refused with a 4xx error
+    that names the element. Lowerings must lower their measure, and unless they say what they lose
+    leave the same runs. With `reads_back`, that frontend must give back the model that was
+    emitted. With `runs`, a backend that has a runner must do on its engine what the models mean.
+    Raises `ContractError`, and `RunnerError` where the engine is missing.
+    """
+    from orgflow_ir.testing.conformance.backends import backend_problems
+    from orgflow_ir.testing.conformance.lowerings import lowering_problems
+    from orgflow_ir.testing.conformance.seeds import seed_problems
+    from orgflow_ir.testing.conformance.shapes import shapes
+
+    tried = [*minimal_models(), *shapes()] if models is None else list(models)
+    problems = backend_problems(backend, tried, reads_back)
+    problems += lowering_problems(backend.target.lowerings)
+    if not problems:
+        problems += seed_problems(backend)
+    if problems:
+        raise ContractError(backend.name, problems)
+    if runs:
+        check_runs(backend, tried)
+
+
+def check_runs(backend: Backend, models: Iterable[tuple[str, Model]] | None = None) -> int:
+    """Play runs of minimal models and small shapes (or of `models`) on a backend's engine, and
+    hold each against the token game; the number of runs played, 0 for a backend without a runner.
+
+    Raises `ContractError`, and `RunnerError` where the engine is missing.
+    """
+    from orgflow_ir.testing.conformance.playing import run_problems
+    from orgflow_ir.testing.conformance.shapes import shapes
+
+    runner = backend.runner()
+    if runner is None:
+        return 0
+    tried = [*minimal_models(), *shapes()] if models is None else list(models)
+    try:
+        problems, played = run_problems(backend, tried, runner)
+    finally:
+        runner.close()
+    if problems:
+        raise ContractError(backend.name, problems)
+    return played
+
+
+def check_lowerings(
+    lowerings: Iterable[Lowering], models: Iterable[tuple[str, Model]] | None = None
+) -> None:
+    """Try lowerings of a plugin, as `check_backend` does those of a backend. Raises
+    `ContractError`."""
+    from orgflow_ir.testing.conformance.lowerings import lowering_problems
+
+    problems = lowering_problems(lowerings, models)
+    if problems:
+        raise ContractError("lowerings", problems)
+
+
+def check_frontend(frontend: Frontend, samples: Iterable[SourceFile] = ()) -> None:
+    """Try a frontend with input that is not its language, and with `samples` that are, whole, cut
+    off, and with single bytes changed.
+
+    It never raises; where it gives no model it says why by an error with a code of its own, a
+    place in the file and a message of one line. Samples must give a model, twice the same one,
+    that its JSON gives back. Raises `ContractError`.
+    """
+    from orgflow_ir.testing.conformance.frontends import frontend_problems
+
+    problems = frontend_problems(frontend, samples)
+    if problems:
+        raise ContractError(frontend.name, problems)
+
+
+def check_pass(item: Pass, models: Iterable[tuple[str, Model]] = ()) -> None:
+    """Try a pass with a minimal model of every construct, small models of several, and `models`.
+
+    It never raises, does the same twice, leaves no broken model, and changes nothing more when it
+    is run on its own result; where its stage only looks it returns the object it was given; its
+    options survive being text. Raises `ContractError`.
+    """
+    from orgflow_ir.testing.conformance.passes import pass_problems
+    from orgflow_ir.testing.conformance.shapes import shapes
+
+    problems = pass_problems(item, [*minimal_models(), *shapes(), *models])
+    if problems:
+        raise ContractError(item.name, problems)
+
+
+def artifacts_text(artifacts: Iterable[Artifact]) -> str:
+    """One text for what a backend emitted: the file itself, or several with a line of path each."""
+    items = tuple(artifacts)
+    if len(items) == 1:
+        return items[0].text
+    return "".join(f"=== {a.path}\n{a.text}" for a in items)
+
+
+_PATH_LINE = re.compile(r"(?m)^=== .*\n")
+
+
+def difference_text(old: str, new: str, target: str = "n8n") -> str | None:
+    """What changed between two texts of a target (as `artifacts_text` makes them), behaviour
+    first; `None` where the target cannot tell, or nothing but layout differs.
+
+    Raises `KeyError` for a target that is not there.
+    """
+    from orgflow_ir.plugins import Registry
+    from orgflow_ir.targets.comparison_text import comparison_text
+
+    sources = []
+    for name, text in (("golden", old), ("now", new)):
+        parts = [part.strip() for part in _PATH_LINE.split(text) if part.strip()]
+        joined = text if len(parts) == 1 else f"[{','.join(parts)}]"
+        sources.append(SourceFile(name, joined.encode("utf-8", "replace")))
+    found = Registry().backends[target].compare(sources[0], sources[1], PassContext())
+    return comparison_text(found) if found is not None and found.differs else None
+
+
+@lru_cache
+def artifact_extension(suffix: str = "json", target: str | None = None) -> Any:
+    """A syrupy extension that keeps what a backend emitted as a file as people would open it.
+
+    Use: `assert artifacts == snapshot.use_extension(artifact_extension())`, where `artifacts` is
+    a tuple of `Artifact`, one `Artifact`, or text. With a `target`, as in
+    `artifact_extension(target="n8n")`, a failure shows what changed in behaviour and in nodes in
+    place of the lines that differ. Needs syrupy.
+    """
+    from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
+
+    class ArtifactExtension(SingleFileSnapshotExtension):
+        """One file a snapshot, as text."""
+
+        _write_mode = WriteMode.TEXT
+        file_extension = suffix
+
+        def serialize(self, data: Any, **_: Any) -> str:
+            """The text of an artifact, of several, or text as it is."""
+            if isinstance(data, str):
+                return data
+            return artifacts_text((data,) if isinstance(data, Artifact) else data)
+
+        def diff_lines(self, serialized_data: Any, snapshot_data: Any) -> Iterator[str]:
+            """What a failure shows."""
+            told = None
+            if target is not None:
+                told = difference_text(str(snapshot_data), str(serialized_data), target)
+            if told is None:
+                yield from super().diff_lines(serialized_data, snapshot_data)
+            else:
+                yield from told.splitlines()
+
+    return ArtifactExtension

@@ -1,0 +1,129 @@
+"""The pytest plugin that comes with orgflow: golden files of models, checked and written.
+
+pytest loads it in every run of every project where orgflow is installed, so it imports nothing but
+pytest until a golden file is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+HINT = "if the change is meant: pytest --orgflow-update, and look at the golden file's difference"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--orgflow-update`, and where the models and golden files of a project are."""
+    group = parser.getgroup("orgflow")
+    group.addoption(
+        "--orgflow-update", action="store_true", help="write the golden files of models anew"
+    )
+    parser.addini(
+        "orgflow_models",
+        "models to compile and compare, as patterns: models/*.bpmn",
+        "linelist",
+        [],
+    )
+    parser.addini(
+        "orgflow_golden",
+        "golden file of the model {name}; with / at its end a folder of several",
+        default="golden/{name}.json",
+    )
+    parser.addini("orgflow_target", "target, with its options", default="n8n")
+
+
+def _updates(config: pytest.Config) -> bool:
+    """syrupy's `--snapshot-update` writes these golden files too, where syrupy is installed."""
+    asked = config.getoption("--orgflow-update") or config.getoption("update_snapshots", False)
+    return bool(asked)
+
+
+def _under(config: pytest.Config, place: str) -> str:
+    """A path from the root of the project; as text, since a `/` at its end says it is a folder."""
+    return place if Path(place).is_absolute() else f"{config.rootpath}/{place}"
+
+
+def _golden_of(config: pytest.Config, model: Path) -> str:
+    return _under(config, str(config.getini("orgflow_golden")).replace("{name}", model.stem))
+
+
+def _check(config: pytest.Config, model: str, golden: str, **options: Any) -> None:
+    __tracebackhide__ = True
+    from orgflow_ir.testing.golden import GoldenMismatch, check_golden
+
+    said = ""
+    try:
+        check_golden(_short(model), _short(golden), update=_updates(config), **options)
+    except GoldenMismatch as found:
+        said = f"{found}\n\n{HINT}"
+    except (OSError, ValueError) as error:
+        said = str(error)
+    if said:
+        pytest.fail(said, pytrace=False)
+
+
+def _short(path: str) -> str:
+    """As people in this folder would write it."""
+    here = f"{Path.cwd()}/"
+    return path.removeprefix(here)
+
+
+@pytest.fixture
+def orgflow_golden(request: pytest.FixtureRequest) -> Callable[..., None]:
+    """Compile a model and compare with its golden file: `orgflow_golden("models/order.bpmn")`.
+
+    The second argument is the golden file, by default the one that the setting `orgflow_golden`
+    names; `target`, `frontend`, `allow_lossy` and `force` are as for `orgflowc compile`. Paths are
+    from the root of the project.
+    """
+
+    def check(model: str | Path, golden: str | Path | None = None, **options: Any) -> None:
+        __tracebackhide__ = True
+        config = request.config
+        path = config.rootpath / model
+        place = _golden_of(config, path) if golden is None else _under(config, str(golden))
+        options.setdefault("target", config.getini("orgflow_target"))
+        _check(config, str(path), place, **options)
+
+    return check
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """Models named by the setting `orgflow_models` are tests of their golden files."""
+    patterns = parent.config.getini("orgflow_models")
+    if not patterns:
+        return None
+    try:
+        relative = file_path.relative_to(parent.config.rootpath).as_posix()
+    except ValueError:
+        return None
+    if not any(fnmatch(relative, pattern) for pattern in patterns):
+        return None
+    found: pytest.Collector = ModelFile.from_parent(parent, path=file_path)
+    return found
+
+
+class ModelFile(pytest.File):
+    """A model with one test."""
+
+    def collect(self) -> Iterator[pytest.Item]:
+        """The comparison with its golden file."""
+        target = self.config.getini("orgflow_target")
+        yield GoldenItem.from_parent(self, name=str(target))
+
+
+class GoldenItem(pytest.Item):
+    """The test that a model compiles to its golden file."""
+
+    def runtest(self) -> None:
+        """Compile and compare, or with `--orgflow-update` write."""
+        place = _golden_of(self.config, self.path)
+        _check(self.config, str(self.path), place, target=self.name)
+
+    def reportinfo(self) -> tuple[Path, None, str]:
+        """Where it is, for the report."""
+        return self.path, None, f"{self.path.name} → {self.name}"

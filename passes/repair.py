@@ -1,0 +1,170 @@
+"""What mends faults of the flow: changes that the analysis has proved, and what is to be decided.
+
+Each candidate is made on a copy and analysed again. Only one that cures its fault and brings no
+other is offered as a fix or named in a help text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from orgflow.passes.flow_findings import analyses, analysis
+from orgflow.passes.repair_candidates import Candidates
+from orgflow.passes.repair_edits import Candidate
+from orgflow.passes.wording import Namer
+
+from orgflow_ir.analysis.soundness import Analysis, Fault, Property
+from orgflow_ir.diagnostics import Fix, apply
+from orgflow_ir.model import Model
+from orgflow_ir.pipeline import PassContext
+
+MOST = 40_000
+"""Elements analysed again in all for one model: each candidate is a whole analysis."""
+SHOWN = 30
+"""What showing a fault again counts, in elements."""
+
+Key = tuple[str, str]
+"""Kind and element of a fault."""
+
+
+class Mend(NamedTuple):
+    """What is said of a fault: a fix if there is one, and the help."""
+
+    fix: Fix | None = None
+    help: str = ""
+
+
+class _Facts(NamedTuple):
+    """What an analysis says against a model."""
+
+    faults: frozenset[Key]
+    dead: frozenset[str]
+    violated: frozenset[tuple[str, str]]
+    unknown: frozenset[tuple[str, str]]
+    doubts: frozenset[tuple[str, str]]
+    masked: bool
+    """Whether some fault stands behind others: its properties are not in `violated`."""
+
+    def covers(self, other: _Facts) -> bool:
+        """Whether nothing is wrong or undecided in `other` that is not here."""
+        return (
+            self.faults >= other.faults
+            and self.dead >= other.dead
+            and self.doubts >= other.doubts
+            and (self.masked or self.violated >= other.violated)
+            and self.unknown >= other.unknown
+        )
+
+
+class Mending:
+    """The proved changes for the faults of a model, looked for when the first is asked for."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.size = sum(len(s.nodes) for s in model.scopes())
+        self._max_states = 0
+        self._table: dict[Key, list[Candidate]] = {}
+        self._cures: dict[Key, frozenset[Key]] = {}
+        self._faults: list[Fault] = []
+        self._made = self._spent = False
+
+    def of(self, fault: Fault, ctx: PassContext, max_states: int, decide: str) -> Mend:
+        """What mends a fault; `decide` is said where nothing is proved."""
+        if not self._made:
+            self._made, self._max_states = True, max_states
+            self._look(analyses(self.model, ctx, max_states))
+        if fault.masked:
+            return Mend(None, "mend what is before it first, and check again")
+        namer = Namer(fault.scope)
+        key = _key(fault)
+        proved = self._table.get(key, [])
+        safe = [c for c in proved if c.safe]
+        if safe:
+            return Mend(safe[0].fix, safe[0].advice)
+        cause = self._cause(fault)
+        if cause is not None:
+            return Mend(None, f"mend {namer.name(cause.element)} first: with it this goes away")
+        if not proved:
+            untried = " (the model is too large to try changes for this one)" if self._spent else ""
+            return Mend(None, decide + untried)
+        fix = next((c.fix for c in proved if c.fix.applicability == "unsafe"), None)
+        advice = [c.advice for c in proved]
+        if len(advice) > 1:
+            return Mend(fix, f"decide: either {'; or '.join(advice)}")
+        choice = advice[0].startswith("make ") and ", if " not in advice[0]
+        return Mend(fix, f"{advice[0]}, if that is meant" if choice else advice[0])
+
+    def _cause(self, fault: Fault) -> Fault | None:
+        """Another fault whose every cure is this one's, too, and that no cure of this one mends."""
+        key = _key(fault)
+        mine = self._cures.get(key, frozenset())
+        for other in self._faults:
+            there = _key(other)
+            if (
+                other.element != fault.element
+                and key in self._cures.get(there, ())
+                and there not in mine
+            ):
+                return other if other.scope is fault.scope else None
+        return None
+
+    def _look(self, before: tuple[Analysis, ...]) -> None:
+        self._faults = [f for found in before for f in (*found.faults, *found.masked)]
+        facts = _facts(before)
+        waiting: list[tuple[Fault, list[Candidate]]] = []
+        for fault in self._faults:
+            if _key(fault) not in self._table and not fault.masked:
+                self._table[_key(fault)] = []
+                waiting.append((fault, list(Candidates(self.model, fault.scope).of(fault))))
+        left = MOST
+        for safe in (True, False):  # what needs no decision is tried for all faults first
+            for fault, candidates in waiting:
+                for candidate in candidates:
+                    if candidate.safe is not safe or self._safe(_key(fault)):
+                        continue
+                    if left < 0:
+                        self._spent = True
+                        return
+                    left -= self.size + SHOWN * len(self._faults)
+                    self._try(_key(fault), candidate, facts)
+
+    def _safe(self, key: Key) -> bool:
+        return any(c.safe for c in self._table[key])
+
+    def _try(self, key: Key, candidate: Candidate, before: _Facts) -> None:
+        """Analyse the model with a change made, and keep the change if it is proved."""
+        after = _facts(analysis(self._max_states)(apply(self.model, candidate.fix)))
+        if key in after.faults or not before.covers(after):
+            return
+        self._table[key].append(candidate)
+        cured = before.faults - after.faults
+        self._cures[key] = self._cures.get(key, cured) & cured
+
+
+def mend(fault: Fault, model: Model, ctx: PassContext, max_states: int, decide: str) -> Mend:
+    """A fix for a fault of the flow where one is proved, and the help that goes with it."""
+    return ctx.analysis(Mending, model).of(fault, ctx, max_states, decide)
+
+
+def _key(fault: Fault) -> Key:
+    return fault.kind, fault.element
+
+
+def _facts(found: Sequence[Analysis]) -> _Facts:
+    def having(*outcomes: str) -> frozenset[tuple[str, str]]:
+        return frozenset(
+            (a.process.id, kind.value)
+            for a in found
+            for kind, verdict in a.verdicts.items()
+            if verdict.outcome in outcomes
+        )
+
+    return _Facts(
+        faults=frozenset(_key(f) for a in found for f in (*a.faults, *a.masked)),
+        dead=frozenset(f.element for a in found for f in a[Property.DEAD].faults),
+        violated=having("violated"),
+        unknown=having("unknown", "not applicable"),
+        doubts=frozenset((s.id, d.element) for a in found for s, d in a.doubts),
+        masked=any(a.masked for a in found),
+    )

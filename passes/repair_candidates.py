@@ -1,0 +1,248 @@
+"""Changes that may mend a fault of the flow, told as a person is asked to make them.
+
+None of them is advised as it is: `mending` makes each on a copy and analyses that again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from orgflow.passes.causes import Jump, begins, beside, broken_off, jump, own_loop
+from orgflow.passes.loop_repairs import bounding, leaving
+from orgflow.passes.repair_edits import KINDS, Candidate, Changes, by_hand
+
+from orgflow_ir.analysis.control_flow.graph import ControlFlow, reach
+from orgflow_ir.analysis.soundness import Fault
+from orgflow_ir.analysis.soundness.net import Net
+from orgflow_ir.diagnostics import Applicability, Edit, Fix
+from orgflow_ir.model import Event, EventDefinition, Flow, Gateway
+from orgflow_ir.model.value import trusted
+
+_SPLITS = {
+    "exclusive": ", since {} takes only one of its ways",
+    "inclusive": ", since {} takes one or several of its ways",
+    "parallel": ", since {} takes all its ways",
+}
+_JOINS = {
+    "exclusive": ", since {} waits for one of the ways only",
+    "inclusive": ", since {} waits for those ways that are taken",
+    "parallel": ", since {} waits for all the ways",
+}
+
+
+class Candidates(Changes):
+    """The changes to try for the faults of one scope."""
+
+    def of(self, fault: Fault) -> Iterator[Candidate]:
+        """Safe ones first."""
+        if fault.element not in self.graph.nodes:
+            return
+        if fault.kind == "livelock":
+            yield from leaving(self, fault)
+        if fault.kind == "unsync" and fault.unbounded:
+            yield from bounding(self, fault)
+            return
+        if fault.kind not in ("deadlock", "unsync"):
+            return
+        into = self.graph.flows_in(fault.element)
+        if len(into) > 1:
+            yield from self._agreeing(fault, into)
+        yield from self._beside(fault)
+        if (found := jump(fault, self.graph)) is not None:
+            yield from self._led_back(found)
+        yield from self._circle(fault)
+        if fault.kind == "deadlock" and len(into) > 1:
+            yield from self._ended(fault)
+            yield from self._content(fault)
+
+    # -- gateways that agree ------------------------------------------------------------------
+
+    def _agreeing(self, fault: Fault, into: Sequence[Flow]) -> Iterator[Candidate]:
+        """A join of the kind of what splits, a split of the kind of what joins."""
+        kind, why, applicability = self._kind(fault)
+        if kind not in KINDS:
+            return
+        at, split = self.graph.nodes[fault.element], self.graph.nodes.get(fault.split)
+        both = len(self.graph.flows_out(fault.element)) > 1  # it joins and splits
+        if isinstance(at, Gateway) and not (both and fault.kind == "unsync"):
+            if at.gateway_kind not in KINDS:
+                return
+            if at.gateway_kind != kind and not both:
+                fix = self.of_kind(at, kind, applicability)
+                yield Candidate(fix, f"{fix.title}{why}")
+            if isinstance(split, Gateway) and self._unasked(split) and not both:
+                fix = self.of_kind(split, at.gateway_kind, "unsafe")
+                why = _JOINS[at.gateway_kind].format(self.namer.name(at.id))
+                yield Candidate(fix, f"{fix.title}{why}")
+        elif fault.kind == "unsync" and fault.split:
+            fix = self.joined(at.id, kind, into, applicability)
+            yield Candidate(fix, f"{fix.title}{why}")
+        part = self._branches(fault, into)
+        if fault.split and 1 < len(part) < len(into):
+            fix = self.joined(at.id, kind, part, applicability)
+            yield Candidate(fix, f"{fix.title}{why}")
+
+    def _kind(self, fault: Fault) -> tuple[str, str, Applicability]:
+        """The kind of gateway that closes what opens the branches, why, and how sure that is."""
+        split = self.graph.nodes.get(fault.split)
+        if isinstance(split, Gateway):
+            kind = "exclusive" if split.gateway_kind == "event" else split.gateway_kind
+            return kind, _SPLITS.get(kind, "").format(self.namer.name(split.id)), "safe"
+        if (found := broken_off(fault)) is not None:
+            sources = self.namer.named(found.branches).replace(", ", " or from ")
+            return "exclusive", f", since a run goes on from {sources}", "safe"
+        if fault.kind == "deadlock" and (later := own_loop(fault, self.graph)):
+            name, at = self.namer.named(later), self.namer.name(fault.element)
+            return "exclusive", f", since {name} comes only after {at}", "safe"
+        if begins(fault):
+            return "exclusive", ", if each of the starts is enough by itself", "unsafe"
+        if split is not None and fault.kind == "unsync":
+            return "parallel", f", since {self.namer.name(split.id)} starts all of them", "safe"
+        return "", "", "manual"
+
+    def _unasked(self, split: Gateway) -> bool:
+        """Whether nothing at a split says that one of several ways is chosen."""
+        asked = split.name.strip().endswith("?") or any(
+            f.condition is not None or f.default or f.name.strip()
+            for f in self.graph.flows_out(split.id)
+        )
+        return not asked and len(self.graph.flows_in(split.id)) <= 1
+
+    def _branches(self, fault: Fault, into: Sequence[Flow]) -> list[Flow]:
+        """Those of the flows that come from the split of the fault."""
+        behind = reach([fault.split], self.graph.successors, frozenset({fault.element}))
+        return [f for f in into if f.source in behind]
+
+    # -- branches that meet where they should not ---------------------------------------------
+
+    def _beside(self, fault: Fault) -> Iterator[Candidate]:
+        found = beside(fault, self.graph) if fault.kind == "unsync" else None
+        if found is None:
+            return
+        at, name = self.graph.nodes[fault.element], self.namer.name
+        branch = self.namer.named(f.source for f in found.flows)
+        waits = f"wait for {branch} where that has begun"
+        if isinstance(at, Gateway) and len(self.graph.flows_out(at.id)) <= 1:
+            fix = self.of_kind(at, "inclusive", "unsafe")
+        else:  # what it decides stays as it is
+            fix = self.joined(at.id, "inclusive", self.graph.flows_in(at.id), "unsafe")
+        yield Candidate(fix, f"{fix.title}, to {waits}")
+        yield self._by_itself(found.flows, f"let {branch} end with an end event of its own")
+        made = found.event.changed(interrupting=True)
+        edit = self.replaced(made)
+        title = f"let {name(made.id)} interrupt {name(found.host)}"
+        yield Candidate(trusted(Fix, title=title, applicability="unsafe", edits=(edit,)), title)
+
+    def _by_itself(self, flows: Iterable[Flow], advice: str) -> Candidate:
+        edits = []
+        for flow in flows:
+            end = trusted(Event, id=self.free(f"{flow.id}_end"), position="end")
+            edits.append(trusted(Edit, action="add", scope=self.scope.id, node=end))
+            edits.append(self.moved(flow, target=end.id))
+        return by_hand(advice, *edits)
+
+    def _led_back(self, found: Jump) -> Iterator[Candidate]:
+        """The choice leads back within its own branch, or is asked where the branches have met."""
+        name = self.namer.name
+        way = self.namer.labelled(found.way)
+        advice = f"lead {way} back to {name(found.first)}, in the branch it comes from"
+        edit = self.moved(found.last, target=found.first)
+        yield Candidate(trusted(Fix, title=advice, applicability="unsafe", edits=(edit,)), advice)
+        yield from self._asked_later(found, way)
+
+    def _asked_later(self, found: Jump, way: str) -> Iterator[Candidate]:
+        graph, name = self.graph, self.namer.name
+        into = graph.flows_in(found.choice)
+        ahead = [f for f in graph.flows_out(found.choice) if f is not found.way]
+        if len(into) != 1 or len(ahead) != 1 or len(graph.flows_out(ahead[0].target)) != 1:
+            return
+        join = graph.nodes[ahead[0].target]
+        if not isinstance(join, Gateway) or join.gateway_kind != "parallel":
+            return
+        (on,) = graph.flows_out(join.id)
+        again = self.free(f"{found.fork}_again")
+        merge = trusted(Gateway, id=again, gateway_kind="exclusive")
+        edits = [
+            trusted(Edit, action="add", scope=self.scope.id, node=merge),
+            self.moved(into[0], target=join.id),
+            self.moved(ahead[0], source=join.id, target=found.choice),
+            self.moved(on, source=found.choice),
+            self.moved(found.last, target=again),
+            *(self.moved(f, target=again) for f in graph.flows_in(found.fork)),
+            self.added(again, found.fork),
+        ]
+        advice = (
+            f"ask {name(found.choice)} only after {name(join.id)}, and lead {way} back to before "
+            f"{name(found.fork)}"
+        )
+        yield by_hand(advice, *edits)
+
+    def _circle(self, fault: Fault) -> Iterator[Candidate]:
+        """Ways that come into each other's inclusive joins lead back into their own branches."""
+        if not fault.mutual:
+            return
+        edits, told = [], []
+        for join in (fault.element, *fault.mutual):
+            for flow in self.graph.flows_in(join):
+                found = _own_branch(flow, self.graph)
+                if found is not None and flow.source in self.graph.cyclic:
+                    edits.append(self.moved(flow, target=found))
+                    told.append(f"{self.namer.labelled(flow)} back to {self.namer.name(found)}")
+        if edits:
+            advice = f"lead {' and '.join(told)}, each within its own branch"
+            yield by_hand(advice, *edits)
+
+    # -- branches that do not come ------------------------------------------------------------
+
+    def _ended(self, fault: Fault) -> Iterator[Candidate]:
+        """The way that was taken ends all there is."""
+        net = fault.net
+        if net is None:
+            return
+        apart = frozenset({fault.element})
+        taken = reach(_heads(net, fault.taken_arcs), self.graph.successors, apart)
+        other = reach(_heads(net, fault.missing_arcs), self.graph.successors)
+        ends = [
+            n for n in self.graph.nodes.values()
+            if isinstance(n, Event) and n.position == "end" and not n.definitions
+            and n.id in taken - other
+        ]  # fmt: skip
+        if not 1 <= len(ends) <= 2:
+            return
+        stop = (trusted(EventDefinition, kind="terminate"),)
+        edits = tuple(self.replaced(n.changed(definitions=stop)) for n in ends)
+        names = self.namer.named(n.id for n in ends)
+        terminate = "a terminate end event" if len(ends) == 1 else "terminate end events"
+        title = f"make {names} {terminate}"
+        advice = f"{title}, if nothing else shall happen after that"
+        yield Candidate(trusted(Fix, title=title, applicability="unsafe", edits=edits), advice)
+
+    def _content(self, fault: Fault) -> Iterator[Candidate]:
+        """The join goes on with what still comes."""
+        at = self.graph.nodes[fault.element]
+        if not isinstance(at, Gateway) or at.gateway_kind != "parallel":
+            return
+        if len(self.graph.flows_out(at.id)) > 1 or not fault.split:
+            return
+        fix = self.of_kind(at, "inclusive", "unsafe")
+        yield Candidate(fix, f"{fix.title}, to go on with the branches that do come")
+
+
+def _heads(net: Net, arcs: Iterable[int]) -> list[str]:
+    """The elements that arcs lead to."""
+    found = (f.target if (f := net.flow[a]) is not None else net.element[net.dst[a]] for a in arcs)
+    return [name for name in found if name]
+
+
+def _own_branch(flow: Flow, graph: ControlFlow) -> str | None:
+    """The first step behind the nearest join before a choice."""
+    first = flow.source
+    for _ in graph.nodes:
+        into = graph.flows_in(first)
+        if len(into) != 1 or len(graph.into[first]) != 1:
+            return None
+        before = graph.nodes[into[0].source]
+        if len(graph.flows_in(before.id)) > 1 or len(graph.flows_out(before.id)) > 1:
+            return first if first != flow.source else None
+        first = before.id
+    return None

@@ -1,0 +1,152 @@
+"""No false alarm: real workflows, examples and the benchmark, laid out anew and renamed."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from compare_edits import compiled, models, relaid, renamed, steps
+from orgflow.backends.n8n.diff.files import compare_flows
+
+from orgflow_ir.plugins import Registry
+
+Json = dict[str, Any]
+SECONDS = 6.0
+"""Bound on comparing all 150 with themselves twice (about 1.5 s on an idle machine)."""
+
+
+@pytest.fixture(scope="module")
+def real(shared: Path) -> dict[str, Json]:
+    paths = sorted((shared / "data" / "n8n-workflows").glob("*.json"))
+    assert len(paths) == 150
+    return {path.name: json.loads(path.read_bytes()) for path in paths}
+
+
+@pytest.fixture(scope="module")
+def emitted(root: Path, shared: Path, registry: Registry) -> list[Json]:
+    """What examples and the benchmark compile to."""
+    paths = [*sorted((root / "examples").glob("*/model.bpmn")), *models(shared)]
+    found = [w for path in paths for w in compiled(path, registry)]
+    assert len(found) >= 53
+    return found
+
+
+def test_real_workflows_do_not_differ_from_themselves(real: dict[str, Json]) -> None:
+    start = time.process_time()
+    for name, workflow in real.items():
+        for other in (copy.deepcopy(workflow), relaid(workflow)):
+            part = compare_flows(workflow, other)
+            assert not part.differs, (name, part)
+            assert part.behaviour is not None
+            assert part.behaviour.verdict == "same", name
+    assert time.process_time() - start < SECONDS
+
+
+def walked(workflow: Json) -> tuple[Json, Json]:
+    """A workflow and the same with a parameter that means nothing at each node, so that nothing
+    can be told but by walking; both in the order that is modelled."""
+    old = {**workflow, "settings": {"executionOrder": "v1"}}
+    new = copy.deepcopy(old)
+    for item in steps(new):
+        item["parameters"] = {**(item.get("parameters") or {}), "noSuchParameter": True}
+    return old, new
+
+
+def test_real_workflows_walk_beside_themselves(real: dict[str, Json]) -> None:
+    verdicts: dict[str, list[str]] = {}
+    for name, workflow in list(real.items())[::2]:
+        part = compare_flows(*walked(workflow))
+        assert part.behaviour is not None
+        verdicts.setdefault(part.behaviour.verdict, []).append(name)
+    assert set(verdicts) == {"same", "bounded"}
+    assert len(verdicts["bounded"]) <= 10  # loops and forks where one item may become several
+
+
+def test_emitted_workflows_do_not_differ_from_themselves(emitted: list[Json]) -> None:
+    for workflow in emitted:
+        assert not compare_flows(workflow, relaid(workflow)).differs
+        part = compare_flows(*walked(workflow))
+        assert part.behaviour is not None
+        assert part.behaviour.verdict == "same", (workflow["name"], part.behaviour)
+
+
+def test_renamed_steps_are_renamed_and_nothing_else(emitted: list[Json]) -> None:
+    for workflow in emitted:
+        new, names = renamed(relaid(workflow))
+        part = compare_flows(workflow, new)
+        assert part.behaviour is not None
+        assert part.behaviour.verdict == "same", (workflow["name"], part.behaviour)
+        assert {c.kind for c in part.changes} == {"renamed"}, part.changes
+        assert {c.old: c.new for c in part.changes} == names
+
+
+def test_without_notes_steps_are_found_by_id_or_neighbours(emitted: list[Json]) -> None:
+    found = wrong = missed = 0
+    for workflow in emitted:
+        for by_id in (True, False):
+            new, names = renamed(workflow, every=1 if by_id else 4)
+            old = copy.deepcopy(workflow)
+            for one in (old, new):
+                one["nodes"] = steps(one)  # without the map
+                for item in one["nodes"]:
+                    item.pop("notes", None)
+                    if not by_id:
+                        item.pop("id")
+            part = compare_flows(old, new)
+            pairs = {c.old: c.new for c in part.changes if c.kind == "renamed"}
+            if by_id:
+                assert pairs == names
+                continue
+            good = sum(names[old_name or ""] == name for old_name, name in pairs.items())
+            found, wrong, missed = (
+                found + good, wrong + len(pairs) - good, missed + len(names) - len(pairs)
+            )  # fmt: skip
+    print(f"by their neighbours: {found} found, {wrong} wrong, {missed} not found")
+    assert wrong == 0
+    assert found > 20 * missed
+
+
+def test_a_benchmark_model_takes_less_than_a_tenth_of_a_second(emitted: list[Json]) -> None:
+    times = []
+    for workflow in emitted:
+        pair = walked(workflow)
+        start = time.process_time()
+        compare_flows(*pair)
+        times.append(time.process_time() - start)
+    times.sort()
+    print(f"median {times[len(times) // 2] * 1000:.1f} ms, longest {times[-1] * 1000:.1f} ms")
+    assert times[-1] < 0.1
+
+
+def chain(size: int, tag: str = "n") -> Json:
+    def item(name: str, kind: str) -> Json:
+        full = f"n8n-nodes-base.{kind}"
+        return {"name": name, "type": full, "typeVersion": 1, "position": [0, 0], "parameters": {}}
+
+    names = ["Start", *(f"{tag}{i}" for i in range(size))]
+    wires = {
+        one: {"main": [[{"node": two, "type": "main", "index": 0}]]}
+        for one, two in itertools.pairwise(names)
+    }
+    nodes = [item(n, "noOp" if i else "manualTrigger") for i, n in enumerate(names)]
+    return {"nodes": nodes, "connections": wires, "settings": {"executionOrder": "v1"}}
+
+
+def test_ten_thousand_nodes() -> None:
+    start = time.process_time()
+    old = chain(10_000)
+    new = copy.deepcopy(old)
+    del new["connections"]["n7000"]
+    part = compare_flows(old, new)
+    assert part.behaviour is not None
+    assert part.behaviour.reason == "`n7001` runs only in the old workflow"
+    part = compare_flows(old, chain(10_000, "other"))
+    assert part.behaviour is not None
+    assert part.behaviour.verdict == "same"
+    assert {c.kind for c in part.changes} == {"renamed"}
+    assert time.process_time() - start < 20

@@ -1,0 +1,66 @@
+"""Faults that were missed once: a Merge with one wire, an expression that ends in the middle."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from orgflow.backends.n8n.engine.local import LocalEngine
+from orgflow.backends.n8n.engine.runs import RunRequest
+
+from orgflow_ir.model.source import SourceFile
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.plugins import Registry
+
+
+def workflow(middle: dict[str, Any]) -> dict[str, Any]:
+    """Trigger, a node, and one behind it."""
+
+    def node(name: str, type: str, version: float, x: int, p: dict[str, Any]) -> dict[str, Any]:
+        return {
+            "id": name, "name": name, "type": f"n8n-nodes-base.{type}", "typeVersion": version,
+            "position": [x, 0], "parameters": p,
+        }  # fmt: skip
+
+    def wire(target: str) -> dict[str, Any]:
+        return {"main": [[{"node": target, "type": "main", "index": 0}]]}
+
+    return {
+        "name": "w",
+        "nodes": [
+            node("T", "manualTrigger", 1, 0, {}),
+            {**node("M", "noOp", 1, 200, {}), **middle},
+            node("Z", "noOp", 1, 400, {}),
+        ],
+        "connections": {"T": wire("M"), "M": wire("Z")},
+        "settings": {"executionOrder": "v1"},
+    }
+
+
+def codes(made: dict[str, Any], registry: Registry) -> list[str]:
+    ctx = PassContext(registry=registry)
+    registry.backends["n8n"].examine(SourceFile("w.json", json.dumps(made).encode()), ctx)
+    return [d.code for d in ctx.diagnostics]
+
+
+def test_a_merge_with_one_wire_gives_nothing(engine: LocalEngine, registry: Registry) -> None:
+    merge = {"mode": "combine", "combineBy": "combineByPosition", "numberInputs": 2}
+    made = workflow({"type": "n8n-nodes-base.merge", "typeVersion": 3.2, "parameters": merge})
+    (run,) = engine.run_many([RunRequest(made, "T", items=[{"json": {}}])])
+    assert (run.status, [n.node for n in run.order]) == ("success", ["T", "M"])
+    assert "OF450" in codes(made, registry)
+
+
+@pytest.mark.parametrize("code", ["$json.a +", "$json.a ?", "$json.", "1 &&"])
+def test_an_expression_that_ends_in_the_middle(
+    engine: LocalEngine, registry: Registry, code: str
+) -> None:
+    field = {"id": "1", "name": "b", "value": f"={{{{ {code} }}}}", "type": "string"}
+    parameters = {"assignments": {"assignments": [field]}, "options": {}}
+    made = workflow({"type": "n8n-nodes-base.set", "typeVersion": 3.4, "parameters": parameters})
+    (run,) = engine.run_many([RunRequest(made, "T", items=[{"json": {"a": 1}}])])
+    assert run.status == "error"
+    assert "OF441" in codes(made, registry)
+    field["value"] = "={{ $json.a }} and {{ $json.b ? 'x +' : '?' }} +"
+    assert codes(made, registry) == []

@@ -1,0 +1,112 @@
+"""Write `examine/schema/known-nodes.json` from the node descriptions of installed n8n packages.
+
+    python write_known_nodes.py NODES.JSON... (each: PACKAGE=path of dist/types/nodes.json)
+
+Only facts that a message needs are taken: which types and versions exist, and which names the
+parameters of the core nodes have in which version.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter, defaultdict
+from pathlib import Path
+from typing import Any
+
+TARGET = Path(__file__).resolve().parents[4] / "backends/n8n/lint/schema/known-nodes.json"
+CORE = (
+    "aggregate", "code", "emailSend", "errorTrigger", "executeWorkflow", "executeWorkflowTrigger",
+    "filter", "form", "formTrigger", "httpRequest", "if", "limit", "manualTrigger", "merge",
+    "noOp", "removeDuplicates", "respondToWebhook", "scheduleTrigger", "set", "sort", "splitOut",
+    "splitInBatches", "stopAndError", "summarize", "switch", "wait", "webhook",
+)  # fmt: skip
+"""Nodes of n8n-nodes-base whose parameters are checked."""
+
+
+def versions_of(described: dict[str, Any]) -> list[float]:
+    """The versions that a description is about."""
+    found = described["version"]
+    return sorted(found) if isinstance(found, list) else [found]
+
+
+def meets(conditions: list[Any], version: float) -> bool:
+    """Whether a version meets one of the conditions of `displayOptions`."""
+    tests = {
+        "gte": lambda to: version >= to,
+        "gt": lambda to: version > to,
+        "lte": lambda to: version <= to,
+        "lt": lambda to: version < to,
+        "eq": lambda to: version == to,
+        "not": lambda to: version != to,
+        "between": lambda to: to["from"] <= version <= to["to"],
+    }
+    for condition in conditions:
+        if isinstance(condition, dict):
+            ((kind, bound),) = condition["_cnd"].items()
+            if tests[kind](bound):
+                return True
+        elif condition == version:
+            return True
+    return False
+
+
+def in_version(prop: dict[str, Any], version: float) -> bool:
+    """Whether n8n can show a parameter in this version of its node."""
+    options = prop.get("displayOptions", {})
+    show = options.get("show", {}).get("@version")
+    hide = options.get("hide", {}).get("@version")
+    return (show is None or meets(show, version)) and not (hide and meets(hide, version))
+
+
+def table(packages: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
+    """The content of the file."""
+    types: dict[str, dict[str, list[float]]] = {}
+    parameters: dict[str, dict[str, set[float]]] = {}
+    versioned: dict[str, list[str]] = {}
+    for package, descriptions in packages.items():
+        versions: dict[str, set[float]] = defaultdict(set)
+        counts = Counter(one["name"].rpartition(".")[2] for one in descriptions)
+        versioned[package] = sorted(name for name, count in counts.items() if count > 1)
+        for one in descriptions:
+            short = one["name"].rpartition(".")[2]
+            versions[short].update(versions_of(one))
+            if package == "n8n-nodes-base" and short in CORE:
+                known = parameters.setdefault(short, defaultdict(set))
+                for prop in one["properties"]:
+                    if prop["type"] == "notice":
+                        continue
+                    for version in versions_of(one):
+                        if in_version(prop, version):
+                            known[prop["name"]].add(version)
+        types[package] = {k: sorted(v) for k, v in sorted(versions.items())}
+    return {
+        "n8n": "2.41",
+        "types": types,
+        "versioned": versioned,
+        "parameters": {
+            short: {name: sorted(found) for name, found in sorted(known.items())}
+            for short, known in sorted(parameters.items())
+        },
+    }
+
+
+def text(value: dict[str, Any]) -> str:
+    """JSON with a type or a parameter a line."""
+    plain = json.dumps(value["n8n"])
+    parts = [f'{{\n"n8n": {plain}']
+    parts.append(f'"versioned": {json.dumps(value["versioned"])}')
+    for section in ("types", "parameters"):
+        groups = []
+        for group, rows in value[section].items():
+            lines = ",\n".join(f"  {json.dumps(k)}: {json.dumps(v)}" for k, v in rows.items())
+            inside = f"\n{lines}\n" if rows else ""
+            groups.append(f"{json.dumps(group)}: {{{inside}}}")
+        parts.append(f'"{section}": {{\n' + ",\n".join(groups) + "\n}")
+    return ",\n".join(parts) + "\n}\n"
+
+
+if __name__ == "__main__":
+    given = dict(argument.split("=", 1) for argument in sys.argv[1:])
+    read = {name: json.loads(Path(path).read_text("utf-8")) for name, path in given.items()}
+    TARGET.write_text(text(table(read)), "utf-8")

@@ -1,0 +1,334 @@
+"""The pages of docs/reference, made from the code; `make golden` writes them anew."""
+
+from __future__ import annotations
+
+import dataclasses
+import html
+import re
+import tomllib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import click
+from orgflow.cli import orgflowc
+from orgflow.commands.list import constructs, matrix
+
+from orgflow_ir.diagnostics import Rule
+from orgflow_ir.pipeline import Pass
+from orgflow_ir.plugins import Registry
+from orgflow_ir.plugins.contracts import Backend
+from orgflow_ir.targets import Illegal, Legal, LegalIf
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDER = ROOT / "docs" / "reference"
+
+MADE = "<!-- Made by tests/support/write_docs.py from the code: change it there, then `make golden`. -->"
+GROUPS = {
+    "OF0": "Input, plugins, configuration",
+    "OF1": "Malformed models",
+    "OF2": "Flow: deadlocks, endless loops, work done twice",
+    "OF3": "Data, events, messages",
+    "OF4": "Targets: what they cannot say, and what is wrong in their own files",
+    "OF5": "Gaps: what the source leaves open",
+    "OF6": "Deploying, running, replaying",
+    "OF9": "Faults of ours",
+}
+_CODE_LINE = re.compile(r"[<{$|]|orgflowc |process |\S+\(|={1,2}")
+
+
+def text(words: str) -> str:
+    """Words as Markdown that shows them: no HTML, no table cells; code in backticks stays code."""
+    parts = re.split(r"(`[^`]*`)", " ".join(words.split()))
+    return "".join(
+        part
+        if part.startswith("`")
+        else re.sub(r"([\\*_\[\]|{}#])", r"\\\1", html.escape(part, quote=False))
+        for part in parts
+    )
+
+
+def table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> Iterator[str]:
+    """A table of cells that are Markdown already."""
+    yield "| " + " | ".join(head) + " |"
+    yield "|" + " --- |" * len(head)
+    yield from ("| " + " | ".join(cell or " " for cell in row) + " |" for row in rows)
+
+
+def page(title: str, *paragraphs: str) -> list[str]:
+    """The head of a page."""
+    return [MADE, "", f"# {title}", *(line for p in paragraphs for line in ("", p))]
+
+
+# -- commands --------------------------------------------------------------------------------
+
+
+def commands() -> str:
+    """Every command with its arguments and options."""
+    lines = page(
+        "Commands",
+        "`IN` may be `-` for standard input, with `--from`. The artifact goes to standard output, "
+        "diagnostics and progress go to standard error.",
+        text(orgflowc.epilog or ""),
+    )
+    root = click.Context(orgflowc, info_name="orgflowc")
+    for name in orgflowc.list_commands(root):
+        command = orgflowc.get_command(root, name)
+        assert command is not None
+        lines += _command(command, f"orgflowc {name}", 2)
+    return "\n".join([*lines, ""])
+
+
+def _command(command: click.Command, path: str, level: int) -> Iterator[str]:
+    yield from ("", f"{'#' * level} {path.removeprefix('orgflowc ')}", "")
+    arguments = [p for p in command.params if isinstance(p, click.Argument)]
+    options = [p for p in command.params if isinstance(p, click.Option)]
+    usage = [path, *(["[OPTIONS]"] if options else []), *map(_argument, arguments)]
+    if isinstance(command, click.Group):
+        usage.append("COMMAND")
+    yield from ("```text", " ".join(usage), "```")
+    for paragraph in (command.help or "").strip().split("\n\n"):
+        yield from ("", text(paragraph))
+    if options:
+        yield ""
+        yield from table(("option", "meaning"), [_option(o) for o in options])
+    if isinstance(command, click.Group):
+        for name, inner in command.commands.items():
+            yield from _command(inner, f"{path} {name}", level + 1)
+
+
+def _argument(argument: click.Argument) -> str:
+    name = argument.metavar or (argument.name or "").upper()
+    return f"{name}..." if argument.nargs != 1 and not name.endswith("...") else name
+
+
+def _option(option: click.Option) -> tuple[str, str]:
+    names = ", ".join(option.opts)
+    value = "" if option.is_flag else f" {option.metavar or 'TEXT'}"
+    words = text((option.help or "").replace("[required]", ""))
+    return f"`{names}{value}`", f"{words} Required." if option.required else words
+
+
+# -- rules -----------------------------------------------------------------------------------
+
+
+def rules(registry: Registry) -> str:
+    """Every rule with its explanation."""
+    lines = page(
+        "Diagnostics",
+        "Every message has a code that never changes its meaning; `orgflowc explain CODE` prints "
+        "what stands here. Codes of plugins begin with letters of their own.",
+    )
+    found = registry.rules
+    for group, title in GROUPS.items():
+        inside = [rule for code, rule in found.items() if code.startswith(group)]
+        if not inside:
+            continue
+        lines += ["", f"## {group}xx {title}", ""]
+        lines += table(
+            ("code", "name", "severity"),
+            [(f"[{r.code}](#{r.code.lower()})", f"`{r.name}`", r.severity.value) for r in inside],
+        )
+        for rule in inside:
+            lines += _rule(rule)
+    return "\n".join([*lines, ""])
+
+
+def _rule(rule: type[Rule]) -> Iterator[str]:
+    yield from ("", f"### {rule.code} `{rule.name}` {{: #{rule.code.lower()} }}", "")
+    yield f"*{rule.severity.value}*"
+    for section in re.split(r"(?m)^(?=\S)", rule.explanation()):
+        heading, _, body = section.partition("\n")
+        if not heading.strip():
+            continue
+        yield from ("", f"**{heading.strip()}**")
+        yield from _body([line.strip() for line in body.splitlines() if line.strip()])
+
+
+def _body(lines: list[str]) -> Iterator[str]:
+    """A section's lines: code where they look like it, else one paragraph."""
+    if any(_CODE_LINE.match(line) for line in lines):
+        yield from ("", "```text", *lines, "```")
+    else:
+        yield from ("", text(" ".join(lines)))
+
+
+# -- targets ---------------------------------------------------------------------------------
+
+_CELLS = {
+    "Supported": "yes",
+    "Supported*": "yes, if",
+    "Lowered": "rewritten",
+    "Degraded": "lossy",
+    "Refused": "no",
+    "-": "–",
+}
+
+
+def targets(registry: Registry) -> str:
+    """What each target can say of each construct, and why not."""
+    lines = page(
+        "Constructs and targets",
+        "What each target makes of each construct: *yes* as it is, *yes, if* a condition holds, "
+        "*rewritten* without loss into what it has, *lossy* with `--allow-lossy` only, *no* with "
+        "an error and the reason. The last rows are derived from a model's structure; – where a "
+        "target does not tell them from what they are derived from. `orgflowc list constructs "
+        "--matrix` prints this table with the plugins that are installed.",
+    )
+    head, *rows = matrix(registry)
+    words = constructs(registry)
+    lines.append("")
+    lines += table(
+        ("construct", "", *(f"[{name}](#{name})" for name in head[1:])),
+        [(f"`{row[0]}`", text(words[row[0]]), *(_CELLS[c] for c in row[1:])) for row in rows],
+    )
+    for backend in registry.backends.values():
+        lines += _target(backend)
+    return "\n".join([*lines, ""])
+
+
+def _target(backend: Backend) -> Iterator[str]:
+    yield from ("", f"## {backend.name}", "", f"{text(backend.summary)}.")
+    rows = []
+    for name, verdict in backend.target.constructs.items():
+        said = {Legal: "yes", LegalIf: "yes, if", Illegal: "no"}[type(verdict)]
+        if isinstance(verdict, Legal):
+            why = verdict.note
+        else:
+            help_text = f"; {verdict.help}" if isinstance(verdict, Illegal) and verdict.help else ""
+            why = verdict.reason + help_text
+        if why:
+            rows.append((f"`{name}`", said, text(why)))
+    if rows:
+        yield ""
+        yield from table(("construct", "", "note, condition or reason"), rows)
+    lowerings = [
+        (f"`{low.name}`", ", ".join(f"`{c}`" for c in low.consumes), text(low.loses or "nothing"))
+        for low in backend.target.lowerings
+    ]
+    if lowerings:
+        yield ""
+        yield from table(("lowering", "rewrites", "loses"), lowerings)
+    if backend.target.options:
+        yield ""
+        options = backend.target.options.items()
+        yield from table(
+            ("option", "values, the default first"),
+            [(f"`{k}`", ", ".join(f"`{v}`" for v in values) or "any") for k, values in options],
+        )
+
+
+# -- formats and passes ----------------------------------------------------------------------
+
+
+def formats(registry: Registry) -> str:
+    """Frontends, backends, passes and reporters."""
+    lines = page("Formats and passes", "`orgflowc list` prints these with what plugins add.")
+    lines += ["", "## Read", ""]
+    lines += table(
+        ("`--from`", "suffixes", ""),
+        [
+            (f"`{f.name}`", " ".join(f"`{s}`" for s in f.suffixes), text(f.summary))
+            for f in registry.frontends.values()
+        ],
+    )
+    lines += ["", "## Written", ""]
+    lines += table(
+        ("`--target`", "options", ""),
+        [
+            (f"`{b.name}`", ", ".join(f"`{o}`" for o in b.target.options), text(b.summary))
+            for b in registry.backends.values()
+        ],
+    )
+    lines += ["", "## Passes, in the order in which `check` and `compile` run them", ""]
+    lines += table(
+        ("pass", "stage", "options", "finds", ""), [_pass(cls) for cls in _in_order(registry)]
+    )
+    lines += ["", "## Forms of diagnostics", ""]
+    lines += table(("`--format`",), [(f"`{name}`",) for name in registry.reporters])
+    return "\n".join([*lines, ""])
+
+
+def _in_order(registry: Registry) -> list[type[Pass]]:
+    from orgflow.passes.pipelines import CHECK
+
+    ordered = [type(item) for item in CHECK]
+    rest = [cls for cls in registry.passes.values() if cls not in ordered]
+    return [*ordered, *rest]
+
+
+def _pass(cls: type[Pass]) -> tuple[str, ...]:
+    fields = dataclasses.fields(cls) if dataclasses.is_dataclass(cls) else ()
+    options = ", ".join(f"`{f.name.replace('_', '-')}={f.default}`" for f in fields)
+    found = ", ".join(f"[{r.code}](rules.md#{r.code.lower()})" for r in cls.rules)
+    doc = text((cls.__doc__ or "").strip().split("\n\n")[0])
+    return f"`{cls.name}`", cls.stage.name.lower(), options, found, doc
+
+
+# -- versions --------------------------------------------------------------------------------
+
+
+def versions(registry: Registry) -> str:
+    """What this version works with; the numbers come from the code that uses them."""
+    from orgflow.backends.n8n.engine.install import OVERRIDES, PACKAGES
+    from orgflow.backends.n8n.engine.node import MINIMUM_NODE
+    from orgflow.backends.n8n.format.versions import KNOWN_VERSIONS, NODE_TYPES, type_versions
+    from orgflow.backends.n8n.server.install import N8N_VERSION
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    lines = page(
+        "Versions tried",
+        f"orgflow {project['version']} needs Python {project['requires-python']}, and for running "
+        f"workflows Node {MINIMUM_NODE} or newer.",
+    )
+    lines += ["", "## n8n", ""]
+    lines += table(
+        ("what", "version"),
+        [
+            ("workflows are written for", ", ".join(f"n8n {v}" for v in reversed(KNOWN_VERSIONS))),
+            ("the server that `make test-live` boots", f"n8n {N8N_VERSION}"),
+            *((f"the local engine: `{name}`", version) for name, version in PACKAGES.items()),
+            *((f"with `{name}` held at", version) for name, version in OVERRIDES.items()),
+        ],
+    )
+    lines += ["", "Versions of nodes (`typeVersion`), the last of each is written:", ""]
+    lines += table(
+        ("node", *(f"n8n {v}" for v in KNOWN_VERSIONS)),
+        [
+            (
+                f"`{name}`",
+                *(", ".join(f"{n:g}" for n in type_versions(name, v)) for v in KNOWN_VERSIONS),
+            )
+            for name in NODE_TYPES
+        ],
+    )
+    lines += ["", "## Python packages", ""]
+    extras = project["optional-dependencies"].items()
+    lines += table(
+        ("for", "packages"),
+        [
+            ("orgflow itself", ", ".join(f"`{d}`" for d in project["dependencies"])),
+            *((f"`orgflow[{k}]`", ", ".join(f"`{d}`" for d in v)) for k, v in extras),
+        ],
+    )
+    return "\n".join([*lines, ""])
+
+
+PAGES: dict[str, Callable[[Registry], str]] = {
+    "commands.md": lambda _: commands(),
+    "rules.md": rules,
+    "constructs.md": targets,
+    "formats.md": formats,
+    "versions.md": versions,
+}
+
+
+def main() -> None:
+    """Write all of them."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    registry = Registry(outside=False)
+    for name, build in PAGES.items():
+        (FOLDER / name).write_text(build(registry), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,173 @@
+"""The published JSON Schemas of what the command line prints; `make golden` writes them anew."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, get_args
+
+from orgflow_ir.diagnostics import Diagnostic
+from orgflow_ir.diagnostics.json import JSON_VERSION
+from orgflow_ir.targets.comparison import COMPARISON_VERSION, ChangeKind, Kind, Verdict
+from orgflow_ir.targets.verification import VERIFICATION_VERSION, How
+from orgflow_ir.targets.verification import Verdict as Verified
+
+FOLDER = Path(__file__).resolve().parents[2] / "orgflow_ir" / "schema"
+
+_DIALECT = "https://json-schema.org/draft/2020-12/schema"
+_COUNT = {"type": "integer", "minimum": 0}
+
+
+def _closed(properties: dict[str, Any]) -> dict[str, Any]:
+    """An object with exactly these fields."""
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def _list(items: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "array", "items": items}
+
+
+def diagnostics_schema() -> dict[str, Any]:
+    """The envelope that `--format json` prints; the parts come from the types themselves."""
+    diagnostic = Diagnostic.model_json_schema(ref_template="#/$defs/{model}")
+    definitions = diagnostic.pop("$defs")
+    return {
+        "$schema": _DIALECT,
+        "title": "orgflow diagnostics",
+        **_closed(
+            {
+                "format": {"const": "orgflow-diagnostics"},
+                "version": {"const": JSON_VERSION},
+                "summary": _closed({"error": _COUNT, "warning": _COUNT, "info": _COUNT}),
+                "diagnostics": _list({"$ref": "#/$defs/Diagnostic"}),
+            }
+        ),
+        "$defs": {"Diagnostic": diagnostic, **definitions},
+    }
+
+
+def verification_schema() -> dict[str, Any]:
+    """What `verify --json` prints."""
+    text = {"type": "string"}
+    maybe = {"type": ["string", "null"]}
+    step = {
+        "action": text,
+        "element": text,
+        "taken": _list(text),
+        "instance": {"type": "integer"},
+    }
+    difference = _closed(
+        {
+            "message": text,
+            "lines": _list(_closed({"model": text, "workflow": text})),
+            "steps": _list(_closed(step)),
+            "unfit": {"type": "boolean"},
+        }
+    )
+    how = {"enum": list(get_args(How))}
+    result = _closed(
+        {
+            "process": text,
+            "label": text,
+            "workflow": text,
+            "verdict": {"enum": [v.value for v in Verified]},
+            "states": _COUNT,
+            "bound": maybe,
+            "difference": {"anyOf": [{"type": "null"}, difference]},
+            "changed": _list(_closed({"node": text, "element": text, "was": text, "now": text})),
+            "added": _list(text),
+            "missing": _list(text),
+            "matched": _list(_closed({"node": text, "element": text, "how": how})),
+            "delayed": _list(text),
+            "assumed": _list(text),
+        }
+    )
+    return {
+        "$schema": _DIALECT,
+        "title": "orgflow verification",
+        **_closed(
+            {
+                "format": {"const": "orgflow-verification"},
+                "version": {"const": VERIFICATION_VERSION},
+                "results": _list(result),
+            }
+        ),
+    }
+
+
+def comparison_schema() -> dict[str, Any]:
+    """What `diff --format json` prints."""
+    text, flag = {"type": "string"}, {"type": "boolean"}
+    maybe = {"type": ["string", "null"]}
+    behaviour = _closed(
+        {
+            "verdict": {"enum": list(get_args(Verdict))},
+            "looked_at": _COUNT,
+            "reason": text,
+            "run": _list(_closed({"old": text, "new": text, "same": flag})),
+            "assumed": _list(text),
+        }
+    )
+    change = _closed(
+        {
+            "kind": {"enum": list(get_args(ChangeKind))},
+            "what": text,
+            "name": text,
+            "detail": text,
+            "old": maybe,
+            "new": maybe,
+        }
+    )
+    part = _closed(
+        {
+            "old": maybe,
+            "new": maybe,
+            "how": text,
+            "differs": flag,
+            "layout": flag,
+            "behaviour": {"anyOf": [{"type": "null"}, behaviour]},
+            "changes": _list(change),
+        }
+    )
+    return {
+        "$schema": _DIALECT,
+        "title": "orgflow comparison",
+        **_closed(
+            {
+                "format": {"const": "orgflow-comparison"},
+                "version": {"const": COMPARISON_VERSION},
+                "old": text,
+                "new": text,
+                "kind": {"enum": list(get_args(Kind))},
+                "differs": flag,
+                "verdict": {"enum": list(get_args(Verdict))},
+                "layout_only": flag,
+                "notes": _list(text),
+                "parts": _list(part),
+            }
+        ),
+    }
+
+
+SCHEMAS = {
+    "comparison.schema.json": comparison_schema,
+    "verification.schema.json": verification_schema,
+    "diagnostics.schema.json": diagnostics_schema,
+}
+
+
+def main() -> None:
+    """Write all of them."""
+    FOLDER.mkdir(exist_ok=True)
+    for name, build in SCHEMAS.items():
+        text = json.dumps(build(), indent=1, ensure_ascii=False) + "\n"
+        (FOLDER / name).write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
