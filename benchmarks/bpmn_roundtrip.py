@@ -134,7 +134,7 @@ def referee(stack: ExitStack) -> Ask | None:
         folder = install("bpmnlint", NPM)
     except ToolMissingError:
         return None
-    script = TESTS / "backends" / "bpmn" / "bpmn_referee.cjs"
+    script = TESTS.parent / "backends" / "bpmn" / "bpmn_referee.cjs"
     child = stack.enter_context(NodeChild(script, str(folder)))
 
     def ask(source: bytes) -> dict[str, Any]:

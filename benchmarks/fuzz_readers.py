@@ -72,9 +72,11 @@ class Target:
 
     def __init__(self, models: Sequence[bytes]) -> None:
 
+        from orgflow import compiler
+
         from orgflow_ir.plugins import Registry
 
-        self.driver = driver
+        self.compiler = compiler
         self.registry = Registry(outside=False)
         self.pairs = [pair for data in models if (pair := self._pair(data)) is not None]
 

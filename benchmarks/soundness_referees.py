@@ -10,8 +10,8 @@ ends with exit code 1 where a disagreement has no reason here or a reason is not
   lack of synchronisation, "option to complete" (there: no stuck state) with our deadlock, and
   activities that never run. Its "proper completion" means that an end event is come to once only,
   which nothing here asks for.
-- SpiffWorkflow, by its runs (tests/support/soundness_spiff.py): whether some run is stuck, whether two
-  tokens are seen at one place.
+- SpiffWorkflow, by its runs (tests/support/soundness_spiff.py): whether some run is stuck, whether
+  two tokens are seen at one place.
 """
 
 from __future__ import annotations

@@ -105,7 +105,7 @@ class Finding:
 
 def opinion(subject: Subject, workflow: dict[str, Any], what: str = "as compiled") -> Opinion:
     """Ask `verify`; `what` tells the workflow apart where it fails."""
-    from orgflow.backends.n8n.verify import verify_process
+    from orgflow.backends.n8n.verify.verify import verify_process
 
     ctx = PassContext(
         registry=subject.ctx.registry, target=subject.ctx.target, options=subject.ctx.options

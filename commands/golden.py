@@ -1,6 +1,6 @@
 """Golden files: what a model compiles to, kept beside it, and what differs when it changes.
 
-`compile --check` uses it, and by name `orgflow_ir.testing.golden`, the part that tests of users see.
+`compile --check` uses it, and by name `orgflow_ir.testing.golden`, the part that users' tests see.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ def endless_forks(scope: Scope) -> tuple[tuple[str, frozenset[str]], ...]:
 
 def round_trip(model: Model, process: Process, fork: str) -> tuple[Step, ...]:
     """A run of the token game that passes `fork` twice; nothing where it has to wait on the way."""
-    from orgflow_ir.analysis.token_game.semantics import (  # with the token game: only for faulty models
+    from orgflow_ir.analysis.token_game.semantics import (
         Game,
         Policy,
     )

@@ -79,7 +79,7 @@ class GatewayConditions(Pass):
 def _check(
     gateway: Gateway, flows: list[Flow], scope: Scope, namer: Namer, ctx: PassContext
 ) -> None:
-    from orgflow_ir.analysis.expressions.condition_completeness import (  # only for coded conditions
+    from orgflow_ir.analysis.expressions.condition_completeness import (
         overlapping,
         told,
         uncovered,

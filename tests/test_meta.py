@@ -178,7 +178,7 @@ def test_layers(path: Path) -> None:
         ("orgflow.frontends.n8n.parse", "orgflow.backends.n8n.format.document.Node", True),
         ("orgflow.frontends.n8n.parse", "orgflow.backends.n8n.emit.emitter", False),
         ("orgflow.backends.n8n.emit.emitter", "orgflow.backends.n8n.format.document", True),
-        ("orgflow.evaluation.pmo", "orgflow.compiler", False),
+        ("orgflow.compiler", "orgflow.evaluation.pmo", False),
         ("orgflow.evaluation.pmo", "orgflow.passes.x", True),
         ("orgflow.commands.run", "orgflow.evaluation.replay", True),
         ("orgflow.commands.run", "orgflow.cli.main", False),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from orgflow_ir.model.elements import Model
 
-SCHEMA = Path(__file__).parent / "schema" / "model.schema.json"
+SCHEMA = Path(__file__).parents[1] / "schema" / "model.schema.json"
 
 
 def model_schema() -> str:

@@ -1,7 +1,8 @@
 """Shipped test helpers: contract checks for leaves, golden files of artifacts.
 
 Importable without pytest or syrupy; only `artifact_extension` needs syrupy, when it is called. The
-pytest plugin (`orgflow_ir.testing.pytest_plugin`) gives `check_golden` as the fixture `orgflow_golden`.
+pytest plugin (`orgflow_ir.testing.pytest_plugin`) gives `check_golden` as the fixture
+`orgflow_golden`.
 """
 
 from __future__ import annotations

@@ -130,7 +130,7 @@ class Seen:
         return self.may_end(states)
 
     def traces(self, model: Model, most: int = 16) -> list[Trace]:
-        """Enumerated complete runs (`orgflow_ir.analysis.token_game.runs`), as far as they are seen."""
+        """Enumerated complete runs (`token_game.runs`), as far as they are seen."""
         runs = enumerate_runs(model, self.process.id, max_runs=most, game=self.game).runs
         return [
             tuple(shown for s in run.steps if (shown := self._shows(s)) is not None)

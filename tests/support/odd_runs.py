@@ -1,7 +1,7 @@
 """Odd files through the command line, each in a process of its own with little memory and time.
 
-`python tests/support/odd_runs.py [WORD…]` prints the table (of the files whose names have a WORD): exit
-code, seconds, most memory and the first line that was said. Ends with 1 where one is not as it
+`python tests/support/odd_runs.py [WORD…]` prints the table (of the files whose names have a WORD):
+exit code, seconds, most memory and the first line that was said. Ends with 1 where one is not as it
 should be.
 """
 

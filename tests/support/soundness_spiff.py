@@ -7,8 +7,8 @@ becomes such a step, for they always arrive. The decisions are scripted: every s
 turn, up to a bound. Where a step is done more than once in a run, the run is made again with that
 step left for last, so that two tokens that can meet there do.
 
-`python tests/support/soundness_spiff.py` is the child: a job as JSON on stdin, what was seen as JSON on
-stdout.
+`python tests/support/soundness_spiff.py` is the child: a job as JSON on stdin, what was seen as
+JSON on stdout.
 """
 
 from __future__ import annotations

@@ -22,7 +22,10 @@ from orgflow_ir.targets import Illegal, Legal, LegalIf
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "docs" / "reference"
 
-MADE = "<!-- Made by tests/support/write_docs.py from the code: change it there, then `make golden`. -->"
+MADE = (
+    "<!-- Made by tests/support/write_docs.py from the code: change it there, then "
+    "`make golden`. -->"
+)
 GROUPS = {
     "OF0": "Input, plugins, configuration",
     "OF1": "Malformed models",

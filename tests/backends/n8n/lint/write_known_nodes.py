@@ -1,4 +1,4 @@
-"""Write `examine/schema/known-nodes.json` from the node descriptions of installed n8n packages.
+"""Write `lint/schema/known-nodes.json` from the node descriptions of installed n8n packages.
 
     python write_known_nodes.py NODES.JSON... (each: PACKAGE=path of dist/types/nodes.json)
 

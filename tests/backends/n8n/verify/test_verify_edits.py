@@ -10,12 +10,13 @@ from typing import Any
 import pytest
 import verify_edits as edits
 from orgflow import compiler
-from orgflow.backends.n8n.verify import Verdict, Verification, verify_process
+from orgflow.backends.n8n.verify.verify import verify_process
 
 from orgflow_ir.analysis.token_game.semantics import Game
 from orgflow_ir.model import Model
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
+from orgflow_ir.targets.verification import Verdict, Verification
 
 ROOT = Path(__file__).resolve().parents[4]
 CHOICE = "Request approved?"

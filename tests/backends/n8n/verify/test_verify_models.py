@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from model_gen import implicit, random_model
 from orgflow import compiler
-from orgflow.backends.n8n.verify import Verdict, Verification, verify_process
+from orgflow.backends.n8n.verify.verify import verify_process
 from random_processes import process as random_process
 from text_model import model as text_model
 
@@ -18,6 +18,7 @@ from orgflow_ir.model import Model
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
 from orgflow_ir.targets import executable_processes
+from orgflow_ir.targets.verification import Verdict, Verification
 
 ROOT = Path(__file__).resolve().parents[4]
 EXAMPLES = sorted((ROOT / "examples").glob("*/model.*"))
