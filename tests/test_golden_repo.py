@@ -146,7 +146,7 @@ def test_the_plugin_imports_nothing_of_ours_nor_syrupy() -> None:
     new = [
         m for m in ast.literal_eval(done.stdout) if m.split(".")[0] not in sys.stdlib_module_names
     ]
-    assert new == ["orgflow_ir", "orgflow_ir.testing.pytest_plugin"]
+    assert new == ["orgflow_ir", "orgflow_ir.testing", "orgflow_ir.testing.pytest_plugin"]
 
 
 def test_other_projects_see_nothing_of_it(tmp_path: Path) -> None:

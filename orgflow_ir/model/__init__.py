@@ -31,10 +31,12 @@ from orgflow_ir.model.elements import (
     Task,
     TaskType,
 )
+from orgflow_ir.model.source import SourceFile, SourceLocation
 
 __all__ = [
     "AnyElement", "Artifact", "Binding", "CallActivity", "Catalog", "CatalogEntry",
     "CorrelationKey", "DataFlow", "DataObject", "Element", "Event", "EventDefinition", "EventKind",
     "Expression", "Flow", "Gateway", "GatewayKind", "Lane", "Loop", "MessageFlow", "Model", "Node",
-    "Opaque", "Pool", "Process", "Scope", "SubProcess", "Task", "TaskType",
+    "Opaque", "Pool", "Process", "Scope", "SourceFile",
+    "SourceLocation", "SubProcess", "Task", "TaskType",
 ]  # fmt: skip

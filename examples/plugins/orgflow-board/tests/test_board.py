@@ -6,8 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from orgflow_ir.model import Gateway, Model, Process, Task
-from orgflow_ir.model.source import SourceFile
+from orgflow_ir.model import Gateway, Model, Process, SourceFile, Task
 from orgflow_ir.pipeline import PassContext, parse_pipeline
 from orgflow_ir.plugins import Registry
 from orgflow_ir.targets import legalise

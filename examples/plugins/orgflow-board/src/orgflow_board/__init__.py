@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from orgflow_ir.pipeline import Pass
-from orgflow_ir.plugins import hookimpl
-from orgflow_ir.plugins.contracts import Backend, Frontend
+from orgflow_ir.plugins import Backend, Frontend, hookimpl
 from orgflow_ir.targets import AddedLowering
 
 # Each hook imports what it registers when it is called: a command that needs no frontend pays for

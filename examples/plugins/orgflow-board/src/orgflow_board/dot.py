@@ -19,9 +19,8 @@ from orgflow_ir.model import (
 )
 from orgflow_ir.model.element_names import one_line, slug
 from orgflow_ir.pipeline import PassContext
-from orgflow_ir.plugins.contracts import Backend
-from orgflow_ir.targets import Illegal, Legal, TargetSpec
-from orgflow_ir.targets.artifact import Artifact
+from orgflow_ir.plugins import Backend
+from orgflow_ir.targets import Artifact, Illegal, Legal, TargetSpec
 
 _MARKS = {"exclusive": "X", "parallel": "+", "inclusive": "O", "event": "E", "complex": "*"}
 

@@ -5,8 +5,17 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from orgflow_ir.model import Event, EventDefinition, Flow, Gateway, Model, Node, Process, Task
-from orgflow_ir.model.source import SourceLocation
+from orgflow_ir.model import (
+    Event,
+    EventDefinition,
+    Flow,
+    Gateway,
+    Model,
+    Node,
+    Process,
+    SourceLocation,
+    Task,
+)
 from orgflow_ir.pipeline import PassContext
 
 from orgflow_board.rules import AfterTheEnd, LateStart, OddIndent, TooFewBranches, UnknownWord

@@ -5,10 +5,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from orgflow_ir.model import Model
-from orgflow_ir.model.source import SourceFile, SourceLocation
+from orgflow_ir.model import Model, SourceFile, SourceLocation
 from orgflow_ir.pipeline import PassContext
-from orgflow_ir.plugins.contracts import Frontend
+from orgflow_ir.plugins import Frontend
 
 from orgflow_board.rules import RULES, NoProcessLine, NotUtf8, OddIndent
 
