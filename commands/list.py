@@ -16,7 +16,7 @@ from orgflow.compiler import suggestion
 from orgflow_ir.model.constructs import CONSTRUCTS
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
-from orgflow_ir.targets import TargetSpec, coverage, extended
+from orgflow_ir.targets import TargetSpec, extended, support_level
 
 KINDS = ("frontends", "backends", "passes", "agents", "rules", "constructs")
 
@@ -104,7 +104,7 @@ def _cell(target: TargetSpec, construct: str) -> str:
     """A derived construct that a target does not speak of is none to it."""
     if construct not in CONSTRUCTS and construct not in target.constructs:
         return "-"
-    return _CELLS[coverage(target, construct)]
+    return _CELLS[support_level(target, construct)]
 
 
 def columns(lines: Iterable[tuple[str, ...]], width: int | None = None) -> str:

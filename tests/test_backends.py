@@ -14,7 +14,7 @@ from orgflow_ir.model.source import SourceFile
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
 from orgflow_ir.plugins.contracts import RunnerError
-from orgflow_ir.targets import coverage
+from orgflow_ir.targets import support_level
 from orgflow_ir.testing import check_backend, check_frontend, check_pass, check_runs, emit
 from orgflow_ir.testing.minimal import minimal_model
 
@@ -75,7 +75,7 @@ def test_every_cell_of_the_matrix(construct: str, name: str) -> None:
     backend = REGISTRY.backends[name]
     artifacts, said = emit(backend, minimal_model(construct))
     errors = [d for d in said if d.severity is Severity.ERROR]
-    cell = coverage(backend.target, construct)
+    cell = support_level(backend.target, construct)
     if cell in ("refused", "degraded"):
         assert artifacts is None
         assert {d.code for d in errors} <= {"OF402", "OF403"}

@@ -16,13 +16,13 @@ from orgflow_ir.targets.spec import (
     LegalIf,
     Legality,
     TargetSpec,
-    coverage,
     executable_processes,
+    support_level,
 )
 
 __all__ = [
     "TARGET_RULES", "AddedLowering", "Artifact", "Derivation", "Illegal", "IllegalConstruct",
     "Legal", "LegalIf", "Legality", "LossyLowering", "LoweredConstruct", "Lowering", "PlanError",
-    "TargetSpec", "constructs", "coverage", "executable_processes", "extended", "illegal_uses",
-    "legalise",
+    "TargetSpec", "constructs", "executable_processes", "extended", "illegal_uses",
+    "legalise", "support_level",
 ]  # fmt: skip

@@ -67,8 +67,13 @@ class TargetSpec:
         return Illegal(f"{self.name} has no way to say it")
 
 
-def coverage(spec: TargetSpec, construct: str) -> str:
-    """`supported`, `conditional`, `lowered`, `degraded` or `refused`: a cell of the matrix."""
+def support_level(spec: TargetSpec, construct: str) -> str:
+    """How far a target supports a construct: a cell of the matrix.
+
+    Returns:
+        `supported` (as it is), `lowered` (rewritten without loss), `conditional` (where the test of
+        its `LegalIf` holds), `degraded` (only by a lowering that loses something), or `refused`.
+    """
     verdict = spec.legality(construct)
     if isinstance(verdict, Legal):
         return "supported"

@@ -16,8 +16,8 @@ from orgflow_ir.targets import (
     LegalIf,
     TargetSpec,
     constructs,
-    coverage,
     legalise,
+    support_level,
 )
 from orgflow_ir.targets.artifact import Artifact
 from orgflow_ir.testing.conformance.emission import context, emit
@@ -122,7 +122,7 @@ def _all_legal(backend: Backend, model: Model) -> bool:
 def _cell_problems(backend: Backend, construct: str, tried: Emitted) -> list[str]:
     """Whether the cell of the matrix says what happened to the construct's minimal model."""
     artifacts, said = tried
-    cell = coverage(backend.target, construct)
+    cell = support_level(backend.target, construct)
     of_it = [d for d in said if f"({construct})" in d.message and d.code in ("OF402", "OF403")]
     if cell in ("refused", "degraded"):
         told = any(f"({construct}" in d.message for d in said)

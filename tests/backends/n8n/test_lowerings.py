@@ -16,7 +16,7 @@ from orgflow_ir.lowering.common import LOWERINGS, mixed_gateways
 from orgflow_ir.model import Event, Expression, Flow, Gateway, Model, Process, Task
 from orgflow_ir.model.constructs import CONSTRUCTS
 from orgflow_ir.pipeline import PassContext
-from orgflow_ir.targets import constructs, coverage, illegal_uses, legalise
+from orgflow_ir.targets import constructs, illegal_uses, legalise, support_level
 
 SEED = 3014
 KINDS = ("task", "xor", "and", "or", "loop")
@@ -147,7 +147,7 @@ def test_runs_are_the_same_before_and_after() -> None:
 
 def test_every_construct_has_a_verdict_with_a_reason() -> None:
     for construct in CONSTRUCTS:
-        verdict = coverage(N8N_TARGET, construct)
+        verdict = support_level(N8N_TARGET, construct)
         assert verdict in ("supported", "conditional", "lowered", "refused")
         if verdict == "refused":
             assert getattr(N8N_TARGET.legality(construct), "reason", "")
