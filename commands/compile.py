@@ -130,6 +130,8 @@ def _verified(
 ) -> bool:
     """Whether no difference between the artifacts and the model was found; a line a process on
     standard error, everything else is in `ctx`."""
+    if not backend.validate(artifacts, ctx):
+        return False
     made = SourceFile("what was compiled", as_one(artifacts).encode("utf-8", "surrogatepass"))
     results = backend.verify(model, made, ctx)
     if results is None:

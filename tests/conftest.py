@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,23 @@ settings.load_profile("orgflow")
 def root() -> Path:
     """The checkout."""
     return ROOT
+
+
+@pytest.fixture(scope="session", autouse=True)
+def schemas_of_workflows() -> Iterator[None]:
+    """Every n8n workflow that is emitted in a test keeps to its schemas (OF911 if it does not):
+    commands check this under `--verify` only, since it takes longer than the compile."""
+    from orgflow.backends.n8n import backend
+    from orgflow.backends.n8n.format.schema_check import check_schemas
+
+    cheap = backend.check_workflow
+
+    def thorough(workflow: Any, **options: Any) -> tuple[Any, ...]:
+        return (*check_schemas(workflow, **options), *cheap(workflow, **options))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(backend, "check_workflow", thorough)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from orgflow.backends.n8n import rules
@@ -60,6 +62,23 @@ class N8nBackend(Backend):
 
         return LocalRunner()
 
+    def validate(self, artifacts: Iterable[Artifact], ctx: PassContext) -> bool:
+        """By the JSON schemas of what we emit; OF911 for what does not keep to them."""
+        from orgflow.backends.n8n.format.schema_check import check_schemas
+
+        faults = [
+            (artifact.path, problem)
+            for artifact in artifacts
+            for problem in check_schemas(json.loads(artifact.text), version=_version(ctx))
+        ]
+        for path, problem in faults:
+            ctx.emit(
+                rules.FaultyWorkflow,
+                f"the workflow `{path}` is faulty at {problem.path}: {problem.message}",
+                help="this is a defect of orgflow: report it with the model",
+            )
+        return not faults
+
     def compare(self, old: SourceFile, new: SourceFile, ctx: PassContext) -> Comparison | None:
         """Behaviour on n8n's engine, then nodes; positions and ids are ignored. OF490."""
         from orgflow.backends.n8n.diff.files import compare
@@ -104,7 +123,7 @@ def emit_workflows(model: Model, ctx: PassContext) -> list[tuple[Process, Workfl
     """The workflow of each process that has anything to run; `None` after OF911."""
     emissions = emit_sketches(model, ctx)
     digest = model_hash(model)
-    version = N8nVersion.parse(str(ctx.options.get("version", "2.41")))
+    version = _version(ctx)
     result = []
     faulty = False
     for emission in emissions:
@@ -122,6 +141,10 @@ def emit_workflows(model: Model, ctx: PassContext) -> list[tuple[Process, Workfl
             )
         result.append((emission.process, workflow))
     return None if faulty else result
+
+
+def _version(ctx: PassContext) -> N8nVersion:
+    return N8nVersion.parse(str(ctx.options.get("version", "2.41")))
 
 
 def emit_sketches(model: Model, ctx: PassContext) -> list[Emission]:

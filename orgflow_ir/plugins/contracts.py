@@ -122,6 +122,13 @@ class Backend(ABC):
         """Something that executes what `emit` gives, if there is such a thing."""
         return None
 
+    def validate(self, artifacts: Iterable[Artifact], ctx: PassContext) -> bool:
+        """Whether what `emit` gave keeps to the published or own schema of its format; faults go
+        to `ctx`. Too slow for every compile: `--verify` and the conformance kit call it. True
+        where the backend has no schema."""
+        del artifacts, ctx
+        return True
+
     def examine(self, source: SourceFile, ctx: PassContext) -> None:  # noqa: B027  # optional
         """Report to `ctx` what is wrong with a file in this target's own format, beyond what the
         frontend of the same name and the passes can tell; nothing by default."""

@@ -1,75 +1,72 @@
-"""A light JSON Schema checker for the schema files of this folder.
+"""Checks a workflow against the JSON schemas of what we emit, with the `jsonschema` package.
 
-It knows the keywords that those files use and no other: a keyword it does not know is an error
-when a schema is compiled, so that no rule is ever skipped. A schema is compiled once into nested
-functions; its references may not be recursive, so the depth of a check is the depth of the schema,
-however deep the value is. The tests hold it to the `jsonschema` package.
+It is slow to load, so nothing imports this module but `--verify`, the conformance kit and tests.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
-from orgflow.backends.n8n.format.schema_compile import (
-    Check,
-    Compiler,
-    Fault,
-    Problem,
-    SchemaError,
-    pointer,
-    problem,
+from jsonschema import Draft202012Validator
+from jsonschema.protocols import Validator
+from orgflow.backends.n8n.format.versions import (
+    DEFAULT_VERSION,
+    NODE_TYPES,
+    N8nVersion,
+    type_versions,
 )
-
-__all__ = [
-    "Problem",
-    "Schema",
-    "SchemaError",
-    "check_schema",
-    "compile_schema",
-    "load_schema",
-    "pointer",
-]
+from orgflow.backends.n8n.format.workflow_check import Form, Problem, pointer
+from referencing import Registry
+from referencing.jsonschema import DRAFT202012
 
 _FOLDER: Final = Path(__file__).parent / "schema"
 _SHARED: Final = ("common", "filter", "form", "workflow-file")
+_LONGEST: Final = 200
 
 
-class Schema(NamedTuple):
-    """A compiled schema."""
+def check_schema(instance: Any, name: str, *, at: str = "") -> list[Problem]:
+    """Everything that is wrong with a value by the schema `schema/<name>.schema.json`.
 
-    name: str
-    check: Check
+    Args:
+        instance: a value as JSON gives it.
+        name: of a schema, such as `nodes/if` or `workflow-file`.
+        at: put before the path of each problem.
+    """
+    errors = sorted(_validator(name).iter_errors(instance), key=lambda e: [str(p) for p in e.path])
+    return [Problem(at + pointer(*error.absolute_path), _short(error.message)) for error in errors]
+
+
+def check_schemas(
+    workflow: object, *, form: Form = "file", version: N8nVersion = DEFAULT_VERSION
+) -> tuple[Problem, ...]:
+    """What the schemas say of a workflow and of each node that is emitted for this n8n."""
+    return (*check_schema(workflow, f"workflow-{form}"), *_nodes(workflow, version))
+
+
+def _nodes(workflow: object, version: N8nVersion) -> Iterator[Problem]:
+    nodes = workflow.get("nodes") if isinstance(workflow, Mapping) else None
+    for number, node in enumerate(nodes if isinstance(nodes, list) else ()):
+        if not isinstance(node, Mapping):
+            continue
+        short = str(node.get("type")).rpartition(".")[2]
+        # Other types and versions are reported by `check_workflow`.
+        if short in NODE_TYPES and node.get("typeVersion") in type_versions(short, version):
+            for problem in check_schema(node, f"nodes/{short}", at=pointer("nodes", number)):
+                message = f"`{node.get('name')}`: {problem.message}"
+                yield Problem(problem.path, message, "parameters")
+
+
+def _short(message: str) -> str:
+    return message if len(message) <= _LONGEST else message[:_LONGEST] + "…"
 
 
 @cache
-def load_schema(name: str) -> Schema:
-    """The compiled schema of `schema/<name>.schema.json`, such as `nodes/if`."""
-    document = _document(name)
-    return Schema(name, _compiler().compile(document, document))
-
-
-def compile_schema(document: Mapping[str, Any], *, name: str = "schema") -> Schema:
-    """A schema given as JSON; SchemaError if it uses what this checker does not know."""
-    return Schema(name, Compiler(_shared_documents()).compile(document, document))
-
-
-def check_schema(instance: object, schema: Schema | str, *, at: str = "") -> list[Problem]:
-    """Everything that is wrong with a value; `at` is put before the path of each problem."""
-    faults: list[Fault] = []
-    compiled = load_schema(schema) if isinstance(schema, str) else schema
-    compiled.check(instance, None, faults)
-    found = [problem(fault) for fault in faults]
-    return [Problem(at + one.path, one.message, one.kind) for one in found] if at else found
-
-
-@cache
-def _compiler() -> Compiler:
-    """One for all files, so that what they share is compiled once."""
-    return Compiler(_shared_documents())
+def _validator(name: str) -> Validator:
+    return Draft202012Validator(_document(name), registry=_shared())
 
 
 @cache
@@ -80,5 +77,7 @@ def _document(name: str) -> Mapping[str, Any]:
 
 
 @cache
-def _shared_documents() -> Mapping[str, Mapping[str, Any]]:
-    return {str(_document(name)["$id"]): _document(name) for name in _SHARED}
+def _shared() -> Registry[Any]:
+    documents = [_document(name) for name in _SHARED]
+    resources = ((str(d["$id"]), DRAFT202012.create_resource(d)) for d in documents)
+    return Registry().with_resources(resources)

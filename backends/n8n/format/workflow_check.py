@@ -19,7 +19,6 @@ from orgflow.backends.n8n.format.document import (
     short_type,
 )
 from orgflow.backends.n8n.format.expressions import Reading, read_code, read_parameter
-from orgflow.backends.n8n.format.schema_check import Problem, check_schema, load_schema, pointer
 from orgflow.backends.n8n.format.versions import (
     DEFAULT_VERSION,
     NODE_TYPES,
@@ -29,14 +28,14 @@ from orgflow.backends.n8n.format.versions import (
 )
 
 KINDS: Final[Mapping[str, str]] = {
-    "schema": "the workflow is not shaped as n8n reads it",
+    "schema": "the workflow is not shaped as n8n reads it (`schema_check`)",
     "api-key": "this n8n's API answers the key with 400",
     "duplicate-name": "two nodes have one name",
     "duplicate-id": "two nodes have one id",
     "node-type": "a node type that is not emitted",
     "type-version": "a typeVersion that this n8n or our schemas do not know",
     "choose-branch": "a Merge that silently ends everything behind a dead branch",
-    "parameters": "parameters that n8n ignores, misses or misreads",
+    "parameters": "parameters that n8n ignores, misses or misreads (`schema_check`)",
     "connection-source": "a wire from a node that does not exist",
     "connection-target": "a wire to a node that does not exist",
     "connection-output": "a wire from an output that the node does not have",
@@ -54,6 +53,20 @@ KINDS: Final[Mapping[str, str]] = {
 
 Form = Literal["file", "api"]
 
+
+class Problem(NamedTuple):
+    """What is wrong in a workflow and where: `path` is a JSON pointer, `kind` one of `KINDS`."""
+
+    path: str
+    message: str
+    kind: str = "schema"
+
+
+def pointer(*keys: str | int) -> str:
+    """A JSON pointer of these keys."""
+    return "".join("/" + str(key).replace("~", "~0").replace("/", "~1") for key in keys)
+
+
 _Wire = tuple[str, int, int, str, int]  # source, output, place in the output, target, input
 
 
@@ -70,7 +83,7 @@ class _Node(NamedTuple):
 
 @dataclass(eq=False, repr=False)
 class _Graph:
-    """What is well formed of a workflow: the rest is reported by its schema."""
+    """What is well formed of a workflow: the rest is reported by `schema_check`."""
 
     nodes: list[_Node] = field(default_factory=list)
     by_name: dict[str, _Node] = field(default_factory=dict)
@@ -86,11 +99,12 @@ class _Graph:
 def check_workflow(
     workflow: object, *, form: Form = "file", version: N8nVersion = DEFAULT_VERSION
 ) -> tuple[Problem, ...]:
-    """Every problem of a workflow for one n8n version, in a fixed order."""
+    """Every problem of a workflow for one n8n version, in a fixed order; nothing of what is not
+    shaped like one. Shapes and parameters are the matter of `schema_check.check_schemas`."""
     require_known(version)
-    found = check_schema(workflow, f"workflow-{form}")
+    found: list[Problem] = []
     if not isinstance(workflow, Mapping):
-        return tuple(found)
+        return ()
     graph = _read(workflow)
     if form == "api":
         found += _check_api_keys(workflow, version)
@@ -169,9 +183,6 @@ def _check_node(node: _Node, version: N8nVersion) -> Iterator[Problem]:
         message = f"`{node.name}` never fires when a branch is dead, and the run ends green"
         yield node.problem("choose-branch", message, "parameters", "mode")
         return
-    for problem in check_schema(node.raw, load_schema(f"nodes/{node.short}")):
-        path = pointer("nodes", node.number) + problem.path
-        yield Problem(path, f"`{node.name}`: {problem.message}", "parameters")
     if node.short == "wait":
         yield from _check_form_names(node)
 

@@ -22,7 +22,8 @@ def context(backend: Backend, options: Mapping[str, str] | None = None) -> PassC
 def emit(
     backend: Backend, model: Model, options: Mapping[str, str] | None = None
 ) -> tuple[tuple[Artifact, ...] | None, list[Diagnostic]]:
-    """What a backend makes of a model (`None`: refused) and what was said on the way.
+    """What a backend makes of a model (`None`: refused) and what was said on the way; what it
+    validates as faulty counts as refused.
 
     Only legalisation stands before the backend here: no passes run.
     """
@@ -31,4 +32,6 @@ def emit(
     if ctx.has_errors:
         return None, ctx.diagnostics
     artifacts = backend.emit(legal, ctx)
-    return (None if ctx.has_errors else artifacts), ctx.diagnostics
+    if ctx.has_errors or not backend.validate(artifacts, ctx):
+        return None, ctx.diagnostics
+    return artifacts, ctx.diagnostics
