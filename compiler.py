@@ -334,8 +334,8 @@ def legal_model(
 
 def _blocked(ctx: PassContext) -> bool:
     """Whether an error stands that makes the model unfit for looking further: any but those of
-    its flow (OF2xx), its data (OF3xx), its target or its gaps."""
+    its flow, its data, its target or its gaps."""
     return any(
-        d.severity is Severity.ERROR and d.code[:3] in ("OF0", "OF1", "OF9")
+        d.severity is Severity.ERROR and d.category is not None and d.category.stops
         for d in ctx.diagnostics
     )

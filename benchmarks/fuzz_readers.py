@@ -202,7 +202,7 @@ class Target:
         import dataclasses
 
         for d in ctx.diagnostics:
-            if d.code.startswith("OF9"):
+            if d.category is not None and d.category.value == "internal":
                 place = re.search(r"\((\w+, line \d+)\)", d.message)
                 raise Fault(f"{d.code} {place.group(1) if place else ''}".strip(), d.message)
         for reporter in self.registry.reporters.values():

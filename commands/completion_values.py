@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import string
 from collections.abc import Callable, Iterable
 
 import click
@@ -65,7 +66,11 @@ def codes(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list
     from orgflow_ir.plugins import Registry
 
     rules = Registry().rules
-    names = rules if incomplete[:1] in ("", "O") else (rule.name for rule in rules.values())
+    names = (
+        rules
+        if incomplete[:1] in ("", *string.ascii_uppercase)
+        else (rule.name for rule in rules.values())
+    )
     return _beginning(names, incomplete)
 
 

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from orgflow_ir.diagnostics import Rule
 from orgflow_ir.diagnostics.core_rules import FaultySuppression, InvalidConfiguration
-from orgflow_ir.diagnostics.suppression import Suppression, faults, rule_code
+from orgflow_ir.diagnostics.suppression import Suppression, faults
 from orgflow_ir.model.source import SourceLocation
 from orgflow_ir.pipeline import PassContext
 
@@ -132,12 +132,12 @@ def _entry(
             help='write rule = "OF203" and reason = "why this is right here"',
         )
         return None
-    code = rule_code(name, rules)
-    assert code is not None
     elements = frozenset(item.get("elements", ()))
     loc = SourceLocation(file=path, line=line, column=1 if line else None)
     ids = elements if "elements" in item else None
-    return Entry(Suppression(code, reason, ids, elements, loc), tuple(item.get("files", ())))
+    return Entry(
+        Suppression(rules[name].code, reason, ids, elements, loc), tuple(item.get("files", ()))
+    )
 
 
 def _invalid(ctx: PassContext, path: str, line: int | None, message: str, help: str) -> None:

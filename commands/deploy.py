@@ -23,7 +23,7 @@ from orgflow.commands.server import (
 )
 from orgflow.commands.session import Session, leave, text_width
 
-from orgflow_ir.diagnostics import Diagnostic, Severity
+from orgflow_ir.diagnostics import Category, Diagnostic, Severity
 from orgflow_ir.diagnostics.core_rules import UnreadableInput
 from orgflow_ir.pipeline import PassContext
 
@@ -108,7 +108,7 @@ def command(
 
 
 def _is_shown(diagnostic: Diagnostic) -> bool:
-    return diagnostic.severity is not Severity.INFO or diagnostic.code.startswith("OF6")
+    return diagnostic.severity is not Severity.INFO or diagnostic.category is Category.DEPLOY
 
 
 def _wanted(

@@ -14,12 +14,14 @@ from orgflow_ir.plugins import Registry
 @click.argument("code", metavar="CODE", shell_complete=codes)
 def command(code: str) -> None:
     """Explain the diagnostic CODE (OF201) or its name (deadlocked-join)."""
-    rules = Registry().rules
-    by_name = {rule.name: rule for rule in rules.values()}
-    rule = rules.get(code.upper()) or by_name.get(code.lower())
+    registry = Registry()
+    rules = registry.named_rules
+    rule = rules.get(code.upper()) or rules.get(code.lower())
     if rule is None:
-        known = (*rules, *by_name)
-        near = suggestion(code, known)
+        near = suggestion(code, tuple(rules))
         hint = near if near.startswith("did") else "`orgflowc list rules` shows all"
         raise click.UsageError(f"no rule `{code}`; {hint}")
+    for old in registry.retired.values():
+        if code.upper() == old.code or code.lower() == old.name:
+            write_stdout(f"{old.code} {old.name} is retired; its successor is:\n\n")
     write_stdout(f"{rule.code} {rule.name} ({rule.severity})\n\n{rule.explanation()}\n")

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from orgflow_ir.diagnostics import Diagnostic
+from orgflow_ir.diagnostics import Category, Diagnostic, Severity
 from orgflow_ir.diagnostics.ordering import ordered
 from orgflow_ir.diagnostics.text import printable, summary
 from orgflow_ir.model import Model
 from orgflow_ir.targets.artifact import Artifact
 
 _SECTIONS = (
-    ("Errors", "error", ""),
-    ("Warnings", "warning", ""),
-    ("Left open (gaps)", "info", "OF5"),
-    ("Rewritten for the target", "info", "OF4"),
-    ("Notes", "info", ""),
+    ("Errors", Severity.ERROR, None),
+    ("Warnings", Severity.WARNING, None),
+    ("Left open (gaps)", Severity.INFO, Category.GAP),
+    ("Rewritten for the target", Severity.INFO, Category.TARGET),
+    ("Notes", Severity.INFO, None),
 )
 
 
@@ -41,8 +41,8 @@ def markdown(
             nodes, flows = sum(len(s.nodes) for s in scopes), sum(len(s.flows) for s in scopes)
             lines.append(f"| {_text(process.label)} | {nodes} | {flows} |")
     left = ordered(diagnostics)
-    for title, severity, prefix in _SECTIONS:
-        here = [d for d in left if d.severity.value == severity and d.code.startswith(prefix)]
+    for title, severity, category in _SECTIONS:
+        here = [d for d in left if d.severity is severity and category in (None, d.category)]
         left = [d for d in left if d not in here]
         if here:
             lines += ["", f"## {title}", "", "| place | code | what | what to do |"]

@@ -12,14 +12,14 @@ import click
 from orgflow import compiler
 from orgflow.commands.options import FORMATS
 
-from orgflow_ir.diagnostics import Diagnostic, Severity
-from orgflow_ir.diagnostics.core_rules import UnreadableInput
+from orgflow_ir.diagnostics import Category, Diagnostic, Severity
+from orgflow_ir.diagnostics.core_rules import UnknownFormat, UnreadableInput
 from orgflow_ir.model import Model
 from orgflow_ir.model.source import SourceFile
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
 
-MISUSE_CODES = ("OF002", "OF003")
+MISUSE_CODES = (UnreadableInput.code, UnknownFormat.code)
 """Codes that are about the call, not about a model: exit code 2."""
 
 
@@ -30,7 +30,7 @@ def exit_code(diagnostics: Iterable[Diagnostic], *, strict: bool = False) -> int
         if d.suppressed is not None:
             continue
         if d.severity is Severity.ERROR:
-            ours = d.code in MISUSE_CODES or d.code.startswith("OF9")
+            ours = d.code in MISUSE_CODES or d.category is Category.INTERNAL
             worst = max(worst, 2 if ours else 1)
         elif strict and d.severity is Severity.WARNING:
             worst = max(worst, 1)

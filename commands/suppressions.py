@@ -6,7 +6,7 @@ from orgflow.commands import configuration
 from orgflow.commands.configuration import Configuration
 from orgflow.commands.session import configuration_for
 
-from orgflow_ir.diagnostics import Severity
+from orgflow_ir.diagnostics import Category, Severity
 from orgflow_ir.diagnostics.suppression import carries_any, in_model, mark, report_unused
 from orgflow_ir.model import Model
 from orgflow_ir.pipeline import PassContext
@@ -34,7 +34,7 @@ class Acceptance:
         suppressions = []
         if found is not None:
             if found not in self._files:
-                self._files[found] = configuration.read(found, self._registry.rules, ctx)
+                self._files[found] = configuration.read(found, self._registry.named_rules, ctx)
             file = self._files[found]
             assert path is not None
             for at in file.applying(path):
@@ -42,7 +42,7 @@ class Acceptance:
                 keys.append((found, at))
                 self._applied.add((found, at))
         if model is not None:
-            own = in_model(model, self._registry.rules, ctx)
+            own = in_model(model, self._registry.named_rules, ctx)
             suppressions += own
             keys += [None] * len(own)
         labels = {} if model is None else _labels(model)
@@ -66,7 +66,9 @@ class Acceptance:
                 report_unused(suppression, ctx)
 
     def _judged(self, code: str) -> bool:
-        return self._errors and (self._whole or code[:3] in ("OF1", "OF2", "OF3"))
+        """Whether this command looks for what the rule finds: `check` knows no target."""
+        category = self._registry.rules[code].category
+        return self._errors and (self._whole or category is not Category.TARGET)
 
 
 def _labels(model: Model) -> dict[str, str]:

@@ -40,7 +40,7 @@ def command(
         check_model(model, ctx)
     session.collect(ctx)
     malformed = any(
-        d.severity.value == "error" and d.code[:3] in ("OF0", "OF1", "OF9")
+        d.severity.value == "error" and d.category is not None and d.category.stops
         for d in session.diagnostics
     )
     session.show()

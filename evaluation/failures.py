@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 
 from orgflow.evaluation.replay import ReplayReport, RunReport
 
-from orgflow_ir.diagnostics import Diagnostic
+from orgflow_ir.diagnostics import Category, Diagnostic
 from orgflow_ir.model import Flow, Gateway, Model, Process, Task
 from orgflow_ir.model.value import Value
 
@@ -173,11 +173,11 @@ def by_diagnostics(diagnostics: Iterable[Diagnostic], model: Model | None) -> tu
         if d.severity.value != "error":
             continue
         source: Source = "bpmn_quality"
-        if d.code.startswith("OF4"):
+        if d.category is Category.TARGET:
             source = "n8n_limitation"
-        elif d.code.startswith("OF9"):
+        elif d.category is Category.INTERNAL:
             source = "translation_error"
-        elif d.code.startswith("OF6"):
+        elif d.category is Category.DEPLOY:
             source = "unknown"
         found.setdefault(
             (d.code, d.element),

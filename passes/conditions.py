@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
-from orgflow_ir.diagnostics import Edit, Fix, Rule, Severity
+from orgflow_ir.diagnostics import Category, Edit, Fix, Rule, Severity
 from orgflow_ir.model import Flow, Gateway, Model, Scope
 from orgflow_ir.model import Node as ModelNode
 from orgflow_ir.model.value import trusted
@@ -29,6 +29,7 @@ class ConditionalDefault(Rule):
     code = "OF112"
     name = "conditional-default"
     severity = Severity.WARNING
+    category = Category.MALFORMED
 
 
 class SeveralDefaults(Rule):
@@ -46,6 +47,7 @@ class SeveralDefaults(Rule):
     code = "OF113"
     name = "several-defaults"
     severity = Severity.ERROR
+    category = Category.MALFORMED
 
 
 class MisplacedCondition(Rule):
@@ -64,6 +66,7 @@ class MisplacedCondition(Rule):
     code = "OF114"
     name = "misplaced-condition"
     severity = Severity.WARNING
+    category = Category.MALFORMED
 
 
 class SameBranchLabel(Rule):
@@ -81,6 +84,7 @@ class SameBranchLabel(Rule):
     code = "OF310"
     name = "same-branch-label"
     severity = Severity.WARNING
+    category = Category.DATA
 
 
 class Conditions(Pass):

@@ -9,7 +9,7 @@ from orgflow.passes.wording import Namer
 
 from orgflow_ir.analysis.soundness import Property
 from orgflow_ir.analysis.soundness.wiring import live
-from orgflow_ir.diagnostics import Rule, Severity
+from orgflow_ir.diagnostics import Category, Rule, Severity
 from orgflow_ir.model import Model, Scope
 from orgflow_ir.pipeline import PassContext
 
@@ -31,6 +31,7 @@ class DeadStep(Rule):
     code = "OF207"
     name = "dead-step"
     severity = Severity.WARNING
+    category = Category.FLOW
 
 
 class DeadSteps(FlowPass):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
-from orgflow_ir.diagnostics import Rule, Severity
+from orgflow_ir.diagnostics import Category, Rule, Severity
 from orgflow_ir.model import Event, Gateway, Model, Task
 from orgflow_ir.model import Node as ModelNode
 from orgflow_ir.pipeline import Pass, PassContext, Stage
@@ -28,6 +28,7 @@ class EventGatewayTarget(Rule):
     code = "OF115"
     name = "event-gateway-target"
     severity = Severity.ERROR
+    category = Category.MALFORMED
 
 
 _CATCHING = frozenset({"message", "signal", "timer", "conditional"})

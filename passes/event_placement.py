@@ -7,7 +7,7 @@ from typing import ClassVar, TypeGuard
 
 from orgflow.passes.wording import Namer, listed
 
-from orgflow_ir.diagnostics import Rule, Severity
+from orgflow_ir.diagnostics import Category, Rule, Severity
 from orgflow_ir.model import Event, Model, Scope, SubProcess
 from orgflow_ir.model import Node as ModelNode
 from orgflow_ir.pipeline import Pass, PassContext, Stage
@@ -29,6 +29,7 @@ class LooseBoundary(Rule):
     code = "OF122"
     name = "loose-boundary"
     severity = Severity.WARNING
+    category = Category.MALFORMED
 
 
 class MisplacedCancel(Rule):
@@ -48,6 +49,7 @@ class MisplacedCancel(Rule):
     code = "OF123"
     name = "misplaced-cancel"
     severity = Severity.ERROR
+    category = Category.MALFORMED
 
 
 class SurvivedError(Rule):
@@ -66,6 +68,7 @@ class SurvivedError(Rule):
     code = "OF124"
     name = "survived-error"
     severity = Severity.WARNING
+    category = Category.MALFORMED
 
 
 class TriggeredSubProcess(Rule):
@@ -84,6 +87,7 @@ class TriggeredSubProcess(Rule):
     code = "OF125"
     name = "triggered-sub-process"
     severity = Severity.WARNING
+    category = Category.MALFORMED
 
 
 class EventSubProcessFlow(Rule):
@@ -102,6 +106,7 @@ class EventSubProcessFlow(Rule):
     code = "OF126"
     name = "event-sub-process-flow"
     severity = Severity.ERROR
+    category = Category.MALFORMED
 
 
 class EventSubProcessStart(Rule):
@@ -119,6 +124,7 @@ class EventSubProcessStart(Rule):
     code = "OF127"
     name = "event-sub-process-start"
     severity = Severity.WARNING
+    category = Category.MALFORMED
 
 
 class EventPlacement(Pass):

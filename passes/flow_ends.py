@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from orgflow_ir.analysis.soundness.wiring import live
-from orgflow_ir.diagnostics import Edit, Fix, Rule, Severity
+from orgflow_ir.diagnostics import Category, Edit, Fix, Rule, Severity
 from orgflow_ir.model import Event, Flow, Gateway, Model, Scope
 from orgflow_ir.model import Node as ModelNode
 from orgflow_ir.model.value import trusted
@@ -28,6 +28,7 @@ class DanglingFlow(Rule):
     code = "OF101"
     name = "dangling-flow"
     severity = Severity.ERROR
+    category = Category.MALFORMED
 
 
 class CrossingFlow(Rule):
@@ -47,6 +48,7 @@ class CrossingFlow(Rule):
     code = "OF102"
     name = "crossing-flow"
     severity = Severity.ERROR
+    category = Category.MALFORMED
 
 
 class FlowIntoStart(Rule):
@@ -64,6 +66,7 @@ class FlowIntoStart(Rule):
     code = "OF103"
     name = "flow-into-start"
     severity = Severity.ERROR
+    category = Category.MALFORMED
 
 
 class FlowOutOfEnd(Rule):
@@ -81,6 +84,7 @@ class FlowOutOfEnd(Rule):
     code = "OF104"
     name = "flow-out-of-end"
     severity = Severity.ERROR
+    category = Category.MALFORMED
 
 
 class FlowIntoBoundary(Rule):
@@ -99,6 +103,7 @@ class FlowIntoBoundary(Rule):
     code = "OF105"
     name = "flow-into-boundary"
     severity = Severity.ERROR
+    category = Category.MALFORMED
 
 
 class SelfLoop(Rule):
@@ -116,6 +121,7 @@ class SelfLoop(Rule):
     code = "OF109"
     name = "self-loop"
     severity = Severity.WARNING
+    category = Category.MALFORMED
 
 
 class FlowEnds(Pass):

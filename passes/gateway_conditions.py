@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from orgflow.passes.wording import Namer
 
-from orgflow_ir.diagnostics import Edit, Fix, Related, Rule, Severity
+from orgflow_ir.diagnostics import Category, Edit, Fix, Related, Rule, Severity
 from orgflow_ir.model import Flow, Gateway, Model, Scope
 from orgflow_ir.model.value import trusted
 from orgflow_ir.pipeline import Pass, PassContext, Stage
@@ -33,6 +33,7 @@ class NoBranchFits(Rule):
     code = "OF311"
     name = "no-branch-fits"
     severity = Severity.WARNING
+    category = Category.DATA
 
 
 class OverlappingBranches(Rule):
@@ -50,6 +51,7 @@ class OverlappingBranches(Rule):
     code = "OF312"
     name = "overlapping-branches"
     severity = Severity.WARNING
+    category = Category.DATA
 
 
 class GatewayConditions(Pass):

@@ -12,7 +12,7 @@ from orgflow.passes.wording import Namer, listed
 
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.analysis.soundness import Fault
-from orgflow_ir.diagnostics import Related, Rule, Severity
+from orgflow_ir.diagnostics import Category, Related, Rule, Severity
 from orgflow_ir.model import Gateway, Model, Process, Scope
 from orgflow_ir.pipeline import PassContext
 
@@ -34,6 +34,7 @@ class WorkDoneTwice(Rule):
     code = "OF203"
     name = "work-done-twice"
     severity = Severity.ERROR
+    category = Category.FLOW
 
 
 class UnboundedWork(Rule):
@@ -52,6 +53,7 @@ class UnboundedWork(Rule):
     code = "OF206"
     name = "unbounded-work"
     severity = Severity.ERROR
+    category = Category.FLOW
 
 
 class LackOfSynchronisation(FlowPass):

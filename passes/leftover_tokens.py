@@ -8,7 +8,7 @@ from orgflow.passes.flow_findings import MASKED, FlowPass, findings
 from orgflow.passes.repair import Mend, mend
 from orgflow.passes.wording import Namer
 
-from orgflow_ir.diagnostics import Rule, Severity
+from orgflow_ir.diagnostics import Category, Rule, Severity
 from orgflow_ir.model import Model
 from orgflow_ir.pipeline import PassContext
 
@@ -31,6 +31,7 @@ class TokensLeftOver(Rule):
     code = "OF204"
     name = "tokens-left-over"
     severity = Severity.ERROR
+    category = Category.FLOW
 
 
 class LeftoverTokens(FlowPass):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from orgflow_ir.diagnostics import Rule, Severity
+from orgflow_ir.diagnostics import Category, Rule, Severity
 from orgflow_ir.model import Event, Model, Scope
 from orgflow_ir.pipeline import Pass, PassContext, Stage
 
@@ -25,6 +25,7 @@ class BrokenLink(Rule):
     code = "OF118"
     name = "broken-link"
     severity = Severity.ERROR
+    category = Category.MALFORMED
 
 
 class SameLinkTwice(Rule):
@@ -43,6 +44,7 @@ class SameLinkTwice(Rule):
     code = "OF119"
     name = "same-link-twice"
     severity = Severity.ERROR
+    category = Category.MALFORMED
 
 
 class LinkEvents(Pass):

@@ -9,7 +9,7 @@ from orgflow.passes.forking_loops import endless_forks
 from orgflow.passes.repair import Mend, mend
 from orgflow.passes.wording import Namer
 
-from orgflow_ir.diagnostics import Rule, Severity
+from orgflow_ir.diagnostics import Category, Rule, Severity
 from orgflow_ir.model import Model
 from orgflow_ir.pipeline import PassContext
 
@@ -30,6 +30,7 @@ class EndlessLoop(Rule):
     code = "OF202"
     name = "endless-loop"
     severity = Severity.ERROR
+    category = Category.FLOW
 
 
 class LoopTermination(FlowPass):

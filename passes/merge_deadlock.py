@@ -11,7 +11,7 @@ from orgflow.passes.wording import Namer
 
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.analysis.soundness import Fault
-from orgflow_ir.diagnostics import Related, Rule, Severity
+from orgflow_ir.diagnostics import Category, Related, Rule, Severity
 from orgflow_ir.model import Event, Model
 from orgflow_ir.model.value import trusted
 from orgflow_ir.pipeline import PassContext
@@ -36,6 +36,7 @@ class DeadlockedJoin(Rule):
     code = "OF201"
     name = "deadlocked-join"
     severity = Severity.ERROR
+    category = Category.FLOW
 
 
 class MergeDeadlock(FlowPass):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from orgflow_ir.diagnostics import Related, Rule, Severity
+from orgflow_ir.diagnostics import Category, Related, Rule, Severity
 from orgflow_ir.model import Element, Model
 from orgflow_ir.model.value import trusted
 from orgflow_ir.pipeline import Pass, PassContext, Stage
@@ -30,6 +30,7 @@ class UnsentMessage(Rule):
     code = "OF320"
     name = "unsent-message"
     severity = Severity.ERROR
+    category = Category.DATA
 
 
 class CircularWait(Rule):
@@ -47,6 +48,7 @@ class CircularWait(Rule):
     code = "OF321"
     name = "circular-wait"
     severity = Severity.ERROR
+    category = Category.DATA
 
 
 class UnreceivedMessage(Rule):
@@ -64,6 +66,7 @@ class UnreceivedMessage(Rule):
     code = "OF322"
     name = "unreceived-message"
     severity = Severity.WARNING
+    category = Category.DATA
 
 
 class UndecidedExchange(Rule):
@@ -82,6 +85,7 @@ class UndecidedExchange(Rule):
     code = "OF323"
     name = "undecided-exchange"
     severity = Severity.INFO
+    category = Category.DATA
 
 
 @dataclass(frozen=True)

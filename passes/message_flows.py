@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from orgflow_ir.diagnostics import Rule, Severity
+from orgflow_ir.diagnostics import Category, Rule, Severity
 from orgflow_ir.model import MessageFlow, Model
 from orgflow_ir.pipeline import Pass, PassContext, Stage
 
@@ -25,6 +25,7 @@ class MessageFlowInPool(Rule):
     code = "OF116"
     name = "message-flow-in-pool"
     severity = Severity.WARNING
+    category = Category.MALFORMED
 
 
 class DanglingMessageFlow(Rule):
@@ -42,6 +43,7 @@ class DanglingMessageFlow(Rule):
     code = "OF117"
     name = "dangling-message-flow"
     severity = Severity.WARNING
+    category = Category.MALFORMED
 
 
 class MessageFlows(Pass):

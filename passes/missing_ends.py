@@ -8,7 +8,7 @@ from orgflow.passes.wording import Namer, listed
 
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.analysis.soundness.wiring import is_handler, live
-from orgflow_ir.diagnostics import Rule, Severity
+from orgflow_ir.diagnostics import Category, Rule, Severity
 from orgflow_ir.model import CallActivity, Event, Model, Process, SubProcess, Task
 from orgflow_ir.model import Node as ModelNode
 from orgflow_ir.pipeline import Pass, PassContext, Stage
@@ -32,6 +32,7 @@ class NoEnd(Rule):
     code = "OF128"
     name = "no-end"
     severity = Severity.INFO
+    category = Category.MALFORMED
 
 
 class MissingEnds(Pass):

@@ -9,7 +9,7 @@ from orgflow.passes.wording import Namer
 
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.analysis.soundness.wiring import has_starts, is_handler, live
-from orgflow_ir.diagnostics import Rule, Severity
+from orgflow_ir.diagnostics import Category, Rule, Severity
 from orgflow_ir.model import Event, Gateway, Model, Opaque, Process, Scope, SubProcess
 from orgflow_ir.model import Node as ModelNode
 from orgflow_ir.pipeline import Pass, PassContext, Stage
@@ -30,6 +30,7 @@ class EmptyProcess(Rule):
     code = "OF107"
     name = "empty-process"
     severity = Severity.WARNING
+    category = Category.MALFORMED
 
 
 class NoStart(Rule):
@@ -48,6 +49,7 @@ class NoStart(Rule):
     code = "OF108"
     name = "no-start"
     severity = Severity.INFO
+    category = Category.MALFORMED
 
 
 class LooseGateway(Rule):
@@ -65,6 +67,7 @@ class LooseGateway(Rule):
     code = "OF110"
     name = "loose-gateway"
     severity = Severity.WARNING
+    category = Category.MALFORMED
 
 
 class NeverRuns(Rule):
@@ -82,6 +85,7 @@ class NeverRuns(Rule):
     code = "OF111"
     name = "never-runs"
     severity = Severity.WARNING
+    category = Category.MALFORMED
 
 
 class ProcessEnds(Pass):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from orgflow_ir.diagnostics import Rule, Severity
+from orgflow_ir.diagnostics import Category, Rule, Severity
 from orgflow_ir.model import CallActivity, Event, Model, Scope, SubProcess, Task
 from orgflow_ir.pipeline import Pass, PassContext, Stage
 
@@ -24,6 +24,7 @@ class UnattachedBoundary(Rule):
     code = "OF106"
     name = "unattached-boundary"
     severity = Severity.ERROR
+    category = Category.MALFORMED
 
 
 class UnknownCalledProcess(Rule):
@@ -41,6 +42,7 @@ class UnknownCalledProcess(Rule):
     code = "OF120"
     name = "unknown-called-process"
     severity = Severity.INFO
+    category = Category.MALFORMED
 
 
 class UnknownLaneMember(Rule):
@@ -58,6 +60,7 @@ class UnknownLaneMember(Rule):
     code = "OF121"
     name = "unknown-lane-member"
     severity = Severity.WARNING
+    category = Category.MALFORMED
 
 
 class References(Pass):

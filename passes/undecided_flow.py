@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from orgflow.passes.flow_findings import FlowPass, analyses
 
-from orgflow_ir.diagnostics import Rule, Severity
+from orgflow_ir.diagnostics import Category, Rule, Severity
 from orgflow_ir.model import Model
 from orgflow_ir.pipeline import PassContext
 
@@ -30,6 +30,7 @@ class UndecidedFlow(Rule):
     code = "OF205"
     name = "undecided-flow"
     severity = Severity.INFO
+    category = Category.FLOW
 
 
 class Undecided(FlowPass):

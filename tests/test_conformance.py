@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import pytest
 
 from orgflow_ir.analysis.token_game.runs import Run, enumerate_runs
-from orgflow_ir.diagnostics import Rule, Severity
+from orgflow_ir.diagnostics import Category, Rule, Severity
 from orgflow_ir.model import Model, Task
 from orgflow_ir.model.verifier import breaches
 from orgflow_ir.pipeline import Pass, PassContext, Stage
@@ -88,6 +88,7 @@ class Loud(Rule):
     code = "LOUD001"
     name = "loud"
     severity = Severity.INFO
+    category = Category.INPUT
 
 
 def says(message: str) -> dict[str, Any]:

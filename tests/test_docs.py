@@ -115,7 +115,7 @@ def test_there_are_links_to_check() -> None:
 @pytest.mark.parametrize("page", BY_HAND, ids=lambda p: str(p.relative_to(ROOT)))
 def test_codes_and_paths_that_pages_name_are_there(page: Path, registry: Registry) -> None:
     said = page.read_text("utf-8")
-    assert {c for c in re.findall(r"\bOF\d{3}\b", said) if c not in registry.rules} == set()
+    assert {c for c in re.findall(r"\bOF\d{3}\b", said) if c not in registry.named_rules} == set()
     for path in re.findall(r"`((?:examples|docs|tests|benchmarks)/[\w./-]+)`", said):
         if "OFnnn" not in path:
             assert (ROOT / path).exists(), f"{page.name} names {path}"

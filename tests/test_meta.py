@@ -15,6 +15,7 @@ import pytest
 from cli_cases import LINEAR
 
 from orgflow_ir.diagnostics import Rule
+from orgflow_ir.diagnostics.rule import CODE_FORM
 from orgflow_ir.plugins import BUILTINS, Registry
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -52,7 +53,10 @@ def test_a_rule_is_explained(rule: type[Rule]) -> None:
     assert headings == list(SECTIONS)
     parts = re.split(r"(?m)^\S.*$", text)[1:]
     assert all(part.strip() for part in parts), f"{rule.code} has an empty section"
-    assert re.fullmatch(r"OF[0-69]\d\d", rule.code)
+    assert re.fullmatch(CODE_FORM, rule.code)
+    if not rule.code.startswith("OF"):
+        assert rule.code.startswith((rule.target or "no target").upper())
+    assert "category" in vars(rule)
     assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", rule.name)
 
 
@@ -71,6 +75,19 @@ def test_a_rule_has_a_case_or_another_test(rule: type[Rule]) -> None:
     tests = sorted(p for p in (ROOT / "tests").rglob("*") if p.suffix in (".py", ".txt", ".json"))
     named = [p for p in tests if p != Path(__file__) and word.search(p.read_text("utf-8"))]
     assert named, f"no test names {rule.code} ({rule.__name__}), and tests/diagnostics has no case"
+
+
+def test_codes_are_not_taken_apart() -> None:
+    """What a finding is about is its category: a plugin's codes have other digits."""
+    apart = re.compile(r"code\[[-:\d]|code\.startswith|\"OF\d\"")
+    parts = [*sources(), *(ROOT / "benchmarks").glob("*.py")]
+    found = [
+        f"{path.relative_to(ROOT)}:{number}"
+        for path in parts
+        for number, line in enumerate(path.read_text("utf-8").splitlines(), 1)
+        if apart.search(line)
+    ]
+    assert found == []
 
 
 # -- packaging -------------------------------------------------------------------------------

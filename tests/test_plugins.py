@@ -24,7 +24,7 @@ from orgflow_ir.testing import ContractError, check_lowerings
 PLUGIN = '''
     from orgflow_ir.targets.artifact import Artifact
     from orgflow_ir.plugins.contracts import Backend, Frontend
-    from orgflow_ir.diagnostics import Rule, Severity
+    from orgflow_ir.diagnostics import Category, RetiredRule, Rule, Severity
     from orgflow_ir.pipeline import Pass, Stage
     from orgflow_ir.plugins import hookimpl
     from orgflow_ir.targets import Legal, TargetSpec
@@ -45,15 +45,17 @@ PLUGIN = '''
             A process of fewer than ten nodes.
         """
 
-        code = "OF299"
+        code = "ACME201"
         name = "too-short"
         severity = Severity.WARNING
+        category = Category.FLOW
 
 
     class Short(Pass):
         name = "acme-short"
         stage = Stage.ANALYSE
         rules = (TooShort,)
+        retired = (RetiredRule("ACME101", "very-short", "ACME201"),)
 
         def run(self, model, ctx):
             ctx.emit(TooShort, "`Order` is short", element=model.processes[0])
@@ -98,9 +100,39 @@ def test_a_plugin_adds_a_target_and_a_pass(tmp_path: Path, model: Path) -> None:
     env = install(tmp_path / "site", "acme", PLUGIN)
     ran = orgflowc("compile", model, "--target", "names", env=env)
     assert (ran.code, ran.out) == (0, "Order received, Ship order, Order shipped\n")
-    assert "warning OF299 [too-short]" in ran.err
+    assert "warning ACME201 [too-short]" in ran.err
     assert "acme-short" in orgflowc("list", "passes", env=env).out
-    assert "no rule `OF299`" in orgflowc("explain", "OF299").err
+    assert "no rule `ACME201`" in orgflowc("explain", "ACME201").err
+
+
+@pytest.mark.parametrize("name", ["ACME201", "too-short", "ACME101", "very-short"])
+def test_findings_of_a_plugin_can_be_suppressed(tmp_path: Path, model: Path, name: str) -> None:
+    env = install(tmp_path / "site", "acme", PLUGIN)
+    accepted = f'xmlns:orgflow="urn:orgflow" orgflow:suppress="{name}: it is a sketch"'
+    model.write_text(LINEAR.replace("<process ", f"<process {accepted} ", 1))
+    ran = orgflowc("check", model, "--format", "json", env=env)
+    found = {d["code"]: d for d in json.loads(ran.err)["diagnostics"]}
+    assert found["ACME201"]["suppressed"] == "it is a sketch"
+    assert found["ACME201"]["category"] == "flow"
+    assert "OF005" not in found
+    assert "OF006" not in found
+
+
+def test_a_retired_rule_of_a_plugin_is_explained_by_its_successor(tmp_path: Path) -> None:
+    env = install(tmp_path / "site", "acme", PLUGIN)
+    new = orgflowc("explain", "ACME201", env=env).out
+    for name in ("acme101", "very-short"):
+        assert orgflowc("explain", name, env=env).out == (
+            "ACME101 very-short is retired; its successor is:\n\n" + new
+        )
+
+
+def test_a_rule_without_a_category_is_left_out(tmp_path: Path) -> None:
+    code = PLUGIN.replace("        category = Category.FLOW\n", "")
+    ran = orgflowc("explain", "ACME201", env=install(tmp_path / "site", "acme", code))
+    assert "no rule `ACME201`" in ran.err
+    listed = orgflowc("list", "passes", env=install(tmp_path / "other", "acme", code))
+    assert "whose rule `TooShort` has no category" in listed.err
 
 
 def test_the_version_names_the_plugins(tmp_path: Path) -> None:
@@ -312,7 +344,7 @@ def test_of_two_plugins_with_one_name_the_first_is_used(tmp_path: Path, model: P
         code = PLUGIN.replace('", ".join', f'"-{name}-".join').replace(
             "acme-short", f"{name}-short"
         )
-        env = install(tmp_path / name, name, code.replace("OF299", f"{name.upper()}299"))
+        env = install(tmp_path / name, name, code.replace("ACME201", f"{name.upper()}299"))
     paths = os.pathsep.join(str(tmp_path / name) for name in ("bbb", "aaa"))
     env = {"PYTHONPATH": os.pathsep.join([paths, env["PYTHONPATH"]])}
     ran = orgflowc("compile", model, "--target", "names", env=env)
@@ -323,7 +355,7 @@ def test_of_two_plugins_with_one_name_the_first_is_used(tmp_path: Path, model: P
 
 
 def test_a_code_that_is_taken_is_not_explained_anew(tmp_path: Path) -> None:
-    env = install(tmp_path / "site", "acme", PLUGIN.replace("OF299", "OF201"))
+    env = install(tmp_path / "site", "acme", PLUGIN.replace("ACME201", "OF201"))
     assert "OF201 deadlocked-join" in orgflowc("explain", "OF201", env=env).out
     ran = orgflowc("list", "rules", env=env)
     told = "plugin `acme` cannot explain too-short: OF201 is the code of two rules"
@@ -597,7 +629,7 @@ def test_a_message_that_is_no_text_is_shown_as_text(tmp_path: Path, model: Path)
     env = install(tmp_path / "site", "acme", code)
     ran = orgflowc("check", "--format", "json", model, env=env)
     assert ran.code == 0, ran.err
-    (found,) = (d for d in json.loads(ran.err)["diagnostics"] if d["code"] == "OF299")
+    (found,) = (d for d in json.loads(ran.err)["diagnostics"] if d["code"] == "ACME201")
     assert (found["message"], found["element"], found["help"]) == ("5", "6", "7")
 
 

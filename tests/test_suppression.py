@@ -91,7 +91,7 @@ def test_in_the_model(folder: Path, attribute: str, at_process: str, reason: str
         ('orgflow:suppress="OF203:  "', "it gives no reason for `OF203`"),
         ('orgflow:suppress="OF299: because"', "there is no rule `OF299`"),
         ('orgflow:suppress="please"', "there is no rule `please`"),
-        ('orgflow:suppress="OF010: because"', "it is not about what a model says"),
+        ('orgflow:suppress="OF010: because"', "it is not about the content of a model"),
     ],
 )
 def test_what_has_no_effect_is_said(folder: Path, attribute: str, said: str) -> None:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from orgflow_ir.diagnostics import Rule, Severity
+from orgflow_ir.diagnostics import Category, Rule, Severity
 from orgflow_ir.model import Model, Process
 from orgflow_ir.model.constructs import CONSTRUCTS, plain_constructs
 from orgflow_ir.model.source import SourceFile
@@ -43,6 +43,7 @@ class Bad(Rule):
     code = "OF099"
     name = "bad"
     severity = Severity.ERROR
+    category = Category.INPUT
 
 
 class Words(Frontend):

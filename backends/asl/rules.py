@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orgflow_ir.diagnostics import Rule, Severity
+from orgflow_ir.diagnostics import Category, Rule, Severity
 
 
 class PlaceholderState(Rule):
@@ -22,6 +22,8 @@ class PlaceholderState(Rule):
     code = "OF470"
     name = "placeholder-state"
     severity = Severity.INFO
+    category = Category.TARGET
+    target = "asl"
 
 
 class OpenVariable(Rule):
@@ -41,6 +43,8 @@ class OpenVariable(Rule):
     code = "OF471"
     name = "open-variable"
     severity = Severity.INFO
+    category = Category.TARGET
+    target = "asl"
 
 
 class UnnamedBranch(Rule):
@@ -59,6 +63,8 @@ class UnnamedBranch(Rule):
     code = "OF472"
     name = "unnamed-branch"
     severity = Severity.WARNING
+    category = Category.TARGET
+    target = "asl"
 
 
 class OpenDelay(Rule):
@@ -78,6 +84,8 @@ class OpenDelay(Rule):
     code = "OF473"
     name = "open-delay"
     severity = Severity.INFO
+    category = Category.TARGET
+    target = "asl"
 
 
 class OpenCallback(Rule):
@@ -99,6 +107,8 @@ class OpenCallback(Rule):
     code = "OF474"
     name = "open-callback"
     severity = Severity.INFO
+    category = Category.TARGET
+    target = "asl"
 
 
 class UnsaidCondition(Rule):
@@ -117,6 +127,8 @@ class UnsaidCondition(Rule):
     code = "OF475"
     name = "unsaid-condition"
     severity = Severity.WARNING
+    category = Category.TARGET
+    target = "asl"
 
 
 class LoneBranch(Rule):
@@ -135,6 +147,8 @@ class LoneBranch(Rule):
     code = "OF476"
     name = "lone-branch"
     severity = Severity.WARNING
+    category = Category.TARGET
+    target = "asl"
 
 
 class OutsideStart(Rule):
@@ -155,6 +169,8 @@ class OutsideStart(Rule):
     code = "OF477"
     name = "outside-start"
     severity = Severity.INFO
+    category = Category.TARGET
+    target = "asl"
 
 
 class OpenItems(Rule):
@@ -173,6 +189,8 @@ class OpenItems(Rule):
     code = "OF478"
     name = "open-items"
     severity = Severity.INFO
+    category = Category.TARGET
+    target = "asl"
 
 
 class OversizedStateMachine(Rule):
@@ -191,6 +209,8 @@ class OversizedStateMachine(Rule):
     code = "OF479"
     name = "oversized-state-machine"
     severity = Severity.ERROR
+    category = Category.TARGET
+    target = "asl"
 
 
 class FaultyStateMachine(Rule):
@@ -208,6 +228,8 @@ class FaultyStateMachine(Rule):
     code = "OF912"
     name = "faulty-state-machine"
     severity = Severity.ERROR
+    category = Category.INTERNAL
+    target = "asl"
 
 
 ASL_RULES: tuple[type[Rule], ...] = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orgflow_ir.diagnostics import Rule, Severity
+from orgflow_ir.diagnostics import Category, Rule, Severity
 
 
 class LargeChart(Rule):
@@ -22,3 +22,5 @@ class LargeChart(Rule):
     code = "OF496"
     name = "large-chart"
     severity = Severity.WARNING
+    category = Category.TARGET
+    target = "mermaid"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orgflow_ir.diagnostics import Rule, Severity
+from orgflow_ir.diagnostics import Category, Rule, Severity
 
 
 class SequentialParallel(Rule):
@@ -21,6 +21,8 @@ class SequentialParallel(Rule):
     code = "OF421"
     name = "sequential-parallel"
     severity = Severity.INFO
+    category = Category.TARGET
+    target = "n8n"
 
 
 class SequentialWait(Rule):
@@ -39,6 +41,8 @@ class SequentialWait(Rule):
     code = "OF422"
     name = "sequential-wait"
     severity = Severity.WARNING
+    category = Category.TARGET
+    target = "n8n"
 
 
 class OpenTask(Rule):
@@ -56,6 +60,7 @@ class OpenTask(Rule):
     code = "OF501"
     name = "open-task"
     severity = Severity.INFO
+    category = Category.GAP
 
 
 class OpenDecision(Rule):
@@ -75,6 +80,7 @@ class OpenDecision(Rule):
     code = "OF502"
     name = "open-decision"
     severity = Severity.INFO
+    category = Category.GAP
 
 
 class UnlabelledBranch(Rule):
@@ -93,6 +99,7 @@ class UnlabelledBranch(Rule):
     code = "OF503"
     name = "unlabelled-branch"
     severity = Severity.WARNING
+    category = Category.GAP
 
 
 class OpenTime(Rule):
@@ -110,6 +117,7 @@ class OpenTime(Rule):
     code = "OF504"
     name = "open-time"
     severity = Severity.INFO
+    category = Category.GAP
 
 
 class OpenMessage(Rule):
@@ -129,6 +137,7 @@ class OpenMessage(Rule):
     code = "OF505"
     name = "open-message"
     severity = Severity.INFO
+    category = Category.GAP
 
 
 class UnreadCondition(Rule):
@@ -146,6 +155,7 @@ class UnreadCondition(Rule):
     code = "OF507"
     name = "unread-condition"
     severity = Severity.WARNING
+    category = Category.GAP
 
 
 class SingleBranch(Rule):
@@ -164,6 +174,7 @@ class SingleBranch(Rule):
     code = "OF508"
     name = "single-branch"
     severity = Severity.WARNING
+    category = Category.GAP
 
 
 class FaultyWorkflow(Rule):
@@ -181,6 +192,8 @@ class FaultyWorkflow(Rule):
     code = "OF911"
     name = "faulty-workflow"
     severity = Severity.ERROR
+    category = Category.INTERNAL
+    target = "n8n"
 
 
 N8N_RULES: tuple[type[Rule], ...] = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orgflow_ir.diagnostics import Rule, Severity
+from orgflow_ir.diagnostics import Category, Rule, Severity
 
 
 class UnknownHighlight(Rule):
@@ -20,3 +20,5 @@ class UnknownHighlight(Rule):
     code = "OF495"
     name = "unknown-highlight"
     severity = Severity.WARNING
+    category = Category.TARGET
+    target = "svg"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orgflow_ir.diagnostics import Rule, Severity
+from orgflow_ir.diagnostics import Category, Rule, Severity
 
 
 class NotWellFormed(Rule):
@@ -21,6 +21,7 @@ class NotWellFormed(Rule):
     code = "OF010"
     name = "not-well-formed"
     severity = Severity.ERROR
+    category = Category.INPUT
 
 
 class EmptyInput(Rule):
@@ -38,6 +39,7 @@ class EmptyInput(Rule):
     code = "OF011"
     name = "empty-input"
     severity = Severity.ERROR
+    category = Category.INPUT
 
 
 class NotBpmn(Rule):
@@ -55,6 +57,7 @@ class NotBpmn(Rule):
     code = "OF012"
     name = "not-bpmn"
     severity = Severity.ERROR
+    category = Category.INPUT
 
 
 class ForbiddenDoctype(Rule):
@@ -73,6 +76,7 @@ class ForbiddenDoctype(Rule):
     code = "OF013"
     name = "forbidden-doctype"
     severity = Severity.ERROR
+    category = Category.INPUT
 
 
 class TooDeep(Rule):
@@ -91,6 +95,7 @@ class TooDeep(Rule):
     code = "OF014"
     name = "too-deep"
     severity = Severity.ERROR
+    category = Category.INPUT
 
 
 class TooLarge(Rule):
@@ -109,6 +114,7 @@ class TooLarge(Rule):
     code = "OF015"
     name = "too-large"
     severity = Severity.ERROR
+    category = Category.INPUT
 
 
 class UnsupportedEncoding(Rule):
@@ -126,6 +132,7 @@ class UnsupportedEncoding(Rule):
     code = "OF016"
     name = "unsupported-encoding"
     severity = Severity.ERROR
+    category = Category.INPUT
 
 
 class WrongNamespace(Rule):
@@ -143,6 +150,7 @@ class WrongNamespace(Rule):
     code = "OF017"
     name = "wrong-namespace"
     severity = Severity.WARNING
+    category = Category.INPUT
 
 
 class UnboundPrefix(Rule):
@@ -160,6 +168,7 @@ class UnboundPrefix(Rule):
     code = "OF018"
     name = "unbound-prefix"
     severity = Severity.WARNING
+    category = Category.INPUT
 
 
 INPUT_RULES: tuple[type[Rule], ...] = (

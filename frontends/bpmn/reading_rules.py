@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orgflow_ir.diagnostics import Rule, Severity
+from orgflow_ir.diagnostics import Category, Rule, Severity
 
 
 class DuplicateId(Rule):
@@ -21,6 +21,7 @@ class DuplicateId(Rule):
     code = "OF150"
     name = "duplicate-id"
     severity = Severity.ERROR
+    category = Category.MALFORMED
 
 
 class MissingId(Rule):
@@ -40,6 +41,7 @@ class MissingId(Rule):
     code = "OF151"
     name = "missing-id"
     severity = Severity.WARNING
+    category = Category.MALFORMED
 
 
 class UnknownReference(Rule):
@@ -58,6 +60,7 @@ class UnknownReference(Rule):
     code = "OF152"
     name = "unknown-reference"
     severity = Severity.WARNING
+    category = Category.MALFORMED
 
 
 class DetachedBoundaryEvent(Rule):
@@ -75,6 +78,7 @@ class DetachedBoundaryEvent(Rule):
     code = "OF153"
     name = "detached-boundary-event"
     severity = Severity.ERROR
+    category = Category.MALFORMED
 
 
 class InvalidValue(Rule):
@@ -92,6 +96,7 @@ class InvalidValue(Rule):
     code = "OF154"
     name = "invalid-value"
     severity = Severity.WARNING
+    category = Category.MALFORMED
 
 
 class MisplacedElement(Rule):
@@ -110,6 +115,7 @@ class MisplacedElement(Rule):
     code = "OF155"
     name = "misplaced-element"
     severity = Severity.WARNING
+    category = Category.MALFORMED
 
 
 class NoProcess(Rule):
@@ -127,6 +133,7 @@ class NoProcess(Rule):
     code = "OF156"
     name = "no-process"
     severity = Severity.WARNING
+    category = Category.MALFORMED
 
 
 class DisagreeingFlowLists(Rule):
@@ -144,6 +151,7 @@ class DisagreeingFlowLists(Rule):
     code = "OF157"
     name = "disagreeing-flow-lists"
     severity = Severity.INFO
+    category = Category.MALFORMED
 
 
 class UnknownElement(Rule):
@@ -162,6 +170,7 @@ class UnknownElement(Rule):
     code = "OF158"
     name = "unknown-element"
     severity = Severity.WARNING
+    category = Category.MALFORMED
 
 
 class UnknownAttribute(Rule):
@@ -179,6 +188,7 @@ class UnknownAttribute(Rule):
     code = "OF159"
     name = "unknown-attribute"
     severity = Severity.INFO
+    category = Category.MALFORMED
 
 
 class UnmodelledBehaviour(Rule):
@@ -197,6 +207,7 @@ class UnmodelledBehaviour(Rule):
     code = "OF160"
     name = "unmodelled-behaviour"
     severity = Severity.WARNING
+    category = Category.MALFORMED
 
 
 class StrayText(Rule):
@@ -214,6 +225,7 @@ class StrayText(Rule):
     code = "OF161"
     name = "stray-text"
     severity = Severity.WARNING
+    category = Category.MALFORMED
 
 
 READING_RULES: tuple[type[Rule], ...] = (

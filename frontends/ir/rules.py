@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orgflow_ir.diagnostics import Rule, Severity
+from orgflow_ir.diagnostics import Category, Rule, Severity
 
 
 class InvalidIrJson(Rule):
@@ -20,6 +20,7 @@ class InvalidIrJson(Rule):
     code = "OF040"
     name = "invalid-ir-json"
     severity = Severity.ERROR
+    category = Category.INPUT
 
 
 class InvalidIr(Rule):
@@ -37,6 +38,7 @@ class InvalidIr(Rule):
     code = "OF041"
     name = "invalid-ir"
     severity = Severity.ERROR
+    category = Category.INPUT
 
 
 class RepeatedIrId(Rule):
@@ -54,6 +56,7 @@ class RepeatedIrId(Rule):
     code = "OF042"
     name = "repeated-ir-id"
     severity = Severity.ERROR
+    category = Category.INPUT
 
 
 IR_RULES: tuple[type[Rule], ...] = (InvalidIrJson, InvalidIr, RepeatedIrId)

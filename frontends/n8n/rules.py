@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orgflow_ir.diagnostics import Rule, Severity
+from orgflow_ir.diagnostics import Category, Rule, Severity
 
 
 class InvalidWorkflowJson(Rule):
@@ -20,6 +20,7 @@ class InvalidWorkflowJson(Rule):
     code = "OF050"
     name = "invalid-workflow-json"
     severity = Severity.ERROR
+    category = Category.INPUT
 
 
 class NotWorkflow(Rule):
@@ -38,6 +39,7 @@ class NotWorkflow(Rule):
     code = "OF051"
     name = "not-a-workflow"
     severity = Severity.ERROR
+    category = Category.INPUT
 
 
 class WrongWorkflowValue(Rule):
@@ -56,6 +58,7 @@ class WrongWorkflowValue(Rule):
     code = "OF052"
     name = "wrong-workflow-value"
     severity = Severity.ERROR
+    category = Category.INPUT
 
 
 class MissingWorkflowKey(Rule):
@@ -74,6 +77,7 @@ class MissingWorkflowKey(Rule):
     code = "OF053"
     name = "missing-workflow-key"
     severity = Severity.ERROR
+    category = Category.INPUT
 
 
 class LostConnection(Rule):
@@ -91,6 +95,7 @@ class LostConnection(Rule):
     code = "OF054"
     name = "lost-connection"
     severity = Severity.ERROR
+    category = Category.INPUT
 
 
 class RepeatedNodeName(Rule):
@@ -109,6 +114,7 @@ class RepeatedNodeName(Rule):
     code = "OF055"
     name = "repeated-node-name"
     severity = Severity.ERROR
+    category = Category.INPUT
 
 
 class UnknownNodePackage(Rule):
@@ -127,6 +133,7 @@ class UnknownNodePackage(Rule):
     code = "OF056"
     name = "unknown-node-package"
     severity = Severity.INFO
+    category = Category.INPUT
 
 
 class NoTrigger(Rule):
@@ -145,6 +152,7 @@ class NoTrigger(Rule):
     code = "OF057"
     name = "no-trigger"
     severity = Severity.WARNING
+    category = Category.INPUT
 
 
 class DeadConnection(Rule):
@@ -164,6 +172,7 @@ class DeadConnection(Rule):
     code = "OF058"
     name = "dead-connection"
     severity = Severity.WARNING
+    category = Category.INPUT
 
 
 class RepeatedNodeId(Rule):
@@ -182,6 +191,7 @@ class RepeatedNodeId(Rule):
     code = "OF059"
     name = "repeated-node-id"
     severity = Severity.WARNING
+    category = Category.INPUT
 
 
 class UnreadableMap(Rule):
@@ -199,6 +209,7 @@ class UnreadableMap(Rule):
     code = "OF060"
     name = "unreadable-map"
     severity = Severity.WARNING
+    category = Category.INPUT
 
 
 N8N_RULES: tuple[type[Rule], ...] = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orgflow_ir.diagnostics import Rule, Severity
+from orgflow_ir.diagnostics import Category, Rule, Severity
 
 
 class InvalidJson(Rule):
@@ -20,6 +20,7 @@ class InvalidJson(Rule):
     code = "OF030"
     name = "invalid-json"
     severity = Severity.ERROR
+    category = Category.INPUT
 
 
 class NotPme(Rule):
@@ -38,6 +39,7 @@ class NotPme(Rule):
     code = "OF031"
     name = "not-pme"
     severity = Severity.ERROR
+    category = Category.INPUT
 
 
 class WrongType(Rule):
@@ -55,6 +57,7 @@ class WrongType(Rule):
     code = "OF032"
     name = "wrong-type"
     severity = Severity.ERROR
+    category = Category.INPUT
 
 
 class MissingKey(Rule):
@@ -73,6 +76,7 @@ class MissingKey(Rule):
     code = "OF033"
     name = "missing-key"
     severity = Severity.ERROR
+    category = Category.INPUT
 
 
 class UnknownKey(Rule):
@@ -90,6 +94,7 @@ class UnknownKey(Rule):
     code = "OF034"
     name = "unknown-key"
     severity = Severity.WARNING
+    category = Category.INPUT
 
 
 class UnknownElementType(Rule):
@@ -107,6 +112,7 @@ class UnknownElementType(Rule):
     code = "OF035"
     name = "unknown-element-type"
     severity = Severity.ERROR
+    category = Category.INPUT
 
 
 class RepeatedId(Rule):
@@ -125,6 +131,7 @@ class RepeatedId(Rule):
     code = "OF036"
     name = "repeated-id"
     severity = Severity.ERROR
+    category = Category.INPUT
 
 
 class LostReference(Rule):
@@ -144,6 +151,7 @@ class LostReference(Rule):
     code = "OF037"
     name = "lost-reference"
     severity = Severity.WARNING
+    category = Category.INPUT
 
 
 PME_RULES: tuple[type[Rule], ...] = (

@@ -2,9 +2,9 @@
 
 from orgflow_ir.diagnostics.diagnostic import Applicability, Diagnostic, Edit, Fix, Related, Step
 from orgflow_ir.diagnostics.fixes import FixError, apply
-from orgflow_ir.diagnostics.rule import Rule, Severity
+from orgflow_ir.diagnostics.rule import Category, RetiredRule, Rule, Severity
 
 __all__ = [
-    "Applicability", "Diagnostic", "Edit", "Fix", "FixError", "Related", "Rule", "Severity",
-    "Step", "apply",
+    "Applicability", "Category", "Diagnostic", "Edit", "Fix", "FixError", "Related", "RetiredRule",
+    "Rule", "Severity", "Step", "apply",
 ]  # fmt: skip

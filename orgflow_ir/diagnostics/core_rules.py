@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orgflow_ir.diagnostics.rule import Rule, Severity
+from orgflow_ir.diagnostics.rule import Category, Rule, Severity
 
 
 class BrokenPlugin(Rule):
@@ -21,6 +21,7 @@ class BrokenPlugin(Rule):
     code = "OF001"
     name = "broken-plugin"
     severity = Severity.WARNING
+    category = Category.INPUT
 
 
 class UnreadableInput(Rule):
@@ -38,6 +39,7 @@ class UnreadableInput(Rule):
     code = "OF002"
     name = "unreadable-input"
     severity = Severity.ERROR
+    category = Category.INPUT
 
 
 class UnknownFormat(Rule):
@@ -55,6 +57,7 @@ class UnknownFormat(Rule):
     code = "OF003"
     name = "unknown-format"
     severity = Severity.ERROR
+    category = Category.INPUT
 
 
 class InvalidConfiguration(Rule):
@@ -73,6 +76,7 @@ class InvalidConfiguration(Rule):
     code = "OF004"
     name = "invalid-configuration"
     severity = Severity.ERROR
+    category = Category.INPUT
 
 
 class UnusedSuppression(Rule):
@@ -90,6 +94,7 @@ class UnusedSuppression(Rule):
     code = "OF005"
     name = "unused-suppression"
     severity = Severity.WARNING
+    category = Category.INPUT
 
 
 class FaultySuppression(Rule):
@@ -109,6 +114,7 @@ class FaultySuppression(Rule):
     code = "OF006"
     name = "faulty-suppression"
     severity = Severity.WARNING
+    category = Category.INPUT
 
 
 class CrashedPass(Rule):
@@ -126,6 +132,7 @@ class CrashedPass(Rule):
     code = "OF901"
     name = "crashed-pass"
     severity = Severity.ERROR
+    category = Category.INTERNAL
 
 
 class InvalidAfterPass(Rule):
@@ -143,6 +150,7 @@ class InvalidAfterPass(Rule):
     code = "OF902"
     name = "invalid-after-pass"
     severity = Severity.ERROR
+    category = Category.INTERNAL
 
 
 class FaultyLeaf(Rule):
@@ -162,6 +170,7 @@ class FaultyLeaf(Rule):
     code = "OF903"
     name = "faulty-leaf"
     severity = Severity.ERROR
+    category = Category.INTERNAL
 
 
 CORE_RULES: tuple[type[Rule], ...] = (

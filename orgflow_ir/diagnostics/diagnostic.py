@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from orgflow_ir.diagnostics.rule import Severity
+from orgflow_ir.diagnostics.rule import Category, Severity
 from orgflow_ir.model import Flow, Node
 from orgflow_ir.model.source import SourceLocation
 from orgflow_ir.model.value import Value
@@ -56,16 +56,19 @@ class Fix(Value):
 
 
 class Diagnostic(Value):
-    """One fault, said once: lower case, no full stop, elements in backticks by their label.
+    """One fault, reported once: lower case, no full stop, elements in backticks by their label.
 
-    `message` says what is wrong, only `help` what to do. `trace` is a run that shows the fault.
-    `suppressed` is the reason why somebody accepts it: it counts for nothing then.
+    `message` states what is wrong, only `help` what to do. `category` and `target` are those of
+    its rule. `trace` is a run that shows the fault. `suppressed` is the reason why somebody
+    accepts it; such a finding affects no exit code.
     """
 
     code: str
     name: str
     severity: Severity
     message: str
+    category: Category | None = None
+    target: str | None = None
     element: str | None = None
     loc: SourceLocation | None = None
     related: tuple[Related, ...] = ()

@@ -7,7 +7,11 @@ from __future__ import annotations
 
 import inspect
 from enum import StrEnum
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
+
+CODE_FORM = r"[A-Z][A-Z0-9]{1,7}[0-9]{3}"
+"""Form of every code, as a regular expression: the prefix of its owner (OF, N8N, BOARD), a number
+of three digits."""
 
 
 class Severity(StrEnum):
@@ -23,15 +27,70 @@ class Severity(StrEnum):
         return ("error", "warning", "info").index(self.value)
 
 
+class Category(StrEnum):
+    """What a finding is about. Commands, reports and suppression go by it, never by the code."""
+
+    INPUT = "input"
+    """The call, the configuration, a plugin, or a file that cannot be read as its format."""
+    MALFORMED = "malformed"
+    """A model that breaks a rule of its language, so that it has no clear meaning."""
+    FLOW = "flow"
+    """Deadlocks, endless loops, duplicate execution, leftover tokens."""
+    DATA = "data"
+    """Conditions, variables, messages between participants."""
+    TARGET = "target"
+    """What a target does not support or does differently, and faults in a target's own files."""
+    GAP = "gap"
+    """Information that the source does not contain."""
+    DEPLOY = "deploy"
+    """Deploying to a server, running there, replaying its executions."""
+    INTERNAL = "internal"
+    """A defect of orgflow or of a plugin."""
+
+    @property
+    def is_about_model(self) -> bool:
+        """Whether the author of a model decides about such a finding, and may suppress it."""
+        return self in _ABOUT_MODELS
+
+    @property
+    def stops(self) -> bool:
+        """Whether an error of it leaves nothing that later stages could look at."""
+        return self in (Category.INPUT, Category.MALFORMED, Category.INTERNAL)
+
+
+_ABOUT_MODELS = frozenset(
+    (Category.MALFORMED, Category.FLOW, Category.DATA, Category.TARGET, Category.GAP)
+)
+
+
 class Rule:
-    """A thing that can be wrong. Subclass it: the docstring is what `explain CODE` prints and has
-    the sections What it finds / Why it is wrong / Example / Instead; `name` names the fault."""
+    """A fault with a stable code.
+
+    Subclass it: the docstring is what `explain CODE` prints, with the sections What it finds / Why
+    it is wrong / Example / Instead; `name` names the fault (`deadlocked-join`). A rule of one
+    target names it in `target`, and its code begins with the target's prefix (`N8N001`, `ASL001`);
+    codes that begin with OF are older or hold for every target.
+    """
 
     code: ClassVar[str]
     name: ClassVar[str]
     severity: ClassVar[Severity]
+    category: ClassVar[Category]
+    target: ClassVar[str | None] = None
 
     @classmethod
     def explanation(cls) -> str:
         """The docstring, dedented."""
         return inspect.cleandoc(cls.__doc__ or "")
+
+
+class RetiredRule(NamedTuple):
+    """A rule that nothing reports any more: its code and name stay known as aliases.
+
+    `explain` prints the rule with the code `successor`, and a suppression of the old code or name
+    covers what that rule finds.
+    """
+
+    code: str
+    name: str
+    successor: str

@@ -1,8 +1,8 @@
-"""Findings that somebody has accepted: named by rule, with a reason, in the model or in a file.
+"""Suppressed findings: named by rule, with a reason, in the model or in a file.
 
 In a model it is an attribute `suppress` of the namespace `urn:orgflow`, on the element, its
 process or the whole file: `orgflow:suppress="OF203: both steps may run twice"`, several parted by
-`;`. What is suppressed is still found, and told by formats for programs.
+`;`. What is suppressed is still found, and formats for programs report it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from orgflow_ir.diagnostics.core_rules import FaultySuppression, UnusedSuppression
 from orgflow_ir.diagnostics.diagnostic import Diagnostic
-from orgflow_ir.diagnostics.rule import Rule
+from orgflow_ir.diagnostics.rule import CODE_FORM, Rule
 from orgflow_ir.model import Element, Model, SubProcess
 from orgflow_ir.model.source import SourceLocation
 from orgflow_ir.pipeline import PassContext
@@ -21,7 +21,9 @@ from orgflow_ir.pipeline import PassContext
 KEY = "@{urn:orgflow}suppress"
 """Key of the attribute in an element's `extra`."""
 
-_ENTRY = re.compile(r"\s*(OF\d{3}|[a-z][a-z0-9]*(?:-[a-z0-9]+)+)\s*(?::\s*(.*?))?\s*", re.DOTALL)
+_ENTRY = re.compile(
+    rf"\s*({CODE_FORM}|[a-z][a-z0-9]*(?:-[a-z0-9]+)+)\s*(?::\s*(.*?))?\s*", re.DOTALL
+)
 
 
 class Suppression(NamedTuple):
@@ -49,25 +51,16 @@ class Suppression(NamedTuple):
         return found.element in (self.elements or ()) or labels.get(found.element) in self.labels
 
 
-def may_be_suppressed(code: str) -> bool:
-    """Whether a rule is about what a model says (OF1xx to OF5xx), so that it can be accepted."""
-    return code[:3] in ("OF1", "OF2", "OF3", "OF4", "OF5")
-
-
-def rule_code(name: str, rules: Mapping[str, type[Rule]]) -> str | None:
-    """The code of a rule that is named by its code or its name."""
-    if name in rules:
-        return name
-    return next((code for code, rule in rules.items() if rule.name == name), None)
-
-
 def faults(name: str, reason: str, rules: Mapping[str, type[Rule]]) -> str | None:
-    """What is wrong with a suppression, for a message; `None` where nothing is."""
-    code = rule_code(name, rules)
-    if code is None:
+    """What is wrong with a suppression, for a message; `None` where nothing is.
+
+    `rules` are by every code and name they are known by (`Registry.named_rules`).
+    """
+    rule = rules.get(name)
+    if rule is None:
         return f"there is no rule `{name}`"
-    if not may_be_suppressed(code):
-        return f"`{name}` cannot be suppressed: it is not about what a model says"
+    if not rule.category.is_about_model:
+        return f"`{name}` cannot be suppressed: it is not about the content of a model"
     if not reason:
         return f"it gives no reason for `{name}`"
     return None
@@ -76,11 +69,12 @@ def faults(name: str, reason: str, rules: Mapping[str, type[Rule]]) -> str | Non
 def in_model(
     model: Model, rules: Mapping[str, type[Rule]], ctx: PassContext
 ) -> tuple[Suppression, ...]:
-    """The suppressions that a model carries; OF006 for each that cannot be read."""
+    """The suppressions that a model carries; OF006 for each that cannot be read. `rules` are
+    `Registry.named_rules`."""
     result: list[Suppression] = []
     for element, inside in _carriers(model):
         text = next(value for key, value in element.extra if key == KEY)
-        for name, reason in _entries(text):
+        for name, reason in _entries(text, rules):
             wrong = faults(name, reason, rules)
             if wrong is not None:
                 ctx.emit(
@@ -90,24 +84,29 @@ def in_model(
                     help='write it as orgflow:suppress="OF203: why this is right here"',
                 )
                 continue
-            code = rule_code(name, rules)
-            assert code is not None
             whole = isinstance(element, Model)
             result.append(
                 Suppression(
-                    code, reason, None if whole else inside, loc=element.loc, holder=element.id
+                    rules[name].code,
+                    reason,
+                    None if whole else inside,
+                    loc=element.loc,
+                    holder=element.id,
                 )
             )
     return tuple(result)
 
 
-def _entries(text: str) -> Iterator[tuple[str, str]]:
-    """`OF203: why; OF310: why` in pairs; a part that begins with no rule belongs to the reason
-    before it."""
+def _entries(text: str, rules: Mapping[str, type[Rule]]) -> Iterator[tuple[str, str]]:
+    """`OF203: why; N8N001: why` in pairs; a part that begins with no rule belongs to the reason
+    before it (so does one that begins like a plugin's code that nothing has: a ticket's number)."""
     found: list[tuple[str, str]] = []
     for part in text.split(";"):
         match = _ENTRY.fullmatch(part)
-        if match is not None and (match[2] is not None or not found):
+        own = match is not None and (match[1] in rules or match[1].startswith("OF"))
+        if match is not None and (
+            not found or (match[2] is not None and (own or match[1].islower()))
+        ):
             found.append((match[1], (match[2] or "").strip()))
         elif found:
             name, reason = found[-1]

@@ -72,6 +72,8 @@ class PassContext:
             name=rule.name,
             severity=self.severities.get(rule.code, severity or rule.severity),
             message=message or "",
+            category=rule.category,
+            target=rule.target,
             element=element,
             loc=loc,
             related=tuple(related),

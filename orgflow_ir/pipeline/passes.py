@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING, ClassVar
 
-from orgflow_ir.diagnostics import Rule
+from orgflow_ir.diagnostics import RetiredRule, Rule
 from orgflow_ir.model import Model
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ class Pass(ABC):
     name: ClassVar[str]
     stage: ClassVar[Stage]
     rules: ClassVar[tuple[type[Rule], ...]] = ()
+    retired: ClassVar[tuple[RetiredRule, ...]] = ()
 
     @abstractmethod
     def run(self, model: Model, ctx: PassContext) -> Model:

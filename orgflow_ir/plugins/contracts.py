@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, TextIO
 
-from orgflow_ir.diagnostics import Diagnostic, Fix, FixError, Rule
+from orgflow_ir.diagnostics import Diagnostic, Fix, FixError, RetiredRule, Rule
 from orgflow_ir.model import Model
 from orgflow_ir.model.source import SourceFile
 from orgflow_ir.pipeline import PassContext
@@ -26,6 +26,7 @@ class Frontend(ABC):
     name: ClassVar[str]
     suffixes: ClassVar[tuple[str, ...]]
     rules: ClassVar[tuple[type[Rule], ...]] = ()
+    retired: ClassVar[tuple[RetiredRule, ...]] = ()
     summary: ClassVar[str] = ""
 
     @abstractmethod
@@ -105,6 +106,7 @@ class Backend(ABC):
 
     name: ClassVar[str]
     rules: ClassVar[tuple[type[Rule], ...]] = ()
+    retired: ClassVar[tuple[RetiredRule, ...]] = ()
     summary: ClassVar[str] = ""
     examines: ClassVar[frozenset[str]] = frozenset()
     """Names of passes whose findings `examine` says better of files in this target's format."""

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import PurePosixPath, PureWindowsPath
 from typing import Any
 
-from orgflow_ir.diagnostics import Rule
+from orgflow_ir.diagnostics import RetiredRule, Rule
 from orgflow_ir.diagnostics.core_rules import BrokenPlugin, FaultyLeaf
 from orgflow_ir.model import Model
 from orgflow_ir.model.source import SourceFile
@@ -54,9 +54,12 @@ def _rules_fault(item: Any, name: str) -> str | None:
     for rule in rules:
         if not (isinstance(rule, type) and issubclass(rule, Rule)):
             return f"`{name}`, whose rule {rule!r} is no subclass of `Rule`"
-        missing = [a for a in ("code", "name", "severity") if not hasattr(rule, a)]
+        missing = [a for a in ("code", "name", "severity", "category") if not hasattr(rule, a)]
         if missing:
             return f"`{name}`, whose rule `{rule.__name__}` has no {' and no '.join(missing)}"
+    retired = getattr(item, "retired", ())
+    if not (isinstance(retired, tuple) and all(isinstance(r, RetiredRule) for r in retired)):
+        return f"`{name}`, whose `retired` is no tuple of `RetiredRule`"
     return None
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pluggy
 
-from orgflow_ir.diagnostics import Rule
+from orgflow_ir.diagnostics import RetiredRule, Rule
 from orgflow_ir.diagnostics.core_rules import CORE_RULES, BrokenPlugin
 from orgflow_ir.pipeline import Pass, PassContext
 from orgflow_ir.plugins.contracts import Agent, Backend, Frontend, Reporter
@@ -221,6 +221,26 @@ class Registry:
                     raise RegistryError(told)
                 self.broken.append((str(owner), f"cannot explain {rule.name}: {told}"))
         return dict(sorted(found.items()))
+
+    @cached_property
+    def retired(self) -> dict[str, RetiredRule]:
+        """Rules that nothing reports any more, by code."""
+        leaves: list[Any] = [
+            *self.frontends.values(), *self.passes.values(), *self.backends.values()
+        ]  # fmt: skip
+        found = {r.code: r for leaf in leaves for r in leaf.retired}
+        return {c: r for c, r in sorted(found.items()) if c not in self.rules}
+
+    @cached_property
+    def named_rules(self) -> dict[str, type[Rule]]:
+        """Every rule by its code and by its name, retired ones too: those give their successor."""
+        found = dict(self.rules)
+        found.update((rule.name, rule) for rule in self.rules.values())
+        for old in self.retired.values():
+            if old.successor in self.rules:
+                found.setdefault(old.code, self.rules[old.successor])
+                found.setdefault(old.name, self.rules[old.successor])
+        return found
 
 
 def outside_culprit(error: BaseException) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from orgflow_ir.diagnostics import Rule, Severity
+from orgflow_ir.diagnostics import Category, Rule, Severity
 
 if TYPE_CHECKING:
     pass
@@ -25,6 +25,7 @@ class LoweredConstruct(Rule):
     code = "OF401"
     name = "lowered-construct"
     severity = Severity.INFO
+    category = Category.TARGET
 
 
 class LossyLowering(Rule):
@@ -42,6 +43,7 @@ class LossyLowering(Rule):
     code = "OF402"
     name = "lossy-lowering"
     severity = Severity.ERROR
+    category = Category.TARGET
 
 
 class IllegalConstruct(Rule):
@@ -60,6 +62,7 @@ class IllegalConstruct(Rule):
     code = "OF403"
     name = "illegal-construct"
     severity = Severity.ERROR
+    category = Category.TARGET
 
 
 TARGET_RULES: tuple[type[Rule], ...] = (LoweredConstruct, LossyLowering, IllegalConstruct)

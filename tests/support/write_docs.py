@@ -13,7 +13,7 @@ import click
 from orgflow.cli import orgflowc
 from orgflow.commands.list import constructs, matrix
 
-from orgflow_ir.diagnostics import Rule
+from orgflow_ir.diagnostics import Category, Rule
 from orgflow_ir.pipeline import Pass
 from orgflow_ir.plugins import Registry
 from orgflow_ir.plugins.contracts import Backend
@@ -27,14 +27,14 @@ MADE = (
     "`make golden`. -->"
 )
 GROUPS = {
-    "OF0": "Input, plugins, configuration",
-    "OF1": "Malformed models",
-    "OF2": "Flow: deadlocks, endless loops, work done twice",
-    "OF3": "Data, events, messages",
-    "OF4": "Targets: what they cannot say, and what is wrong in their own files",
-    "OF5": "Gaps: what the source leaves open",
-    "OF6": "Deploying, running, replaying",
-    "OF9": "Faults of ours",
+    Category.INPUT: "Input, plugins, configuration",
+    Category.MALFORMED: "Malformed models",
+    Category.FLOW: "Flow: deadlocks, endless loops, duplicate execution",
+    Category.DATA: "Data, events, messages",
+    Category.TARGET: "Targets: what they do not support, and faults in their own files",
+    Category.GAP: "Gaps: what the source does not contain",
+    Category.DEPLOY: "Deploying, running, replaying",
+    Category.INTERNAL: "Internal errors",
 }
 _CODE_LINE = re.compile(r"[<{$|]|orgflowc |process |\S+\(|={1,2}")
 
@@ -122,23 +122,35 @@ def rules(registry: Registry) -> str:
         "what stands here. Codes of plugins begin with letters of their own.",
     )
     found = registry.rules
-    for group, title in GROUPS.items():
-        inside = [rule for code, rule in found.items() if code.startswith(group)]
-        if not inside:
-            continue
-        lines += ["", f"## {group}xx {title}", ""]
+    for category, title in GROUPS.items():
+        inside = [rule for rule in found.values() if rule.category is category]
+        lines += ["", f"## {title}", ""]
         lines += table(
             ("code", "name", "severity"),
             [(f"[{r.code}](#{r.code.lower()})", f"`{r.name}`", r.severity.value) for r in inside],
         )
         for rule in inside:
             lines += _rule(rule)
+    if registry.retired:
+        lines += ["", "## Retired codes", ""]
+        lines += [
+            "Nothing reports these any more; in a suppression they stand for their successor."
+        ]
+        lines += [""]
+        lines += table(
+            ("code", "name", "now"),
+            [
+                (r.code, f"`{r.name}`", f"[{r.successor}](#{r.successor.lower()})")
+                for r in registry.retired.values()
+            ],
+        )
     return "\n".join([*lines, ""])
 
 
 def _rule(rule: type[Rule]) -> Iterator[str]:
     yield from ("", f"### {rule.code} `{rule.name}` {{: #{rule.code.lower()} }}", "")
-    yield f"*{rule.severity.value}*"
+    of = f", {rule.target} only" if rule.target is not None else ""
+    yield f"*{rule.severity.value}{of}*"
     for section in re.split(r"(?m)^(?=\S)", rule.explanation()):
         heading, _, body = section.partition("\n")
         if not heading.strip():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orgflow_ir.diagnostics import Rule, Severity
+from orgflow_ir.diagnostics import Category, Rule, Severity
 
 
 class NotComparable(Rule):
@@ -22,6 +22,8 @@ class NotComparable(Rule):
     code = "OF490"
     name = "not-comparable"
     severity = Severity.ERROR
+    category = Category.TARGET
+    target = "n8n"
 
 
 COMPARE_RULES: tuple[type[Rule], ...] = (NotComparable,)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orgflow_ir.diagnostics import Rule, Severity
+from orgflow_ir.diagnostics import Category, Rule, Severity
 
 
 class StaleField(Rule):
@@ -22,6 +22,8 @@ class StaleField(Rule):
     code = "OF460"
     name = "stale-field"
     severity = Severity.WARNING
+    category = Category.TARGET
+    target = "n8n"
 
 
 class DroppedField(Rule):
@@ -40,6 +42,8 @@ class DroppedField(Rule):
     code = "OF461"
     name = "dropped-field"
     severity = Severity.WARNING
+    category = Category.TARGET
+    target = "n8n"
 
 
 class RestartedIndex(Rule):
@@ -58,6 +62,8 @@ class RestartedIndex(Rule):
     code = "OF462"
     name = "restarted-index"
     severity = Severity.WARNING
+    category = Category.TARGET
+    target = "n8n"
 
 
 class UnwiredErrorOutput(Rule):
@@ -75,6 +81,8 @@ class UnwiredErrorOutput(Rule):
     code = "OF463"
     name = "unwired-error-output"
     severity = Severity.WARNING
+    category = Category.TARGET
+    target = "n8n"
 
 
 class AddedItem(Rule):
@@ -93,6 +101,8 @@ class AddedItem(Rule):
     code = "OF464"
     name = "added-item"
     severity = Severity.WARNING
+    category = Category.TARGET
+    target = "n8n"
 
 
 class FirstItemOnly(Rule):
@@ -110,6 +120,8 @@ class FirstItemOnly(Rule):
     code = "OF465"
     name = "first-item-only"
     severity = Severity.INFO
+    category = Category.TARGET
+    target = "n8n"
 
 
 class DisabledStep(Rule):
@@ -128,6 +140,8 @@ class DisabledStep(Rule):
     code = "OF466"
     name = "disabled-step"
     severity = Severity.INFO
+    category = Category.TARGET
+    target = "n8n"
 
 
 class SamePosition(Rule):
@@ -146,6 +160,8 @@ class SamePosition(Rule):
     code = "OF467"
     name = "same-position"
     severity = Severity.INFO
+    category = Category.TARGET
+    target = "n8n"
 
 
 class MergedTriggers(Rule):
@@ -164,6 +180,8 @@ class MergedTriggers(Rule):
     code = "OF468"
     name = "merged-triggers"
     severity = Severity.WARNING
+    category = Category.TARGET
+    target = "n8n"
 
 
 class UnexploredRuns(Rule):
@@ -181,6 +199,8 @@ class UnexploredRuns(Rule):
     code = "OF469"
     name = "unexplored-runs"
     severity = Severity.INFO
+    category = Category.TARGET
+    target = "n8n"
 
 
 DATA_RULES: tuple[type[Rule], ...] = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orgflow_ir.diagnostics import Rule, Severity
+from orgflow_ir.diagnostics import Category, Rule, Severity
 
 
 class StarvedMerge(Rule):
@@ -23,6 +23,8 @@ class StarvedMerge(Rule):
     code = "OF449"
     name = "starved-merge"
     severity = Severity.WARNING
+    category = Category.TARGET
+    target = "n8n"
 
 
 class EmptyMerge(Rule):
@@ -40,6 +42,8 @@ class EmptyMerge(Rule):
     code = "OF450"
     name = "empty-merge"
     severity = Severity.WARNING
+    category = Category.TARGET
+    target = "n8n"
 
 
 class BlockedMerges(Rule):
@@ -60,6 +64,8 @@ class BlockedMerges(Rule):
     code = "OF451"
     name = "blocked-merges"
     severity = Severity.WARNING
+    category = Category.TARGET
+    target = "n8n"
 
 
 class RepeatedWork(Rule):
@@ -78,6 +84,8 @@ class RepeatedWork(Rule):
     code = "OF452"
     name = "repeated-work"
     severity = Severity.WARNING
+    category = Category.TARGET
+    target = "n8n"
 
 
 class RefilledInput(Rule):
@@ -96,6 +104,8 @@ class RefilledInput(Rule):
     code = "OF453"
     name = "refilled-input"
     severity = Severity.WARNING
+    category = Category.TARGET
+    target = "n8n"
 
 
 class OverwrittenItem(Rule):
@@ -115,6 +125,8 @@ class OverwrittenItem(Rule):
     code = "OF454"
     name = "overwritten-item"
     severity = Severity.WARNING
+    category = Category.TARGET
+    target = "n8n"
 
 
 class MultipliedItems(Rule):
@@ -134,6 +146,8 @@ class MultipliedItems(Rule):
     code = "OF455"
     name = "multiplied-items"
     severity = Severity.INFO
+    category = Category.TARGET
+    target = "n8n"
 
 
 class InescapableLoop(Rule):
@@ -152,6 +166,8 @@ class InescapableLoop(Rule):
     code = "OF456"
     name = "inescapable-loop"
     severity = Severity.ERROR
+    category = Category.TARGET
+    target = "n8n"
 
 
 class UnmatchedItem(Rule):
@@ -169,6 +185,8 @@ class UnmatchedItem(Rule):
     code = "OF457"
     name = "unmatched-item"
     severity = Severity.WARNING
+    category = Category.TARGET
+    target = "n8n"
 
 
 class WaitBesideWork(Rule):
@@ -188,6 +206,8 @@ class WaitBesideWork(Rule):
     code = "OF458"
     name = "wait-beside-work"
     severity = Severity.INFO
+    category = Category.TARGET
+    target = "n8n"
 
 
 class UntoldTimeout(Rule):
@@ -207,6 +227,8 @@ class UntoldTimeout(Rule):
     code = "OF459"
     name = "untold-timeout"
     severity = Severity.WARNING
+    category = Category.TARGET
+    target = "n8n"
 
 
 FLOW_RULES: tuple[type[Rule], ...] = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orgflow_ir.diagnostics import Rule, Severity
+from orgflow_ir.diagnostics import Category, Rule, Severity
 
 
 class BrokenExpression(Rule):
@@ -21,6 +21,8 @@ class BrokenExpression(Rule):
     code = "OF441"
     name = "broken-expression"
     severity = Severity.ERROR
+    category = Category.TARGET
+    target = "n8n"
 
 
 class MissingNodeReference(Rule):
@@ -39,6 +41,8 @@ class MissingNodeReference(Rule):
     code = "OF442"
     name = "missing-node-reference"
     severity = Severity.ERROR
+    category = Category.TARGET
+    target = "n8n"
 
 
 class EarlyReference(Rule):
@@ -59,6 +63,8 @@ class EarlyReference(Rule):
     code = "OF443"
     name = "early-reference"
     severity = Severity.WARNING
+    category = Category.TARGET
+    target = "n8n"
 
 
 class MisplacedBraces(Rule):
@@ -78,6 +84,8 @@ class MisplacedBraces(Rule):
     code = "OF444"
     name = "misplaced-braces"
     severity = Severity.WARNING
+    category = Category.TARGET
+    target = "n8n"
 
 
 class StaleTimer(Rule):
@@ -97,6 +105,8 @@ class StaleTimer(Rule):
     code = "OF445"
     name = "stale-timer"
     severity = Severity.WARNING
+    category = Category.TARGET
+    target = "n8n"
 
 
 class LegacyOrder(Rule):
@@ -116,6 +126,8 @@ class LegacyOrder(Rule):
     code = "OF446"
     name = "legacy-order"
     severity = Severity.WARNING
+    category = Category.TARGET
+    target = "n8n"
 
 
 class DeadSchedule(Rule):
@@ -134,6 +146,8 @@ class DeadSchedule(Rule):
     code = "OF447"
     name = "dead-schedule"
     severity = Severity.ERROR
+    category = Category.TARGET
+    target = "n8n"
 
 
 class SharedAddress(Rule):
@@ -152,6 +166,8 @@ class SharedAddress(Rule):
     code = "OF448"
     name = "shared-address"
     severity = Severity.ERROR
+    category = Category.TARGET
+    target = "n8n"
 
 
 RUN_RULES: tuple[type[Rule], ...] = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orgflow_ir.diagnostics import Rule, Severity
+from orgflow_ir.diagnostics import Category, Rule, Severity
 
 
 class UnknownNodeType(Rule):
@@ -20,6 +20,8 @@ class UnknownNodeType(Rule):
     code = "OF430"
     name = "unknown-node-type"
     severity = Severity.WARNING
+    category = Category.TARGET
+    target = "n8n"
 
 
 class UnknownTypeVersion(Rule):
@@ -38,6 +40,8 @@ class UnknownTypeVersion(Rule):
     code = "OF431"
     name = "unknown-type-version"
     severity = Severity.ERROR
+    category = Category.TARGET
+    target = "n8n"
 
 
 class MissingParameter(Rule):
@@ -56,6 +60,8 @@ class MissingParameter(Rule):
     code = "OF432"
     name = "missing-parameter"
     severity = Severity.WARNING
+    category = Category.TARGET
+    target = "n8n"
 
 
 class UnknownParameter(Rule):
@@ -73,6 +79,8 @@ class UnknownParameter(Rule):
     code = "OF433"
     name = "unknown-parameter"
     severity = Severity.WARNING
+    category = Category.TARGET
+    target = "n8n"
 
 
 class OtherVersionParameter(Rule):
@@ -90,6 +98,8 @@ class OtherVersionParameter(Rule):
     code = "OF434"
     name = "other-version-parameter"
     severity = Severity.WARNING
+    category = Category.TARGET
+    target = "n8n"
 
 
 class RefusedKey(Rule):
@@ -108,6 +118,8 @@ class RefusedKey(Rule):
     code = "OF435"
     name = "refused-key"
     severity = Severity.INFO
+    category = Category.TARGET
+    target = "n8n"
 
 
 class UnknownErrorHandling(Rule):
@@ -125,6 +137,8 @@ class UnknownErrorHandling(Rule):
     code = "OF436"
     name = "unknown-error-handling"
     severity = Severity.WARNING
+    category = Category.TARGET
+    target = "n8n"
 
 
 class IgnoredConnection(Rule):
@@ -144,6 +158,8 @@ class IgnoredConnection(Rule):
     code = "OF437"
     name = "ignored-connection"
     severity = Severity.WARNING
+    category = Category.TARGET
+    target = "n8n"
 
 
 class ErrorWorkflowElsewhere(Rule):
@@ -163,6 +179,8 @@ class ErrorWorkflowElsewhere(Rule):
     code = "OF438"
     name = "error-workflow-elsewhere"
     severity = Severity.INFO
+    category = Category.TARGET
+    target = "n8n"
 
 
 class UnreadableCondition(Rule):
@@ -182,6 +200,8 @@ class UnreadableCondition(Rule):
     code = "OF439"
     name = "unreadable-condition"
     severity = Severity.ERROR
+    category = Category.TARGET
+    target = "n8n"
 
 
 class MistypedCondition(Rule):
@@ -199,6 +219,8 @@ class MistypedCondition(Rule):
     code = "OF440"
     name = "mistyped-condition"
     severity = Severity.ERROR
+    category = Category.TARGET
+    target = "n8n"
 
 
 SHAPE_RULES: tuple[type[Rule], ...] = (

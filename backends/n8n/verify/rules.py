@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orgflow_ir.diagnostics import Rule, Severity
+from orgflow_ir.diagnostics import Category, Rule, Severity
 
 
 class DifferentWorkflow(Rule):
@@ -21,6 +21,8 @@ class DifferentWorkflow(Rule):
     code = "OF480"
     name = "different-workflow"
     severity = Severity.ERROR
+    category = Category.TARGET
+    target = "n8n"
 
 
 class ChangedExpression(Rule):
@@ -39,6 +41,8 @@ class ChangedExpression(Rule):
     code = "OF481"
     name = "changed-expression"
     severity = Severity.WARNING
+    category = Category.TARGET
+    target = "n8n"
 
 
 class AddedStep(Rule):
@@ -57,6 +61,8 @@ class AddedStep(Rule):
     code = "OF482"
     name = "added-step"
     severity = Severity.INFO
+    category = Category.TARGET
+    target = "n8n"
 
 
 class UnfinishedVerification(Rule):
@@ -74,6 +80,8 @@ class UnfinishedVerification(Rule):
     code = "OF483"
     name = "unfinished-verification"
     severity = Severity.WARNING
+    category = Category.TARGET
+    target = "n8n"
 
 
 class StandsStill(Rule):
@@ -92,6 +100,8 @@ class StandsStill(Rule):
     code = "OF484"
     name = "stands-still"
     severity = Severity.INFO
+    category = Category.TARGET
+    target = "n8n"
 
 
 class MissingWorkflow(Rule):
@@ -109,6 +119,8 @@ class MissingWorkflow(Rule):
     code = "OF485"
     name = "missing-workflow"
     severity = Severity.ERROR
+    category = Category.TARGET
+    target = "n8n"
 
 
 class UnverifiableFile(Rule):
@@ -127,6 +139,8 @@ class UnverifiableFile(Rule):
     code = "OF486"
     name = "unverifiable-file"
     severity = Severity.ERROR
+    category = Category.TARGET
+    target = "n8n"
 
 
 class UnverifiedWorkflow(Rule):
@@ -144,6 +158,8 @@ class UnverifiedWorkflow(Rule):
     code = "OF487"
     name = "unverified-workflow"
     severity = Severity.WARNING
+    category = Category.TARGET
+    target = "n8n"
 
 
 VERIFY_RULES: tuple[type[Rule], ...] = (

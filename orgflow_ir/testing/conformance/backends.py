@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from orgflow_ir.diagnostics import Diagnostic, Severity
+from orgflow_ir.diagnostics import Category, Diagnostic, Severity
 from orgflow_ir.model import Model
 from orgflow_ir.model.constructs import CONSTRUCTS
 from orgflow_ir.model.source import SourceFile
@@ -94,8 +94,11 @@ def _model_problems(backend: Backend, construct: str, model: Model) -> list[str]
 
 def _refusal_problems(backend: Backend, model: Model, said: list[Diagnostic]) -> list[str]:
     errors = [d for d in said if d.severity is Severity.ERROR]
-    others = [d for d in errors if d.code[-3] != "4"]
-    problems = [f"refused with {d.code} ({d.message}), which is no OF4xx" for d in others]
+    others = [d for d in errors if d.category is not Category.TARGET]
+    problems = [
+        f"refused with {d.code} ({d.message}), which is not of the category `target`"
+        for d in others
+    ]
     problems += [f"{d.code} names no element" for d in errors if d.element is None]
     if not errors:
         return [*problems, "refused without an error"]

@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from orgflow_ir.diagnostics import Diagnostic, Rule, Severity
+from orgflow_ir.diagnostics import Category, Diagnostic, Rule, Severity
 from orgflow_ir.diagnostics.core_rules import CORE_RULES
+from orgflow_ir.diagnostics.rule import CODE_FORM
 from orgflow_ir.targets import TARGET_RULES
 
 KEBAB = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 """The form of every name: lower-case words with single hyphens between them."""
 
 _BREAKS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
-_CODE = re.compile(r"[A-Z]{2,8}[0-9]{3}")
 _SECTIONS = ("What it finds", "Why it is wrong", "Example", "Instead")
 
 
@@ -46,12 +46,16 @@ def rule_problems(rules: object) -> list[str]:
 
 def _one_rule(rule: type[Rule]) -> list[str]:
     problems = []
-    if not _CODE.fullmatch(rule.code):
+    if not re.fullmatch(CODE_FORM, rule.code):
         problems.append(f"the code `{rule.code}` is not capital letters and three digits")
     if not KEBAB.fullmatch(rule.name):
         problems.append(f"{rule.code}: the name {rule.name!r} is not words with hyphens between")
     if not isinstance(rule.severity, Severity):
         problems.append(f"{rule.code}: {rule.severity!r} is no `Severity`")
+    if not isinstance(getattr(rule, "category", None), Category):
+        problems.append(f"{rule.code}: it has no `category` of the type `Category`")
+    if not isinstance(rule.target, str | None):
+        problems.append(f"{rule.code}: its `target` {rule.target!r} is no name of a target")
     found = [line for line in rule.explanation().splitlines() if line and line[0] != " "]
     if tuple(found) != _SECTIONS:
         problems.append(

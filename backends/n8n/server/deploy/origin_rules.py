@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orgflow_ir.diagnostics import Rule, Severity
+from orgflow_ir.diagnostics import Category, Rule, Severity
 
 
 class AnotherProcess(Rule):
@@ -24,6 +24,8 @@ class AnotherProcess(Rule):
     code = "OF620"
     name = "another-process"
     severity = Severity.ERROR
+    category = Category.DEPLOY
+    target = "n8n"
 
 
 class RenamedProcess(Rule):
@@ -43,6 +45,8 @@ class RenamedProcess(Rule):
     code = "OF621"
     name = "renamed-process"
     severity = Severity.ERROR
+    category = Category.DEPLOY
+    target = "n8n"
 
 
 class MovedSource(Rule):
@@ -61,6 +65,8 @@ class MovedSource(Rule):
     code = "OF622"
     name = "moved-source"
     severity = Severity.WARNING
+    category = Category.DEPLOY
+    target = "n8n"
 
 
 class LeftRun(Rule):
@@ -80,6 +86,8 @@ class LeftRun(Rule):
     code = "OF623"
     name = "left-run"
     severity = Severity.WARNING
+    category = Category.DEPLOY
+    target = "n8n"
 
 
 ORIGIN_RULES: tuple[type[Rule], ...] = (AnotherProcess, RenamedProcess, MovedSource, LeftRun)

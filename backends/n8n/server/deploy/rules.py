@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from orgflow.backends.n8n.server.deploy.origin_rules import ORIGIN_RULES
 
-from orgflow_ir.diagnostics import Rule, Severity
+from orgflow_ir.diagnostics import Category, Rule, Severity
 
 
 class ServerUnreachable(Rule):
@@ -24,6 +24,8 @@ class ServerUnreachable(Rule):
     code = "OF601"
     name = "server-unreachable"
     severity = Severity.ERROR
+    category = Category.DEPLOY
+    target = "n8n"
 
 
 class RefusedKey(Rule):
@@ -41,6 +43,8 @@ class RefusedKey(Rule):
     code = "OF602"
     name = "refused-api-key"
     severity = Severity.ERROR
+    category = Category.DEPLOY
+    target = "n8n"
 
 
 class NotN8n(Rule):
@@ -58,6 +62,8 @@ class NotN8n(Rule):
     code = "OF603"
     name = "not-n8n"
     severity = Severity.ERROR
+    category = Category.DEPLOY
+    target = "n8n"
 
 
 class UnsupportedServer(Rule):
@@ -76,6 +82,8 @@ class UnsupportedServer(Rule):
     code = "OF604"
     name = "unsupported-server"
     severity = Severity.ERROR
+    category = Category.DEPLOY
+    target = "n8n"
 
 
 class UnknownServerVersion(Rule):
@@ -94,6 +102,8 @@ class UnknownServerVersion(Rule):
     code = "OF605"
     name = "unknown-server-version"
     severity = Severity.INFO
+    category = Category.DEPLOY
+    target = "n8n"
 
 
 class NodeTooNew(Rule):
@@ -112,6 +122,8 @@ class NodeTooNew(Rule):
     code = "OF606"
     name = "node-too-new"
     severity = Severity.ERROR
+    category = Category.DEPLOY
+    target = "n8n"
 
 
 class EditedSince(Rule):
@@ -130,6 +142,8 @@ class EditedSince(Rule):
     code = "OF607"
     name = "edited-since"
     severity = Severity.ERROR
+    category = Category.DEPLOY
+    target = "n8n"
 
 
 class NotDeployedHere(Rule):
@@ -148,6 +162,8 @@ class NotDeployedHere(Rule):
     code = "OF608"
     name = "not-deployed-here"
     severity = Severity.ERROR
+    category = Category.DEPLOY
+    target = "n8n"
 
 
 class RefusedWorkflow(Rule):
@@ -165,6 +181,8 @@ class RefusedWorkflow(Rule):
     code = "OF609"
     name = "refused-workflow"
     severity = Severity.ERROR
+    category = Category.DEPLOY
+    target = "n8n"
 
 
 class TakenPath(Rule):
@@ -182,6 +200,8 @@ class TakenPath(Rule):
     code = "OF610"
     name = "taken-path"
     severity = Severity.ERROR
+    category = Category.DEPLOY
+    target = "n8n"
 
 
 class MissingCallee(Rule):
@@ -199,6 +219,8 @@ class MissingCallee(Rule):
     code = "OF611"
     name = "missing-callee"
     severity = Severity.ERROR
+    category = Category.DEPLOY
+    target = "n8n"
 
 
 class MutualCalls(Rule):
@@ -216,6 +238,8 @@ class MutualCalls(Rule):
     code = "OF612"
     name = "mutual-calls"
     severity = Severity.ERROR
+    category = Category.DEPLOY
+    target = "n8n"
 
 
 class SameIdentity(Rule):
@@ -233,6 +257,8 @@ class SameIdentity(Rule):
     code = "OF613"
     name = "same-identity"
     severity = Severity.ERROR
+    category = Category.DEPLOY
+    target = "n8n"
 
 
 class AmbiguousWorkflow(Rule):
@@ -250,6 +276,8 @@ class AmbiguousWorkflow(Rule):
     code = "OF614"
     name = "ambiguous-workflow"
     severity = Severity.ERROR
+    category = Category.DEPLOY
+    target = "n8n"
 
 
 class LeftBehind(Rule):
@@ -267,6 +295,8 @@ class LeftBehind(Rule):
     code = "OF615"
     name = "left-behind"
     severity = Severity.WARNING
+    category = Category.DEPLOY
+    target = "n8n"
 
 
 class StartedByHand(Rule):
@@ -284,6 +314,8 @@ class StartedByHand(Rule):
     code = "OF616"
     name = "started-by-hand"
     severity = Severity.INFO
+    category = Category.DEPLOY
+    target = "n8n"
 
 
 class VanishedWorkflow(Rule):
@@ -301,6 +333,8 @@ class VanishedWorkflow(Rule):
     code = "OF617"
     name = "vanished-workflow"
     severity = Severity.ERROR
+    category = Category.DEPLOY
+    target = "n8n"
 
 
 class FailedServer(Rule):
@@ -319,6 +353,8 @@ class FailedServer(Rule):
     code = "OF618"
     name = "failed-server"
     severity = Severity.ERROR
+    category = Category.DEPLOY
+    target = "n8n"
 
 
 class NotLive(Rule):
@@ -336,6 +372,8 @@ class NotLive(Rule):
     code = "OF619"
     name = "not-live"
     severity = Severity.ERROR
+    category = Category.DEPLOY
+    target = "n8n"
 
 
 DEPLOY_RULES: tuple[type[Rule], ...] = (

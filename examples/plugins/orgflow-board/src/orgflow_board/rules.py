@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orgflow_ir.diagnostics import Rule, Severity
+from orgflow_ir.diagnostics import Category, Rule, Severity
 
 
 class NotUtf8(Rule):
@@ -20,6 +20,7 @@ class NotUtf8(Rule):
     code = "BOARD001"
     name = "not-utf-8"
     severity = Severity.ERROR
+    category = Category.INPUT
 
 
 class NoProcessLine(Rule):
@@ -38,6 +39,7 @@ class NoProcessLine(Rule):
     code = "BOARD002"
     name = "no-process-line"
     severity = Severity.ERROR
+    category = Category.INPUT
 
 
 class UnknownWord(Rule):
@@ -55,6 +57,7 @@ class UnknownWord(Rule):
     code = "BOARD003"
     name = "unknown-word"
     severity = Severity.ERROR
+    category = Category.INPUT
 
 
 class OddIndent(Rule):
@@ -74,6 +77,7 @@ class OddIndent(Rule):
     code = "BOARD004"
     name = "odd-indent"
     severity = Severity.ERROR
+    category = Category.INPUT
 
 
 class TooFewBranches(Rule):
@@ -97,6 +101,7 @@ class TooFewBranches(Rule):
     code = "BOARD005"
     name = "too-few-branches"
     severity = Severity.ERROR
+    category = Category.INPUT
 
 
 class AfterTheEnd(Rule):
@@ -116,6 +121,7 @@ class AfterTheEnd(Rule):
     code = "BOARD006"
     name = "after-the-end"
     severity = Severity.ERROR
+    category = Category.INPUT
 
 
 class LateStart(Rule):
@@ -135,6 +141,7 @@ class LateStart(Rule):
     code = "BOARD007"
     name = "late-start"
     severity = Severity.ERROR
+    category = Category.INPUT
 
 
 RULES = (NotUtf8, NoProcessLine, UnknownWord, OddIndent, TooFewBranches, AfterTheEnd, LateStart)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from orgflow_ir.diagnostics import Rule, Severity
+from orgflow_ir.diagnostics import Category, Rule, Severity
 from orgflow_ir.model import Model, Task
 from orgflow_ir.pipeline import Pass, PassContext, Stage
 
@@ -25,6 +25,7 @@ class VagueStep(Rule):
     code = "BOARD501"
     name = "vague-step"
     severity = Severity.INFO
+    category = Category.GAP
 
 
 @dataclass(frozen=True)
