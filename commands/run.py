@@ -17,6 +17,8 @@ from orgflow.commands.server import engine_runner, server_exit_code, server_opti
 from orgflow.commands.session import Session, leave
 from orgflow.compiler import lower_model
 
+from orgflow_ir.model.codec import to_data
+
 if TYPE_CHECKING:
     from orgflow.evaluation.failures import Failure
     from orgflow.evaluation.replay import ReplayReport
@@ -166,5 +168,5 @@ def _engine_failed(error: Exception, as_json: bool) -> int:
 def report_json(report: ReplayReport, failures: Sequence[Failure]) -> str:
     """The report as JSON, with a typed record for each way in which runs failed."""
     data = report.as_dict()
-    data["failures"] = [one.model_dump(mode="json") for one in failures]
+    data["failures"] = [to_data(one) for one in failures]
     return json.dumps(data, indent=2, ensure_ascii=False) + "\n"

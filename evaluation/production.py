@@ -27,6 +27,7 @@ from orgflow_ir.analysis.token_game.replay import FollowResult, follow
 from orgflow_ir.analysis.token_game.semantics import Game, Policy
 from orgflow_ir.diagnostics import Step
 from orgflow_ir.model import Model
+from orgflow_ir.model.codec import to_data
 from orgflow_ir.pipeline import PassContext
 
 MOST_GUESSES = 256
@@ -119,7 +120,7 @@ class ProductionReport:
             "flows": dict(sorted(self.flows.items())),
             "unread": list(self.unread),
             "edited": [one._asdict() for one in self.edited],
-            "failures": [one.model_dump(mode="json") for one in self.failures],
+            "failures": [to_data(one) for one in self.failures],
             "executions": [
                 {
                     "id": j.observed.id,

@@ -9,7 +9,6 @@ from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.diagnostics import Category, Edit, Fix, Rule, Severity
 from orgflow_ir.model import Flow, Gateway, Model, Scope
 from orgflow_ir.model import Node as ModelNode
-from orgflow_ir.model.value import trusted
 from orgflow_ir.pipeline import Pass, PassContext, Stage
 
 
@@ -166,12 +165,11 @@ def _it(flow: Flow) -> str:
 
 
 def _without_condition(flow: Flow, scope: Scope) -> Fix:
-    plain = flow.changed(condition=None) if flow.condition else flow.changed(default=False)
-    return trusted(
-        Fix,
+    plain = flow.replace(condition=None) if flow.condition else flow.replace(default=False)
+    return Fix(
         title=f"remove {_it(flow)} of `{flow.label}`",
         applicability="unsafe",
-        edits=(trusted(Edit, action="replace", scope=scope.id, id=flow.id, flow=plain),),
+        edits=(Edit(action="replace", scope=scope.id, id=flow.id, flow=plain),),
     )
 
 

@@ -8,7 +8,6 @@ from orgflow_ir.analysis.soundness.wiring import live
 from orgflow_ir.diagnostics import Category, Edit, Fix, Rule, Severity
 from orgflow_ir.model import Event, Flow, Gateway, Model, Scope
 from orgflow_ir.model import Node as ModelNode
-from orgflow_ir.model.value import trusted
 from orgflow_ir.pipeline import Pass, PassContext, Stage
 
 
@@ -178,11 +177,10 @@ def _dangling(
         element=flow,
         help="draw it from one step to another, or remove it",
         severity=None if matters else Severity.WARNING,
-        fix=trusted(
-            Fix,
+        fix=Fix(
             title="remove the flow",
             applicability="unsafe",
-            edits=(trusted(Edit, action="remove", scope=scope.id, id=flow.id),),
+            edits=(Edit(action="remove", scope=scope.id, id=flow.id),),
         ),
     )
 

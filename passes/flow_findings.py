@@ -14,7 +14,6 @@ from orgflow_ir.analysis.soundness.findings import MAX_STATES
 from orgflow_ir.analysis.soundness.verdicts import Kind
 from orgflow_ir.diagnostics import Related
 from orgflow_ir.model import Event, Model, Scope
-from orgflow_ir.model.value import trusted
 from orgflow_ir.pipeline import Pass, PassContext, Stage
 
 if TYPE_CHECKING:
@@ -95,6 +94,4 @@ def related(fault: Fault, namer: Namer, text: str) -> tuple[Related, ...]:
     if not fault.split:
         return ()
     node = namer.nodes[fault.split]
-    return (
-        trusted(Related, message=f"{namer.name(node.id)}: {text}", element=node.id, loc=node.loc),
-    )
+    return (Related(message=f"{namer.name(node.id)}: {text}", element=node.id, loc=node.loc),)

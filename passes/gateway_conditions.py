@@ -9,7 +9,6 @@ from orgflow.passes.wording import Namer
 
 from orgflow_ir.diagnostics import Category, Edit, Fix, Related, Rule, Severity
 from orgflow_ir.model import Flow, Gateway, Model, Scope
-from orgflow_ir.model.value import trusted
 from orgflow_ir.pipeline import Pass, PassContext, Stage
 
 if TYPE_CHECKING:
@@ -103,17 +102,15 @@ def _check(
                 f"no branch of {namer.name(gateway.id)} is for {told(none)}: the run stops there",
                 element=gateway,
                 help="make one branch the default flow, or cover all values",
-                fix=trusted(
-                    Fix,
+                fix=Fix(
                     title=f"make {_branch(last, namer)} the default flow",
                     applicability="unsafe",
                     edits=(
-                        trusted(
-                            Edit,
+                        Edit(
                             action="replace",
                             scope=scope.id,
                             id=last.id,
-                            flow=last.changed(default=True, condition=None),
+                            flow=last.replace(default=True, condition=None),
                         ),
                     ),
                 ),
@@ -146,9 +143,7 @@ def _overlap(
         element=gateway,
         help="let the conditions exclude each other, or use an inclusive gateway",
         related=[
-            trusted(
-                Related,
-                message=f"{_branch(f, namer)}: {f.condition.text.strip()}",
+            Related(message=f"{_branch(f, namer)}: {f.condition.text.strip()}",
                 element=f.id,
                 loc=f.loc,
             )

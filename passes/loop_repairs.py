@@ -9,7 +9,6 @@ from orgflow.passes.repair_edits import KINDS, Candidate, Changes, by_hand
 from orgflow_ir.analysis.soundness import Fault
 from orgflow_ir.diagnostics import Edit
 from orgflow_ir.model import Event, Flow, Gateway
-from orgflow_ir.model.value import trusted
 
 
 def leaving(changes: Changes, fault: Fault) -> Iterator[Candidate]:
@@ -31,15 +30,15 @@ def leaving(changes: Changes, fault: Fault) -> Iterator[Candidate]:
             continue
         (on,) = graph.flows_out(node)
         choice = changes.free(f"{node}_choice")
-        gateway = trusted(Gateway, id=choice, gateway_kind="exclusive")
-        back = trusted(Flow, id=changes.free(f"{choice}_back"), source=choice, target=on.target)
+        gateway = Gateway(id=choice, gateway_kind="exclusive")
+        back = Flow(id=changes.free(f"{choice}_back"), source=choice, target=on.target)
         yield by_hand(
             f"add an exclusive gateway to the loop, after {name(node)} for example, with a way "
             f"{where}",
             *made,
-            trusted(Edit, action="add", scope=scope, node=gateway),
+            Edit(action="add", scope=scope, node=gateway),
             changes.moved(on, target=choice),
-            trusted(Edit, action="add", scope=scope, flow=back),
+            Edit(action="add", scope=scope, flow=back),
             changes.added(choice, end),
         )
         return
@@ -52,8 +51,8 @@ def _end(changes: Changes) -> tuple[str, tuple[Edit, ...]]:
         ends = isinstance(node, Event) and node.position == "end" and not node.definitions
         if ends and not graph.into[node.id]:
             return node.id, ()
-    end = trusted(Event, id=changes.free("way_out"), position="end")
-    return end.id, (trusted(Edit, action="add", scope=changes.scope.id, node=end),)
+    end = Event(id=changes.free("way_out"), position="end")
+    return end.id, (Edit(action="add", scope=changes.scope.id, node=end),)
 
 
 def bounding(changes: Changes, fault: Fault) -> Iterator[Candidate]:
@@ -88,16 +87,16 @@ def _waited_for(changes: Changes, fork: Gateway, inside: set[str]) -> Iterator[C
     if end.definitions or choice.gateway_kind not in KINDS or len(graph.flows_in(choice.id)) != 1:
         return
     join = changes.free(f"{choice.id}_join")
-    gateway = trusted(Gateway, id=join, gateway_kind="parallel")
+    gateway = Gateway(id=join, gateway_kind="parallel")
     scope = changes.scope.id
     edits = [
-        trusted(Edit, action="add", scope=scope, node=gateway),
+        Edit(action="add", scope=scope, node=gateway),
         changes.moved(last, target=join),
         changes.moved(ahead, target=join),
         changes.added(join, choice.id),
     ]
     if len(graph.flows_in(end.id)) == 1:
-        edits.append(trusted(Edit, action="remove", scope=scope, id=end.id))
+        edits.append(Edit(action="remove", scope=scope, id=end.id))
     advice = (
         f"let {name(choice.id)} wait for {name(last.source)}: join {name(last.source)} and "
         f"{name(ahead.source)} with a parallel gateway before it"

@@ -13,7 +13,6 @@ from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.analysis.soundness import Fault
 from orgflow_ir.diagnostics import Category, Related, Rule, Severity
 from orgflow_ir.model import Event, Model
-from orgflow_ir.model.value import trusted
 from orgflow_ir.pipeline import PassContext
 
 
@@ -81,7 +80,7 @@ def _others(fault: Fault, namer: Namer) -> tuple[Related, ...]:
     why = dict.fromkeys(fault.behind, "waits for this one in turn")
     why |= dict.fromkeys(fault.mutual, "waits for this one, as this one does for it")
     return tuple(
-        trusted(Related, message=f"{namer.name(e)}: {text}", element=e, loc=namer.nodes[e].loc)
+        Related(message=f"{namer.name(e)}: {text}", element=e, loc=namer.nodes[e].loc)
         for e, text in why.items()
     )
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, ClassVar
 
 from orgflow_ir.diagnostics import Category, Related, Rule, Severity
 from orgflow_ir.model import Element, Model
-from orgflow_ir.model.value import trusted
 from orgflow_ir.pipeline import Pass, PassContext, Stage
 
 if TYPE_CHECKING:
@@ -210,9 +209,7 @@ class _Telling:
         )
         words = "it is sent here" if source else "this one waits, too"
         return tuple(
-            trusted(
-                Related, message=f"{self._node(e)}: {words}", element=e, loc=self.elements[e].loc
-            )
+            Related(message=f"{self._node(e)}: {words}", element=e, loc=self.elements[e].loc)
             for e in ends
             if e in self.elements and e not in fault.elements[:1]
         )

@@ -16,7 +16,6 @@ from orgflow_ir.analysis.soundness import Fault
 from orgflow_ir.analysis.soundness.net import Net
 from orgflow_ir.diagnostics import Applicability, Edit, Fix
 from orgflow_ir.model import Event, EventDefinition, Flow, Gateway
-from orgflow_ir.model.value import trusted
 
 _SPLITS = {
     "exclusive": ", since {} takes only one of its ways",
@@ -128,16 +127,16 @@ class Candidates(Changes):
             fix = self.joined(at.id, "inclusive", self.graph.flows_in(at.id), "unsafe")
         yield Candidate(fix, f"{fix.title}, to {waits}")
         yield self._by_itself(found.flows, f"let {branch} end with an end event of its own")
-        made = found.event.changed(interrupting=True)
+        made = found.event.replace(interrupting=True)
         edit = self.replaced(made)
         title = f"let {name(made.id)} interrupt {name(found.host)}"
-        yield Candidate(trusted(Fix, title=title, applicability="unsafe", edits=(edit,)), title)
+        yield Candidate(Fix(title=title, applicability="unsafe", edits=(edit,)), title)
 
     def _by_itself(self, flows: Iterable[Flow], advice: str) -> Candidate:
         edits = []
         for flow in flows:
-            end = trusted(Event, id=self.free(f"{flow.id}_end"), position="end")
-            edits.append(trusted(Edit, action="add", scope=self.scope.id, node=end))
+            end = Event(id=self.free(f"{flow.id}_end"), position="end")
+            edits.append(Edit(action="add", scope=self.scope.id, node=end))
             edits.append(self.moved(flow, target=end.id))
         return by_hand(advice, *edits)
 
@@ -147,7 +146,7 @@ class Candidates(Changes):
         way = self.namer.labelled(found.way)
         advice = f"lead {way} back to {name(found.first)}, in the branch it comes from"
         edit = self.moved(found.last, target=found.first)
-        yield Candidate(trusted(Fix, title=advice, applicability="unsafe", edits=(edit,)), advice)
+        yield Candidate(Fix(title=advice, applicability="unsafe", edits=(edit,)), advice)
         yield from self._asked_later(found, way)
 
     def _asked_later(self, found: Jump, way: str) -> Iterator[Candidate]:
@@ -161,9 +160,9 @@ class Candidates(Changes):
             return
         (on,) = graph.flows_out(join.id)
         again = self.free(f"{found.fork}_again")
-        merge = trusted(Gateway, id=again, gateway_kind="exclusive")
+        merge = Gateway(id=again, gateway_kind="exclusive")
         edits = [
-            trusted(Edit, action="add", scope=self.scope.id, node=merge),
+            Edit(action="add", scope=self.scope.id, node=merge),
             self.moved(into[0], target=join.id),
             self.moved(ahead[0], source=join.id, target=found.choice),
             self.moved(on, source=found.choice),
@@ -209,13 +208,13 @@ class Candidates(Changes):
         ]  # fmt: skip
         if not 1 <= len(ends) <= 2:
             return
-        stop = (trusted(EventDefinition, kind="terminate"),)
-        edits = tuple(self.replaced(n.changed(definitions=stop)) for n in ends)
+        stop = (EventDefinition(kind="terminate"),)
+        edits = tuple(self.replaced(n.replace(definitions=stop)) for n in ends)
         names = self.namer.named(n.id for n in ends)
         terminate = "a terminate end event" if len(ends) == 1 else "terminate end events"
         title = f"make {names} {terminate}"
         advice = f"{title}, if nothing else shall happen after that"
-        yield Candidate(trusted(Fix, title=title, applicability="unsafe", edits=edits), advice)
+        yield Candidate(Fix(title=title, applicability="unsafe", edits=edits), advice)
 
     def _content(self, fault: Fault) -> Iterator[Candidate]:
         """The join goes on with what still comes."""

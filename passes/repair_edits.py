@@ -10,7 +10,6 @@ from orgflow.passes.wording import Namer, listed
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.diagnostics import Applicability, Edit, Fix
 from orgflow_ir.model import Flow, Gateway, GatewayKind, Model, Node, Scope
-from orgflow_ir.model.value import trusted
 
 KINDS = {"exclusive": "an exclusive", "parallel": "a parallel", "inclusive": "an inclusive"}
 """Kinds of gateways that split and join, with their article."""
@@ -31,7 +30,7 @@ class Candidate(NamedTuple):
 
 def by_hand(advice: str, *edits: Edit) -> Candidate:
     """A change that is proved and told, and that a person draws."""
-    return Candidate(trusted(Fix, title=advice, applicability="manual", edits=edits), advice)
+    return Candidate(Fix(title=advice, applicability="manual", edits=edits), advice)
 
 
 class Changes:
@@ -43,16 +42,15 @@ class Changes:
 
     def of_kind(self, gateway: Gateway, kind: str, applicability: Applicability) -> Fix:
         """A gateway of another kind."""
-        changed = gateway.changed(gateway_kind=kind)
+        changed = gateway.replace(gateway_kind=kind)
         edits = [self.replaced(changed)]
         if kind == "parallel":
             edits += [
-                trusted(
-                    Edit,
+                Edit(
                     action="replace",
                     scope=self.scope.id,
                     id=f.id,
-                    flow=f.changed(default=False),
+                    flow=f.replace(default=False),
                 )
                 for f in self.graph.flows_out(gateway.id)
                 if f.default
@@ -65,7 +63,7 @@ class Changes:
     ) -> Fix:
         """A join of some of the flows into a node."""
         name = self.free(f"{node}_join")
-        join = trusted(Gateway, id=name, gateway_kind=cast(GatewayKind, kind))
+        join = Gateway(id=name, gateway_kind=cast(GatewayKind, kind))
         some = len(into) < len(self.graph.flows_in(node))
         what = (
             f"what comes from {listed(dict.fromkeys(self.namer.source(f) for f in into))}"
@@ -74,7 +72,7 @@ class Changes:
         )
         title = f"join {what} with {KINDS[kind]} gateway before {self.namer.name(node)}"
         edits = [
-            trusted(Edit, action="add", scope=self.scope.id, node=join),
+            Edit(action="add", scope=self.scope.id, node=join),
             *(self.moved(f, target=name) for f in into),
             self.added(name, node),
         ]
@@ -82,19 +80,17 @@ class Changes:
 
     def moved(self, flow: Flow, **ends: str) -> Edit:
         """A flow that begins or ends elsewhere."""
-        return self.replaced(flow.changed(**ends))
+        return self.replaced(flow.replace(**ends))
 
     def replaced(self, item: Node | Flow) -> Edit:
         """A node or flow in the place of the one with its id."""
         node, flow = (None, item) if isinstance(item, Flow) else (item, None)
-        return trusted(
-            Edit, action="replace", scope=self.scope.id, id=item.id, node=node, flow=flow
-        )
+        return Edit(action="replace", scope=self.scope.id, id=item.id, node=node, flow=flow)
 
     def added(self, source: str, target: str) -> Edit:
         """A new flow."""
-        flow = trusted(Flow, id=self.free(f"{source}_flow"), source=source, target=target)
-        return trusted(Edit, action="add", scope=self.scope.id, flow=flow)
+        flow = Flow(id=self.free(f"{source}_flow"), source=source, target=target)
+        return Edit(action="add", scope=self.scope.id, flow=flow)
 
     def free(self, wanted: str) -> str:
         """An id that nothing in the model has."""
@@ -105,4 +101,4 @@ class Changes:
 
 
 def _fix(title: str, applicability: Applicability, edits: Sequence[Edit]) -> Fix:
-    return trusted(Fix, title=title, applicability=applicability, edits=tuple(edits))
+    return Fix(title=title, applicability=applicability, edits=tuple(edits))

@@ -41,6 +41,7 @@ from orgflow.frontends.bpmn.schema_disposition import (
 from orgflow.frontends.bpmn.schema_disposition_di import DRAWING_TYPES
 
 from orgflow_ir.model import Model
+from orgflow_ir.model.codec import to_data
 from orgflow_ir.model.source import SourceFile
 from orgflow_ir.pipeline import PassContext
 
@@ -294,7 +295,7 @@ def parts(model: Model) -> dict[str, Any]:
             return [walk(v) for v in value]
         return value
 
-    return {"fields": walk(model.model_dump()), **found}
+    return {"fields": walk(to_data(model, mode="python")), **found}
 
 
 PLACES = {

@@ -13,7 +13,7 @@ from orgflow.backends.bpmn.xml_text import INDENT, Child, element, start_tag
 
 from orgflow_ir.model import Gateway, Process
 from orgflow_ir.model.diagram import Diagram, Edge, Shape
-from orgflow_ir.model.value import Extra, trusted
+from orgflow_ir.model.value import Extra
 
 Box = tuple[float, float, float, float]
 _ID = re.compile(r"""\sid\s*=\s*(?:"([^"]*)"|'([^']*)')""")
@@ -105,8 +105,7 @@ def _marked(w: Writer, drawing: Diagram, ids: _Ids) -> Diagram:
         plane = tuple(pair for pair in item.extra if pair[0] == PLANE)
         return (*plane, named, cross) if item.element in crossed else (*plane, named)
 
-    return trusted(
-        Diagram,
+    return Diagram(
         shapes=tuple(s if s in theirs else s.replace(extra=extra(s)) for s in drawing.shapes),
         edges=tuple(e if e in theirs else e.replace(extra=extra(e)) for e in drawing.edges),
     )

@@ -11,7 +11,7 @@ from orgflow.frontends.bpmn.reading import NAMED, NOTHING, Reading
 from orgflow.frontends.bpmn.tree import XmlElement
 
 from orgflow_ir.model import Artifact, CorrelationKey, MessageFlow, Pool
-from orgflow_ir.model.value import Extra, trusted
+from orgflow_ir.model.value import Extra
 
 _MODELLED = frozenset((*ARTIFACTS, "participant", "messageFlow", "correlationKey"))
 _POOL_ATTRIBUTES = NAMED | {"processRef"}
@@ -78,7 +78,7 @@ def _pool(r: Reading, node: XmlElement, which: Extra) -> Pool:
             if number or limit.children or set(limit.attrs) - {"minimum", "maximum"}:
                 args["extra"] += ((limit.tag, r.document.standalone(limit)),)
     args["extra"] += which
-    return trusted(Pool, process=process, **args)
+    return Pool(process=process, **args)
 
 
 def _message_flow(r: Reading, node: XmlElement, which: Extra) -> MessageFlow:
@@ -89,7 +89,7 @@ def _message_flow(r: Reading, node: XmlElement, which: Extra) -> MessageFlow:
     message = r.ref(node, "messageRef")
     r.known(node, message, None, "message")
     args["extra"] += which
-    return trusted(MessageFlow, source=source, target=target, message=message, **args)
+    return MessageFlow(source=source, target=target, message=message, **args)
 
 
 def _correlation_key(r: Reading, node: XmlElement, which: Extra) -> CorrelationKey:
@@ -100,4 +100,4 @@ def _correlation_key(r: Reading, node: XmlElement, which: Extra) -> CorrelationK
         r.known(node, name, None, "correlation property")
     args = r.base(node, NAMED, _KEY_CHILDREN)
     args["extra"] += which
-    return trusted(CorrelationKey, properties=tuple(properties), **args)
+    return CorrelationKey(properties=tuple(properties), **args)

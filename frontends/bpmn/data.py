@@ -12,7 +12,6 @@ from orgflow.frontends.bpmn.reading import NAMED, NOTHING, Reading
 from orgflow.frontends.bpmn.tree import XmlElement
 
 from orgflow_ir.model import Artifact, DataFlow, DataObject
-from orgflow_ir.model.value import trusted
 
 _DATA_ATTRIBUTES: dict[str, frozenset[str]] = {
     "dataObject": NAMED | {"itemSubjectRef", "isCollection"},
@@ -43,8 +42,7 @@ def read_data_object(r: Reading, node: XmlElement, kind: str | None = None) -> D
         for number, state in enumerate(states):
             if number or state.children or set(state.attrs) - {"name"}:
                 args["extra"] += ((state.tag, r.document.standalone(state)),)
-    return trusted(
-        DataObject,
+    return DataObject(
         data_kind=kind or own.get("kind") or DATA[local],  # type: ignore[arg-type]  # known kinds
         type=r.ref(node, "itemSubjectRef"),
         **args,
@@ -105,8 +103,7 @@ def _association(r: Reading, node: XmlElement, owner: str) -> DataFlow:
         kept.extend(transformations if args["transformation"] is None else transformations[1:])
     kept.sort(key=lambda c: rank(node.local, c.ns, c.local))
     args["extra"] += tuple((c.tag, r.document.standalone(c)) for c in kept)
-    return trusted(
-        DataFlow,
+    return DataFlow(
         source=(other or "") if inward else owner,
         target=owner if inward else (other or ""),
         mapping=tuple(mapping),
@@ -118,8 +115,7 @@ def read_data_flow(r: Reading, node: XmlElement) -> DataFlow:
     """A data flow that was written as an association, since BPMN lets no node have it."""
     mapping = json.loads(r.own(node).get("mapping", "[]"))
     args = r.base(node, NAMED | _ENDS, NOTHING)
-    return trusted(
-        DataFlow,
+    return DataFlow(
         source=r.ref(node, "sourceRef") or "",
         target=r.ref(node, "targetRef") or "",
         mapping=tuple((str(a), str(b)) for a, b in mapping),
@@ -161,4 +157,4 @@ def read_artifact(r: Reading, node: XmlElement) -> Artifact:
             r.known(node, args[end], None, "element")
         way = r.choice(node, "associationDirection", ("None", "One", "Both"), "None")
         args["direction"] = way.lower()
-    return trusted(Artifact, artifact_kind=ARTIFACTS[local], **args)
+    return Artifact(artifact_kind=ARTIFACTS[local], **args)

@@ -11,7 +11,7 @@ from orgflow.frontends.bpmn.reading_rules import InvalidValue, UnknownReference
 from orgflow.frontends.bpmn.tree import XmlElement
 
 from orgflow_ir.model.diagram import Diagram, Edge, Shape
-from orgflow_ir.model.value import Extra, trusted
+from orgflow_ir.model.value import Extra
 
 Box = tuple[float, float, float, float]
 _NUMBERS = ("x", "y", "width", "height")
@@ -34,7 +34,7 @@ def read_diagrams(r: Reading, diagrams: list[XmlElement]) -> tuple[Diagram | Non
         shells.append((diagram.tag, r.document.shell(diagram, inner)))
     if not diagrams:
         return None, ()
-    return trusted(Diagram, shapes=tuple(shapes), edges=tuple(edges)), tuple(shells)
+    return Diagram(shapes=tuple(shapes), edges=tuple(edges)), tuple(shells)
 
 
 def _plane(
@@ -86,8 +86,7 @@ def _shape(r: Reading, node: XmlElement) -> Shape | None:
             help="give it `Bounds` with x, y, width and height; it is ignored",
         )
         return None
-    return trusted(
-        Shape,
+    return Shape(
         element=name,
         bounds=bounds,
         label=_label(r, node),
@@ -114,8 +113,7 @@ def _edge(r: Reading, node: XmlElement) -> Edge | None:
                 )
             else:
                 points.append((x, y))
-    return trusted(
-        Edge,
+    return Edge(
         element=name,
         waypoints=tuple(points),
         label=_label(r, node),

@@ -9,7 +9,7 @@ from orgflow.frontends.bpmn.reading_rules import UnknownReference
 from orgflow.frontends.bpmn.tree import XmlElement
 
 from orgflow_ir.model import Lane
-from orgflow_ir.model.value import Extra, trusted
+from orgflow_ir.model.value import Extra
 
 _ATTRIBUTES = NAMED | {"partitionElementRef"}
 _CHILDREN = frozenset(("flowNodeRef", "childLaneSet"))
@@ -72,8 +72,7 @@ def _lane(r: Reading, node: XmlElement, parent: str | None, lane_set: str) -> La
             help="remove the `flowNodeRef`; it is kept and has no effect",
         )
         args["extra"] += ((child.tag, r.document.standalone(child)),)
-    return trusted(
-        Lane,
+    return Lane(
         members=tuple(members),
         parent=parent,
         performer=r.ref(node, "partitionElementRef"),

@@ -6,7 +6,6 @@ from orgflow.frontends.bpmn.reading_rules import MissingId
 
 from orgflow_ir.diagnostics import Edit, Fix
 from orgflow_ir.model import Model
-from orgflow_ir.model.value import trusted
 from orgflow_ir.pipeline import PassContext
 
 
@@ -24,10 +23,9 @@ def offer_ids(model: Model, file: str, ctx: PassContext) -> None:
         if diagnostic.element not in nodes:
             continue  # of a process or pool
         scope, node = nodes[diagnostic.element]
-        fix = trusted(
-            Fix,
+        fix = Fix(
             title=f"write the id `{node.id}` into the file",
             applicability="safe",
-            edits=(trusted(Edit, action="replace", scope=scope, id=node.id, node=node),),
+            edits=(Edit(action="replace", scope=scope, id=node.id, node=node),),
         )
         ctx.diagnostics[i] = diagnostic.replace(fix=fix)

@@ -23,7 +23,6 @@ from orgflow_ir.model import (
     Expression,
     Loop,
 )
-from orgflow_ir.model.value import trusted
 
 LOOPS = ("standardLoopCharacteristics", "multiInstanceLoopCharacteristics")
 _FLOWS = frozenset(("incoming", "outgoing"))
@@ -127,8 +126,7 @@ def _own_binding(node: XmlElement) -> Binding | None:
         for child in extensions.children:
             if child.ns == ORGFLOW and child.local == "binding":
                 texts = [c.text for c in child.children if c.local == "text"]
-                return trusted(
-                    Binding,
+                return Binding(
                     kind=child.attrs.get("kind", ""),
                     target=child.attrs.get("target"),
                     text=texts[0] if texts else None,
@@ -149,15 +147,13 @@ def _binding(r: Reading, node: XmlElement) -> Binding | None:
         language = node.attrs.get("scriptFormat")
         if not scripts and language is None:
             return None
-        return trusted(
-            Binding, kind="script", target=language, text=scripts[0].text if scripts else None
-        )
+        return Binding(kind="script", target=language, text=scripts[0].text if scripts else None)
     if operation is not None and node.local in ("serviceTask", "sendTask", "receiveTask"):
         r.known(node, operation, None, "operation")
         parameters = (("implementation", implementation),) if implementation is not None else ()
-        return trusted(Binding, kind="operation", target=operation, parameters=parameters)
+        return Binding(kind="operation", target=operation, parameters=parameters)
     if implementation is not None:
-        return trusted(Binding, kind="implementation", target=implementation)
+        return Binding(kind="implementation", target=implementation)
     return None
 
 
@@ -179,8 +175,7 @@ def _loop(r: Reading, node: XmlElement) -> Loop:
     extra += _plain_documentation(r, node)
     if node.local == "standardLoopCharacteristics":
         condition, unread = single_expression(r, node, "loopCondition")
-        return trusted(
-            Loop,
+        return Loop(
             kind="standard",
             condition=condition,
             test_before=r.boolean(node, "testBefore", False),
@@ -203,8 +198,7 @@ def _loop(r: Reading, node: XmlElement) -> Loop:
     item = items[0].attrs.get("name") or items[0].attrs.get("id") if items else None
     if len(items) == 1 and _is_made_item(items[0]):
         extra = tuple(pair for pair in extra if pair[0] != items[0].tag)
-    return trusted(
-        Loop,
+    return Loop(
         kind="multi-instance",
         sequential=r.boolean(node, "isSequential", False),
         cardinality=cardinality,
@@ -335,8 +329,7 @@ def _definition(r: Reading, node: XmlElement) -> EventDefinition:
             unread = ()
     _, extra = r.kept(node, frozenset(attributes), children)
     identity = node.attrs.get("id", "").strip() or None
-    return trusted(
-        EventDefinition,
+    return EventDefinition(
         kind=kind,
         id=identity,
         extra=extra + _plain_documentation(r, node) + unread,

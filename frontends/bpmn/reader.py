@@ -30,7 +30,7 @@ from orgflow.frontends.bpmn.tree import XmlDocument, XmlElement
 
 from orgflow_ir.model import Catalog, CatalogEntry, Model, Opaque, Process
 from orgflow_ir.model.diagram import Diagram
-from orgflow_ir.model.value import Extra, trusted
+from orgflow_ir.model.value import Extra
 from orgflow_ir.pipeline import PassContext
 
 _CATALOG_ATTRIBUTES = {
@@ -82,8 +82,7 @@ class _Definitions:
         doc, extra = self._root_data(root)
         extra += tuple(self.collaborations.shells) + self._unused_definitions() + shells
         found = self.collaborations
-        model = trusted(
-            Model,
+        model = Model(
             id=self._identity(root),
             name=root.attrs.get("name", ""),
             doc=doc,
@@ -93,7 +92,7 @@ class _Definitions:
             processes=tuple(self.processes),
             pools=tuple(found.pools),
             message_flows=tuple(found.message_flows),
-            catalog=trusted(Catalog, **{k: tuple(v) for k, v in self.catalog.items()}),
+            catalog=Catalog(**{k: tuple(v) for k, v in self.catalog.items()}),
             correlation_keys=tuple(found.keys),
             artifacts=tuple(found.artifacts),
             opaque=tuple(self.opaque),
@@ -169,8 +168,7 @@ class _Definitions:
 
     def _entry(self, node: XmlElement) -> CatalogEntry:
         r, local = self.r, node.local
-        return trusted(
-            CatalogEntry,
+        return CatalogEntry(
             code=node.attrs.get(_CODES[local]) if local in _CODES else None,
             structure=r.ref(node, _STRUCTURES.get(local, "structureRef")),
             **r.base(node, _CATALOG_ATTRIBUTES[local], NOTHING),

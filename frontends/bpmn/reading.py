@@ -25,7 +25,7 @@ from orgflow.frontends.bpmn.tree import describe as describe
 from orgflow_ir.diagnostics import Related, Rule
 from orgflow_ir.model import Expression
 from orgflow_ir.model.source import SourceLocation
-from orgflow_ir.model.value import Extra, trusted
+from orgflow_ir.model.value import Extra
 from orgflow_ir.pipeline import PassContext
 
 NAMED = frozenset(("id", "name"))
@@ -102,7 +102,7 @@ class Reading:
             f"{describe(node)} has the id `{raw}`, which {describe(first)} already has",
             node,
             help=f"give one of them another id; this one is read as `{new}`",
-            related=(trusted(Related, message="the first one", loc=self.loc(first, raw)),),
+            related=(Related(message="the first one", loc=self.loc(first, raw)),),
         )
         return new
 
@@ -142,8 +142,7 @@ class Reading:
 
     def loc(self, node: XmlElement, name: str | None = None) -> SourceLocation:
         """Where an element stands; `name` is how the format names it."""
-        return trusted(
-            SourceLocation,
+        return SourceLocation(
             file=self.file,
             line=node.line,
             column=node.column,
@@ -393,7 +392,7 @@ class Reading:
         text = node.text.strip()
         if not text and not any(BPMN not in key for key, _ in extra):
             return None
-        return trusted(Expression, text=text, language=language, extra=extra + documented[:1])
+        return Expression(text=text, language=language, extra=extra + documented[:1])
 
 
 _EXPRESSION = frozenset(("language",))

@@ -43,7 +43,6 @@ from orgflow_ir.model import (
     SubProcess,
     Task,
 )
-from orgflow_ir.model.value import trusted
 
 _OWN = frozenset(
     (
@@ -86,9 +85,9 @@ class _Draft:
         parts: dict[str, Any] = {k: tuple(v) for k, v in self.lists.items() if v}
         parts["nodes"] = tuple(n.built if type(n) is _Draft else n for n in self.nodes)
         self.built = (
-            trusted(Process, **self.args, **parts)
+            Process(**self.args, **parts)
             if self.node.local == "process"
-            else trusted(SubProcess, **self.args, **parts)
+            else SubProcess(**self.args, **parts)
         )
 
 
@@ -192,26 +191,26 @@ def _read_content(r: Reading, draft: _Draft, found: list[XmlElement]) -> None:
             args = r.base(child, NAMED, read.ACTIVITY_CHILDREN)
             harmless = own.attrs.get("harmless") == "true"
             tag = own.attrs.get("tag", "")
-            keep(trusted(Opaque, tag=tag, payload=own.text, harmless=harmless, **args))
+            keep(Opaque(tag=tag, payload=own.text, harmless=harmless, **args))
         elif local in TASKS:
             args = read.read_task(r, child)
             _default(r, child, args, defaults)
-            keep(trusted(Task, **args))
+            keep(Task(**args))
             activities.add(args["id"])
         elif local in GATEWAYS:
             args = read.read_gateway(r, child)
             _default(r, child, args, defaults)
-            keep(trusted(Gateway, **args))
+            keep(Gateway(**args))
         elif local in EVENTS:
             args = read.read_event(r, child)
-            event = trusted(Event, **args)
+            event = Event(**args)
             keep(event)
             if local == "boundaryEvent":
                 boundaries.append((event, child))
         elif local == "callActivity":
             args = read.read_call(r, child)
             _default(r, child, args, defaults)
-            keep(trusted(CallActivity, **args))
+            keep(CallActivity(**args))
             activities.add(args["id"])
         elif local in SUB_PROCESSES:
             inner = _sub_process(r, child, draft.depth + 1)
@@ -299,8 +298,7 @@ def opaque(r: Reading, node: XmlElement, *, harmless: bool) -> Opaque:
     """An element kept as it is, with what identifies it read out."""
     documentation = [c for c in node.children if c.ns == BPMN and c.local == "documentation"]
     name = r.claim(node)
-    return trusted(
-        Opaque,
+    return Opaque(
         id=name,
         name=node.attrs.get("name", ""),
         doc=r.text(documentation[0]) if documentation else "",
@@ -337,7 +335,7 @@ def _flow(r: Reading, node: XmlElement, defaults: set[str]) -> Flow:
         args["condition"] = condition
         args["extra"] += unread
     default = args["id"] in defaults or r.own(node).get("default") == "true"
-    return trusted(Flow, source=source, target=target, default=default, **args)
+    return Flow(source=source, target=target, default=default, **args)
 
 
 def _check_flow_lists(r: Reading, node: XmlElement, name: str) -> None:

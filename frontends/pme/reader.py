@@ -31,7 +31,7 @@ from orgflow_ir.model import (
     Task,
 )
 from orgflow_ir.model.json_source_map import JsonDocument, JsonNode, json_path
-from orgflow_ir.model.value import Extra, trusted
+from orgflow_ir.model.value import Extra
 from orgflow_ir.pipeline import PassContext
 
 PME = "urn:orgflow:pme"
@@ -87,8 +87,7 @@ class Reader:
         flows = [self._flow(path, item) for path, item in self._items(("sequenceFlows",), root)]
         pools, groups = self._pools(bool(flows))
         messages = [self._message(p, item) for p, item in self._items(("messageFlows",), root)]
-        return trusted(
-            Model,
+        return Model(
             id=self._free("Definitions_1"),
             loc=self.document.loc(root, "$"),
             extra=extra,
@@ -242,7 +241,7 @@ class Reader:
                 args["id"],
             )
         text = self.document.text[item.start : item.end]
-        return trusted(Opaque, tag=f"{{{PME}}}{str(path[0])[:-1]}", payload=text, **args)
+        return Opaque(tag=f"{{{PME}}}{str(path[0])[:-1]}", payload=text, **args)
 
     def _flow(self, path: Path, item: JsonNode) -> Flow:
         args = self._arguments(
@@ -251,7 +250,7 @@ class Reader:
         label = self._text(path, item, "condition")
         if label:
             args["name"] = label
-        return trusted(Flow, **self._ends(path, item), **args)
+        return Flow(**self._ends(path, item), **args)
 
     def _message(self, path: Path, item: JsonNode) -> MessageFlow:
         args = self._arguments(path, item, ("id", "name", "sourceRef", "targetRef"), "messageFlow")
@@ -259,7 +258,7 @@ class Reader:
         for key, end in (("sourceRef", ends["source"]), ("targetRef", ends["target"])):
             if end and end not in self.ids:
                 self._lost((*path, key), end)
-        return trusted(MessageFlow, **ends, **args)
+        return MessageFlow(**ends, **args)
 
     def _ends(self, path: Path, item: JsonNode) -> dict[str, Any]:
         found = {}
@@ -293,13 +292,13 @@ class Reader:
                 lane_args = self._arguments(lane_path, lane, ("id", "name", "elemRefs"), "lane")
                 inside = self._members(lane_path, lane, taken)
                 members.extend(inside)
-                lanes.append(trusted(Lane, members=tuple(inside), lane_set=set_name, **lane_args))
+                lanes.append(Lane(members=tuple(inside), lane_set=set_name, **lane_args))
             process = None
             if members or lanes:
                 process = self._free(f"Process_{len(groups) + 1}")
                 self.ids[process] = path
                 groups.append((process, members, lanes))
-            pools.append(trusted(Pool, process=process, **args))
+            pools.append(Pool(process=process, **args))
         rest = [name for name in self.nodes if name not in taken]
         if rest and pools:
             for name in rest:
@@ -347,8 +346,7 @@ class Reader:
         for flow in flows:
             sorted_flows[home.get(flow.source, home.get(flow.target, 0))].append(flow)
         return tuple(
-            trusted(
-                Process,
+            Process(
                 id=name,
                 loc=self.document.loc(
                     self.document.root.find(self.ids[name]), json_path(self.ids[name])
@@ -364,11 +362,11 @@ class Reader:
 
 
 def _task(kind: str, args: dict[str, Any]) -> Task | None:
-    return trusted(Task, task_type=_TASKS[kind], **args) if kind in _TASKS else None
+    return Task(task_type=_TASKS[kind], **args) if kind in _TASKS else None
 
 
 def _gateway(kind: str, args: dict[str, Any]) -> Gateway | None:
-    return trusted(Gateway, gateway_kind=_GATEWAYS[kind], **args) if kind in _GATEWAYS else None
+    return Gateway(gateway_kind=_GATEWAYS[kind], **args) if kind in _GATEWAYS else None
 
 
 def _event(kind: str, args: dict[str, Any]) -> Event | None:
@@ -383,5 +381,5 @@ def _event(kind: str, args: dict[str, Any]) -> Event | None:
     found = _TRIGGERS[position].get(trigger)
     if found is None or (way is not None and where != "Intermediate"):
         return None
-    definitions = (trusted(EventDefinition, kind=found),) if found else ()  # type: ignore[arg-type]
-    return trusted(Event, position=position, definitions=definitions, **args)
+    definitions = (EventDefinition(kind=found),) if found else ()  # type: ignore[arg-type]
+    return Event(position=position, definitions=definitions, **args)

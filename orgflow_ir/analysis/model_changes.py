@@ -8,11 +8,12 @@ from typing import Any
 
 from orgflow_ir.analysis.token_game.trace_equivalence import LIMIT, compare_processes
 from orgflow_ir.model import Element, Event, Flow, Gateway, Model, Node, Process
+from orgflow_ir.model.codec import to_json
 from orgflow_ir.model.value import Value
 from orgflow_ir.targets.comparison import Behaviour, Change, Comparison, Kind, Part
 
-_UNSAID = frozenset({"id", "loc", "origin", "source", "diagram", "nodes", "flows"})
-"""Fields that are no change of their own: identity, places, and what is told element by element."""
+_UNSAID = frozenset({"id", "diagram", "nodes", "flows"})
+"""Fields that are no change of their own: identity, the drawing, and lists reported one by one."""
 
 _KIND = frozenset({"kind", "task_type", "gateway_kind", "position", "flavour"})
 """Fields of a node that its construct says."""
@@ -234,7 +235,7 @@ def _word(text: str) -> str:
 
 def _fields(old: Element, new: Element, what: str, pairs: Mapping[str, str]) -> Iterator[Change]:
     """Other fields of an element that are not equal."""
-    for field, was in old.__dict__.items():
+    for field, was in old.content().items():
         if field in _UNSAID or (what == "element" and (field == "name" or field in _KIND)):
             continue
         now = new.__dict__.get(field)
@@ -261,8 +262,8 @@ def _listed(
             yield Change("removed", what, one.label)
             continue
         seen.add(two.id)
-        for name, value in one.__dict__.items():
-            if name in ("id", "loc", "origin"):
+        for name, value in one.content().items():
+            if name == "id":
                 continue
             if name == "members":
                 value = tuple(sorted(pairs.get(m, m) for m in value))
@@ -292,7 +293,7 @@ def _text(value: Any) -> str | None:
     if isinstance(value, str):
         return value
     if isinstance(value, Value):
-        return value.model_dump_json(exclude_defaults=True, exclude={"loc", "origin"})
+        return to_json(value, exclude_defaults=True, exclude=("loc", "origin", "derived_from"))
     if isinstance(value, tuple):
         return ", ".join(_text(item) or "" for item in value)
     return str(value)

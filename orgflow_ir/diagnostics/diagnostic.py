@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import Literal, NamedTuple
 
 from orgflow_ir.diagnostics.rule import Category, Severity
@@ -28,7 +29,7 @@ class Related(Value):
 
     message: str
     element: str | None = None
-    loc: SourceLocation | None = None
+    loc: SourceLocation | None = field(default=None, compare=False)
 
 
 class Edit(Value):
@@ -70,7 +71,7 @@ class Diagnostic(Value):
     category: Category | None = None
     target: str | None = None
     element: str | None = None
-    loc: SourceLocation | None = None
+    loc: SourceLocation | None = field(default=None, compare=False)
     related: tuple[Related, ...] = ()
     trace: tuple[Step, ...] = ()
     help: str | None = None

@@ -7,6 +7,7 @@ from typing import ClassVar, TextIO
 
 from orgflow_ir.diagnostics.diagnostic import Diagnostic
 from orgflow_ir.diagnostics.ordering import counts, ordered
+from orgflow_ir.model.codec import to_data
 from orgflow_ir.plugins.contracts import Reporter
 
 JSON_VERSION = 1
@@ -26,6 +27,6 @@ class JsonReporter(Reporter):
             "format": "orgflow-diagnostics",
             "version": JSON_VERSION,
             "summary": counts(items),
-            "diagnostics": [d.model_dump(mode="json", exclude_none=True) for d in items],
+            "diagnostics": [to_data(d, exclude_none=True) for d in items],
         }
         out.write(json.dumps(envelope, ensure_ascii=False, indent=1) + "\n")

@@ -165,7 +165,7 @@ def mark(
         at = next((i for i, s in enumerate(suppressions) if s.covers(found, labels)), None)
         if at is not None:
             used.update(i for i, s in enumerate(suppressions) if s.covers(found, labels))
-            found = found.model_copy(update={"suppressed": suppressions[at].reason})
+            found = found.replace(suppressed=suppressions[at].reason)
         result.append(found)
     return result, used
 

@@ -142,7 +142,7 @@ class ConditionalSplitToGateway(Lowering):
             conditional = sum(1 for f in moved if f.condition is not None)
             default = any(f.default for f in moved)
             kind = "exclusive" if conditional == 1 and default else "inclusive"
-            gateway = Gateway.model_validate(
+            gateway = Gateway.validate(
                 {
                     "id": edit.fresh_id(node.id, "split"),
                     "gateway_kind": kind,

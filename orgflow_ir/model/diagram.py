@@ -1,5 +1,7 @@
 """The drawing of a model, as a side table."""
 
+from __future__ import annotations
+
 from orgflow_ir.model.value import Extra, Value
 
 PLANE = "@{urn:orgflow}plane"

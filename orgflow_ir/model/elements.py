@@ -2,27 +2,43 @@
 
 A model may be *malformed* (dangling flows, missing starts): the types only hold what was read, the
 rules OF1xx judge it. Ids are unique in a model and come from the source; a lowering makes
-`{origin}__{role}`. Equality ignores where an element stood (`loc`) and which pass made it
-(`origin`), so that a model read back from another format compares by what it says.
+`{origin}__{role}`. Equality ignores where an element stood (`loc`), which pass made it (`origin`)
+and from which elements (`derived_from`), so that a model read back from another format compares by
+its content.
 """
 
-from collections.abc import Iterator
-from typing import Annotated, Any, ClassVar, Literal
+from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import field
+from typing import Annotated, Any, Literal
+
+from orgflow_ir.model.codec import from_json, to_json
 from orgflow_ir.model.diagram import Diagram
 from orgflow_ir.model.source import SourceLocation
 from orgflow_ir.model.value import Extra, MinLength, TaggedBy, Value
 
 
+def _is_empty(value: tuple[str, ...]) -> bool:
+    return not value
+
+
 class Element(Value):
-    """What every element has: identity, words, provenance and verbatim extension data."""
+    """What every element has: identity, text, provenance and verbatim extension data.
+
+    `origin` is the pass or lowering that made the element or changed it last; `derived_from` holds
+    the ids of the source elements it was made from, and is empty for what the source contains.
+    """
 
     id: Annotated[str, MinLength(1)]
     name: str = ""
     doc: str = ""
-    loc: SourceLocation | None = None
-    origin: str | None = None
+    loc: SourceLocation | None = field(default=None, compare=False)
+    origin: str | None = field(default=None, compare=False)
     extra: Extra = ()
+    derived_from: tuple[str, ...] = field(
+        default=(), compare=False, metadata={"exclude_if": _is_empty}
+    )
 
     @property
     def label(self) -> str:
@@ -75,6 +91,8 @@ class Loop(Value):
 
 
 class _Activity(Element):
+    """What tasks and call activities share."""
+
     loop: Loop | None = None
     for_compensation: bool = False
 
@@ -130,7 +148,7 @@ class EventDefinition(Value):
     name: str = ""
     wait_for_completion: bool = True
     extra: Extra = ()
-    loc: SourceLocation | None = None
+    loc: SourceLocation | None = field(default=None, compare=False)
 
 
 class Event(Element):
@@ -253,14 +271,16 @@ class Artifact(Element):
 
 
 class _Scope(Element):
-    nodes: "tuple[Node, ...]" = ()
+    """What processes and sub-processes share."""
+
+    nodes: tuple[Node, ...] = ()
     flows: tuple[Flow, ...] = ()
     lanes: tuple[Lane, ...] = ()
     data_objects: tuple[DataObject, ...] = ()
     data_flows: tuple[DataFlow, ...] = ()
     artifacts: tuple[Artifact, ...] = ()
 
-    def scopes(self) -> "Iterator[Scope]":
+    def scopes(self) -> Iterator[Scope]:
         """This scope and all sub-processes in it, outermost first."""
         stack: list[Any] = [self]
         while stack:
@@ -341,13 +361,11 @@ class Model(Element):
     `source` names the file. `opaque` holds root elements that are kept but not modelled.
     """
 
-    uncompared: ClassVar[frozenset[str]] = Element.uncompared | {"source"}
-
-    source: str = ""
+    source: str = field(default="", compare=False)
     processes: tuple[Process, ...] = ()
     pools: tuple[Pool, ...] = ()
     message_flows: tuple[MessageFlow, ...] = ()
-    catalog: Catalog = Catalog.model_construct(messages=(), signals=(), errors=(), escalations=())
+    catalog: Catalog = Catalog()
     correlation_keys: tuple[CorrelationKey, ...] = ()
     artifacts: tuple[Artifact, ...] = ()
     opaque: tuple[Opaque, ...] = ()
@@ -360,12 +378,12 @@ class Model(Element):
 
     def to_json(self, *, indent: int | None = 1) -> str:
         """The exact text form: absent values are left out, order is the model's own."""
-        return self.model_dump_json(exclude_none=True, indent=indent) + "\n"
+        return to_json(self, exclude_none=True, indent=indent) + "\n"
 
     @classmethod
-    def from_json(cls, text: str | bytes) -> "Model":
+    def from_json(cls, text: str | bytes) -> Model:
         """Inverse of `to_json`. Raises `pydantic.ValidationError`."""
-        return cls.model_validate_json(text)
+        return from_json(cls, text)
 
 
 AnyElement = (

@@ -15,7 +15,6 @@ from json.decoder import scanstring  # type: ignore[attr-defined]  # there, but 
 from typing import Any
 
 from orgflow_ir.model.source import SourceLocation
-from orgflow_ir.model.value import trusted
 
 MAX_DEPTH = 256
 MAX_BYTES = 64 * 1024 * 1024
@@ -91,8 +90,7 @@ class JsonDocument:
     def loc(self, node: JsonNode, path: str) -> SourceLocation:
         """Where a value stands; `path` is how messages name it, `$.tasks[3].type`."""
         line, column = self.place(node.start)
-        return trusted(
-            SourceLocation,
+        return SourceLocation(
             file=self.file,
             line=line,
             column=column,

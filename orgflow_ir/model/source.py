@@ -1,5 +1,7 @@
 """Where things stand in the files people wrote: `SourceFile` (bytes) and `SourceLocation`."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePath

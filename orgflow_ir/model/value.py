@@ -1,29 +1,21 @@
-"""Base of all IR values: frozen, closed, compared by what they say, validated by pydantic.
+"""`Value`: base of everything in the IR, frozen keyword-only dataclasses.
 
-The command line makes thousands of values from what its own code read and validates none of them,
-and importing pydantic takes longer than all else it does to a small model. So `Value` is no
-`BaseModel`: it has the same methods, and builds pydantic's validator when one is first needed.
+The command line makes thousands of values from what its own code read and validates none of them:
+importing pydantic takes longer than all else it does to a small model. So making and copying a
+value checks the names of its fields only, and `Value.validate` checks the types, for what comes
+from outside. `orgflow_ir.model.codec` reads and writes values as JSON.
 """
 
-from collections.abc import Callable, Mapping
-from functools import cache
-from threading import RLock
-from types import MappingProxyType
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    ClassVar,
-    Final,
-    NamedTuple,
-    ParamSpec,
-    Self,
-    TypeVar,
-    cast,
-    dataclass_transform,
-)
+from __future__ import annotations
+
+from dataclasses import MISSING, FrozenInstanceError, dataclass, field
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, dataclass_transform
 
 if TYPE_CHECKING:
-    from pydantic import GetCoreSchemaHandler, TypeAdapter
+    from collections.abc import Callable
+
+    from pydantic import ConfigDict, GetCoreSchemaHandler
     from pydantic_core import CoreSchema
 
 Extra = tuple[tuple[str, str], ...]
@@ -31,22 +23,18 @@ Extra = tuple[tuple[str, str], ...]
 `("{ns}tag", xml)` for an element, whose XML declares every prefix it uses."""
 
 
-class _Required:
-    def __repr__(self) -> str:
-        return "REQUIRED"
-
-
-REQUIRED: Final = _Required()
-"""What `model_fields` says of a field without a default."""
-
-
 class MinLength(NamedTuple):
     """Annotation of a text: at least this many characters."""
 
     length: int
 
-    def __get_pydantic_core_schema__(self, source: Any, handler: "GetCoreSchemaHandler") -> Any:
-        return {**handler(source), "min_length": self.length}
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        from pydantic_core import core_schema
+
+        del source, handler
+        return core_schema.str_schema(min_length=self.length)
 
 
 class TaggedBy(NamedTuple):
@@ -54,7 +42,9 @@ class TaggedBy(NamedTuple):
 
     field: str
 
-    def __get_pydantic_core_schema__(self, source: Any, handler: "GetCoreSchemaHandler") -> Any:
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
         from typing import Annotated
 
         from pydantic import Discriminator
@@ -62,212 +52,103 @@ class TaggedBy(NamedTuple):
         return handler.generate_schema(Annotated[source, Discriminator(self.field)])
 
 
-@dataclass_transform(kw_only_default=True, frozen_default=True)
-class ValueType(type):
-    """Collects the fields of a value class from its annotations, those of its bases first."""
+@dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(field,))
+class Value:
+    """Base of everything in the IR: immutable, made by keywords, compared by its fields.
 
-    model_fields: Mapping[str, Any]
+    A subclass is a dataclass without a decorator; its fields are annotations with or without a
+    default, and `field(default=..., compare=False)` leaves one out of equality and hash. Defaults
+    are values themselves, so there are no default factories.
 
-    def __new__(mcs, name: str, bases: tuple[type, ...], space: dict[str, Any]) -> "ValueType":
-        fields: dict[str, Any] = {}
-        for base in reversed(bases):
-            fields |= getattr(base, "model_fields", {})
-        for field, annotation in space.get("__annotations__", {}).items():
-            if field[0] != "_" and "ClassVar" not in str(annotation):
-                fields[field] = space.pop(field, REQUIRED)
-        space["model_fields"] = MappingProxyType(fields)
-        space.setdefault("__slots__", ())
-        return super().__new__(mcs, name, bases, space)
+    Raises `TypeError` for a field that is missing or unknown. Types are left to mypy; `validate`
+    checks them where a value comes from outside.
 
-
-class Value(metaclass=ValueType):
-    """Base of everything in the IR: immutable, and unknown fields are refused.
-
-    The methods are those of `pydantic.BaseModel`, with its arguments and its errors
-    (`pydantic.ValidationError`, a `ValueError`). `model_fields` maps each field to its default.
+    Example:
+        task = Task(id="pack", name="Pack")
+        task.replace(name="Pack order")
     """
 
-    # The names by which pydantic-core fills an instance that it validated.
-    __slots__ = (
-        "__dict__",
-        "__pydantic_extra__",
-        "__pydantic_fields_set__",
-        "__pydantic_private__",
-    )
+    __pydantic_config__: ClassVar[ConfigDict] = {
+        "extra": "forbid",
+        "revalidate_instances": "always",
+    }
 
-    uncompared: ClassVar[frozenset[str]] = frozenset({"loc", "origin"})
-    """Fields that equality and hashing leave out: where a value comes from, not what it says."""
+    _defaults: ClassVar[dict[str, Any]] = {}
+    """Every field in order with its default; None for those without."""
+    _required: ClassVar[frozenset[str]] = frozenset()
+    _names: ClassVar[tuple[str, ...]] = ()
+    """The fields that take part in equality."""
+    _compared: ClassVar[Callable[[dict[str, Any]], Any]]
+    """Gives the parts of an instance's `__dict__` that equality and hash are about."""
 
-    __pydantic_root_model__: ClassVar[bool] = False
-    model_config: ClassVar[dict[str, Any]] = {"frozen": True, "extra": "forbid"}
+    def __init_subclass__(cls) -> None:
+        # Generated methods would be compiled for each class at every start of the program.
+        if cls.__doc__ is None:  # or `dataclass` imports `inspect` to write the signature
+            cls.__doc__ = ""
+        dataclass(init=False, repr=False, eq=False, match_args=False, kw_only=True)(cls)
+        defaults: dict[str, Any] = {}
+        required, compared = [], []
+        for name, part in cls.__dataclass_fields__.items():  # type: ignore[attr-defined]  # made just now
+            if part.default_factory is not MISSING or not part.init:
+                raise TypeError(f"{cls.__name__}.{name}: a field of a value has a plain default")
+            if part.default is MISSING:
+                required.append(name)
+                defaults[name] = None
+            else:
+                defaults[name] = part.default
+            if part.compare:
+                compared.append(name)
+        cls._defaults, cls._required = defaults, frozenset(required)
+        cls._names, cls._compared = tuple(compared), itemgetter(*compared)
 
     def __init__(self, **fields: Any) -> None:
-        _adapter(type(self)).validator.validate_python(fields, self_instance=self)
+        defaults = self._defaults
+        content = {**defaults, **fields}
+        if len(content) != len(defaults) or not self._required <= fields.keys():
+            wrong = (self._required - fields.keys()) | (fields.keys() - defaults.keys())
+            raise TypeError(
+                f"{type(self).__name__} is made with wrong fields: {', '.join(sorted(wrong))}"
+            )
+        object.__setattr__(self, "__dict__", content)
 
-    @property
-    def model_fields_set(self) -> set[str]:
-        """The fields that were given, not left at their defaults."""
-        return cast(set[str], object.__getattribute__(self, "__pydantic_fields_set__"))
-
-    @classmethod
-    def model_construct(cls, **fields: Any) -> Self:
-        """A value made of `fields` and defaults, not validated."""
-        return trusted(cls, **fields)
-
-    @classmethod
-    def model_validate(cls, data: Any) -> Self:
-        """A value from a mapping (or a value of this class, as it is)."""
-        return cast(Self, _adapter(cls).validate_python(data))
-
-    @classmethod
-    def model_validate_json(cls, text: str | bytes) -> Self:
-        """A value from its JSON."""
-        return cast(Self, _adapter(cls).validate_json(text))
-
-    @classmethod
-    def model_json_schema(cls, **how: Any) -> dict[str, Any]:
-        """JSON Schema (2020-12), as `pydantic.TypeAdapter.json_schema` gives it."""
-        return _adapter(cls).json_schema(**how)
-
-    def model_dump(self, **how: Any) -> dict[str, Any]:
-        """The fields as a dict, values in it as dicts too; see pydantic for `how`."""
-        return cast(dict[str, Any], _adapter(type(self)).dump_python(self, **how))
-
-    def model_dump_json(self, **how: Any) -> str:
-        """The fields as JSON; see pydantic for `how`."""
-        return _adapter(type(self)).dump_json(self, **how).decode()
-
-    def model_copy(self, *, update: Mapping[str, Any] | None = None) -> Self:
-        """A copy with `update`, not validated."""
-        return trusted(type(self), **{**self.__dict__, **(update or {})})
-
-    def changed(self, **changes: Any) -> Self:
-        """A copy with `changes`, not validated: for code that made every part of them."""
-        return trusted(type(self), **{**self.__dict__, **changes})
+    def content(self) -> dict[str, Any]:
+        """The fields that equality is about, in order: all but provenance."""
+        return {name: self.__dict__[name] for name in type(self)._names}
 
     def replace(self, **changes: Any) -> Self:
-        """A copy with `changes`, validated."""
+        """A copy with other fields, not validated. Raises `TypeError` for an unknown field."""
         return type(self)(**{**self.__dict__, **changes})
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        _refuse(self, name, value)
+    @classmethod
+    def validate(cls, data: object) -> Self:
+        """A value of this class from a mapping, or from a value all of whose parts are checked.
+
+        Parts are converted as pydantic does: a list becomes a tuple, a mapping a value.
+
+        Raises `pydantic.ValidationError` (a `ValueError`).
+        """
+        from orgflow_ir.model.codec import adapter
+
+        return adapter(cls).validate_python(data)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise FrozenInstanceError(f"cannot assign to field {name!r} of {type(self).__name__}")
 
     def __delattr__(self, name: str) -> None:
-        _refuse(self, name, None)
+        raise FrozenInstanceError(f"cannot delete field {name!r} of {type(self).__name__}")
 
     def __eq__(self, other: object) -> bool:
         if self is other:
             return True
         if type(self) is not type(other):
             return NotImplemented
-        mine, its = self.__dict__, other.__dict__
-        left_out = self.uncompared
-        return all(mine[k] == its[k] for k in mine if k not in left_out)
+        compared = type(self)._compared
+        return bool(compared(self.__dict__) == compared(other.__dict__))
 
     def __hash__(self) -> int:
-        left_out = self.uncompared
-        said = (v for k, v in self.__dict__.items() if k not in left_out)
-        return hash((type(self), *said))
+        kind = type(self)
+        return hash((kind, kind._compared(self.__dict__)))
 
     def __repr__(self) -> str:
-        said = ", ".join(f"{name}={value!r}" for name, value in self.__dict__.items())
-        return f"{type(self).__name__}({said})"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _unpickled, (type(self), dict(self.__dict__))
-
-    @classmethod
-    def __get_pydantic_core_schema__(
-        cls, source: Any, handler: "GetCoreSchemaHandler"
-    ) -> "CoreSchema":
-        return _core_schema(cls, handler)
-
-
-P = ParamSpec("P")
-V = TypeVar("V", bound=Value)
-
-
-def trusted(cls: Callable[P, V], /, *_: P.args, **fields: P.kwargs) -> V:
-    """`cls(**fields)` without validation, for frontends whose own code made every part.
-
-    A compile then builds no validator, which takes longer than all else it does to a small model.
-    Raises `TypeError` for a field that is missing or unknown; types are for mypy to check.
-    """
-    kind = cast(type[V], cls)
-    template, required = _layout(kind)
-    content = {**template, **fields}
-    if len(content) != len(template) or not required <= fields.keys():
-        wrong = sorted((required - fields.keys()) | (fields.keys() - template.keys()))
-        raise TypeError(f"{kind.__name__} is made with wrong fields: {', '.join(wrong)}")
-    value = object.__new__(kind)
-    for name, part in (
-        ("__dict__", content),
-        ("__pydantic_fields_set__", set(fields)),
-        ("__pydantic_extra__", None),
-        ("__pydantic_private__", None),
-    ):
-        object.__setattr__(value, name, part)
-    return value
-
-
-def _unpickled(cls: type[V], fields: dict[str, Any]) -> V:
-    return trusted(cls, **fields)
-
-
-@cache
-def _layout(cls: type[Value]) -> tuple[dict[str, Any], frozenset[str]]:
-    """Every field in order with its default, and the fields that have none."""
-    required = frozenset(name for name, default in cls.model_fields.items() if default is REQUIRED)
-    return {n: None if n in required else d for n, d in cls.model_fields.items()}, required
-
-
-def _refuse(value: Value, name: str, new: Any) -> None:
-    from pydantic_core import ValidationError
-
-    raise ValidationError.from_exception_data(
-        type(value).__name__, [{"type": "frozen_instance", "loc": (name,), "input": new}]
-    )
-
-
-@cache
-def _adapter(cls: type[Value]) -> "TypeAdapter[Any]":
-    """Validator and serialiser of a class; made once."""
-    from pydantic import TypeAdapter
-
-    with _building:
-        return TypeAdapter(cls)
-
-
-_building = RLock()
-_under_way: set[str] = set()
-"""The classes whose schemas are being made, by the thread that holds the lock."""
-
-
-def _core_schema(cls: type[Value], handler: "GetCoreSchemaHandler") -> "CoreSchema":
-    """The schema pydantic makes for a `BaseModel` of the same fields; a class that contains itself
-    refers to itself by name."""
-    from typing import get_type_hints
-
-    from pydantic_core import core_schema
-
-    ref = f"{cls.__module__}.{cls.__qualname__}:{id(cls)}"
-    if ref in _under_way:
-        return core_schema.definition_reference_schema(ref)
-    _under_way.add(ref)
-    try:
-        hints = get_type_hints(cls, include_extras=True)
-        fields = {}
-        for name, default in cls.model_fields.items():
-            schema = handler.generate_schema(hints[name])
-            if default is not REQUIRED:
-                schema = core_schema.with_default_schema(schema, default=default)
-            fields[name] = core_schema.model_field(schema)
-    finally:
-        _under_way.discard(ref)
-    return core_schema.model_schema(
-        cls,
-        core_schema.model_fields_schema(fields, model_name=cls.__name__, extra_behavior="forbid"),
-        frozen=True,
-        ref=ref,
-        config=core_schema.CoreConfig(title=cls.__name__, extra_fields_behavior="forbid"),
-    )
+        parts = ", ".join(f"{name}={value!r}" for name, value in self.__dict__.items())
+        return f"{type(self).__name__}({parts})"

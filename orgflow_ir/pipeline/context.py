@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from orgflow_ir.diagnostics import Diagnostic, Fix, Related, Rule, Severity, Step
 from orgflow_ir.model import Element
 from orgflow_ir.model.source import SourceLocation
-from orgflow_ir.model.value import trusted
 
 if TYPE_CHECKING:
     from orgflow_ir.plugins import Registry
@@ -65,9 +64,9 @@ class PassContext:
             message, element, help = _text(message), _text(element), _text(help)
         consequence = self.target.consequences.get(rule.code) if self.target is not None else None
         if consequence is not None and self.target is not None:
-            related = (*related, trusted(Related, message=f"on {self.target.name} {consequence}"))
+            related = (*related, Related(message=f"on {self.target.name} {consequence}"))
         # Not validated: all parts are typed, and building the validator takes more than a compile.
-        diagnostic = Diagnostic.model_construct(
+        diagnostic = Diagnostic(
             code=rule.code,
             name=rule.name,
             severity=self.severities.get(rule.code, severity or rule.severity),

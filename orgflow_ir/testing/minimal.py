@@ -199,7 +199,7 @@ def _middle_event(position: str) -> Callable[[str, bool], Model]:
         if trigger == "link":
             return _links()
         name = "Wait" if position == "catch" else "Tell"
-        event = Event.model_validate(
+        event = Event.validate(
             {"id": "event", "name": name, "position": position, **_definitions(trigger)}
         )
         return _simple(event)

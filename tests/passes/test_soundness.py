@@ -93,19 +93,17 @@ def check(model: Model) -> list[Diagnostic]:
 
 def event(id: str, position: str, *kinds: str, **more: object) -> Event:
     definitions = tuple(
-        EventDefinition.model_validate({"kind": k, "ref": "E" if k == "escalation" else None})
+        EventDefinition.validate({"kind": k, "ref": "E" if k == "escalation" else None})
         for k in kinds
     )
-    return Event.model_validate(
-        {"id": id, "position": position, "definitions": definitions, **more}
-    )
+    return Event.validate({"id": id, "position": position, "definitions": definitions, **more})
 
 
 def node(name: str) -> Node:
     """A node by its first letter: start, end, exclusive, and, or, event-based, task."""
     kinds = {"x": "exclusive", "a": "parallel", "o": "inclusive", "v": "event", "c": "complex"}
     if name[0] in kinds:
-        return Gateway.model_validate({"id": name, "gateway_kind": kinds[name[0]]})
+        return Gateway.validate({"id": name, "gateway_kind": kinds[name[0]]})
     if name[0] == "s":
         return event(name, "start")
     return event(name, "end") if name[0] == "e" else Task(id=name)
@@ -128,7 +126,7 @@ def build(text: str, *others: Node) -> Process:
 def inside(id: str, text: str, *others: Node, **more: object) -> SubProcess:
     scope = build(text, *others)
     ways = tuple(flows(text, f"{id}f"))
-    return SubProcess.model_validate({"id": id, "nodes": scope.nodes, "flows": ways, **more})
+    return SubProcess.validate({"id": id, "nodes": scope.nodes, "flows": ways, **more})
 
 
 def boundary(id: str, host: str, *kinds: str, interrupting: bool = True) -> Event:
@@ -215,7 +213,7 @@ CASES: dict[str, tuple[Process, str]] = {
     "multi-instance": (
         build(
             "s-Many Many-e",
-            Task.model_validate({"id": "Many", "loop": {"kind": "multi-instance"}}),
+            Task.validate({"id": "Many", "loop": {"kind": "multi-instance"}}),
         ),
         "+++++++",
     ),
@@ -284,7 +282,7 @@ def test_conditional_flows() -> None:
 
 def test_links_are_flows() -> None:
     def link(id: str, position: str) -> Event:
-        return Event.model_validate(
+        return Event.validate(
             {"id": id, "position": position, "definitions": [{"kind": "link", "name": "L"}]}
         )
 

@@ -52,7 +52,7 @@ class Blocks:
             return node.id
 
         def gateway(kind: str) -> str:
-            return add(Gateway.model_validate({"id": self.name("g"), "gateway_kind": kind}))
+            return add(Gateway.validate({"id": self.name("g"), "gateway_kind": kind}))
 
         def block(level: int) -> tuple[str, str]:
             what = self.rng.choice(self.kinds)

@@ -241,7 +241,7 @@ def test_a_loop_body_counts_once_unless_instances_are_asked_for():
         (Loop(kind="standard", maximum=2), {1, 2}),
         (Loop(kind="multi-instance"), {0, 1, 2, 3}),
         (Loop(kind="multi-instance", sequential=True), {0, 1, 2, 3}),
-        (Loop.model_validate({"kind": "multi-instance", "cardinality": {"text": "2"}}), {2}),
+        (Loop.validate({"kind": "multi-instance", "cardinality": {"text": "2"}}), {2}),
     ],
 )
 def test_number_of_bodies(loop: Loop, bodies: set[int]):

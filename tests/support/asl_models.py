@@ -55,12 +55,12 @@ def task(id_: str, **more: Any) -> Task:
 
 
 def gateway(id_: str, kind: str) -> Gateway:
-    return Gateway.model_validate({"id": id_, "name": f"Gate {id_}", "gateway_kind": kind})
+    return Gateway.validate({"id": id_, "name": f"Gate {id_}", "gateway_kind": kind})
 
 
 def on(kind: str, **more: Any) -> dict[str, Any]:
     """The definitions of an event of one kind."""
-    return {"definitions": (EventDefinition.model_validate({"kind": kind, **more}),)}
+    return {"definitions": (EventDefinition.validate({"kind": kind, **more}),)}
 
 
 def timer(text: str, kind: str = "duration") -> dict[str, Any]:

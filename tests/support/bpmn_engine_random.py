@@ -88,19 +88,19 @@ class _Part:
 
     def event(self, position: str, **more: Any) -> str:
         name = self.draft._name(position[0] if position != "boundary" else "on")
-        return self.add(Event.model_validate({"id": name, "position": position, **more}))
+        return self.add(Event.validate({"id": name, "position": position, **more}))
 
     def gateway(self, kind: str) -> str:
         name = self.draft._name("g")
-        return self.add(Gateway.model_validate({"id": name, "gateway_kind": kind}))
+        return self.add(Gateway.validate({"id": name, "gateway_kind": kind}))
 
     def task(self, *types: str) -> str:
         kind = self.rng.choice(types or self.types)
-        return self.add(Task.model_validate({"id": self.draft._name("t"), "task_type": kind}))
+        return self.add(Task.validate({"id": self.draft._name("t"), "task_type": kind}))
 
     def trigger(self) -> tuple[EventDefinition, ...]:
         kind = self.rng.choice(("timer", "message"))
-        return (EventDefinition.model_validate({"kind": kind}),)
+        return (EventDefinition.validate({"kind": kind}),)
 
     def block(self, level: int) -> tuple[str, str]:
         """A block: its first and its last node."""

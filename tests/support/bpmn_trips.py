@@ -59,9 +59,8 @@ def schema_errors(text: str | bytes) -> list[str]:
 def differences(one: object, other: object, where: str = "model") -> Iterator[str]:
     """Where two models differ, for messages of tests."""
     if isinstance(one, Value) and type(one) is type(other):
-        for key, value in one.__dict__.items():
-            if key not in ("loc", "origin", "source"):
-                yield from differences(value, other.__dict__[key], f"{where}.{key}")
+        for key, value in one.content().items():
+            yield from differences(value, other.__dict__[key], f"{where}.{key}")
     elif isinstance(one, tuple) and isinstance(other, tuple) and len(one) == len(other):
         for at, (a, b) in enumerate(zip(one, other, strict=True)):
             yield from differences(a, b, f"{where}[{at}]")

@@ -43,7 +43,7 @@ def node(text: str, **more: Any) -> Node:
     event b of t; `on!` does not interrupt). A third word is the event's kind, with `kind=ref`."""
     kind, name, *rest = text.split()
     if kind in GATEWAYS:
-        return Gateway.model_validate(
+        return Gateway.validate(
             {"id": name, "gateway_kind": GATEWAYS[kind], "kind": "gateway", **more}
         )
     if kind in ("on", "on!"):
@@ -55,14 +55,12 @@ def node(text: str, **more: Any) -> Node:
             definitions=_definitions(rest[1:]),
         )
     if kind in EVENTS:
-        return Event.model_validate(
+        return Event.validate(
             {"id": name, "position": kind, "definitions": _definitions(rest), **more}
         )
     if kind == "call":
         return CallActivity(id=name, called=rest[0] if rest else None, **more)
-    return Task.model_validate(
-        {"id": name, "task_type": {"task": "abstract"}.get(kind, kind), **more}
-    )
+    return Task.validate({"id": name, "task_type": {"task": "abstract"}.get(kind, kind), **more})
 
 
 def _definitions(words: list[str]) -> tuple[EventDefinition, ...]:
@@ -70,7 +68,7 @@ def _definitions(words: list[str]) -> tuple[EventDefinition, ...]:
     for word in words:
         kind, _, ref = word.partition("=")
         named = {"name": ref} if kind == "link" else {"ref": ref or None}
-        found.append(EventDefinition.model_validate({"kind": kind, **named}))
+        found.append(EventDefinition.validate({"kind": kind, **named}))
     return tuple(found)
 
 

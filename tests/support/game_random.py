@@ -23,7 +23,7 @@ def random_process(seed: int) -> Process:
             if kind == "guarded":
                 nodes.append(Event(id=f"b{i}", position="boundary", attached_to=name))
         else:
-            nodes.append(Gateway.model_validate({"id": name, "gateway_kind": kind}))
+            nodes.append(Gateway.validate({"id": name, "gateway_kind": kind}))
     nodes += [Event(id="e", position="end"), Event(id="f", position="end")]
     flows = [("s", inner[0])]
     for node in nodes[1:-2]:

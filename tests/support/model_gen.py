@@ -34,7 +34,7 @@ class Builder:
         name = f"Question {number}?" if self.rng.random() < 0.5 else ""
         full = {"xor": "exclusive", "and": "parallel", "or": "inclusive"}[kind]
         self.nodes.append(
-            Gateway.model_validate({"id": f"g{number}", "name": name, "gateway_kind": full})
+            Gateway.validate({"id": f"g{number}", "name": name, "gateway_kind": full})
         )
         return f"g{number}"
 

@@ -21,9 +21,9 @@ CROSSED = "s-a0 a0-a1 a0-a2 a1-a3 a2-a4 a3-a2 a4-a1 a3-t1 a4-t2 t1-e1 t2-e2"
 def node(name: str) -> Node:
     """A node by its first letter: start, end, exclusive, and, or; else a task."""
     if name[0] in GATES:
-        return Gateway.model_validate({"id": name, "gateway_kind": GATES[name[0]]})
+        return Gateway.validate({"id": name, "gateway_kind": GATES[name[0]]})
     if name[0] in "se":
-        return Event.model_validate({"id": name, "position": "start" if name[0] == "s" else "end"})
+        return Event.validate({"id": name, "position": "start" if name[0] == "s" else "end"})
     return Task(id=name)
 
 
@@ -45,7 +45,7 @@ def build(text: str, *others: Node) -> Process:
 
 def end(name: str, kind: str) -> Event:
     """An end event that throws something."""
-    definition = EventDefinition.model_validate({"kind": kind})
+    definition = EventDefinition.validate({"kind": kind})
     return Event(id=name, position="end", definitions=(definition,))
 
 

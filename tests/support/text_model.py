@@ -18,9 +18,7 @@ def model(text: str, gateways: dict[str, str], conditions: dict[str, str] | None
         for item in (source, target):
             if item in gateways:
                 kind, _, name = gateways[item].partition(" ")
-                nodes[item] = Gateway.model_validate(
-                    {"id": item, "gateway_kind": kind, "name": name}
-                )
+                nodes[item] = Gateway.validate({"id": item, "gateway_kind": kind, "name": name})
             elif item == "start":
                 nodes[item] = Event(id=item, position="start")
             elif item.startswith("end"):

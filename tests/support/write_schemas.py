@@ -8,6 +8,7 @@ from typing import Any, get_args
 
 from orgflow_ir.diagnostics import Diagnostic
 from orgflow_ir.diagnostics.json import JSON_VERSION
+from orgflow_ir.model.codec import json_schema
 from orgflow_ir.targets.comparison import COMPARISON_VERSION, ChangeKind, Kind, Verdict
 from orgflow_ir.targets.verification import VERIFICATION_VERSION, How
 from orgflow_ir.targets.verification import Verdict as Verified
@@ -34,7 +35,7 @@ def _list(items: dict[str, Any]) -> dict[str, Any]:
 
 def diagnostics_schema() -> dict[str, Any]:
     """The envelope that `--format json` prints; the parts come from the types themselves."""
-    diagnostic = Diagnostic.model_json_schema(ref_template="#/$defs/{model}")
+    diagnostic = json_schema(Diagnostic)
     definitions = diagnostic.pop("$defs")
     return {
         "$schema": _DIALECT,

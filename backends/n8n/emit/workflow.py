@@ -24,14 +24,14 @@ _LIST = 12
 
 def model_hash(model: Model) -> str:
     """12 hex digits that change with what the model says, not with where it stands in a file."""
-    said = {k: v for k, v in _said(model).items() if k not in ("diagram", "source")}
+    said = {k: v for k, v in _said(model).items() if k != "diagram"}
     text = json.dumps(said, default=_said, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
 def _said(value: Value) -> dict[str, Any]:
     """The fields that a value has, as in the text form of the IR, but for where it stands."""
-    return {k: v for k, v in vars(value).items() if v is not None and k not in ("loc", "origin")}
+    return {k: v for k, v in value.content().items() if v is not None}
 
 
 def build(model: Model, emission: Emission, digest: str, version: N8nVersion) -> Workflow:

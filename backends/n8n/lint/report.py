@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from orgflow.backends.n8n.lint.source import Node, Path, Workflow
 
 from orgflow_ir.diagnostics import Related, Rule, Severity
-from orgflow_ir.model.value import trusted
 from orgflow_ir.pipeline import PassContext
 
 
@@ -42,7 +41,7 @@ class Report:
             help=help,
             severity=severity,
             related=[
-                trusted(Related, message=said, loc=self.workflow.loc((*n.path, "name")))
+                Related(message=said, loc=self.workflow.loc((*n.path, "name")))
                 for said, n in others
             ],
         )

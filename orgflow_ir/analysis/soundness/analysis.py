@@ -56,7 +56,7 @@ def analyse(
 
 
 def _alone(process: Process) -> Model:
-    return Model.model_construct(id=process.id, processes=(process,))
+    return Model(id=process.id, processes=(process,))
 
 
 class _Analyser:

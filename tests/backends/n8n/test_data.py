@@ -214,7 +214,7 @@ def test_a_webhook_start_is_read_under_body(engine: LocalEngine) -> None:
         {"big": "amount >= 10"},
     )
     process = made.processes[0]
-    start = Event.model_validate(
+    start = Event.validate(
         {"id": "start", "name": "Order", "position": "start", "definitions": [{"kind": "message"}]}
     )
     process = process.replace(nodes=(start, *process.nodes[1:]))

@@ -22,7 +22,7 @@ from orgflow_ir.targets import legalise
 
 def event(id: str, position: str, kind: str | None = None, **more: Any) -> Event:
     definitions = [{"kind": kind, **more.pop("definition", {})}] if kind else []
-    return Event.model_validate(
+    return Event.validate(
         {"id": id, "name": id, "position": position, "definitions": definitions, **more}
     )
 

@@ -97,7 +97,7 @@ def test_conditional_flows_of_a_task(
 
 def test_links_become_flows(engine: LocalEngine) -> None:
     def link(id: str, position: str) -> Event:
-        return Event.model_validate(
+        return Event.validate(
             {"id": id, "position": position, "definitions": [{"kind": "link", "name": "L"}]}
         )
 

@@ -69,7 +69,7 @@ def test_implicit_splits_and_joins(runner: LocalRunner) -> None:
 @pytest.mark.parametrize(("kind", "width"), [("parallel", 11), ("parallel", 37), ("inclusive", 14)])
 def test_wide_joins_are_nested_merges(runner: LocalRunner, kind: str, width: int) -> None:
     tasks = [Task(id=f"t{i}", name=f"Task {i}") for i in range(width)]
-    gateways = [Gateway.model_validate({"id": i, "gateway_kind": kind}) for i in ("split", "join")]
+    gateways = [Gateway.validate({"id": i, "gateway_kind": kind}) for i in ("split", "join")]
     nodes = (Event(id="s", position="start"), *tasks, *gateways, Event(id="e", position="end"))
     pairs = [("s", "split"), ("join", "e"), *(("split", t.id) for t in tasks),
              *((t.id, "join") for t in tasks)]  # fmt: skip

@@ -22,7 +22,7 @@ CHOICE = "start -> a\na -> g\ng -> b: Yes\ng -> end: {}\nb -> end"
 
 
 def event(id: str, position: str, kind: str, **definition: object) -> Event:
-    return Event.model_validate(
+    return Event.validate(
         {"id": id, "name": id, "position": position,
          "definitions": [{"kind": kind, **definition}]}
     )  # fmt: skip

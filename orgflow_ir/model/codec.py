@@ -1,0 +1,83 @@
+"""Values from and to JSON: pydantic's validators and serialisers, built when first needed.
+
+pydantic is imported here only, and only inside functions: most commands need none of this.
+"""
+
+from __future__ import annotations
+
+from threading import RLock
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from orgflow_ir.model.value import Value
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from typing import Literal
+
+    from pydantic import TypeAdapter
+
+V = TypeVar("V", bound=Value)
+
+_building = RLock()
+_adapters: dict[type[Value], TypeAdapter[Any]] = {}
+
+
+def adapter(kind: type[V]) -> TypeAdapter[V]:
+    """The validator and serialiser of a class, built once, whatever thread asks first."""
+    found = _adapters.get(kind)
+    if found is None:
+        with _building:
+            found = _adapters.get(kind)
+            if found is None:
+                from pydantic import TypeAdapter
+
+                found = _adapters[kind] = TypeAdapter(kind)
+    return cast("TypeAdapter[V]", found)
+
+
+def from_json(kind: type[V], text: str | bytes) -> V:
+    """A value from its JSON. Raises `pydantic.ValidationError` (a `ValueError`)."""
+    return adapter(kind).validate_json(text)
+
+
+def to_json(
+    value: Value,
+    *,
+    indent: int | None = None,
+    exclude_none: bool = False,
+    exclude_defaults: bool = False,
+    exclude: Collection[str] = (),
+) -> str:
+    """A value as JSON text; non-ASCII characters stay as they are.
+
+    Args:
+        indent: spaces a level; None puts everything on one line.
+        exclude_none: leaves out fields that are None, at every level.
+        exclude_defaults: leaves out fields at their defaults, at every level.
+        exclude: fields of the value itself to leave out.
+    """
+    text = adapter(type(value)).dump_json(
+        value,
+        indent=indent,
+        exclude_none=exclude_none,
+        exclude_defaults=exclude_defaults,
+        exclude=set(exclude),
+    )
+    return text.decode()
+
+
+def to_data(
+    value: Value, *, mode: Literal["json", "python"] = "json", exclude_none: bool = False
+) -> dict[str, Any]:
+    """A value as dicts and lists of what JSON has; mode `python` keeps tuples and enums."""
+    data = adapter(type(value)).dump_python(value, mode=mode, exclude_none=exclude_none)
+    return cast("dict[str, Any]", data)
+
+
+def json_schema(
+    kind: type[Value],
+    *,
+    mode: Literal["validation", "serialization"] = "validation",
+) -> dict[str, Any]:
+    """The JSON Schema (2020-12) of a class."""
+    return adapter(kind).json_schema(mode=mode)
