@@ -17,9 +17,10 @@ from orgflow_ir.model import Model
 from orgflow_ir.model.source import SourceFile
 from orgflow_ir.pipeline import AfterEach, Pass, PassContext, PassManager, Stage
 from orgflow_ir.pipeline.collector import paused_collector
+from orgflow_ir.pipeline.outside import is_ours
 from orgflow_ir.plugins import Registry
 from orgflow_ir.plugins.contracts import Backend, Frontend
-from orgflow_ir.plugins.guards import emitted, is_ours, parsed, sniffed
+from orgflow_ir.plugins.guards import emitted, parsed, sniffed
 from orgflow_ir.targets.artifact import Artifact
 
 MOST_BYTES = 256 * 1024 * 1024

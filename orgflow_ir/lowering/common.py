@@ -141,14 +141,11 @@ class ConditionalSplitToGateway(Lowering):
             always = len(moved) < len(flows)
             conditional = sum(1 for f in moved if f.condition is not None)
             default = any(f.default for f in moved)
-            kind = "exclusive" if conditional == 1 and default else "inclusive"
-            gateway = Gateway.validate(
-                {
-                    "id": edit.fresh_id(node.id, "split"),
-                    "gateway_kind": kind,
-                    "loc": node.loc,
-                    "origin": self.name,
-                }
+            gateway = Gateway(
+                id=edit.fresh_id(node.id, "split"),
+                gateway_kind="exclusive" if conditional == 1 and default else "inclusive",
+                loc=node.loc,
+                origin=self.name,
             )
             edit.put_node(scope.id, gateway)
             for flow in moved:

@@ -8,7 +8,7 @@ from orgflow_ir.model.elements import Flow, Model, Node, Process, Scope, SubProc
 
 
 class Editor:
-    """Edits of a model, made in one validating copy (one copy per edit would be quadratic).
+    """Edits of a model, made in one copy (one copy per edit would be quadratic).
 
     Element order is kept: a replaced node stays where it was, new ones come last. `done()` gives
     the model it was made with when nothing was changed.
@@ -72,7 +72,7 @@ class Editor:
             self._dirty.add(scope)
 
     def done(self) -> Model:
-        """The edited model, validated once. Raises `pydantic.ValidationError`."""
+        """The edited model."""
         if not self._dirty:
             return self.model
         return self.model.replace(

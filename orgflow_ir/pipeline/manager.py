@@ -13,6 +13,7 @@ from orgflow_ir.model import Model
 if TYPE_CHECKING:
     pass
 from orgflow_ir.pipeline.context import PassContext
+from orgflow_ir.pipeline.outside import validate_findings, validated_model
 from orgflow_ir.pipeline.passes import Pass
 
 AfterEach = Callable[[Pass, Model, float], None]
@@ -40,8 +41,13 @@ class PassManager:
             started = time.perf_counter()
             before = model
             ctx.current = item.name
+            since = len(ctx.diagnostics)
             try:
-                model = _model(item.run(model, ctx), item, before, ctx)
+                try:
+                    result = item.run(model, ctx)
+                finally:  # what a failing pass found is reported too
+                    validate_findings(item, ctx, since)
+                model = _model(result, item, before, ctx)
             except (Exception, SystemExit) as error:  # noqa: BLE001  # a broken pass must not hide what the others found
                 import traceback
 
@@ -64,7 +70,7 @@ class PassManager:
 def _model(result: object, item: Pass, before: Model, ctx: PassContext) -> Model:
     """What a pass gave; OF901 and the model it was given where that is no model."""
     if isinstance(result, Model):
-        return result
+        return validated_model(item, result, before)
     said = repr(result)
     said = said if len(said) <= 60 else f"{said[:60]}…"
     ctx.emit(

@@ -15,6 +15,7 @@ from orgflow_ir.diagnostics.core_rules import BrokenPlugin, FaultyLeaf
 from orgflow_ir.model import Model
 from orgflow_ir.model.source import SourceFile
 from orgflow_ir.pipeline import Pass, PassContext, Stage
+from orgflow_ir.pipeline.outside import is_ours, validate_findings, validated_model
 from orgflow_ir.plugins.contracts import Agent, Backend, Frontend, Reporter
 from orgflow_ir.targets import AddedLowering, Lowering, TargetSpec
 from orgflow_ir.targets.artifact import Artifact
@@ -112,15 +113,15 @@ def _lowering_fault(item: Any) -> str | None:
 # -- at work ---------------------------------------------------------------------------------------
 
 
-def is_ours(leaf: object) -> bool:
-    """Whether a leaf ships with orgflow."""
-    return f"{type(leaf).__module__}.".startswith(("orgflow.", "orgflow_ir."))
-
-
 def parsed(frontend: Frontend, source: SourceFile, ctx: PassContext) -> Model | None:
     """What a frontend makes of a file, or `None` after an error: OF903 where an outside one fails
     or gives what is no model, and where any gives none and no reason."""
-    done, model = _tried(frontend, lambda: frontend.parse(source, ctx), ctx)
+
+    def parse() -> Model | None:
+        model = frontend.parse(source, ctx)
+        return validated_model(frontend, model) if isinstance(model, Model) else model
+
+    done, model = _tried(frontend, parse, ctx)
     if isinstance(model, Model):
         return model
     if not done:
@@ -205,9 +206,13 @@ def _tried(leaf: Any, call: Callable[[], Any], ctx: PassContext) -> tuple[bool, 
     which tells them as such."""
     if is_ours(leaf):
         return True, call()
+    since = len(ctx.diagnostics)
     try:
         with contextlib.redirect_stdout(sys.stderr):  # ours is for the artifact
-            return True, call()
+            try:
+                return True, call()
+            finally:
+                validate_findings(leaf, ctx, since)
     except MemoryError:
         raise
     except (Exception, SystemExit) as error:  # noqa: BLE001  # it must not end the program

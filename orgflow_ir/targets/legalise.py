@@ -15,6 +15,7 @@ from orgflow_ir.model import Element, Flow, MessageFlow, Model
 from orgflow_ir.model.constructs import ConstructUse, plain_constructs
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.pipeline.manager import report_breaches, verifying
+from orgflow_ir.pipeline.outside import validated_model
 
 if TYPE_CHECKING:
     from orgflow_ir.plugins import Registry
@@ -71,6 +72,7 @@ def legalise(model: Model, spec: TargetSpec, ctx: PassContext, *, allow_lossy: b
             break
         before, original = step.measure(model, ctx), model
         model, notes = step.apply(model, ctx)
+        model = validated_model(step, model, original)
         if verifying():
             report_breaches(original, model, f"lowering `{step.name}`", ctx)
         if step.measure(model, ctx) >= before:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import pairwise
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 from orgflow_ir.model import (
     Artifact,
@@ -194,15 +194,12 @@ def _start_event(trigger: str, interrupting: bool) -> Model:
     return _model(_line(_start(**_definitions(trigger)), _task(), _end()))
 
 
-def _middle_event(position: str) -> Callable[[str, bool], Model]:
+def _middle_event(position: Literal["catch", "throw"]) -> Callable[[str, bool], Model]:
     def build(trigger: str, interrupting: bool) -> Model:
         if trigger == "link":
             return _links()
         name = "Wait" if position == "catch" else "Tell"
-        event = Event.validate(
-            {"id": "event", "name": name, "position": position, **_definitions(trigger)}
-        )
-        return _simple(event)
+        return _simple(Event(id="event", name=name, position=position, **_definitions(trigger)))
 
     return build
 

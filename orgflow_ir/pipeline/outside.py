@@ -1,0 +1,54 @@
+"""Models and findings of code that does not ship with orgflow are validated before they are used.
+
+Making a value does not check its types (`orgflow_ir.model.value`): mypy does for our own code, and
+these functions do for plugins.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from orgflow_ir.diagnostics import Diagnostic
+from orgflow_ir.model import Model
+
+if TYPE_CHECKING:
+    from orgflow_ir.pipeline.context import PassContext
+
+
+def is_ours(leaf: object) -> bool:
+    """Whether a leaf ships with orgflow."""
+    return f"{type(leaf).__module__}.".startswith(("orgflow.", "orgflow_ir."))
+
+
+def validated_model(leaf: object, model: Model, before: Model | None = None) -> Model:
+    """The model a leaf made, all of its parts checked unless the leaf is ours.
+
+    `before` is the model it was given: giving that back needs no check.
+
+    Raises `pydantic.ValidationError` (a `ValueError`).
+    """
+    if model is before or is_ours(leaf):
+        return model
+    return Model.validate(model)
+
+
+def validate_findings(leaf: object, ctx: PassContext, since: int) -> None:
+    """Check the diagnostics that a leaf emitted, those from position `since` on, unless it is ours.
+
+    A finding that no reporter could print is taken out.
+
+    Raises `pydantic.ValidationError` (a `ValueError`) of the first of them.
+    """
+    if is_ours(leaf):
+        return
+    good, fault = [], None
+    for found in ctx.diagnostics[since:]:
+        try:
+            # the other fields are text, which `emit` sees to
+            plain = not (found.related or found.trace or found.fix or found.loc)
+            good.append(found if plain else Diagnostic.validate(found))
+        except ValueError as error:
+            fault = fault or error
+    ctx.diagnostics[since:] = good
+    if fault is not None:
+        raise fault
