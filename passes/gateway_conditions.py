@@ -12,7 +12,7 @@ from orgflow_ir.model import Flow, Gateway, Model, Scope
 from orgflow_ir.pipeline import Pass, PassContext, Stage
 
 if TYPE_CHECKING:
-    from orgflow_ir.analysis.expressions.conditions import Ast
+    from orgflow_ir.analysis.expressions.syntax import Tree
 
 
 class NoBranchFits(Rule):
@@ -117,13 +117,14 @@ def _check(
             )
 
 
-def _tree(flow: Flow) -> Ast | None:
+def _tree(flow: Flow) -> Tree | None:
     if flow.condition is None:
         return None
-    from orgflow_ir.analysis.expressions.conditions import ConditionError, compile_condition
+    from orgflow_ir.analysis.expressions.recognise import read_condition
+    from orgflow_ir.analysis.expressions.syntax import ConditionError
 
     try:
-        return compile_condition(flow.condition)
+        return read_condition(flow.condition)
     except ConditionError:
         return None
 

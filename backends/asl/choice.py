@@ -7,15 +7,25 @@ What is absent is tested before it is compared, since reading it would end the e
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, assert_never
 
 from orgflow.backends.asl.names import safe_path
 
-from orgflow_ir.analysis.expressions.conditions import (
-    Ast,
+from orgflow_ir.analysis.expressions.evaluator import evaluate, is_truthy
+from orgflow_ir.analysis.expressions.recognise import read_condition
+from orgflow_ir.analysis.expressions.syntax import (
+    Arithmetic,
+    Comparison,
+    ComparisonOperator,
     ConditionError,
-    compile_condition,
-    evaluate,
+    Constant,
+    Empty,
+    Logical,
+    Negative,
+    Not,
+    Path,
+    Tree,
+    Variable,
     variables,
 )
 from orgflow_ir.model import Expression
@@ -31,22 +41,22 @@ class Place(NamedTuple):
     path: str
 
 
-Reader = Callable[[tuple[str, ...]], Sequence[Place]]
+Reader = Callable[[Path], Sequence[Place]]
 """The places of a variable, nearest source first; never none."""
 
 TOKEN = "$.results"
 """A path that is always there."""
 
-_SWAPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+_SWAPPED: dict[ComparisonOperator, ComparisonOperator] = {
+    "<": ">", "<=": ">=", ">": "<", ">=": "<=",
+}  # fmt: skip
 _WORDS = {"<": "LessThan", "<=": "LessThanEquals", ">": "GreaterThan", ">=": "GreaterThanEquals"}
-_EQUAL = ("==", "===")
-_UNEQUAL = ("!=", "!==")
 
 
-def compile_sayable(condition: Expression) -> Ast | None:
+def compile_sayable(condition: Expression) -> Tree | None:
     """The tree of a condition that a Choice state can say, `None` for a label. Raises
     `ConditionError` for code that it cannot."""
-    tree = compile_condition(condition)
+    tree = read_condition(condition)
     if tree is not None:
         for path in variables(tree):
             if not safe_path(path):
@@ -77,71 +87,87 @@ def negated(rule: Rule) -> Rule:
     return rule["Not"] if set(rule) == {"Not"} else {"Not": rule}
 
 
-def to_rule(tree: Ast, reader: Reader) -> Rule:
-    """The rule that holds where the tree is true, as in JavaScript for values of matching types.
+def to_rule(tree: Tree, reader: Reader) -> Rule:
+    """The rule that holds where the tree is true, for values of matching types in any language.
 
     Raises `ConditionError` where a Choice state cannot say it.
     """
-    kind = tree[0]
-    if kind == "bool":
-        return _constant(tree[1])
-    if kind == "not":
-        return negated(to_rule(tree[1], reader))
-    if kind == "var":
-        return _located(reader(tree[1]), _truthy)
-    if kind == "bin" and tree[1] in ("&&", "||"):
-        word = "And" if tree[1] == "&&" else "Or"
-        return {word: [to_rule(tree[2], reader), to_rule(tree[3], reader)]}
-    if kind == "bin":
-        return _comparison(tree[1], tree[2], tree[3], reader)
-    raise ConditionError("a Choice state has no such test")
+    match tree:
+        case Constant(value) if isinstance(value, bool):
+            return _constant(value)
+        case Not(operand):
+            return negated(to_rule(operand, reader))
+        case Variable(path):
+            return _located(reader(path), _truthy)
+        case Logical(operator, left, right):
+            word = "And" if operator == "and" else "Or"
+            return {word: [to_rule(left, reader), to_rule(right, reader)]}
+        case Comparison():
+            return _comparison(tree, reader)
+        case Arithmetic():
+            raise ConditionError("a Choice state cannot compute")
+        case Constant() | Negative() | Empty():
+            raise ConditionError("a Choice state has no such test")
+        case _:
+            assert_never(tree)
 
 
-def _comparison(op: str, left: Ast, right: Ast, reader: Reader) -> Rule:
-    if op in _UNEQUAL:
-        return negated(_comparison("==", left, right, reader))
-    if op not in (*_WORDS, *_EQUAL):
-        raise ConditionError("a Choice state cannot compute")
-    left, right = _folded(left), _folded(right)
-    if left[0] == right[0] == "var":
+def _comparison(tree: Comparison, reader: Reader) -> Rule:
+    left, right = _folded(tree.left), _folded(tree.right)
+    if tree.operator == "!=":
+        return negated(_compared("==", left, right, tree, reader))
+    return _compared(tree.operator, left, right, tree, reader)
+
+
+def _compared(
+    op: ComparisonOperator,
+    left: Constant | Variable,
+    right: Constant | Variable,
+    tree: Comparison,
+    reader: Reader,
+) -> Rule:
+    if isinstance(left, Variable) and isinstance(right, Variable):
         return _located(
-            reader(left[1]), lambda a: _located(reader(right[1]), lambda b: _paths(op, a, b))
+            reader(left.path), lambda a: _located(reader(right.path), lambda b: _paths(op, a, b))
         )
-    if left[0] == "var":
-        return _located(reader(left[1]), lambda path: _constant_test(op, path, right))
-    if right[0] == "var":
-        op = _SWAPPED.get(op, op)
-        return _located(reader(right[1]), lambda path: _constant_test(op, path, left))
-    return _constant(bool(evaluate(("bin", op, left, right), {})))
+    if isinstance(left, Variable):
+        assert isinstance(right, Constant)
+        return _located(reader(left.path), lambda path: _constant_test(op, path, right))
+    if isinstance(right, Variable):
+        swapped = _SWAPPED.get(op, op)
+        return _located(reader(right.path), lambda path: _constant_test(swapped, path, left))
+    return _constant(is_truthy(evaluate(Comparison(op, left, right, tree.meaning), {})))
 
 
-def _folded(tree: Ast) -> Ast:
+def _folded(tree: Tree) -> Constant | Variable:
     """A variable or a constant. Raises `ConditionError` for what would have to be computed."""
-    if tree[0] == "neg" and tree[1][0] == "num":
-        return ("num", -tree[1][1])
-    if tree[0] not in ("var", "num", "str", "bool", "null"):
+    if isinstance(tree, Negative) and isinstance(tree.operand, Constant):
+        value = tree.operand.value
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return Constant(-value, tree.span)
+    if not isinstance(tree, Constant | Variable):
         raise ConditionError("a Choice state cannot compute")
     return tree
 
 
-def _constant_test(op: str, path: str, constant: Ast) -> Rule:
-    kind = constant[0]
-    if kind == "null":
-        if op not in _EQUAL:
+def _constant_test(op: ComparisonOperator, path: str, constant: Constant) -> Rule:
+    value = constant.value
+    if value is None:
+        if op != "==":
             raise ConditionError("nothing is neither less nor greater")
         return _absent(path)
-    word = {"num": "Numeric", "str": "String", "bool": "Boolean"}[kind]
-    if op in _EQUAL:
-        return _and(_present(path), {"Variable": path, f"{word}Equals": constant[1]})
-    if kind == "bool":
+    word = {bool: "Boolean", str: "String"}.get(type(value), "Numeric")
+    if op == "==":
+        return _and(_present(path), {"Variable": path, f"{word}Equals": value})
+    if isinstance(value, bool):
         raise ConditionError("truth is neither less nor greater")
-    return _and(_present(path), {"Variable": path, f"{word}{_WORDS[op]}": constant[1]})
+    return _and(_present(path), {"Variable": path, f"{word}{_WORDS[op]}": value})
 
 
-def _paths(op: str, a: str, b: str) -> Rule:
+def _paths(op: ComparisonOperator, a: str, b: str) -> Rule:
     """Two variables compared: of which type they are shows only in the execution."""
-    kinds = ("Numeric", "String", "Boolean") if op in _EQUAL else ("Numeric", "String")
-    word = "Equals" if op in _EQUAL else _WORDS[op]
+    kinds = ("Numeric", "String", "Boolean") if op == "==" else ("Numeric", "String")
+    word = "Equals" if op == "==" else _WORDS[op]
     rules = [
         _and(
             _present(a),
@@ -152,7 +178,7 @@ def _paths(op: str, a: str, b: str) -> Rule:
         )
         for kind in kinds
     ]
-    if op in _EQUAL:
+    if op == "==":
         rules.append(_and(_absent(a), _absent(b)))
     return any_of(rules)
 

@@ -13,12 +13,8 @@ from collections.abc import Callable, Iterator
 from typing import Literal, NamedTuple
 
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
-from orgflow_ir.analysis.expressions.conditions import (
-    Ast,
-    ConditionError,
-    compile_condition,
-    variables,
-)
+from orgflow_ir.analysis.expressions.recognise import read_condition
+from orgflow_ir.analysis.expressions.syntax import ConditionError, Path, Tree, variables
 from orgflow_ir.diagnostics import Rule
 from orgflow_ir.model import Event, Expression, Flow, Gateway, Node, Scope, Task
 from orgflow_ir.model.element_names import one_line, slug, unique
@@ -36,7 +32,7 @@ class Style(NamedTuple):
     unread_condition: type[Rule]
     unlabelled_branch: type[Rule]
     field_name: Callable[[str, str], str]
-    compile: Callable[[Expression], Ast | None] = compile_condition
+    compile: Callable[[Expression], Tree | None] = read_condition
     text: Callable[[str], str] = one_line
     own_step: str = "the step before it"
 
@@ -47,7 +43,7 @@ class Branch(NamedTuple):
     flow: Flow
     kind: Literal["value", "code", "default"]
     value: str
-    tree: Ast | None = None
+    tree: Tree | None = None
 
 
 class Decision(NamedTuple):
@@ -79,7 +75,7 @@ class Decision(NamedTuple):
         return tuple(b.value for b in self.branches if b.kind == "value")
 
     @property
-    def coded(self) -> tuple[tuple[str, ...], ...]:
+    def coded(self) -> tuple[Path, ...]:
         """Paths of the variables that coded conditions read, each once."""
         paths = [v for b in self.branches if b.tree is not None for v in variables(b.tree)]
         return tuple(dict.fromkeys(paths))
@@ -225,7 +221,7 @@ def _branches(
     gateway: Gateway, graph: ControlFlow, ctx: PassContext, style: Style
 ) -> tuple[Branch, ...]:
     flows = graph.flows_out(gateway.id)
-    trees: dict[str, Ast] = {}
+    trees: dict[str, Tree] = {}
     texts: list[str] = []
     bare: list[tuple[Flow, str]] = []
     for flow in flows:

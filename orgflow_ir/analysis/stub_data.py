@@ -8,7 +8,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from orgflow_ir.analysis.decisions import Decision
-from orgflow_ir.analysis.expressions.conditions import Ast, evaluate, literals, variables
+from orgflow_ir.analysis.expressions.evaluator import evaluate, is_truthy
+from orgflow_ir.analysis.expressions.syntax import (
+    Path,
+    Tree,
+    as_javascript,
+    constants,
+    variables,
+)
 from orgflow_ir.diagnostics import Step
 from orgflow_ir.lowering.common import ConditionalSplitToGateway
 
@@ -72,7 +79,7 @@ def taken(decision: Decision, step: Step) -> tuple[str, ...]:
 def values(choices: Sequence[Choice]) -> dict[str, Any]:
     """Fields that one visit of a setter has to put out. Raises `Unplayable`."""
     fields: dict[str, Any] = {}
-    demands: list[tuple[Ast, bool]] = []
+    demands: list[tuple[Tree, bool]] = []
     for decision, flows in choices:
         chosen = [b for b in decision.branches if b.flow.id in flows and b.kind == "value"]
         if decision.values:
@@ -86,9 +93,9 @@ def values(choices: Sequence[Choice]) -> dict[str, Any]:
     return fields
 
 
-def _demands(decision: Decision, flows: tuple[str, ...]) -> list[tuple[Ast, bool]]:
+def _demands(decision: Decision, flows: tuple[str, ...]) -> list[tuple[Tree, bool]]:
     """Truth of coded conditions that makes the gateway take exactly `flows`."""
-    result: list[tuple[Ast, bool]] = []
+    result: list[tuple[Tree, bool]] = []
     for branch in decision.branches:
         hit = branch.flow.id in flows
         if branch.tree is not None:
@@ -98,27 +105,38 @@ def _demands(decision: Decision, flows: tuple[str, ...]) -> list[tuple[Ast, bool
     return result
 
 
-def solve(demands: Sequence[tuple[Ast, bool]]) -> dict[tuple[str, ...], Any]:
-    """Values of variables under which every tree has the truth wanted. Raises `Unplayable`."""
+def solve(demands: Sequence[tuple[Tree, bool]]) -> dict[Path, Any]:
+    """Values of variables under which every tree has the truth wanted, in every language if there
+    are such values, else in JavaScript. Raises `Unplayable`."""
     names = list(dict.fromkeys(v for tree, _ in demands for v in variables(tree)))
+    translated = [(as_javascript(tree), want) for tree, want in demands]
     if not names:
-        if all(bool(evaluate(tree, {})) == want for tree, want in demands):
+        if _as_javascript_holds(translated, {}):
             return {}
         raise Unplayable("a condition without variables never changes")
     candidates = _candidates(demands)
-    for count, combination in enumerate(itertools.product(candidates, repeat=len(names))):
-        if count >= MAX_TRIES:
-            break
-        values = dict(zip(names, combination, strict=True))
-        if all(bool(evaluate(tree, values)) == want for tree, want in demands):
-            return values
+    for holds in (_everywhere, _as_javascript_holds):
+        combinations = itertools.product(candidates, repeat=len(names))
+        for combination in itertools.islice(combinations, MAX_TRIES):
+            values = dict(zip(names, combination, strict=True))
+            if holds(translated, values):
+                return values
     raise Unplayable("no values were found that make the conditions hold as the run needs them")
 
 
-def _candidates(demands: Sequence[tuple[Ast, bool]]) -> list[Any]:
+def _everywhere(demands: Sequence[tuple[Tree, bool]], values: Mapping[Path, Any]) -> bool:
+    """Whether the trees have the truth wanted without any conversion."""
+    return all(evaluate(tree, values, meaning="exact") is want for tree, want in demands)
+
+
+def _as_javascript_holds(demands: Sequence[tuple[Tree, bool]], values: Mapping[Path, Any]) -> bool:
+    return all(is_truthy(evaluate(tree, values)) == want for tree, want in demands)
+
+
+def _candidates(demands: Sequence[tuple[Tree, bool]]) -> list[Any]:
     found: dict[str, Any] = {}
     for tree, _ in demands:
-        for literal in literals(tree):
+        for literal in constants(tree):
             if isinstance(literal, bool):
                 continue
             more = (
@@ -132,7 +150,7 @@ def _candidates(demands: Sequence[tuple[Ast, bool]]) -> list[Any]:
     return list(found.values())
 
 
-def _nested(values: Mapping[tuple[str, ...], Any]) -> dict[str, Any]:
+def _nested(values: Mapping[Path, Any]) -> dict[str, Any]:
     result: dict[str, Any] = {}
     for path, value in values.items():
         inner = result

@@ -5,8 +5,21 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from typing import assert_never
 
-from orgflow_ir.analysis.expressions.conditions import Ast
+from orgflow_ir.analysis.expressions.syntax import (
+    Arithmetic,
+    Comparison,
+    Constant,
+    Empty,
+    Logical,
+    Negative,
+    Not,
+    Path,
+    Tree,
+    Variable,
+    as_javascript,
+)
 
 # n8n refuses to evaluate an expression in which this stands, be it in a string.
 _REFUSED = re.compile(r"(\.\s*)constructor")
@@ -25,24 +38,42 @@ def js_string(text: str) -> str:
     return without_refused(quoted).replace("{{", "{\\u007b").replace("}}", "}\\u007d")
 
 
-def to_js(tree: Ast, variable: Callable[[tuple[str, ...]], str]) -> str:
-    """JavaScript for a tree; `variable` says how a variable is read."""
-    kind = tree[0]
-    if kind == "num":
-        return repr(tree[1])
-    if kind == "str":
-        return js_string(tree[1])
-    if kind == "bool":
-        return "true" if tree[1] else "false"
-    if kind == "null":
+def to_js(tree: Tree, variable: Callable[[Path], str]) -> str:
+    """JavaScript for a tree; `variable` gives the code that reads a variable.
+
+    Nothing of the source's text is copied: numbers and operators come from here, texts go through
+    `js_string`, names through `variable`.
+    """
+    return _printed(as_javascript(tree), variable)
+
+
+def _printed(tree: Tree, variable: Callable[[Path], str]) -> str:
+    match tree:
+        case Constant(value):
+            return _constant(value)
+        case Variable(path):
+            return variable(path)
+        case Not(operand):
+            return f"!({_printed(operand, variable)})"
+        case Negative(operand):
+            return f"-({_printed(operand, variable)})"
+        case Empty(operand):
+            return f"((v) => v == null || v.length === 0)({_printed(operand, variable)})"
+        case Logical(word, left, right):
+            sign = "&&" if word == "and" else "||"
+            return f"({_printed(left, variable)} {sign} {_printed(right, variable)})"
+        case Comparison(operator, left, right, meaning):
+            sign = f"{operator}=" if meaning == "strict" else operator
+            return f"({_printed(left, variable)} {sign} {_printed(right, variable)})"
+        case Arithmetic(operator, left, right):
+            return f"({_printed(left, variable)} {operator} {_printed(right, variable)})"
+        case _:
+            assert_never(tree)
+
+
+def _constant(value: bool | int | float | str | None) -> str:
+    if value is None:
         return "null"
-    if kind == "var":
-        return variable(tree[1])
-    if kind == "not":
-        return f"!({to_js(tree[1], variable)})"
-    if kind == "neg":
-        return f"-({to_js(tree[1], variable)})"
-    if kind == "empty":
-        return f"((v) => v == null || v.length === 0)({to_js(tree[1], variable)})"
-    op, left, right = tree[1:]
-    return f"({to_js(left, variable)} {op} {to_js(right, variable)})"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return js_string(value) if isinstance(value, str) else repr(value)

@@ -13,7 +13,7 @@ from orgflow.backends.n8n.format.versions import N8nVersion
 from orgflow.backends.n8n.target import N8N_TARGET
 
 from orgflow_ir.analysis.decisions import Decision
-from orgflow_ir.analysis.expressions.conditions import ConditionError
+from orgflow_ir.analysis.expressions.syntax import ConditionError
 from orgflow_ir.analysis.stub_data import decided_by
 from orgflow_ir.diagnostics import Diagnostic
 from orgflow_ir.model import Event, Gateway, Model, Process

@@ -11,9 +11,18 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from orgflow_ir.analysis.expressions.conditions import Ast, evaluate
+from orgflow_ir.analysis.expressions.evaluator import evaluate
+from orgflow_ir.analysis.expressions.syntax import (
+    Comparison,
+    Constant,
+    Negative,
+    Path,
+    Scalar,
+    Tree,
+    Variable,
+    nodes,
+)
 
-Path = tuple[str, ...]
 Values = Mapping[Path, Any]
 
 MAX_TRIES = 5_000
@@ -23,7 +32,7 @@ OTHER = "something else"
 """A text that no condition names."""
 
 
-def uncovered(trees: Sequence[Ast]) -> Values | None:
+def uncovered(trees: Sequence[Tree]) -> Values | None:
     """Values for which no condition is true."""
     for values in _assignments(trees):
         if not any(evaluate(tree, values) for tree in trees):
@@ -31,7 +40,7 @@ def uncovered(trees: Sequence[Ast]) -> Values | None:
     return None
 
 
-def overlapping(one: Ast, two: Ast) -> Values | None:
+def overlapping(one: Tree, two: Tree) -> Values | None:
     """Values for which both conditions are true."""
     for values in _assignments((one, two)):
         if evaluate(one, values) and evaluate(two, values):
@@ -50,7 +59,7 @@ def _literal(value: Any) -> str:
     return repr(value)
 
 
-def _assignments(trees: Sequence[Ast]) -> Iterator[Values]:
+def _assignments(trees: Sequence[Tree]) -> Iterator[Values]:
     domains: dict[Path, list[Any]] = {}
     for tree in trees:
         for path, value in _compared(tree):
@@ -63,28 +72,24 @@ def _assignments(trees: Sequence[Ast]) -> Iterator[Values]:
         yield dict(zip(spread, combination, strict=True))
 
 
-def _compared(tree: Ast) -> Iterator[tuple[Path, Any]]:
+def _compared(tree: Tree) -> Iterator[tuple[Path, Scalar]]:
     """Variables with the constants they are compared with (`None`: used as it is)."""
-    stack: list[Ast] = [tree]
-    while stack:
-        node = stack.pop()
-        if node[0] == "var":
-            yield node[1], None
-            continue
-        if node[0] == "bin":
-            _, _, left, right = node
-            for one, two in ((left, right), (right, left)):
+    for node in nodes(tree):
+        if isinstance(node, Variable):
+            yield node.path, None
+        elif isinstance(node, Comparison):
+            for one, two in ((node.left, node.right), (node.right, node.left)):
                 constant = _constant(two)
-                if one[0] == "var" and constant is not None:
-                    yield one[1], constant
-        stack.extend(part for part in node[1:] if isinstance(part, tuple) and part)
+                if isinstance(one, Variable) and constant is not None:
+                    yield one.path, constant
 
 
-def _constant(tree: Ast) -> Any:
-    if tree[0] in ("num", "str", "bool"):
-        return tree[1]
-    if tree[0] == "neg" and tree[1][0] == "num":
-        return -tree[1][1]
+def _constant(tree: Tree) -> Scalar:
+    if isinstance(tree, Constant):
+        return tree.value
+    if isinstance(tree, Negative) and isinstance(tree.operand, Constant):
+        value = tree.operand.value
+        return -value if isinstance(value, int | float) and value is not True else None
     return None
 
 

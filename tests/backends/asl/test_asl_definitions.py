@@ -20,7 +20,9 @@ from orgflow.backends.asl.names import FieldNames, StateNames, error_name
 from orgflow.backends.asl.structure import MAX_DEPTH
 from orgflow.backends.asl.times import seconds, timestamp
 
-from orgflow_ir.analysis.expressions.conditions import ConditionError, evaluate, parse, variables
+from orgflow_ir.analysis.expressions.evaluator import evaluate
+from orgflow_ir.analysis.expressions.parsers.juel import JuelParser
+from orgflow_ir.analysis.expressions.syntax import ConditionError, variables
 from orgflow_ir.diagnostics import Severity
 from orgflow_ir.model import Event, Expression, Flow, Loop, Model, Process
 from orgflow_ir.plugins import Registry
@@ -145,7 +147,7 @@ def _at(path: str, data: dict[str, Any]) -> Any:
 
 @pytest.mark.parametrize("text", SAID)
 def test_a_rule_is_true_where_the_condition_is(text: str) -> None:
-    tree = parse(text)
+    tree = JuelParser(text).parse()
     rule = to_rule(tree, lambda path: [Place(f"$.a.{path[0]}", f"$.a.{'.'.join(path)}")])
     names = sorted({v[0] for v in variables(tree)})
     numbers: list[Any] = [ABSENT, None, -5, 3, 10, 1000, 1001]
@@ -158,7 +160,7 @@ def test_a_rule_is_true_where_the_condition_is(text: str) -> None:
 
 
 def test_the_nearest_source_that_has_a_variable_is_read() -> None:
-    rule = to_rule(parse("order.amount > 5"), lambda path: [
+    rule = to_rule(JuelParser("order.amount > 5").parse(), lambda path: [
         Place("$.near.order", "$.near.order.amount"), Place("$.far.order", "$.far.order.amount")
     ])  # fmt: skip
     assert holds(rule, {"far": {"order": {"amount": 9}}})

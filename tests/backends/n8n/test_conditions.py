@@ -5,15 +5,16 @@ from __future__ import annotations
 import pytest
 from orgflow.backends.n8n.emit.javascript import js_string, to_js
 
-from orgflow_ir.analysis.expressions.conditions import (
-    ConditionError,
-    compile_condition,
-    evaluate,
-    parse,
-    variables,
-)
+from orgflow_ir.analysis.expressions.evaluator import evaluate
+from orgflow_ir.analysis.expressions.parsers.javascript import JavaScriptParser
+from orgflow_ir.analysis.expressions.recognise import read_condition
+from orgflow_ir.analysis.expressions.syntax import ConditionError, Tree, variables
 from orgflow_ir.analysis.stub_data import Unplayable, solve
 from orgflow_ir.model import Expression
+
+
+def parse(text: str) -> Tree:
+    return JavaScriptParser(text).parse()
 
 
 def js(text: str) -> str:
@@ -71,12 +72,12 @@ def test_what_is_not_in_the_grammar(text: str) -> None:
     ],
 )
 def test_code_or_label(text: str, language: str | None, code: bool) -> None:
-    assert (compile_condition(Expression(text=text, language=language)) is not None) == code
+    assert (read_condition(Expression(text=text, language=language)) is not None) == code
 
 
 def test_marked_code_that_cannot_be_read_is_an_error_not_a_label() -> None:
     with pytest.raises(ConditionError):
-        compile_condition(Expression(text="${service.isVip(customer)}"))
+        read_condition(Expression(text="${service.isVip(customer)}"))
 
 
 @pytest.mark.parametrize("text", ["}}", "a{{b}}c", "\u2028", 'quo"te', "back\\slash", "{{{{"])

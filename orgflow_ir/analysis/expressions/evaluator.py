@@ -1,0 +1,426 @@
+"""The value of an expression, by the rules that its nodes name (`Meaning`).
+
+One evaluator for every language: what differs is how operands are converted before they are
+compared or computed with, so that each language is a few functions here. Read as JavaScript
+(`as_javascript`) a tree has the value that its translation has in Node.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, assert_never
+
+from orgflow_ir.analysis.expressions.syntax import (
+    Arithmetic,
+    Comparison,
+    Constant,
+    Empty,
+    Logical,
+    Meaning,
+    Negative,
+    Not,
+    Path,
+    Tree,
+    Variable,
+)
+
+
+class _Undefined:
+    """What a variable without a value has in JavaScript; null everywhere else."""
+
+    def __bool__(self) -> bool:
+        return False
+
+
+_UNDEFINED = _Undefined()
+
+
+class _NoAnswer(Exception):
+    """The language ends the evaluation with an error here."""
+
+
+def evaluate(tree: Tree, values: Mapping[Path, Any], *, meaning: Meaning | None = None) -> Any:
+    """The value of a tree, `None` where it is null, undefined, or the language gives an error.
+
+    Args:
+        tree: an expression.
+        values: of variables, by path; one that is missing is undefined.
+        meaning: computes every node by these rules instead of its own; an answer by `exact` is
+            that of every language.
+
+    Example:
+        >>> evaluate(JuelParser("a == 1").parse(), {("a",): "1"})
+        True
+    """
+    try:
+        found = _value(tree, values, meaning)
+    except (_NoAnswer, OverflowError):
+        return None
+    return None if found is _UNDEFINED else found
+
+
+def is_truthy(value: Any) -> bool:
+    """Whether JavaScript takes a value for true."""
+    return _truth(value, "loose") is True
+
+
+def _value(tree: Tree, values: Mapping[Path, Any], forced: Meaning | None) -> Any:
+    match tree:
+        case Constant(constant):
+            return constant
+        case Variable(path):
+            if forced == "exact" and path not in values:
+                raise _NoAnswer
+            return values.get(path, _UNDEFINED)
+        case Empty(operand):
+            found = _value(operand, values, forced)
+            return found is None or found is _UNDEFINED or _length(found) == 0
+        case Not(operand, meaning):
+            truth = _truth(_value(operand, values, forced), forced or meaning)
+            return None if truth is None else not truth
+        case Negative(operand, meaning):
+            number = _number(_value(operand, values, forced), forced or meaning)
+            return None if number is None else -number
+        case Logical(operator, left, right, meaning):
+            return _logical(
+                operator == "or", left, right, values, forced, _plain(forced or meaning)
+            )
+        case Comparison(operator, left, right, meaning):
+            one, two = _value(left, values, forced), _value(right, values, forced)
+            if operator in ("==", "!="):
+                equal = _equal(one, two, forced or meaning)
+                return equal if equal is None or operator == "==" else not equal
+            return _ordered(operator, one, two, _plain(forced or meaning))
+        case Arithmetic(operator, left, right, meaning):
+            one, two = _value(left, values, forced), _value(right, values, forced)
+            return _computed(operator, one, two, _plain(forced or meaning))
+        case _:
+            assert_never(tree)
+
+
+def _plain(meaning: Meaning) -> Meaning:
+    """`===` differs from `==` in equality only."""
+    return "loose" if meaning == "strict" else meaning
+
+
+def _logical(
+    either: bool,
+    left: Tree,
+    right: Tree,
+    values: Mapping[Path, Any],
+    forced: Meaning | None,
+    meaning: Meaning,
+) -> Any:
+    one = _value(left, values, forced)
+    truth = _truth(one, meaning)
+    if truth is either:
+        return one if meaning == "loose" else truth
+    two = _value(right, values, forced)
+    if meaning == "loose":
+        return two
+    other = _truth(two, meaning)
+    return other if other is either or truth is not None else None
+
+
+def _truth(value: Any, meaning: Meaning) -> bool | None:
+    """What `and`, `or`, `not` make of a value; `None` is FEEL's third truth value."""
+    if isinstance(value, bool):
+        return value
+    match meaning:
+        case "feel":
+            return None
+        case "juel":
+            if _nothing(value) or value == "":
+                return False
+            if isinstance(value, str):
+                return value.lower() == "true"
+            raise _NoAnswer
+        case "loose" | "strict":
+            return isinstance(value, list | tuple | dict) or not (
+                _nothing(value) or value == "" or value == 0 or value != value
+            )
+        case "java":
+            return bool(value)
+        case "exact":
+            raise _NoAnswer
+        case _:
+            assert_never(meaning)
+
+
+def _equal(one: Any, two: Any, meaning: Meaning) -> bool | None:
+    match meaning:
+        case "feel":
+            if _nothing(one) or _nothing(two):
+                return _nothing(one) and _nothing(two)
+            return bool(one == two) if _type(one) == _type(two) else None
+        case "juel":
+            return _equal_converted(one, two)
+        case "loose":
+            return _equal_loosely(one, two)
+        case "strict":
+            if _nothing(one) or _nothing(two):
+                return one is two
+            return _type(one) == _type(two) and _same(one, two)
+        case "java":
+            if _nothing(one) or _nothing(two):
+                return _nothing(one) and _nothing(two)
+            return _type(one) == _type(two) and bool(one == two)
+        case "exact":
+            if _nothing(one) or _nothing(two):
+                return _nothing(one) and _nothing(two)
+            if _type(one) != _type(two) or _type(one) == "object":
+                raise _NoAnswer
+            return bool(one == two)
+        case _:
+            assert_never(meaning)
+
+
+def _ordered(operator: str, one: Any, two: Any, meaning: Meaning) -> bool | None:
+    match meaning:
+        case "feel":
+            if _type(one) != _type(two) or _type(one) not in ("number", "text"):
+                return None
+        case "juel":
+            if _nothing(one) or _nothing(two):
+                return _nothing(one) and _nothing(two) and operator in ("<=", ">=")
+            if "number" in (_type(one), _type(two)):
+                one, two = _number(one, meaning), _number(two, meaning)
+            elif "text" in (_type(one), _type(two)):
+                one, two = _juel_text(one), _juel_text(two)
+            elif not isinstance(one, bool) or not isinstance(two, bool):
+                raise _NoAnswer
+        case "loose" | "strict":
+            one, two = _primitive(one), _primitive(two)
+            if not (isinstance(one, str) and isinstance(two, str)):
+                one, two = _js_number(one), _js_number(two)
+        case "java":
+            if _type(one) != _type(two) or _type(one) not in ("number", "text", "truth"):
+                raise _NoAnswer
+        case "exact":
+            if _type(one) != _type(two) or _type(one) not in ("number", "text"):
+                raise _NoAnswer
+        case _:
+            assert_never(meaning)
+    if isinstance(one, str) and meaning != "feel":  # Java's and JavaScript's texts are UTF-16
+        one, two = (text.encode("utf-16-be", "surrogatepass") for text in (one, two))
+    compare = {"<": "__lt__", "<=": "__le__", ">": "__gt__", ">=": "__ge__"}[operator]
+    if isinstance(one, int) != isinstance(two, int):
+        one, two = float(one), float(two)
+    return bool(getattr(one, compare)(two))
+
+
+def _computed(operator: str, one: Any, two: Any, meaning: Meaning) -> Any:
+    match meaning:
+        case "feel":
+            if operator == "+" and isinstance(one, str) and isinstance(two, str):
+                return one + two
+            if _type(one) != "number" or _type(two) != "number":
+                return None
+            if operator in ("/", "%") and two == 0:
+                return None
+        case "juel":
+            one, two = _number(one, meaning), _number(two, meaning)
+            if operator == "%" and two == 0:
+                raise _NoAnswer
+        case "loose" | "strict":
+            one, two = _primitive(one), _primitive(two)
+            if operator == "+" and (isinstance(one, str) or isinstance(two, str)):
+                return _js_text(one) + _js_text(two)
+            one, two = _js_number(one), _js_number(two)
+        case "java":
+            if operator == "+" and isinstance(one, str):
+                return one + (two if isinstance(two, str) else _js_text(two))
+            if _type(one) != "number" or _type(two) != "number":
+                raise _NoAnswer
+            if operator in ("/", "%") and two == 0:
+                raise _NoAnswer
+        case "exact":
+            if _type(one) != "number" or _type(two) != "number":
+                raise _NoAnswer
+            if operator in ("/", "%") and two == 0:
+                raise _NoAnswer
+        case _:
+            assert_never(meaning)
+    return _calculated(operator, one, two)
+
+
+def _calculated(operator: str, one: Any, two: Any) -> Any:
+    if operator == "+":
+        return one + two
+    if operator == "-":
+        return one - two
+    if operator == "*":
+        return one * two
+    if two == 0:
+        undefined = operator == "%" or one == 0 or one != one
+        return math.nan if undefined else math.copysign(math.inf, one) * math.copysign(1, two)
+    if operator == "/":
+        return one / two
+    return math.nan if math.isinf(one) else math.fmod(one, two)
+
+
+def _number(value: Any, meaning: Meaning) -> Any:
+    """A value as a number, the way each language converts."""
+    if _type(value) == "number":
+        return _double(value) if meaning in ("loose", "strict") else value
+    match meaning:
+        case "feel":
+            return None
+        case "juel":
+            if _nothing(value) or value == "":
+                return 0
+            if isinstance(value, str):
+                try:
+                    return float(value) if any(c in value for c in ".eE") else int(value)
+                except ValueError:
+                    raise _NoAnswer from None
+            raise _NoAnswer
+        case "loose" | "strict":
+            return _js_number(_primitive(value))
+        case "java" | "exact":
+            raise _NoAnswer
+        case _:
+            assert_never(meaning)
+
+
+def _nothing(value: Any) -> bool:
+    return value is None or value is _UNDEFINED
+
+
+def _type(value: Any) -> str:
+    if isinstance(value, bool):
+        return "truth"
+    if isinstance(value, int | float):
+        return "number"
+    if isinstance(value, str):
+        return "text"
+    return "nothing" if _nothing(value) else "object"
+
+
+def _length(value: Any) -> int | None:
+    return len(value) if isinstance(value, str | list | tuple | dict) else None
+
+
+def _same(one: Any, two: Any) -> bool:
+    """Objects are the same where they are one object, all else where it is equal."""
+    if _type(one) == "object":
+        return one is two
+    return bool(one == two) if _type(one) != "number" else _double(one) == _double(two)
+
+
+# JUEL
+
+
+def _equal_converted(one: Any, two: Any) -> bool:
+    if _nothing(one) or _nothing(two):
+        return _nothing(one) and _nothing(two)
+    kinds = (_type(one), _type(two))
+    if "number" in kinds:
+        return bool(_number(one, "juel") == _number(two, "juel"))
+    if "truth" in kinds:
+        return _truth(one, "juel") == _truth(two, "juel")
+    if "text" in kinds:
+        return _juel_text(one) == _juel_text(two)
+    return bool(one == two)
+
+
+def _juel_text(value: Any) -> str:
+    if _type(value) == "object":
+        raise _NoAnswer  # what `toString` gives depends on the class
+    return _js_text(value)
+
+
+# JavaScript
+
+
+def _equal_loosely(one: Any, two: Any) -> bool:
+    """ECMA-262, 7.2.15 (IsLooselyEqual)."""
+    if _nothing(one) or _nothing(two):
+        return _nothing(one) and _nothing(two)
+    if _type(one) == _type(two):
+        return _same(one, two)
+    one, two = _primitive(one), _primitive(two)
+    if isinstance(one, str) and isinstance(two, str):
+        return one == two
+    return bool(_js_number(one) == _js_number(two))
+
+
+def _primitive(value: Any) -> Any:
+    """ECMA-262, 7.1.1 (ToPrimitive) for the objects that JSON has."""
+    if isinstance(value, list | tuple):
+        return ",".join("" if _nothing(v) else _js_text(_primitive(v)) for v in value)
+    return "[object Object]" if isinstance(value, dict) else value
+
+
+def _js_number(value: Any) -> float:
+    """ECMA-262, 7.1.4 (ToNumber) for a primitive."""
+    if value is None:
+        return 0.0
+    if value is _UNDEFINED:
+        return math.nan
+    if not isinstance(value, str):
+        return _double(value)
+    text = value.strip(" \t\n\r\v\f\u00a0\ufeff\u2028\u2029")
+    if not text:
+        return 0.0
+    for prefix, base in (("0x", 16), ("0o", 8), ("0b", 2)):
+        if text[:2].lower() == prefix:
+            digits = text[2:]
+            return _double(int(digits, base)) if digits.isalnum() and digits.isascii() and all(
+                int(c, 36) < base for c in digits
+            ) else math.nan  # fmt: skip
+    if text.lstrip("+-") == "Infinity" and len(text) <= 9:
+        return -math.inf if text[0] == "-" else math.inf
+    if any(c not in "0123456789.eE+-" for c in text):
+        return math.nan
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
+
+
+def _double(value: float) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.copysign(math.inf, value)
+
+
+def _js_text(value: Any) -> str:
+    """ECMA-262, 7.1.17 (ToString) for a primitive."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if value is None:
+        return "null"
+    if value is _UNDEFINED:
+        return "undefined"
+    return _js_digits(_double(value))
+
+
+def _js_digits(number: float) -> str:
+    """ECMA-262, 6.1.6.1.20 (Number::toString): shortest digits; exponent beyond 21 places."""
+    if number != number:
+        return "NaN"
+    if math.isinf(number):
+        return "Infinity" if number > 0 else "-Infinity"
+    if number == 0:
+        return "0"
+    sign = "-" if number < 0 else ""
+    mantissa, _, exponent = f"{abs(number)!r}".partition("e")
+    whole, _, fraction = mantissa.partition(".")
+    fraction = "" if fraction == "0" else fraction
+    digits = (whole + fraction).lstrip("0")
+    point = len(whole) + int(exponent or 0) - (len(whole + fraction) - len(digits))
+    digits = digits.rstrip("0")
+    count = len(digits)
+    if count <= point <= 21:
+        return sign + digits + "0" * (point - count)
+    if 0 < point <= 21:
+        return f"{sign}{digits[:point]}.{digits[point:]}"
+    if -6 < point <= 0:
+        return f"{sign}0.{'0' * -point}{digits}"
+    tail = f".{digits[1:]}" if count > 1 else ""
+    return f"{sign}{digits[0]}{tail}e{'+' if point > 0 else '-'}{abs(point - 1)}"

@@ -1,0 +1,1 @@
+"""One parser a language, all over the same tokens and precedences (`core`)."""

@@ -1,0 +1,277 @@
+"""Tokens and precedences that FEEL, JUEL, JavaScript and scripts share.
+
+A language is a class over `Parser`: it says what its signs mean, and reads more by overriding the
+method of a level (`comparison`, `sum`, `primary` …). Every language here reads the signs of all of
+them, because authors mix them and engines are lenient: `${a = 1 and b}` is found in real models.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import ClassVar, Literal, NamedTuple, cast
+
+from orgflow_ir.analysis.expressions.syntax import (
+    Arithmetic,
+    ArithmeticOperator,
+    Comparison,
+    ComparisonOperator,
+    ConditionError,
+    Constant,
+    Empty,
+    Logical,
+    Meaning,
+    Negative,
+    Not,
+    Span,
+    Tree,
+    Variable,
+)
+
+_TOKEN = re.compile(
+    r"\s*(?:(?P<num>\d+(?:\.\d+)?)|(?P<str>\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*')"
+    r"|(?P<name>[^\W\d]\w*)|(?P<op>===|!==|==|!=|<>|<=|>=|&&|\|\||[-+*/%<>=!().,\[\]]))"
+)
+_CONTEXT = {"this", "environment", "execution", "variables"}
+"""Names by which engines offer what surrounds the variables: they are no variables."""
+
+_OBJECT = {"__proto__", "constructor", "prototype", "toString", "valueOf", "hasOwnProperty"}
+"""Names that every JavaScript object answers to, whatever it holds."""
+
+_MAX_DEPTH = 60
+_MAX_TOKENS = 1_000
+"""More make trees deeper than what walks them by recursion can bear."""
+
+Kind = Literal["num", "str", "name", "op"]
+
+
+class Token(NamedTuple):
+    """A token; words that are operators have become their signs."""
+
+    kind: Kind
+    text: str
+    span: Span
+
+
+class Parser:
+    """Reads one expression by recursive descent; a class a language, an instance a text.
+
+    `text[start:end]` is read, so that spans are those of the whole text, its marking included.
+    """
+
+    words: ClassVar[dict[str, str]] = {
+        "eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "and": "&&",
+        "or": "||", "mod": "%", "div": "/",
+    }  # fmt: skip
+    """Operators that are words."""
+
+    calls: ClassVar[frozenset[str]] = frozenset({"getVariable"})
+    """Methods that read the variable their one argument, a text, names."""
+
+    meaning: ClassVar[Meaning]
+    """What logic, order and arithmetic mean."""
+
+    signs: ClassVar[dict[str, tuple[ComparisonOperator, Meaning]]]
+    """The signs of equality: the operator each is, and whose equality."""
+
+    def __init__(self, text: str, start: int = 0, end: int | None = None) -> None:
+        self.tokens = self._tokens(text, start, len(text) if end is None else end)
+        self.at = 0
+        self.depth = 0
+
+    @classmethod
+    def _tokens(cls, text: str, start: int, end: int) -> list[Token]:
+        tokens: list[Token] = []
+        body = text[:end].rstrip()
+        at = start
+        while at < len(body):
+            match = _TOKEN.match(body, at)
+            if match is None:
+                raise ConditionError(f"`{body[at : at + 12].strip()}` is not understood")
+            at = match.end()
+            kind = cast(Kind, match.lastgroup)
+            value = match.group(kind)
+            span = Span(*match.span(kind))
+            if kind == "name" and value in cls.words:
+                kind, value = "op", cls.words[value]
+            tokens.append(Token(kind, value, span))
+            if len(tokens) > _MAX_TOKENS:
+                raise ConditionError("it is too long")
+        return tokens
+
+    def parse(self) -> Tree:
+        """The tree of the whole text. Raises `ConditionError` where it is not in the grammar."""
+        tree = self.disjunction()
+        if self.at != len(self.tokens):
+            raise ConditionError(f"`{self.tokens[self.at].text}` is not understood here")
+        return tree
+
+    # Levels, from the one that binds least.
+
+    def disjunction(self) -> Tree:
+        """`a or b`."""
+        return self.logical(self.conjunction, "||", "or")
+
+    def conjunction(self) -> Tree:
+        """`a and b`."""
+        return self.logical(self.negation, "&&", "and")
+
+    def negation(self) -> Tree:
+        """`not a == b`: the word negates a whole comparison."""
+        if not self.ahead_word("not"):
+            return self.comparison()
+        start = self.take().span.start
+        self.nest()
+        operand = self.negation()
+        self.depth -= 1
+        return Not(operand, self.meaning, Span(start, operand.span.end))
+
+    def comparison(self) -> Tree:
+        """`a < b`; one only, `a < b < c` is no expression."""
+        left = self.sum()
+        if self.ahead(*self.signs, "<", "<=", ">", ">="):
+            sign = self.take().text
+            right = self.sum()
+            order = (cast(ComparisonOperator, sign), self.meaning)
+            operator, meaning = self.signs.get(sign, order)
+            return Comparison(operator, left, right, meaning, _across(left, right))
+        return left
+
+    def sum(self) -> Tree:
+        """`a + b`."""
+        return self.arithmetic(self.product, "+", "-")
+
+    def product(self) -> Tree:
+        """`a * b`."""
+        return self.arithmetic(self.unary, "*", "/", "%")
+
+    def unary(self) -> Tree:
+        """`!a`, `-a`, `empty a`: the sign negates what is right behind it."""
+        self.nest()
+        start = self.tokens[self.at].span.start if self.at < len(self.tokens) else 0
+        tree: Tree
+        if self.ahead("!", "-"):
+            sign = self.take().text
+            operand = self.unary()
+            kind = Not if sign == "!" else Negative
+            tree = kind(operand, self.meaning, Span(start, operand.span.end))
+        elif self.ahead_word("empty"):
+            self.take()
+            operand = self.unary()
+            tree = Empty(operand, Span(start, operand.span.end))
+        else:
+            tree = self.primary()
+        self.depth -= 1
+        return tree
+
+    def primary(self) -> Tree:
+        """A constant, a variable, or an expression in parentheses."""
+        token = self.take()
+        kind, text, span = token
+        if kind == "num":
+            if text[0] == "0" and text[1:2].isdigit():
+                raise ConditionError(f"`{text}` means different numbers in different languages")
+            return Constant(float(text) if "." in text else int(text), span)
+        if kind == "str":
+            return Constant(_unquoted(text), span)
+        if (kind, text) == ("op", "("):
+            inner = self.disjunction()
+            self.expect(")")
+            return inner
+        if kind != "name":
+            raise ConditionError(f"`{text}` is not understood here")
+        if text in ("true", "false"):
+            return Constant(text == "true", span)
+        if text in ("null", "undefined"):
+            return Constant(None, span)
+        return self.variable(token)
+
+    def variable(self, first: Token) -> Tree:
+        """The path that begins with the name just taken."""
+        root, parts = first.text, [first.text]
+        while self.ahead(".", "[", "("):
+            op = self.take().text
+            if op == ".":
+                kind, text, _ = self.take()
+                if kind != "name":
+                    raise ConditionError("a field name is expected behind the dot")
+                parts.append(text)
+            elif op == "[":
+                kind, text, _ = self.take()
+                if kind != "str":
+                    raise ConditionError("only a quoted name may stand in brackets")
+                parts.append(text[1:-1])
+                self.expect("]")
+            else:
+                if parts[-1] not in self.calls:
+                    raise ConditionError(f"calls of `{parts[-1]}` are not understood")
+                kind, text, _ = self.take()
+                if kind != "str":
+                    raise ConditionError("a quoted variable name is expected")
+                self.expect(")")
+                root, parts = "", [text[1:-1]]
+        if root in _CONTEXT or not _OBJECT.isdisjoint(parts):
+            raise ConditionError(f"`{'.'.join(parts)}` is no variable")
+        return Variable(tuple(parts), Span(first.span.start, self.tokens[self.at - 1].span.end))
+
+    # What levels are made of.
+
+    def logical(
+        self, operand: Callable[[], Tree], sign: str, operator: Literal["and", "or"]
+    ) -> Tree:
+        """Operands joined by `sign`, from the left."""
+        left = operand()
+        while self.ahead(sign):
+            self.take()
+            right = operand()
+            left = Logical(operator, left, right, self.meaning, _across(left, right))
+        return left
+
+    def arithmetic(self, operand: Callable[[], Tree], *signs: ArithmeticOperator) -> Tree:
+        """Operands joined by one of `signs`, from the left."""
+        left = operand()
+        while self.ahead(*signs):
+            sign = cast(ArithmeticOperator, self.take().text)
+            right = operand()
+            left = Arithmetic(sign, left, right, self.meaning, _across(left, right))
+        return left
+
+    def ahead(self, *signs: str) -> bool:
+        """Whether one of the signs comes next."""
+        if self.at >= len(self.tokens):
+            return False
+        token = self.tokens[self.at]
+        return token.kind == "op" and token.text in signs
+
+    def ahead_word(self, word: str) -> bool:
+        """Whether this word comes next."""
+        return self.at < len(self.tokens) and self.tokens[self.at][:2] == ("name", word)
+
+    def take(self) -> Token:
+        """The next token. Raises `ConditionError` at the end."""
+        if self.at >= len(self.tokens):
+            raise ConditionError("the condition ends too early")
+        self.at += 1
+        return self.tokens[self.at - 1]
+
+    def expect(self, sign: str) -> None:
+        """Take a sign that has to come next."""
+        if self.take()[:2] != ("op", sign):
+            raise ConditionError(f"`{sign}` expected")
+
+    def nest(self) -> None:
+        """Go one level deeper; the caller comes back up."""
+        self.depth += 1
+        if self.depth > _MAX_DEPTH:
+            raise ConditionError("nested too deeply")
+
+
+def _across(left: Tree, right: Tree) -> Span:
+    return Span(left.span.start, right.span.end)
+
+
+def _unquoted(text: str) -> str:
+    body = text[1:-1]
+    if not re.fullmatch(r"(?:[^\\]|\\[\\\"'])*", body, re.DOTALL):
+        raise ConditionError("of escapes in texts only quotes and backslashes are understood")
+    return re.sub(r"\\(.)", r"\1", body)

@@ -1,0 +1,18 @@
+"""FEEL (DMN 1.3, chapter 10), as Camunda 8 writes it behind a leading `=`."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from orgflow_ir.analysis.expressions.parsers.core import Parser
+from orgflow_ir.analysis.expressions.syntax import ComparisonOperator, Meaning
+
+
+class FeelParser(Parser):
+    """Comparisons and logic of FEEL. `==` is none of its signs; engines that take it convert."""
+
+    meaning: ClassVar[Meaning] = "feel"
+    signs: ClassVar[dict[str, tuple[ComparisonOperator, Meaning]]] = {
+        "=": ("==", "feel"), "!=": ("!=", "feel"), "<>": ("!=", "feel"), "==": ("==", "loose"),
+        "===": ("==", "strict"), "!==": ("!=", "strict"),
+    }  # fmt: skip

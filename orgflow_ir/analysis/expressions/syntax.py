@@ -1,0 +1,194 @@
+"""The syntax tree of an expression: what FEEL, JUEL, JavaScript and scripts have in common.
+
+A node says by its `meaning` whose rules it is computed by, since the same sign means different
+things: `a == "1"` converts in JUEL and JavaScript, and gives no answer in FEEL. Trees are equal
+where they mean the same; where they stood in the text (`span`) does not count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+Meaning = Literal["feel", "juel", "loose", "strict", "java", "exact"]
+"""Whose rules compute a node.
+
+- `feel`: three-valued logic; operands of different types give null, and so does what is no truth
+  value in `and`, `or`, `not`. There is one null, which equals itself only (DMN 1.3, 10.3.2.13).
+- `juel`: operands are converted: to numbers where one is a number, else to truth values, else to
+  texts; null is neither less nor greater than anything (Jakarta Expression Language 3.0, 1.7–1.9).
+- `loose`: JavaScript with `==`: truthiness, numbers out of texts (ECMA-262, 7.2).
+- `strict`: JavaScript with `===`.
+- `java`: equal as `equals` has it, texts by content, numbers by value, nothing is converted. Groovy
+  and Python agree with it on the level read here.
+- `exact`: no language's own. Nothing is converted and nothing is missing; what would need that has
+  no answer. An answer is the same in every language.
+"""
+
+ComparisonOperator = Literal["==", "!=", "<", "<=", ">", ">="]
+ArithmeticOperator = Literal["+", "-", "*", "/", "%"]
+Path = tuple[str, ...]
+Scalar = bool | int | float | str | None
+
+
+class ConditionError(ValueError):
+    """The text is not in the grammar, or a target cannot express it."""
+
+
+class Span(NamedTuple):
+    """Where a part stands in the text it was read from: characters, the end excluded."""
+
+    start: int
+    end: int
+
+
+NOWHERE = Span(0, 0)
+"""The span of what was read from no text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A number, text, truth value, or null (`None`)."""
+
+    value: Scalar
+    span: Span = field(default=NOWHERE, compare=False)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Constant):
+            return NotImplemented
+        return type(self.value) is type(other.value) and self.value == other.value
+
+    def __hash__(self) -> int:
+        return hash((type(self.value), self.value))
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A variable or what is reached from one: `order.amount` is `("order", "amount")`."""
+
+    path: Path
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """Negation of a truth value."""
+
+    operand: Tree
+    meaning: Meaning
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Negative:
+    """A number with the other sign."""
+
+    operand: Tree
+    meaning: Meaning
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Empty:
+    """JUEL's `empty`: null, a text or collection without content."""
+
+    operand: Tree
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Logical:
+    """Conjunction or disjunction."""
+
+    operator: Literal["and", "or"]
+    left: Tree
+    right: Tree
+    meaning: Meaning
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Equality or order of two values."""
+
+    operator: ComparisonOperator
+    left: Tree
+    right: Tree
+    meaning: Meaning
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Arithmetic:
+    """A number (or, with `+`, a text) made of two."""
+
+    operator: ArithmeticOperator
+    left: Tree
+    right: Tree
+    meaning: Meaning
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+Tree = Constant | Variable | Not | Negative | Empty | Logical | Comparison | Arithmetic
+
+
+def children(tree: Tree) -> tuple[Tree, ...]:
+    """The operands of a node, left to right."""
+    if isinstance(tree, Constant | Variable):
+        return ()
+    if isinstance(tree, Not | Negative | Empty):
+        return (tree.operand,)
+    return (tree.left, tree.right)
+
+
+def nodes(tree: Tree) -> Iterator[Tree]:
+    """Every node of a tree, a node before its operands, left to right."""
+    stack = [tree]
+    while stack:
+        node = stack.pop()
+        yield node
+        stack.extend(reversed(children(node)))
+
+
+def variables(tree: Tree) -> Iterator[Path]:
+    """Paths of the variables in a tree, in order, with repetitions."""
+    return (node.path for node in nodes(tree) if isinstance(node, Variable))
+
+
+def constants(tree: Tree) -> Iterator[bool | int | float | str]:
+    """Constants in a tree but null: where the truth of comparisons changes."""
+    for node in nodes(tree):
+        if isinstance(node, Constant) and node.value is not None:
+            yield node.value
+
+
+def as_javascript(tree: Tree) -> Tree:
+    """The same tree with the meaning its translation to JavaScript has.
+
+    What was equal by FEEL's rules becomes `===`, but for null, which JavaScript has two of; JUEL's
+    conversions and Java's `equals` become `==`. For values of matching types nothing changes.
+    """
+    match tree:
+        case Constant() | Variable():
+            return tree
+        case Empty(operand, span):
+            return Empty(as_javascript(operand), span)
+        case Not(operand, _, span):
+            return Not(as_javascript(operand), "loose", span)
+        case Negative(operand, _, span):
+            return Negative(as_javascript(operand), "loose", span)
+        case Logical(operator, left, right, _, span):
+            return Logical(operator, as_javascript(left), as_javascript(right), "loose", span)
+        case Arithmetic(sign, left, right, _, span):
+            return Arithmetic(sign, as_javascript(left), as_javascript(right), "loose", span)
+    strict = tree.meaning == "strict" or (
+        tree.meaning == "feel" and Constant(None) not in (tree.left, tree.right)
+    )
+    return Comparison(
+        tree.operator,
+        as_javascript(tree.left),
+        as_javascript(tree.right),
+        "strict" if strict and tree.operator in ("==", "!=") else "loose",
+        tree.span,
+    )

@@ -1,0 +1,129 @@
+"""Parsers of expressions: what they read, what they refuse, and where it stood."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from expression_texts import PARSERS, text, tree
+from orgflow.backends.n8n.emit.javascript import to_js
+
+from orgflow_ir.analysis.expressions.parsers.javascript import JavaScriptParser
+from orgflow_ir.analysis.expressions.recognise import read_condition, recognise
+from orgflow_ir.analysis.expressions.syntax import (
+    Comparison,
+    ConditionError,
+    Constant,
+    Empty,
+    Logical,
+    Not,
+    Span,
+    Variable,
+    as_javascript,
+    nodes,
+)
+from orgflow_ir.model import Expression
+
+
+@pytest.mark.parametrize("language", PARSERS)
+def test_a_printed_tree_is_read_back(language: str) -> None:
+    rng = random.Random(language)
+    for _ in range(400):
+        one = tree(rng, language)
+        printed = text(one, language)
+        assert PARSERS[language](printed).parse() == one, printed
+
+
+@pytest.mark.parametrize("language", PARSERS)
+def test_emitted_javascript_is_read_back_as_what_was_translated(language: str) -> None:
+    rng = random.Random(f"{language} emitted")
+    for _ in range(400):
+        one = tree(rng, language)
+        if not any(isinstance(node, Empty) for node in nodes(one)):
+            emitted = to_js(one, ".".join)
+            assert JavaScriptParser(emitted).parse() == as_javascript(one), emitted
+
+
+@pytest.mark.parametrize("language", PARSERS)
+def test_no_text_of_the_source_is_copied(language: str) -> None:
+    """White space, quotes and spelling of the source leave no trace in what is emitted."""
+    rng = random.Random(f"{language} spelling")
+    for _ in range(100):
+        one = tree(rng, language)
+        spread = text(one, language).replace("(", "  (\n").replace(")", "\t)  ")
+        plain = PARSERS[language](text(one, language)).parse()
+        assert to_js(PARSERS[language](spread).parse(), str) == to_js(plain, str) == to_js(one, str)
+
+
+@pytest.mark.parametrize(
+    ("written", "parts"),
+    [
+        ("${ amount > 1000 }", ["amount > 1000", "amount", "1000"]),
+        ("= not(a.b) and c", ["not(a.b) and c", "not(a.b", "a.b", "c"]),
+        ("  x == 'y'", ["x == 'y'", "x", "'y'"]),
+    ],
+)
+def test_spans_are_places_in_the_whole_text(written: str, parts: list[str]) -> None:
+    found = recognise(Expression(text=written)).parse()
+    assert [written[slice(*node.span)] for node in nodes(found)] == parts
+
+
+def test_spans_do_not_count_in_comparisons() -> None:
+    assert Constant(1, Span(3, 4)) == Constant(1)
+    assert Constant(1) != Constant(True)
+    assert Constant(1) != Constant(1.0)
+    assert len({Constant(1), Constant(True), Constant(1, Span(0, 1))}) == 2
+
+
+@pytest.mark.parametrize(
+    ("written", "language", "meaning"),
+    [
+        ("${a == 1}", None, "juel"),
+        ("#{a == 1}", "groovy", "juel"),
+        ("= a != 1", None, "feel"),
+        ("a = 1", None, "feel"),
+        ("a <> 1", None, "feel"),
+        ("${a = 1}", None, "feel"),
+        ("a != 1", "feel", "feel"),
+        ("a == 1", None, "loose"),
+        ("a === 1", None, "strict"),
+        ("a == 1", "JavaScript", "loose"),
+        ("a == 1", "http://groovy.apache.org/groovy", "java"),
+        ("a == 1", "python", "java"),
+        ("a == 1", "http://www.w3.org/1999/XPath", "loose"),
+    ],
+)
+def test_whose_equality(written: str, language: str | None, meaning: str) -> None:
+    found = read_condition(Expression(text=written, language=language))
+    assert isinstance(found, Comparison)
+    assert found.meaning == meaning
+
+
+def test_one_single_equals_sign_among_others_assigns_in_a_script() -> None:
+    for written in ("a = 1", "a <> 1 && b = 2", "a == 'x=y' && b = 2"):
+        with pytest.raises(ConditionError, match="assigns"):
+            read_condition(Expression(text=written, language="groovy"))
+    assert read_condition(Expression(text="a == 'x = y'", language="groovy")) is not None
+
+
+def test_null_is_one_in_feel_and_two_in_javascript() -> None:
+    equal = read_condition(Expression(text="= a = null"))
+    assert equal == Comparison("==", Variable(("a",)), Constant(None), "feel")
+    assert as_javascript(equal) == Comparison("==", Variable(("a",)), Constant(None), "loose")
+
+
+def test_precedences() -> None:
+    a, b, c = (Variable((name,)) for name in "abc")
+    assert JavaScriptParser("a or b and c").parse() == Logical(
+        "or", a, Logical("and", b, c, "loose"), "loose"
+    )
+    assert JavaScriptParser("not a == b").parse() == Not(Comparison("==", a, b, "loose"), "loose")
+    assert JavaScriptParser("!a == b").parse() == Comparison("==", Not(a, "loose"), b, "loose")
+
+
+def test_what_would_be_too_deep_to_walk_is_refused() -> None:
+    for long in (" && ".join(["a"] * 2000), "+".join(["1"] * 2000), "!" * 500 + "a"):
+        with pytest.raises(ConditionError):
+            JavaScriptParser(long).parse()
+    deep = JavaScriptParser(" || ".join(["a == 1"] * 240)).parse()
+    assert to_js(deep, str).count("==") == 240
