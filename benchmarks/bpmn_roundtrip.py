@@ -21,11 +21,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "support"))
+
+from drawing_metrics import Metrics, measure
 from orgflow.backends.bpmn.document import document
 from orgflow.compiler import load
 
 from orgflow_ir.layout import drawn
-from orgflow_ir.layout.metrics import Metrics, measure
 from orgflow_ir.model import Model
 from orgflow_ir.model.source import SourceFile
 from orgflow_ir.pipeline import PassContext

@@ -16,11 +16,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "support"))
+
 from machine_random import case, wires_of
 from machine_script import Case
+from model_replay import Disagreement, compare, record_of
+from model_simulation import Simulation, simulate
 from orgflow.backends.n8n.engine.local import EngineError, EngineRun, LocalEngine, RunRequest
-from orgflow.backends.n8n.engine_model import Config, Machine, Outcome, Place, Simulation, simulate
-from orgflow.backends.n8n.engine_model.replay import Disagreement, compare, record_of
+from orgflow.backends.n8n.engine_model import Config, Machine, Outcome, Place
 
 MOST_NODES = 300
 MOST_ITEMS = 40

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from orgflow.backends.n8n.server.executions.recording import SERVER, Scenario
 from record_shapes import (
     Json,
     call,
@@ -23,6 +22,7 @@ from record_shapes import (
     stop,
     timer,
 )
+from server_recording import SERVER, Scenario
 
 ON_ERROR = ("stop", "continueRegularOutput", "continueErrorOutput")
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
-from orgflow.backends.n8n.server.executions.recording import Scenario
 from record_calls import scenario
 from record_shapes import (
     call,
@@ -23,6 +22,7 @@ from record_shapes import (
     timer,
     wait_hook,
 )
+from server_recording import Scenario
 
 NONE: dict[str, list[object]] = {"W": [None]}
 BOTH: dict[str, list[object]] = {"V": [None], "W": [None]}

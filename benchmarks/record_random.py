@@ -8,7 +8,7 @@ from typing import Any
 from machine_random import Builder, case
 from machine_script import Decision, Json
 from orgflow.backends.n8n.engine.local import LocalEngine, RunRequest
-from orgflow.backends.n8n.server.executions.recording import Scenario
+from server_recording import Scenario
 
 SIZES = (30, 46)
 MOST_RUNS = 160

@@ -16,12 +16,14 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "support"))
+
 from orgflow.backends.n8n.server.client.client import Client, ServerError
-from orgflow.backends.n8n.server.executions.recording import Scenario, record
 from orgflow.backends.n8n.server.process import N8nServer, Owner, ServerStartError
 from record_calls import calls, failing_nodes
 from record_joins import merges, switched, waits
 from record_random import random_runs
+from server_recording import Scenario, record
 
 OUT = Path(__file__).resolve().parents[1] / "tests/backends/n8n/engine_model/recorded/runs.jsonl"
 SEED = 1

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 from orgflow.backends.n8n.server.client.client import Client
-from orgflow.backends.n8n.server.executions.recording import Scenario, record
 from recorded_runs import recorded
+from server_recording import Scenario, record
 
 SEED = 3
 SAMPLE = 15

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from model_replay import Disagreement, Recorded, replay
 from orgflow.backends.n8n.engine_model import Machine
-from orgflow.backends.n8n.engine_model.replay import Disagreement, Recorded, replay
 
 RUNS = Path(__file__).resolve().parents[1] / "backends/n8n/engine_model/recorded/runs.jsonl"
 

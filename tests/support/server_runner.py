@@ -16,7 +16,7 @@ from orgflow.backends.n8n.engine.runs import EngineRun, NodeRun, RunRequest
 from orgflow.backends.n8n.format.document import short_type
 from orgflow.backends.n8n.runner import LocalRunner
 from orgflow.backends.n8n.server.client.client import Client
-from orgflow.backends.n8n.server.executions.recording import Scenario, record
+from server_recording import Scenario, record
 
 from orgflow_ir.analysis.stub_data import Unplayable
 from orgflow_ir.analysis.token_game.runs import Run

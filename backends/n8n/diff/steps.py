@@ -20,8 +20,8 @@ from orgflow.backends.n8n.engine_model import (
     Resumes,
 )
 from orgflow.backends.n8n.engine_model.choices import handed_on
+from orgflow.backends.n8n.engine_model.config import trimmed
 from orgflow.backends.n8n.engine_model.flow import Node
-from orgflow.backends.n8n.engine_model.replay import trimmed
 
 
 class Both(NamedTuple):

@@ -1,8 +1,7 @@
 """A model of n8n's engine: what it does with a workflow, without running anything.
 
 `Machine` compiles a workflow once; `initial`, `outcomes` and `step` walk its configurations, which
-are immutable, hashable and finite in number wherever items do not pile up. `simulate` runs it to
-its end with a function that decides.
+are immutable, hashable and finite in number wherever items do not pile up.
 """
 
 from orgflow.backends.n8n.engine_model.config import (
@@ -28,7 +27,6 @@ from orgflow.backends.n8n.engine_model.outcome import (
     Runs,
     Stays,
 )
-from orgflow.backends.n8n.engine_model.simulate import Simulation, Visit, WaitVisit, simulate
 
 __all__ = [
     "ANSWERED",
@@ -50,9 +48,5 @@ __all__ = [
     "Resumes",
     "Role",
     "Runs",
-    "Simulation",
     "Stays",
-    "Visit",
-    "WaitVisit",
-    "simulate",
 ]

@@ -8,6 +8,15 @@ from typing import Literal, NamedTuple
 Counts = tuple[int, ...]
 """Items per input or output."""
 
+
+def trimmed(outputs: Counts) -> Counts:
+    """Outputs without the empty ones at the end, which n8n lists or not as it happens."""
+    size = len(outputs)
+    while size and not outputs[size - 1]:
+        size -= 1
+    return tuple(outputs[:size])
+
+
 Pending = tuple[int, Counts]
 """A node to run (its index in the flow) and what it got on each input."""
 

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 from bpmn_trips import read_file
+from drawing_metrics import measure
 from hostile_labels import hostile_model
 from model_gen import Builder
 
 from orgflow_ir.layout import drawn
-from orgflow_ir.layout.metrics import measure
 from orgflow_ir.layout.text import width, wrap
 from orgflow_ir.model import (
     Artifact,

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 from bpmn_trips import read_file
+from drawing_metrics import measure
 
 from orgflow_ir.layout import drawn
-from orgflow_ir.layout.metrics import measure
 from orgflow_ir.layout.text import wrap
 from orgflow_ir.model import (
     Event,

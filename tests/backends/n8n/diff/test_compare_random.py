@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import compare_edits as edits
+from model_simulation import simulate
 from orgflow.backends.n8n.diff.files import compare_flows
 from orgflow.backends.n8n.engine_model import (
     RUNS,
@@ -23,7 +24,6 @@ from orgflow.backends.n8n.engine_model import (
     Phase,
     Place,
     Resumes,
-    simulate,
 )
 
 from orgflow_ir.plugins import Registry

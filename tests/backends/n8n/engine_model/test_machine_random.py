@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from engine_fixture import engine  # noqa: F401
+from model_replay import record_of, replay
 from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.engine_model import Machine
-from orgflow.backends.n8n.engine_model.replay import record_of, replay
 
 BENCHMARKS = Path(__file__).resolve().parents[4] / "benchmarks"
 COUNT = 150

@@ -10,8 +10,8 @@ import copy
 import statistics
 
 import pytest
+from model_replay import replay
 from orgflow.backends.n8n.engine_model import Machine
-from orgflow.backends.n8n.engine_model.replay import replay
 from recorded_runs import disagreement, parts, recorded, records
 
 LINES = recorded()

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 from engine_fixture import missing
+from model_replay import Recorded, replay
 from orgflow.backends.n8n.engine_model import Machine
-from orgflow.backends.n8n.engine_model.replay import Recorded, replay
 
 RUNS = Path(__file__).resolve().parents[4].parent / "shared" / "data" / "n8n-runs.jsonl"
 

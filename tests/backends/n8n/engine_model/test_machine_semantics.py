@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from engine_fixture import CALLED, START, call, flow, if_node, node, noop
+from model_simulation import simulate
 from orgflow.backends.n8n.engine_model import (
     ANSWERED,
     FAILS,
@@ -19,7 +20,6 @@ from orgflow.backends.n8n.engine_model import (
     Phase,
     Place,
     Stays,
-    simulate,
 )
 
 Json = dict[str, Any]

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 from engine_fixture import CALLED, START, call, flow, if_node, node, noop, wait_hook
+from model_replay import record_of, replay
 from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.engine_model import ANSWERED, RUNS, Config, Machine, Opens, Outcome
-from orgflow.backends.n8n.engine_model.replay import record_of, replay
 
 Json = dict[str, Any]
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from model_simulation import Simulation, simulate
 from orgflow.backends.n8n.engine.runs import EngineRun
-from orgflow.backends.n8n.engine_model.config import Counts, Phase, Place
+from orgflow.backends.n8n.engine_model.config import Counts, Phase, Place, trimmed
 from orgflow.backends.n8n.engine_model.machine import Machine
 from orgflow.backends.n8n.engine_model.outcome import (
     FAILS,
@@ -17,7 +18,6 @@ from orgflow.backends.n8n.engine_model.outcome import (
     Resumes,
     Stays,
 )
-from orgflow.backends.n8n.engine_model.simulate import Simulation, simulate
 
 
 class Recorded(NamedTuple):
@@ -149,14 +149,6 @@ def compare(run: Simulation, record: Sequence[Recorded], status: str) -> Disagre
     if run.status != status:
         return Disagreement(len(record), status, run.status)
     return None
-
-
-def trimmed(outputs: Counts) -> Counts:
-    """Outputs without the empty ones at the end, which n8n lists or not as it happens."""
-    size = len(outputs)
-    while size and not outputs[size - 1]:
-        size -= 1
-    return tuple(outputs[:size])
 
 
 def _outcome(entry: Recorded, place: Place) -> Outcome:
