@@ -21,7 +21,7 @@ from orgflow_ir.pipeline.outside import is_ours
 from orgflow_ir.plugins import Registry
 from orgflow_ir.plugins.contracts import Backend, Frontend
 from orgflow_ir.plugins.guards import emitted, parsed, sniffed
-from orgflow_ir.targets.artifact import Artifact
+from orgflow_ir.targets.artifact import Emitted
 
 MOST_BYTES = 256 * 1024 * 1024
 """More than any reader takes; so much is read of an input at most, be it a device without end."""
@@ -261,7 +261,7 @@ def compile_model(
     allow_lossy: bool = False,
     force: bool = False,
     strict: bool = False,
-) -> tuple[Artifact, ...] | None:
+) -> Emitted | None:
     """Check, legalise for the backend's target, emit; `None` while errors stand.
 
     See `lower_model`, which does all but the last.
@@ -274,6 +274,18 @@ def compile_model(
         if legal is None:
             return None
         return emitted(backend, legal, ctx)
+
+
+def emit_anyway(model: Model, backend: Backend, ctx: PassContext) -> Emitted | None:
+    """What the backend makes of a model in spite of errors in its flow, to show beside them;
+    `None` where the target cannot say it. Nothing is reported to `ctx`."""
+    from orgflow_ir.targets import legalise
+
+    spec = backend.target
+    options = {**spec.default_options, **ctx.options}
+    quiet = PassContext(registry=ctx.registry, target=spec, options=options)
+    legal = legalise(model, spec, quiet, allow_lossy=True)
+    return None if quiet.has_errors else emitted(backend, legal, quiet)
 
 
 def lower_model(
@@ -323,8 +335,7 @@ def legal_model(
 
     spec = backend.target
     ctx.target = spec
-    defaults = {name: values[0] for name, values in spec.options.items() if values}
-    ctx.options = {**defaults, **ctx.options, **(options or {})}
+    ctx.options = {**spec.default_options, **ctx.options, **(options or {})}
     if _blocked(ctx):
         return None
     model = check_model(model, ctx, last=last)

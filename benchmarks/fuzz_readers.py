@@ -91,7 +91,9 @@ class Target:
             return None
         backend = self.registry.backends["n8n"]
         made = self.compiler.compile_model(model, backend, ctx)
-        return (model, made[0].text.encode()) if made is not None and len(made) == 1 else None
+        if made is None or len(made.artifacts) != 1:
+            return None
+        return model, made.artifacts[0].text.encode()
 
     def run(self, data: bytes) -> str:
         """Put one input through; what became of it in a word. Raises `Fault` or what escapes."""
@@ -153,10 +155,10 @@ class Target:
         self._said(ctx, source)
         if made is None:
             return
-        for artifact in made:
+        for artifact in made.artifacts:
             json.loads(artifact.text.encode())
         nodes = sum(len(s.nodes) for s in model.scopes())
-        if flags & 16 and len(made) == 1 and nodes < SMALL:
+        if flags & 16 and len(made.artifacts) == 1 and nodes < SMALL:
             ctx = PassContext(registry=self.registry)
             n8n.verify(model, SourceFile("w.json", made[0].text.encode()), ctx)
             self._said(ctx, source)
@@ -171,7 +173,7 @@ class Target:
         backend = self.registry.backends[name]
         made = self.compiler.compile_model(model, backend, ctx, allow_lossy=True, force=True)
         self._said(ctx, source)
-        for artifact in made or ():
+        for artifact in made.artifacts if made is not None else ():
             data = artifact.text.encode()
             if name == "asl":
                 json.loads(data)

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from mutants import Mutant
 from orgflow.backends.n8n.engine.local import EngineRun, LocalEngine, RunRequest
 from orgflow.backends.n8n.runner import LocalRunner
-from orgflow.compiler import load, lower_model
+from orgflow.compiler import compile_model, load
 from orgflow.evaluation.replay import judge
 from random_walks import complete, random_walks
 
@@ -34,6 +34,7 @@ from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
 from orgflow_ir.plugins.contracts import NodeExecution, RunResult
 from orgflow_ir.targets import executable_processes
+from orgflow_ir.targets.artifact import Emitted
 
 Json = dict[str, Any]
 
@@ -81,16 +82,16 @@ class Subject:
     """
 
     def __init__(
-        self, name: str, model: Model, legal: Model, process: Process, ctx: PassContext
+        self, name: str, model: Model, emitted: Emitted, process: Process, ctx: PassContext
     ) -> None:
         self.name, self.model, self.process = name, model, process
         self.ctx = ctx
         self.game = Game(model, Policy(once=True))
         self._player = _Player(LocalEngine())
-        self._player.load(legal, process.id, ctx)
+        self._player.load(emitted, process.id, ctx)
         self.workflow: Json = dict(self._player.workflow)
-        self.sketched = {n.name: n for n in self._player.emission.sketch.nodes.values()}
-        decides = self._player.emission.decisions
+        self.sketched = {n.name: n for n in self._player.compiled.sketch.nodes.values()}
+        decides = self._player.compiled.decisions
         steps = {n.id for n in process.nodes if not isinstance(n, Gateway) or n.id in decides}
         self.visible = self._player.visible & steps
         self.scripts: tuple[Script, ...] = ()
@@ -143,7 +144,7 @@ class Subject:
     ) -> Iterator[tuple[str, RunRequest]]:
         """`request` with a value of no branch at the first visit of each decision not `known`, with
         `again` at every visit of every one."""
-        emission = self._player.emission
+        emission = self._player.compiled
         visits: Counter[str] = Counter()
         done = set(known)
         for step in run.steps:
@@ -178,7 +179,7 @@ class Subject:
         self, request: RunRequest, setter: str, visit: int, fields: Json
     ) -> RunRequest | None:
         """`request` with what the setter outputs at a visit overwritten."""
-        emission = self._player.emission
+        emission = self._player.compiled
         if setter in emission.sketch.nodes and emission.sketch.nodes[setter].role == "trigger":
             item = dict((request.items or [{"json": {}}])[0]["json"])
             if "body" in item:
@@ -319,11 +320,11 @@ def subjects(models: Iterable[tuple[str, Model]], registry: Registry) -> Iterato
     """Every process of the models that n8n can say; what is refused is left out."""
     for name, model in models:
         ctx = PassContext(registry=registry)
-        legal = lower_model(model, registry.backends["n8n"], ctx)
-        if legal is None:
+        emitted = compile_model(model, registry.backends["n8n"], ctx)
+        if emitted is None:
             continue
         for process in executable_processes(model):
-            yield Subject(name, model, legal, process, ctx)
+            yield Subject(name, model, emitted, process, ctx)
 
 
 def read_models(root: Path, pmo: Path, registry: Registry) -> Iterator[tuple[str, Model]]:

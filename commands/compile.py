@@ -23,7 +23,7 @@ from orgflow_ir.model import Model
 from orgflow_ir.model.source import SourceFile
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import Backend
-from orgflow_ir.targets.artifact import Artifact
+from orgflow_ir.targets.artifact import Artifact, Emitted
 
 
 @click.command("compile", short_help="Compile a model into a workflow of the target.")
@@ -90,17 +90,18 @@ def command(
     backend, options = resolve_target(target, session.registry)
     ctx = session.context()
     model = session.load(in_, ctx, from_, diagram=backend.target.wants_diagram, process=process)
-    artifacts = None
+    emitted = None
     if model is not None:
-        artifacts = compile_model(
+        emitted = compile_model(
             model, backend, ctx, options=options, allow_lossy=allow_lossy, force=force,
             strict=strict,
         )  # fmt: skip
-        if verify and artifacts is not None and not _verified(model, artifacts, backend, ctx):
-            artifacts = None
+        if verify and emitted is not None and not _verified(model, emitted, backend, ctx):
+            emitted = None
         _accept(in_, model, session, ctx)
     session.collect(ctx)
     code = exit_code(session.diagnostics)
+    artifacts = emitted.artifacts if emitted is not None else None
     try:
         if artifacts is not None and golden is not None:
             code = max(code, _compare(golden, artifacts, backend, session))
@@ -125,15 +126,14 @@ def _accept(in_: str, model: Model, session: Session, ctx: PassContext) -> None:
         Acceptance(session.registry, errors=False, whole=True).apply(path, model, ctx)
 
 
-def _verified(
-    model: Model, artifacts: Sequence[Artifact], backend: Backend, ctx: PassContext
-) -> bool:
+def _verified(model: Model, emitted: Emitted, backend: Backend, ctx: PassContext) -> bool:
     """Whether no difference between the artifacts and the model was found; a line a process on
     standard error, everything else is in `ctx`."""
-    if not backend.validate(artifacts, ctx):
+    if not backend.validate(emitted.artifacts, ctx):
         return False
-    made = SourceFile("what was compiled", as_one(artifacts).encode("utf-8", "surrogatepass"))
-    results = backend.verify(model, made, ctx)
+    text = as_one(emitted.artifacts)
+    made = SourceFile("what was compiled", text.encode("utf-8", "surrogatepass"))
+    results = backend.verify(model, made, ctx, emitted=emitted)
     if results is None:
         raise click.UsageError(
             f"target `{backend.name}` has nothing to verify with; leave out --verify"

@@ -180,12 +180,12 @@ def _workflows(
     if name is not None and len(model.processes) == 1:
         model = model.replace(processes=(model.processes[0].replace(name=name.strip()),))
     session.models.append(model)
-    artifacts = compiler.compile_model(
+    emitted = compiler.compile_model(
         model, backend, ctx, options={"version": str(server.client.version)}, **options
     )
     return [
         Wanted(json.loads(artifact.text), path, origin_of(path), named=name is not None)
-        for artifact in artifacts or ()
+        for artifact in (emitted.artifacts if emitted is not None else ())
     ]
 
 

@@ -12,13 +12,12 @@ from orgflow.commands.output import write_files, write_stdout
 from orgflow.commands.progress import progress_bar
 from orgflow.commands.server import SERVER_FAILED, engine_runner, server_exit_code, server_options
 from orgflow.commands.session import Session, leave
-from orgflow.compiler import load, lower_model, suggestion
+from orgflow.compiler import compile_model, load, suggestion
 
 from orgflow_ir.model import Model
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
 from orgflow_ir.plugins.contracts import Backend
-from orgflow_ir.plugins.guards import emitted
 
 if TYPE_CHECKING:
     from orgflow.evaluation.pmo import Compiled, Compiler
@@ -114,10 +113,7 @@ def _compiler(registry: Registry, backend: Backend, options: dict[str, str]) -> 
         model = load(str(path), registry, ctx, from_=format_, diagram=backend.target.wants_diagram)
         if model is None:
             return None, None
-        legal = lower_model(model, backend, ctx, options=options)
-        artifacts = (emitted(backend, legal, ctx) or ()) if legal is not None else ()
-        if legal is None or ctx.has_errors:
-            return model, None
-        return model, Compiled(model, legal, tuple(a.text for a in artifacts))
+        emitted = compile_model(model, backend, ctx, options=options)
+        return model, (Compiled(model, emitted) if emitted is not None else None)
 
     return compile_file

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from orgflow_ir.model import Model
     from orgflow_ir.pipeline import PassContext
     from orgflow_ir.plugins.contracts import Backend
+    from orgflow_ir.targets.artifact import Emitted
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -65,7 +66,7 @@ class Asked(NamedTuple):
     ctx: PassContext
     backend: Backend
     model: Model
-    lowered: Model | None
+    emitted: Emitted | None
     options: dict[str, str]
     engine: str
     key_file: str | None
@@ -83,7 +84,7 @@ def replay_production(asked: Asked, pull: Pull, *, as_json: bool, html: str | No
         raise click.UsageError(f"target `{asked.backend.name}` has no executions to replay")
     wanted = _wanted(pull)
     found = None
-    if asked.lowered is not None:
+    if asked.emitted is not None:
         from_file = wanted.most is None
         found = (
             _saved(asked, pull.executions, wanted) if from_file else _pulled(asked, pull, wanted)
@@ -100,13 +101,9 @@ def replay_production(asked: Asked, pull: Pull, *, as_json: bool, html: str | No
 
 
 def _judged(asked: Asked, executions: Iterable[Any]) -> ProductionReport:
-    from orgflow.backends.n8n.verify.reference import NotLegal
     from orgflow.evaluation.production import replay_executions
 
-    try:
-        return replay_executions(asked.model, executions, asked.ctx)
-    except NotLegal as error:
-        raise click.ClickException(str(error)) from None
+    return replay_executions(asked.model, executions, asked.ctx, emitted=asked.emitted)
 
 
 def _wanted(pull: Pull) -> Wanted:
@@ -150,17 +147,14 @@ def _saved(asked: Asked, path: str, wanted: Wanted) -> tuple[ProductionReport, s
 
 
 def _pulled(asked: Asked, pull: Pull, wanted: Wanted) -> tuple[ProductionReport, str] | None:
-    from orgflow.backends.n8n.backend import emit_workflows
     from orgflow.backends.n8n.server.client.errors import ServerError
     from orgflow.backends.n8n.server.deploy.diagnostics import report_error
     from orgflow.backends.n8n.server.executions import fetch as pulling
 
     if "://" not in asked.engine:
         raise click.UsageError("--executions N needs --engine URL; or name a file with executions")
-    assert asked.lowered is not None
-    quiet = asked.session.context()
-    quiet.options = dict(asked.ctx.options)
-    compiled = [(p.id, w) for p, w in emit_workflows(asked.lowered, quiet) or ()]
+    assert asked.emitted is not None
+    compiled = [(process, one.workflow) for process, one in asked.emitted.compiled.items()]
     with connected(asked.engine, asked.key_file, asked.wait, asked.ctx) as server:
         if server is None:
             return None
@@ -197,10 +191,11 @@ def _told(
 def write_page(path: str, asked: Asked, report: ProductionReport, source: str) -> None:
     """Write the report as an HTML page. Raises `OutputError`."""
     from orgflow.evaluation.page import render_page
-    from orgflow.evaluation.page_model import n8n_nodes
+    from orgflow.evaluation.page_model import NodeTable
     from orgflow.evaluation.page_production import production_page
 
-    nodes = n8n_nodes(asked.model, asked.ctx)
+    assert asked.emitted is not None
+    nodes = NodeTable(asked.emitted.source_map, asked.backend.name)
     page = production_page(asked.model, nodes, asked.ctx.diagnostics, report, source)
     write_files([(Path(path), render_page(page))])
 
@@ -217,7 +212,7 @@ def report_text(report: ProductionReport, model: Model) -> str:
         ways,
     )
 
-    canvas = Canvas(model, NodeTable({}))
+    canvas = Canvas(model, NodeTable())
     lines: list[str] = []
     rows = []
     found = ways(report)

@@ -116,14 +116,14 @@ def check_golden(
         source = SourceFile(str(model), model.read_bytes())
         diagram = backend.target.wants_diagram
         read = compiler.load(source, registry, ctx, from_=frontend, diagram=diagram)
-        artifacts = None
+        emitted = None
         if read is not None:
-            artifacts = compile_model(
+            emitted = compile_model(
                 read, backend, ctx, options=options, allow_lossy=allow_lossy, force=force
             )
-        if artifacts is None:
+        if emitted is None:
             return f"{model} does not compile\n{_told(ctx, source)}"
-        wanted = wanted_files(golden, artifacts)
+        wanted = wanted_files(golden, emitted.artifacts)
         if update:
             write_files([item for item in wanted.items() if not _holds(*item)])
             return ""

@@ -15,7 +15,10 @@ from orgflow.commands.output import write_files, write_stdout
 from orgflow.commands.run_table import report_text
 from orgflow.commands.server import engine_runner, server_exit_code, server_options
 from orgflow.commands.session import Session, leave
-from orgflow.compiler import lower_model
+from orgflow.compiler import emit_anyway, lower_model
+
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.plugins.guards import emitted
 
 from orgflow_ir.model.codec import to_data
 
@@ -24,7 +27,7 @@ if TYPE_CHECKING:
     from orgflow.evaluation.replay import ReplayReport
 
     from orgflow_ir.model import Model
-    from orgflow_ir.pipeline import PassContext
+    from orgflow_ir.targets.artifact import Emitted
 
 MAX_RUNS = 32
 MISUSE = 2
@@ -91,7 +94,13 @@ def command(
             session.show()
             leave(server_exit_code(session))
         lowered = lower_model(model, backend, ctx, options=options)
-        asked = Asked(session, ctx, backend, model, lowered, options, engine, key_file, wait)
+        made = None
+        if lowered is not None:
+            quiet = PassContext(registry=ctx.registry, target=ctx.target, options=ctx.options)
+            made = emitted(backend, lowered, quiet)
+            if made is None:
+                ctx.diagnostics.extend(quiet.diagnostics)
+        asked = Asked(session, ctx, backend, model, made, options, engine, key_file, wait)
         leave(replay_production(asked, pull, as_json=as_json, html=html))
     try:
         with engine_runner(engine, backend, key_file, wait, ctx) as (runner, demanded):
@@ -105,26 +114,31 @@ def command(
             session.show()
             if model is None or lowered is None or runner is None:
                 if html is not None and model is not None and runner is not None:
-                    write_page(html, model, ctx, None, (), engine)
+                    shown = emit_anyway(model, backend, ctx)
+                    write_page(html, model, shown, ctx, None, (), engine)
+                leave(server_exit_code(session))
+            shown = emitted(backend, lowered, ctx)
+            if shown is None:
+                session.diagnostics = [d for d in ctx.diagnostics if d not in session.diagnostics]
+                session.show()
                 leave(server_exit_code(session))
             from orgflow.evaluation.failures import by_replay
             from orgflow.evaluation.replay import replay_model
 
-            report = replay_model(
-                model, lowered, runner, ctx, max_runs=MAX_RUNS, all_paths=all_paths
-            )
+            report = replay_model(model, shown, runner, ctx, max_runs=MAX_RUNS, all_paths=all_paths)
     except (EngineError, NodeError, RunnerError) as error:
         leave(_engine_failed(error, as_json))
     failures = () if report.ok else by_replay(model, report)
     write_stdout(report_json(report, failures) if as_json else report_text(report, failures))
     if html is not None:
-        write_page(html, model, ctx, report, failures, engine)
+        write_page(html, model, shown, ctx, report, failures, engine)
     leave(0 if report.ok else 1)
 
 
 def write_page(
     path: str,
     model: Model,
+    made: Emitted | None,
     ctx: PassContext,
     report: ReplayReport | None,
     failures: Sequence[Failure],
@@ -132,11 +146,11 @@ def write_page(
 ) -> None:
     """Write the report as an HTML page. Raises `OutputError`."""
     from orgflow.evaluation.page import render_page
-    from orgflow.evaluation.page_model import NodeTable, n8n_nodes
+    from orgflow.evaluation.page_model import NodeTable
     from orgflow.evaluation.page_runs import replay_page
 
     target = ctx.target.name if ctx.target is not None else ""
-    nodes = n8n_nodes(model, ctx) if target == "n8n" else NodeTable({})
+    nodes = NodeTable(made.source_map, target) if made is not None else NodeTable()
     where = "an n8n server" if engine != "local" else f"the engine of {target} on this machine"
     page = replay_page(model, nodes, ctx.diagnostics, report, failures, where)
     write_files([(Path(path), render_page(page))])

@@ -15,7 +15,7 @@ from orgflow_ir.diagnostics import Diagnostic, Step
 from orgflow_ir.layout import drawn
 from orgflow_ir.model import Flow, Gateway, Model, Node
 from orgflow_ir.model.element_names import one_line
-from orgflow_ir.pipeline import PassContext
+from orgflow_ir.targets.artifact import SourceMap
 
 _ROLES = {
     "trigger": "starts the run",
@@ -25,21 +25,6 @@ _ROLES = {
     "join": "joins some of many branches",
     "pass": "passes on",
 }
-_TYPES = {
-    "executeWorkflow": "Execute Workflow",
-    "httpRequest": "HTTP Request",
-    "if": "If",
-    "manualTrigger": "Manual Trigger",
-    "merge": "Merge",
-    "noOp": "No Operation",
-    "scheduleTrigger": "Schedule Trigger",
-    "set": "Edit Fields",
-    "stopAndError": "Stop and Error",
-    "switch": "Switch",
-    "wait": "Wait",
-    "webhook": "Webhook",
-}
-"""Types of nodes as n8n's editor calls them."""
 _FACTOR = "×"
 
 
@@ -54,13 +39,25 @@ class NodeInfo(NamedTuple):
 
 
 class NodeTable:
-    """The nodes behind the elements of a model; empty where the target has no such thing."""
+    """The nodes behind the elements of a model; empty where nothing was emitted.
 
-    def __init__(self, infos: Mapping[str, Iterable[NodeInfo]]) -> None:
-        self.of_node = {(p, i.name): i for p, found in infos.items() for i in found}
+    Args:
+        source_map: what stands for what in the files emitted.
+        target: its name.
+    """
+
+    def __init__(self, source_map: SourceMap | None = None, target: str = "") -> None:
+        self.target = target
+        self.of_node: dict[tuple[str, str], NodeInfo] = {}
         self._of_element: dict[str, list[NodeInfo]] = {}
-        for info in self.of_node.values():
-            self._of_element.setdefault(info.element, []).append(info)
+        for part in source_map.parts if source_map is not None else ():
+            if not part.executes:
+                continue
+            what = f"{part.kind}, {_ROLES[part.role]}" if part.role in _ROLES else part.kind
+            for element in part.elements:
+                info = NodeInfo(part.name, what, element, part.stands)
+                self.of_node.setdefault((part.process, part.name), info)
+                self._of_element.setdefault(element, []).append(info)
 
     def __bool__(self) -> bool:
         return bool(self.of_node)
@@ -68,30 +65,6 @@ class NodeTable:
     def behind(self, element: str) -> tuple[NodeInfo, ...]:
         """The nodes of an element, the one that stands for it first."""
         return tuple(sorted(self._of_element.get(element, ()), key=lambda i: not i.stands))
-
-
-def n8n_nodes(model: Model, ctx: PassContext) -> NodeTable:
-    """The nodes that n8n's backend makes of `model` (not lowered); none where it is not legal."""
-    from orgflow.backends.n8n.verify.reference import NotLegal, references
-
-    try:
-        refs = references(model, ctx)
-    except NotLegal:
-        return NodeTable({})
-    known = {n.id for scope in model.scopes() for n in scope.nodes}
-    found: dict[str, list[NodeInfo]] = {}
-    for process, ref in refs.items():
-        owners = {g: owner for owner, gateways in ref.deciders.items() for g in gateways}
-        for node in ref.emission.sketch.nodes.values():
-            element = owners.get(node.element, node.element)
-            while element not in known and "__" in element:
-                element = element.rpartition("__")[0]
-            what = _TYPES.get(node.type, node.type)
-            if node.role in _ROLES:
-                what += f", {_ROLES[node.role]}"
-            stands = node.role in ("element", "trigger") and node.element == element
-            found.setdefault(process, []).append(NodeInfo(node.name, what, element, stands))
-    return NodeTable(found)
 
 
 class Canvas:
@@ -165,7 +138,9 @@ class Canvas:
         """The model as SVG; `words` are further lines for the title of an element."""
         notes: dict[str, str] = {}
         for element in self.drawable:
-            lines = [f"n8n: {i.name} ({i.what})" for i in self.nodes.behind(element)]
+            lines = [
+                f"{self.nodes.target}: {i.name} ({i.what})" for i in self.nodes.behind(element)
+            ]
             lines += words.get(element, ())
             if lines:
                 notes[element] = "\n".join(lines)

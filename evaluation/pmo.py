@@ -23,6 +23,7 @@ from orgflow_ir.diagnostics import Severity
 from orgflow_ir.model import Gateway, Model, Task
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import Runner
+from orgflow_ir.targets.artifact import Emitted
 
 PUBLISHED_PASS = (32, 55)
 """Models that passed the published full pipeline, of how many."""
@@ -43,11 +44,10 @@ SUFFIXES = {"bpmn": ".bpmn", "pme": ".json"}
 
 @dataclass(frozen=True)
 class Compiled:
-    """A model and what the target made of it: the legal model, the artifacts' texts."""
+    """A model and what the target made of it."""
 
     model: Model
-    legal: Model
-    texts: tuple[str, ...]
+    emitted: Emitted
 
 
 Compiler = Callable[[Path, str, PassContext], tuple[Model | None, Compiled | None]]
@@ -206,14 +206,14 @@ def _row(
                 "reason": errors[0].message if errors else "no reason was given",
             }
         )
-    shape = tuple(workflow_shape(t) for t in compiled.texts)
+    shape = tuple(workflow_shape(a.text) for a in compiled.emitted.artifacts)
     if name == "bpmn":
         first[path.stem] = shape
     elif path.stem in first:
         row["same_as_bpmn"] = first[path.stem] == shape
     started = time.perf_counter()
     try:
-        replay = replay_model(compiled.model, compiled.legal, runner, ctx, max_runs=max_runs)
+        replay = replay_model(compiled.model, compiled.emitted, runner, ctx, max_runs=max_runs)
     except ServerError as error:
         if error.everywhere:
             raise

@@ -29,6 +29,7 @@ from orgflow_ir.diagnostics import Step
 from orgflow_ir.model import Model
 from orgflow_ir.model.codec import to_data
 from orgflow_ir.pipeline import PassContext
+from orgflow_ir.targets.artifact import Emitted
 
 MOST_GUESSES = 256
 """Ways tried where nodes do not tell what was chosen."""
@@ -156,13 +157,15 @@ def replay_executions(
     ctx: PassContext,
     *,
     workflow: Mapping[str, Any] | None = None,
+    emitted: Emitted | None = None,
 ) -> ProductionReport:
     """Judge stored executions (as n8n's API gives them, with data) on `model` (not lowered).
 
-    `workflow` is what an execution ran that does not say it itself. Raises `NotLegal` where n8n
+    `workflow` is what an execution ran that does not say it itself, `emitted` what the model was
+    compiled to, where it was. Raises `NotLegal` where n8n
     cannot say what the model says.
     """
-    observer = Observer(references(model, ctx), workflow)
+    observer = Observer(references(model, ctx, emitted), workflow)
     game = Game(model, Policy(once=True))
     labels = {n.id: n.label for scope in model.scopes() for n in scope.nodes}
     for scope in model.scopes():

@@ -20,6 +20,7 @@ from orgflow_ir.model import Event, Model, Process, Task
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import Runner, RunResult
 from orgflow_ir.targets import executable_processes
+from orgflow_ir.targets.artifact import Emitted
 
 
 @dataclass(frozen=True)
@@ -115,14 +116,14 @@ class ReplayReport:
 
 def replay_model(
     model: Model,
-    lowered: Model,
+    emitted: Emitted,
     runner: Runner,
     ctx: PassContext,
     *,
     max_runs: int = 32,
     all_paths: bool = True,
 ) -> ReplayReport:
-    """Play runs of every process of `model` on the target that `lowered` is legal for.
+    """Play runs of every process of `model` on the target that it was compiled for.
 
     Without `all_paths` only the first run of each process. Raises what the runner raises when its
     engine is missing.
@@ -139,7 +140,7 @@ def replay_model(
         total += runs.flows_total
         uncovered += runs.uncovered
         unfinished += [_stuck(run, process) for run in runs.stuck]
-        runner.load(lowered, process.id, ctx)
+        runner.load(emitted, process.id, ctx)
         changed += runner.changed
         reports += _play(game, process, runs, runner, all_paths)
     labels = {n.id: n.label for scope in model.scopes() for n in scope.nodes}

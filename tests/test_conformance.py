@@ -20,7 +20,7 @@ from orgflow_ir.pipeline import Pass, PassContext, Stage
 from orgflow_ir.plugins import Registry
 from orgflow_ir.plugins.contracts import Backend, NodeExecution, Runner, RunResult
 from orgflow_ir.targets import Illegal, Legal, TargetSpec
-from orgflow_ir.targets.artifact import Artifact
+from orgflow_ir.targets.artifact import Artifact, Emitted
 from orgflow_ir.testing import ContractError, check_backend, check_pass, check_runs
 from orgflow_ir.testing.conformance.odd_models import HOSTILE, odd_models
 from orgflow_ir.testing.conformance.shapes import shape, shapes
@@ -43,8 +43,8 @@ class Plain(Backend):
     name = "plain"
     target = TargetSpec("plain", TABLE)
 
-    def emit(self, model: Model, ctx: PassContext) -> tuple[Artifact, ...]:
-        return (Artifact("a.json", model.to_json()),)
+    def emit(self, model: Model, ctx: PassContext) -> Emitted:
+        return Emitted.whole(model, Artifact("a.json", model.to_json()))
 
 
 def broken(**fields: Any) -> Backend:
@@ -73,6 +73,10 @@ def emits(make: Callable[[Model], Any]) -> dict[str, Any]:
     return {"emit": lambda self, model, ctx: make(model)}
 
 
+def gives(make: Callable[[Model], list[Artifact]]) -> dict[str, Any]:
+    return emits(lambda model: Emitted.whole(model, *make(model)))
+
+
 class Loud(Rule):
     """
     What it finds
@@ -92,9 +96,9 @@ class Loud(Rule):
 
 
 def says(message: str) -> dict[str, Any]:
-    def emit(self: Backend, model: Model, ctx: PassContext) -> tuple[Artifact, ...]:
+    def emit(self: Backend, model: Model, ctx: PassContext) -> Emitted:
         ctx.emit(Loud, message)
-        return (Artifact("a", ""),)
+        return Emitted.whole(model, Artifact("a", ""))
 
     return {"emit": emit, "rules": (Loud,)}
 
@@ -107,10 +111,10 @@ def without_last(model: Model) -> str:
     return " ".join(n.name for p in model.processes for n in p.nodes[:-1])
 
 
-def writes(model: Model) -> tuple[Artifact, ...]:
+def writes(model: Model) -> Emitted:
     with suppress(OSError), open(os.path.join(gettempdir(), "orgflow-conformance"), "w") as file:
         file.write("x")
-    return (Artifact("a", model.to_json()),)
+    return Emitted.whole(model, Artifact("a", model.to_json()))
 
 
 @pytest.mark.parametrize(
@@ -122,14 +126,14 @@ def writes(model: Model) -> tuple[Artifact, ...]:
         ({"target": TargetSpec("plain", TABLE | {"lane": Illegal("")})}, "reason for `lane`"),
         ({"target": TargetSpec("plain", TABLE, options={"x": ["a"]})}, "of its option `x`"),
         (emits(lambda m: 1 / 0), "raised ZeroDivisionError"),
-        (emits(lambda m: ()), "emitted nothing and said nothing"),
-        (emits(lambda m: ("a", "b")), "not a tuple of `Artifact`"),
-        (emits(lambda m: (Artifact("a", "\ud800"),)), "cannot be written as UTF-8"),
-        (emits(lambda m: (Artifact(named(m), ""),)), "every file system takes"),
-        (emits(lambda m: (Artifact("A", ""), Artifact("a", ""))), "two files have one path"),
-        (emits(lambda m: (Artifact(named(m).encode("ascii").decode(), ""),)), "UnicodeEncodeError"),
-        (emits(lambda m: (Artifact("a", "same"),)), "gives the same text for all of 2"),
-        (emits(lambda m: (Artifact("a", without_last(m)),)), "leaves out a task: `Do LastOfAll`"),
+        (emits(lambda m: Emitted.whole(m)), "emitted nothing and said nothing"),
+        (emits(lambda m: ("a", "b")), "not an `Emitted`"),
+        (gives(lambda m: [Artifact("a", "\ud800")]), "cannot be written as UTF-8"),
+        (gives(lambda m: [Artifact(named(m), "")]), "every file system takes"),
+        (gives(lambda m: [Artifact("A", ""), Artifact("a", "")]), "two files have one path"),
+        (gives(lambda m: [Artifact(named(m).encode("ascii").decode(), "")]), "UnicodeEncodeError"),
+        (gives(lambda m: [Artifact("a", "same")]), "gives the same text for all of 2"),
+        (gives(lambda m: [Artifact("a", without_last(m))]), "leaves out a task: `Do LastOfAll`"),
         (emits(lambda m: writes(m)), "`emit` writes to disk itself: "),
         (says("It is wrong"), "begins with a capital letter"),
         (says("it is wrong."), "without a full stop"),
@@ -158,15 +162,15 @@ def test_a_table_that_says_more_than_is_done() -> None:
 
 def test_what_is_read_back_is_what_was_written() -> None:
     ir = Registry(outside=False).frontends["ir"]
-    lossy = emits(lambda m: (Artifact("a.json", m.replace(doc="lost").to_json()),))
+    lossy = gives(lambda m: [Artifact("a.json", m.replace(doc="lost").to_json())])
     with pytest.raises(ContractError, match="reads it back as another model: `doc` was ''"):
         check_backend(broken(**lossy), SMALL, reads_back=ir)
     with pytest.raises(ContractError, match="`ir` cannot read it back"):
-        check_backend(broken(**emits(lambda m: (Artifact("a", "{"),))), SMALL, reads_back=ir)
+        check_backend(broken(**gives(lambda m: [Artifact("a", "{")])), SMALL, reads_back=ir)
 
 
 SETS = """
-from orgflow_ir.targets.artifact import Artifact
+from orgflow_ir.targets.artifact import Artifact, Emitted
 from orgflow_ir.plugins.contracts import Backend
 from orgflow_ir.targets import Legal, TargetSpec
 from orgflow_ir.model.constructs import CONSTRUCTS
@@ -176,7 +180,8 @@ class Sets(Backend):
     target = TargetSpec("sets", {name.split(".")[0]: Legal() for name in CONSTRUCTS})
 
     def emit(self, model, ctx):
-        return (Artifact("a", " ".join({n.id for s in model.scopes() for n in s.nodes})),)
+        ids = " ".join({n.id for s in model.scopes() for n in s.nodes})
+        return Emitted.whole(model, Artifact("a", ids))
 """
 
 
@@ -203,9 +208,9 @@ def test_the_order_of_a_set_is_caught(tmp_path: Path, monkeypatch: pytest.Monkey
     ],
 )
 def test_labels_that_are_not_escaped_are_caught(path: str, text: str) -> None:
-    def emit(self: Backend, model: Model, ctx: PassContext) -> tuple[Artifact, ...]:
+    def emit(self: Backend, model: Model, ctx: PassContext) -> Emitted:
         labels = [n.name for s in model.scopes() for n in s.nodes]
-        return (Artifact(path, text % " ".join([model.id, *labels])),)
+        return Emitted.whole(model, Artifact(path, text % " ".join([model.id, *labels])))
 
     with pytest.raises(ContractError, match="is a label in it not escaped"):
         check_backend(broken(emit=emit), SMALL)
@@ -220,7 +225,8 @@ class Playing(Runner):
     fault: ClassVar[str] = ""
     closed: ClassVar[int] = 0
 
-    def load(self, model: Model, process: str, ctx: PassContext) -> None:
+    def load(self, emitted: Emitted, process: str, ctx: PassContext) -> None:
+        model = Model.from_json(emitted.artifacts[0].text)
         self.process = next(p for p in model.processes if p.id == process)
 
     @property

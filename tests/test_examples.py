@@ -46,7 +46,7 @@ def test_the_ir_is_read_back_as_it_was(path: Path, registry: Registry) -> None:
     model = read(path, registry, ctx)
     emitted = compile_model(model, registry.backends["ir"], ctx)
     assert emitted is not None, ctx.diagnostics
-    assert Model.from_json(emitted[0].text) == model
+    assert Model.from_json(emitted.artifacts[0].text) == model
 
 
 @pytest.mark.parametrize("backend", GOLDEN)
@@ -56,7 +56,7 @@ def test_golden(path: Path, backend: str, registry: Registry, artifacts: Any) ->
     model = read(path, registry, ctx)
     emitted = compile_model(model, registry.backends[backend], ctx)
     assert emitted is not None, ctx.diagnostics
-    assert emitted == artifacts
+    assert emitted.artifacts == artifacts
 
 
 @pytest.mark.parametrize("path", MODELS, ids=NAMES)

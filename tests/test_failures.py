@@ -14,7 +14,7 @@ from cli_cases import DEADLOCK
 from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.runner import LocalRunner
 from orgflow.backends.n8n.server.client.errors import RefusedError, UnreachableError
-from orgflow.compiler import load, lower_model
+from orgflow.compiler import compile_model, load, lower_model
 from orgflow.evaluation.failures import (
     MESSAGES,
     Failure,
@@ -34,6 +34,7 @@ from orgflow_ir.model.codec import from_json, to_json
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
 from orgflow_ir.plugins.contracts import Runner
+from orgflow_ir.targets import Emitted
 
 Json = dict[str, Any]
 
@@ -113,8 +114,8 @@ class Damaged(LocalRunner):
         super().__init__(engine)
         self._damage = damage
 
-    def load(self, model: Model, process: str, ctx: PassContext) -> None:
-        super().load(model, process, ctx)
+    def load(self, emitted: Emitted, process: str, ctx: PassContext) -> None:
+        super().load(emitted, process, ctx)
         workflow: Any = copy.deepcopy(self.workflow)
         self._damage(workflow)
         self.workflow = workflow
@@ -124,9 +125,9 @@ def replayed(engine: LocalEngine, registry: Registry, path: Path, damage: Any) -
     ctx = PassContext(registry=registry)
     model = load(str(path), registry, ctx)
     assert model is not None
-    lowered = lower_model(model, registry.backends["n8n"], ctx)
-    assert lowered is not None
-    return model, replay_model(model, lowered, Damaged(engine, damage), ctx)
+    emitted = compile_model(model, registry.backends["n8n"], ctx)
+    assert emitted is not None
+    return model, replay_model(model, emitted, Damaged(engine, damage), ctx)
 
 
 @pytest.fixture
@@ -249,11 +250,8 @@ def compiler(registry: Registry) -> Any:
         ctx.registry = registry
         model = load(str(path), registry, ctx, from_=name)
         assert model is not None
-        legal = lower_model(model, registry.backends["n8n"], ctx)
-        if legal is None:
-            return model, None
-        return model, Compiled(model, legal, tuple(
-            a.text for a in registry.backends["n8n"].emit(legal, ctx)))  # fmt: skip
+        made = compile_model(model, registry.backends["n8n"], ctx)
+        return model, Compiled(model, made) if made is not None else None
 
     return compile_file
 

@@ -14,11 +14,12 @@ from cli_cases import DEADLOCK, Ran
 from hostile_labels import HOSTILE, hostile_model
 from html_pages import Tag, parsed
 from model_gen import random_model
+from n8n_compiled import emitted
 from orgflow import cli
 from orgflow.commands.run_table import report_text
 from orgflow.evaluation.failures import by_replay
 from orgflow.evaluation.page import Fired, numbered, render_page
-from orgflow.evaluation.page_model import NodeTable, n8n_nodes
+from orgflow.evaluation.page_model import NodeTable
 from orgflow.evaluation.page_runs import replay_page
 from orgflow.evaluation.replay import ReplayReport, replay_model
 from orgflow.evaluation.wording import choices_line
@@ -28,6 +29,7 @@ from orgflow_ir.diagnostics import Diagnostic, Severity
 from orgflow_ir.model import Event, Flow, Gateway, Model, Process, Task
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import NodeExecution, Runner, RunResult
+from orgflow_ir.targets import Emitted
 
 
 def small(name: str = "Order") -> Model:
@@ -53,8 +55,8 @@ class Spoiled(Runner):
         self.names = {i.element: i.name for i in nodes.of_node.values() if i.stands}
         self.instead, self.error = instead, error
 
-    def load(self, model: Model, process: str, ctx: PassContext) -> None:
-        self.silent = {n.id for p in model.processes for n in p.nodes if n.id not in self.names}
+    def load(self, emitted: Emitted, process: str, ctx: PassContext) -> None:
+        self.silent = emitted.source_map.silent
 
     @property
     def visible(self) -> frozenset[str]:
@@ -82,8 +84,9 @@ def played(
     model: Model, instead: dict[str, str | None] | None = None, error: str = ""
 ) -> tuple[ReplayReport, str, Tag]:
     ctx = PassContext()
-    nodes = n8n_nodes(model, ctx)
-    report = replay_model(model, model, Spoiled(nodes, instead or {}, error), ctx)
+    made = emitted(model)
+    nodes = NodeTable(made.source_map, "n8n")
+    report = replay_model(model, made, Spoiled(nodes, instead or {}, error), ctx)
     failures = () if report.ok else by_replay(model, report)
     text = render_page(replay_page(model, nodes, ctx.diagnostics, report, failures, "an engine"))
     return report, text, parsed(text)

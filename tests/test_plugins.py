@@ -22,7 +22,7 @@ from orgflow_ir.targets import Lowering
 from orgflow_ir.testing import ContractError, check_lowerings
 
 PLUGIN = '''
-    from orgflow_ir.targets.artifact import Artifact
+    from orgflow_ir.targets.artifact import Artifact, Emitted
     from orgflow_ir.plugins.contracts import Backend, Frontend
     from orgflow_ir.diagnostics import Category, RetiredRule, Rule, Severity
     from orgflow_ir.pipeline import Pass, Stage
@@ -36,7 +36,7 @@ PLUGIN = '''
 
         def emit(self, model, ctx):
             names = [n.label for s in model.scopes() for n in s.nodes]
-            return (Artifact("names.txt", ", ".join(names) + "\\n"),)
+            return Emitted.whole(model, Artifact("names.txt", ", ".join(names) + "\\n"))
 
 
     class TooShort(Rule):
@@ -151,7 +151,7 @@ HEAD = "from orgflow_ir.plugins import hookimpl\n"
 BACKEND = (
     HEAD
     + """
-from orgflow_ir.targets.artifact import Artifact
+from orgflow_ir.targets.artifact import Artifact, Emitted
 from orgflow_ir.plugins.contracts import Backend
 from orgflow_ir.targets import Legal, TargetSpec
 
@@ -160,7 +160,7 @@ class Names(Backend):
     target = TargetSpec("names", {"task": Legal()})
 
     def emit(self, model, ctx):
-        return (Artifact("names.txt", ""),)
+        return Emitted.whole(model, Artifact("names.txt", ""))
 
 @hookimpl
 def orgflow_backends():
@@ -521,22 +521,26 @@ def emitting(result: str) -> str:
     names = BACKEND.replace("CHANGED", "Names()").replace(
         '{"task": Legal()}', '{"task": Legal(), "event": Legal(), "flow": Legal()}'
     )
-    return names.replace('return (Artifact("names.txt", ""),)', result)
+    return names.replace(
+        'return Emitted.whole(model, Artifact("names.txt", ""))',
+        result.replace("files(", "Emitted.whole(model, "),
+    )
 
 
 EMITTED = {
     "import sys; sys.exit(0)": "failed with SystemExit: 0",
-    "return None": "gave None, which is no tuple of `Artifact`",
-    "return 'text'": "gave 'text', which is no tuple of `Artifact`",
-    "return (1, 2)": "gave 1, which is no `Artifact`",
-    "return ()": "gave no file and no reason",
-    "return (Artifact('a', 5),)": "whose path and text are not both text",
-    "return (Artifact('a', 'x\\n\\ud800'),)": "cannot be written as UTF-8: surrogates not allowed",
-    "return (Artifact('../../evil.txt', ''),)": "which is not inside the output folder",
-    "return (Artifact('/evil.txt', ''),)": "which is not inside the output folder",
-    "return (Artifact('..\\\\evil.txt', ''),)": "which is not inside the output folder",
-    "return (Artifact('', ''),)": "which is not inside the output folder",
-    "return (Artifact('a', ''), Artifact('A', ''))": "gave two files with the path `a`",
+    "return None": "gave None, which is no `Emitted`",
+    "return Emitted((), None)": "gave the source map None, which is no `SourceMap`",
+    "return 'text'": "gave 'text', which is no `Emitted`",
+    "return files(1)": "gave 1, which is no `Artifact`",
+    "return files()": "gave no file and no reason",
+    "return files(Artifact('a', 5))": "whose path and text are not both text",
+    "return files(Artifact('a', 'x\\n\\ud800'))": "cannot be written as UTF-8: surrogates",
+    "return files(Artifact('../../evil.txt', ''))": "which is not inside the output folder",
+    "return files(Artifact('/evil.txt', ''))": "which is not inside the output folder",
+    "return files(Artifact('..\\\\evil.txt', ''))": "which is not inside the output folder",
+    "return files(Artifact('', ''))": "which is not inside the output folder",
+    "return files(Artifact('a', ''), Artifact('A', ''))": "gave two files with the path `a`",
 }
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.runner import LocalRunner
-from orgflow.compiler import choose_backend, load, lower_model
+from orgflow.compiler import choose_backend, compile_model, load
 from orgflow.evaluation.pmo import COLUMNS, Compiled, PmoReport, evaluate
 from orgflow.evaluation.replay import judge
 
@@ -40,10 +40,8 @@ def compile_file(
     ctx.registry = registry
     model = load(str(path), registry, ctx, from_=format_)
     assert model is not None
-    legal = lower_model(model, backend, ctx)
-    if legal is None or ctx.has_errors:
-        return model, None
-    return model, Compiled(model, legal, tuple(a.text for a in backend.emit(legal, ctx)))
+    emitted = compile_model(model, backend, ctx)
+    return model, Compiled(model, emitted) if emitted is not None else None
 
 
 @pytest.fixture(scope="module")
@@ -143,7 +141,7 @@ def test_negative_controls(
     runs = enumerate_runs(model, process.id, game=game)
     assert runs.flows_covered == runs.flows_total
     runner = LocalRunner(engine)
-    runner.load(compiled.legal, process.id, ctx)
+    runner.load(compiled.emitted, process.id, ctx)
     visible = runner.visible & {n.id for n in process.nodes}
     for what, mutant in mutants(runner.workflow, random.Random(int(number)), 8):
         runner.workflow = mutant

@@ -14,15 +14,15 @@ import pytest
 from cli_cases import Ran
 from html_pages import parsed
 from model_gen import implicit, random_model
+from n8n_compiled import emitted, workflows
 from n8n_stand_in import KEY, StandIn
 from orgflow import cli
-from orgflow.backends.n8n.backend import emit_workflows
 from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.runner import LocalRunner
 from orgflow.backends.n8n.target import N8N_TARGET
-from orgflow.compiler import load, lower_model
+from orgflow.compiler import compile_model, load
 from orgflow.evaluation.page import render_page
-from orgflow.evaluation.page_model import n8n_nodes
+from orgflow.evaluation.page_model import NodeTable
 from orgflow.evaluation.page_production import production_page, ways
 from orgflow.evaluation.production import ProductionReport, replay_executions
 from stored_executions import plain, production, stored
@@ -55,7 +55,7 @@ def small() -> Model:
 
 @pytest.fixture
 def workflow() -> Json:
-    found: Any = (emit_workflows(small(), PassContext()) or [])[0][1]
+    found: Any = workflows(small())[0]
     return copy.deepcopy(found)
 
 
@@ -234,7 +234,7 @@ def test_several_branches_at_once_are_told(workflow: Json) -> None:
 
 
 def page(report: ProductionReport, model: Model) -> str:
-    nodes = n8n_nodes(model, PassContext())
+    nodes = NodeTable(emitted(model).source_map, "n8n")
     return render_page(production_page(model, nodes, (), report, "saved in `x.json`"))
 
 
@@ -277,15 +277,15 @@ def test_production_of_an_example(root: Path, registry: Registry, engine: LocalE
     path = str(root / "examples" / "order-to-cash" / "model.bpmn")
     model = load(path, registry, ctx, diagram=True)
     assert model is not None
-    lowered = lower_model(model, registry.backends["n8n"], ctx, options={})
-    assert lowered is not None
+    made = compile_model(model, registry.backends["n8n"], ctx, options={})
+    assert made is not None
 
     def without_invoice(workflow: Json) -> None:
         ends = workflow["connections"]["Create invoice"]
         workflow["connections"]["Hand over the order"] = copy.deepcopy(ends)
 
-    right = production(model, lowered, ctx, engine, 40)
-    wrong = production(model, lowered, ctx, engine, 10, edit=without_invoice)
+    right = production(model, made, ctx, engine, 40)
+    wrong = production(model, made, ctx, engine, 10, edit=without_invoice)
     report = replayed(*right, model=model)
     assert report.ok, [j.said for j in report.executions if j.verdict != "equal"]
     assert not any(j.free for j in report.executions)
@@ -309,7 +309,7 @@ def test_random_models_in_production(kinds: tuple[str, ...], engine: LocalEngine
         assert not ctx.has_errors
         runner = LocalRunner(engine)
         process = model.processes[0].id
-        runner.load(lowered, process, PassContext())
+        runner.load(emitted(lowered), process, PassContext())
         runs = enumerate_runs(model, process, max_runs=4).runs
         workflow: Any = runner.workflow
         executions = [
@@ -349,10 +349,10 @@ def deployed(leave: Path, registry: Registry) -> Json:
     ctx = PassContext(registry=registry)
     model = load(str(leave), registry, ctx, diagram=True)
     assert model is not None
-    lowered = lower_model(model, registry.backends["n8n"], ctx, options={})
-    assert lowered is not None
-    found: Any = (emit_workflows(lowered, ctx) or [])[0][1]
-    return dict(found)
+    made = compile_model(model, registry.backends["n8n"], ctx, options={})
+    assert made is not None
+    found: Json = json.loads(made.artifacts[0].text)
+    return found
 
 
 BEGIN = ["Leave needed", "Fill in leave request", "Check leave request"]

@@ -16,7 +16,7 @@ from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
 from orgflow_ir.plugins.contracts import Backend, Frontend
 from orgflow_ir.targets import Illegal, Legal, TargetSpec
-from orgflow_ir.targets.artifact import Artifact
+from orgflow_ir.targets.artifact import Artifact, Emitted
 from orgflow_ir.testing import (
     ContractError,
     artifact_extension,
@@ -83,9 +83,9 @@ class Names(Backend):
     def target(self) -> TargetSpec:
         return self.spec
 
-    def emit(self, model: Model, ctx: PassContext) -> tuple[Artifact, ...]:
+    def emit(self, model: Model, ctx: PassContext) -> Emitted:
         names = [n.label for s in model.scopes() for n in s.nodes]
-        return (Artifact("names.txt", "\n".join(names)),)
+        return Emitted.whole(model, Artifact("names.txt", "\n".join(names)))
 
 
 def test_there_is_a_minimal_model_for_every_construct() -> None:
@@ -119,10 +119,10 @@ def _broken(**methods: Any) -> Backend:
 
 
 def test_a_backend_that_forgets_a_construct_is_caught() -> None:
-    def refuse(self: Backend, model: Model, ctx: PassContext) -> tuple[Artifact, ...]:
+    def refuse(self: Backend, model: Model, ctx: PassContext) -> Emitted:
         if any(use.construct == "task.user" for use in plain_constructs(model)):
             ctx.emit(Bad, "no people here")
-        return (Artifact("a", ""),)
+        return Emitted.whole(model, Artifact("a", ""))
 
     with pytest.raises(ContractError, match=r"(?s)task\.user: refused with OF099.*table says"):
         check_backend(_broken(emit=refuse))
@@ -131,16 +131,16 @@ def test_a_backend_that_forgets_a_construct_is_caught() -> None:
 def test_a_backend_that_gives_other_bytes_is_caught() -> None:
     calls = iter(range(10_000))
 
-    def emit(self: Backend, model: Model, ctx: PassContext) -> tuple[Artifact, ...]:
-        return (Artifact("a", str(next(calls))),)
+    def emit(self: Backend, model: Model, ctx: PassContext) -> Emitted:
+        return Emitted.whole(model, Artifact("a", str(next(calls))))
 
     with pytest.raises(ContractError, match=r"other bytes the second time"):
         check_backend(_broken(emit=emit))
 
 
 def test_a_backend_that_writes_elsewhere_is_caught() -> None:
-    def emit(self: Backend, model: Model, ctx: PassContext) -> tuple[Artifact, ...]:
-        return (Artifact("../a", ""), Artifact("../a", ""))
+    def emit(self: Backend, model: Model, ctx: PassContext) -> Emitted:
+        return Emitted.whole(model, Artifact("../a", ""), Artifact("../a", ""))
 
     with pytest.raises(ContractError, match=r"(?s)one path.*not a path inside"):
         check_backend(_broken(emit=emit))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from orgflow.backends.asl import rules
 from orgflow.backends.asl.definition_check import problems
-from orgflow.backends.asl.emission import Emission
+from orgflow.backends.asl.emission import CompiledProcess
 from orgflow.backends.asl.emit import emit_process
 from orgflow.backends.asl.format import dumps
+from orgflow.backends.asl.source_map import parts
 from orgflow.backends.asl.target import ASL_TARGET
 
 from orgflow_ir.model import Model
@@ -14,7 +15,7 @@ from orgflow_ir.model.element_names import slug, title
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import Backend, Runner
 from orgflow_ir.targets import TargetSpec, executable_processes
-from orgflow_ir.targets.artifact import Artifact
+from orgflow_ir.targets.artifact import Artifact, Emitted, SourceMap
 
 MAX_FILE = 100
 """Longest file name in characters, without its suffix."""
@@ -41,11 +42,11 @@ class AslBackend(Backend):
 
         return MotoRunner()
 
-    def emit(self, model: Model, ctx: PassContext) -> tuple[Artifact, ...]:
+    def emit(self, model: Model, ctx: PassContext) -> Emitted:
         """One file a process. What fails our own check of the language is OF912, never printed."""
         emissions = emit_machines(model, ctx)
         if emissions is None:
-            return ()
+            return Emitted((), SourceMap(model, tuple))
         texts = [dumps(emission.definition) for emission in emissions]
         for emission, text in zip(emissions, texts, strict=True):
             size = len(text.encode("utf-8", "surrogatepass"))
@@ -58,21 +59,23 @@ class AslBackend(Backend):
                     element=process,
                     help="split the process, or shorten its documentation",
                 )
-        names: dict[str, None] = {}
+        names: dict[str, CompiledProcess] = {}
         numbers: dict[str, int] = {}
         for emission in emissions:
             words = slug(title(model, emission.sketch.process))[:MAX_FILE].replace("_", "-")
             name = base = words or "state-machine"
-            while name in names:
+            while f"{name}.asl.json" in names:
                 numbers[base] = numbers.get(base, 1) + 1
                 name = f"{base}-{numbers[base]}"
-            names[name] = None
-        return tuple(
-            Artifact(f"{name}.asl.json", text) for name, text in zip(names, texts, strict=True)
+            names[f"{name}.asl.json"] = emission
+        return Emitted(
+            tuple(Artifact(path, text) for path, text in zip(names, texts, strict=True)),
+            SourceMap(model, lambda: parts(names)),
+            {emission.sketch.process.id: emission for emission in emissions},
         )
 
 
-def emit_machines(model: Model, ctx: PassContext) -> list[Emission] | None:
+def emit_machines(model: Model, ctx: PassContext) -> list[CompiledProcess] | None:
     """The state machine of each process that has anything to run; `None` after OF912."""
     emissions = []
     faulty = False

@@ -26,7 +26,7 @@ from orgflow_ir.model.element_names import one_line
 from orgflow_ir.pipeline import PassContext
 
 if TYPE_CHECKING:
-    from orgflow.backends.asl.emission import Emission
+    from orgflow.backends.asl.emission import CompiledProcess
 
 CALLBACK = "arn:aws:states:::events:putEvents.waitForTaskToken"
 """Puts an event with a task token on the default bus and waits until the token comes back. Of all
@@ -38,7 +38,7 @@ class Leaves:
 
     def __init__(
         self,
-        emission: Emission,
+        emission: CompiledProcess,
         model: Model,
         setters: Mapping[str, list[Decision]],
         ctx: PassContext,

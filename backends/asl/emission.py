@@ -9,7 +9,7 @@ from orgflow.backends.asl.graph import Sketch
 
 
 @dataclass(eq=False, repr=False)
-class Emission:
+class CompiledProcess:
     """What one process became.
 
     `deciders` are names of the states that set decision variables, by setter; `attempts` those of

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from orgflow.backends.asl import choice, gaps
 from orgflow.backends.asl.branching import rule
 from orgflow.backends.asl.element_states import Leaves
-from orgflow.backends.asl.emission import Emission
+from orgflow.backends.asl.emission import CompiledProcess
 from orgflow.backends.asl.forks import Forks
 from orgflow.backends.asl.format import Definition, State
 from orgflow.backends.asl.graph import ScopeSketch, loops, sketch
@@ -23,9 +23,9 @@ NO_BRANCH = "NoBranchFits"
 """The error of an execution in which a gateway's variable has none of its values."""
 
 
-def emit_process(model: Model, process: Process, ctx: PassContext) -> Emission:
+def emit_process(model: Model, process: Process, ctx: PassContext) -> CompiledProcess:
     """The state machine of a process that is legal for the target; gaps are reported to `ctx`."""
-    emission = Emission(sketch(model, process, ctx))
+    emission = CompiledProcess(sketch(model, process, ctx))
     Emitter(emission, model, ctx).run()
     return emission
 
@@ -42,7 +42,7 @@ class Frame(NamedTuple):
 class Emitter:
     """Writes the machines of a process, outermost first."""
 
-    def __init__(self, emission: Emission, model: Model, ctx: PassContext) -> None:
+    def __init__(self, emission: CompiledProcess, model: Model, ctx: PassContext) -> None:
         self.e, self.s, self.model, self.ctx = emission, emission.sketch, model, ctx
         self.setters: dict[str, list[Decision]] = {}
         for decision in self.s.decisions.values():

@@ -6,18 +6,17 @@ import copy
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from orgflow.backends.asl.backend import emit_machines
 from orgflow.backends.asl.element_states import CALLBACK
-from orgflow.backends.asl.emission import Emission
+from orgflow.backends.asl.emission import CompiledProcess
 from orgflow.backends.asl.engine import FUNCTION, Answer, MotoEngine, Played
 from orgflow.backends.asl.format import Definition, State, all_states
 from orgflow.backends.asl.schedule import Schedule, ends_early, order_of
 from orgflow.backends.asl.script import Script, make_script
 
 from orgflow_ir.analysis.stub_data import Unplayable
-from orgflow_ir.model import Model
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import NodeExecution, Runner, RunResult
+from orgflow_ir.targets.artifact import Emitted
 
 if TYPE_CHECKING:
     from orgflow_ir.analysis.token_game.runs import Run
@@ -33,33 +32,31 @@ class MotoRunner(Runner):
 
     def __init__(self) -> None:
         self._engine: MotoEngine | None = None
-        self._emission: Emission | None = None
+        self._compiled: CompiledProcess | None = None
         self._definition: Definition = {}
         self._stubs: dict[str, str] = {}
         self.last_output: Any = None
         """What the last execution put out; nothing where it failed."""
 
     @property
-    def emission(self) -> Emission:
-        """What the process loaded became."""
-        assert self._emission is not None
-        return self._emission
+    def compiled(self) -> CompiledProcess:
+        """What the process loaded was compiled to."""
+        assert self._compiled is not None
+        return self._compiled
 
     @property
     def definition(self) -> Definition:
         """What is run: the delivered machine with its stubs; a test may edit it and `reload`."""
         return self._definition
 
-    def load(self, model: Model, process: str, ctx: PassContext) -> None:
-        """See `Runner`. Raises `ValueError` where the process cannot be emitted, `RunnerError`
-        where moto is missing or refuses the machine."""
-        quiet = PassContext(registry=ctx.registry, target=ctx.target, options=ctx.options)
-        found = emit_machines(model, quiet)
-        if found is None:
-            raise ValueError(f"process `{process}` has no correct state machine")
-        self._emission = next(e for e in found if e.sketch.process.id == process)
-        self._definition = copy.deepcopy(self._emission.definition)
-        self._stubs = _put_stubs(self._definition, self._emission)
+    def load(self, emitted: Emitted, process: str, ctx: PassContext) -> None:
+        """See `Runner`. Raises `KeyError` where nothing was emitted for the process."""
+        del ctx
+        compiled = emitted.compiled[process]
+        assert isinstance(compiled, CompiledProcess)
+        self._compiled = compiled
+        self._definition = copy.deepcopy(compiled.definition)
+        self._stubs = _put_stubs(self._definition, compiled)
         self.reload()
 
     def reload(self) -> None:
@@ -71,13 +68,13 @@ class MotoRunner(Runner):
     @property
     def visible(self) -> frozenset[str]:
         return frozenset(
-            s.element for s in self.emission.sketch.states.values() if s.role == "element"
+            s.element for s in self.compiled.sketch.states.values() if s.role == "element"
         )
 
     @property
     def changed(self) -> tuple[str, ...]:
         lines = [f"placeholder `{n}` gives scripted results" for n in self._stubs.values()]
-        for name, state in all_states(self.emission.definition):
+        for name, state in all_states(self.compiled.definition):
             if state["Type"] == "Wait":
                 lines.append(f"wait `{name}` takes no time")
             elif state.get("Resource") == CALLBACK:
@@ -88,7 +85,7 @@ class MotoRunner(Runner):
         """See `Runner`."""
         for run in runs:
             try:
-                script = make_script(self.emission, run)
+                script = make_script(self.compiled, run)
             except Unplayable as error:
                 yield RunResult("unplayable", error=str(error))
             else:
@@ -103,17 +100,17 @@ class MotoRunner(Runner):
         return self._result(played)
 
     def _schedule(self, run: Run) -> Schedule | None:
-        process = self.emission.sketch.process
+        process = self.compiled.sketch.process
         if not ends_early(run, process):
             return None
-        infos = self.emission.sketch.states
+        infos = self.compiled.sketch.states
         elements = {name: i.element for name, i in infos.items() if i.role == "element"}
         seen = set(elements.values())
         order = order_of(run, process)
         return Schedule(tuple(e for e in order if e in seen), elements)
 
     def _result(self, played: Played) -> RunResult:
-        infos = self.emission.sketch.states
+        infos = self.compiled.sketch.states
         executed = []
         for name in played.entered:
             info = infos.get(name)
@@ -142,7 +139,7 @@ class _Effects:
         return rows[visit - 1] if visit <= len(rows) else Answer({})
 
 
-def _put_stubs(definition: Definition, emission: Emission) -> dict[str, str]:
+def _put_stubs(definition: Definition, emission: CompiledProcess) -> dict[str, str]:
     """Replace what decides or may fail by functions that a run answers; waits take no time."""
     wanted = {name: element for element, name in emission.deciders.items()}
     wanted |= {name: element for element, name in emission.attempts.items()}

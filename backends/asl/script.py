@@ -13,7 +13,7 @@ from orgflow_ir.analysis.stub_data import Unplayable, script
 from orgflow_ir.model import Event, SubProcess, Task
 
 if TYPE_CHECKING:
-    from orgflow.backends.asl.emission import Emission
+    from orgflow.backends.asl.emission import CompiledProcess
 
     from orgflow_ir.analysis.token_game.runs import Run
 
@@ -26,7 +26,7 @@ class Script:
     results: dict[str, list[Answer]] = field(default_factory=dict)
 
 
-def make_script(emission: Emission, run: Run) -> Script:
+def make_script(emission: CompiledProcess, run: Run) -> Script:
     """The script of one run. Raises `Unplayable`."""
     sketch = emission.sketch
     decisions = list(sketch.decisions.values())
@@ -54,7 +54,7 @@ def make_script(emission: Emission, run: Run) -> Script:
     return result
 
 
-def _outside(scope: ScopeSketch, emission: Emission, run: Run, result: Script) -> None:
+def _outside(scope: ScopeSketch, emission: CompiledProcess, run: Run, result: Script) -> None:
     """What comes from outside: the event that came first, errors that are caught, lists."""
     for node in scope.scope.nodes:
         visits = run.script.get(node.id, ())
@@ -71,7 +71,9 @@ def _outside(scope: ScopeSketch, emission: Emission, run: Run, result: Script) -
                 _attempts(scope, emission, node.id, caught, visits, result)
 
 
-def _came(scope: ScopeSketch, emission: Emission, gateway: str, taken: tuple[str, ...]) -> Answer:
+def _came(
+    scope: ScopeSketch, emission: CompiledProcess, gateway: str, taken: tuple[str, ...]
+) -> Answer:
     values = emission.races[gateway]
     target = next((f.target for f in scope.graph.flows_out(gateway) if f.id in taken), None)
     if target is None:
@@ -90,7 +92,7 @@ def _first(event: Event, others: list[Any]) -> bool:
 
 def _attempts(
     scope: ScopeSketch,
-    emission: Emission,
+    emission: CompiledProcess,
     task: str,
     caught: list[Event],
     visits: tuple[tuple[str, ...], ...],

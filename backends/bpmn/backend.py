@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from orgflow_ir.model import Model
 from orgflow_ir.model.constructs import CONSTRUCTS
+from orgflow_ir.model.provenance import all_elements, source_ids
 from orgflow_ir.model.source import SourceFile
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import Backend
 from orgflow_ir.targets import Legal, TargetSpec
-from orgflow_ir.targets.artifact import Artifact
+from orgflow_ir.targets.artifact import Artifact, Emitted, Part, SourceMap
 
 _TARGET = TargetSpec(
     executes=False,
@@ -33,7 +36,7 @@ class BpmnBackend(Backend):
         """Every construct is legal."""
         return _TARGET
 
-    def emit(self, model: Model, ctx: PassContext) -> tuple[Artifact, ...]:
+    def emit(self, model: Model, ctx: PassContext) -> Emitted:
         """One file, named after the model's source."""
         from orgflow.backends.bpmn.document import document
 
@@ -42,4 +45,18 @@ class BpmnBackend(Backend):
         stem = SourceFile(model.source, b"").stem if model.source else ""
         stem = stem.strip("<>") or "model"
         drawing = None if ctx.options.get("diagram") == "no" else drawn(model)
-        return (Artifact(f"{stem}.bpmn", document(model, drawing)),)
+        path = f"{stem}.bpmn"
+        return Emitted(
+            (Artifact(path, document(model, drawing)),),
+            SourceMap(model, lambda: _parts(model, path)),
+        )
+
+
+def _parts(model: Model, path: str) -> Iterator[Part]:
+    """Every element by the XML id it is written with."""
+    from orgflow.backends.bpmn.writer import Writer
+
+    written = Writer(model)
+    for element in all_elements(model):
+        place = written.id(element.id)
+        yield Part(path, place, "shape", source_ids(element), element.label, element.construct)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from orgflow_ir.model import Model
+from collections.abc import Iterator
+
+from orgflow_ir.model import Element, Model
 from orgflow_ir.model.constructs import CONSTRUCTS
+from orgflow_ir.model.provenance import source_ids
 from orgflow_ir.model.source import SourceFile
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import Backend
 from orgflow_ir.targets import Legal, TargetSpec
-from orgflow_ir.targets.artifact import Artifact
+from orgflow_ir.targets.artifact import Artifact, Emitted, Part, SourceMap, pointer
 
 _TARGET = TargetSpec(
     executes=False,
@@ -29,8 +32,35 @@ class IrBackend(Backend):
         """Every construct is legal."""
         return _TARGET
 
-    def emit(self, model: Model, ctx: PassContext) -> tuple[Artifact, ...]:
+    def emit(self, model: Model, ctx: PassContext) -> Emitted:
         """One file, named after the model's source."""
         stem = SourceFile(model.source, b"").stem if model.source else ""
         stem = stem.strip("<>") or "model"
-        return (Artifact(f"{stem}.ir.json", model.to_json()),)
+        path = f"{stem}.ir.json"
+        return Emitted(
+            (Artifact(path, model.to_json()),), SourceMap(model, lambda: _parts(model, path))
+        )
+
+
+_HELD = (
+    "processes", "nodes", "flows", "lanes", "data_objects", "data_flows", "artifacts", "pools",
+    "message_flows", "opaque", "messages", "signals", "errors", "escalations", "correlation_keys",
+)  # fmt: skip
+"""Fields that hold elements, in the order of `all_elements`."""
+
+
+def _parts(model: Model, path: str) -> Iterator[Part]:
+    """Every element by its JSON Pointer."""
+
+    def inside(value: object, place: str) -> Iterator[Part]:
+        for name in _HELD:
+            held: tuple[Element, ...] = getattr(value, name, ())
+            for index, element in enumerate(held):
+                here = place + pointer(name, index)
+                yield Part(
+                    path, here, "shape", source_ids(element), element.label, element.construct
+                )
+                yield from inside(element, here)
+
+    yield from inside(model, "")
+    yield from inside(model.catalog, pointer("catalog"))

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
 from orgflow.backends.mermaid.rules import LargeChart
 
 from orgflow_ir.model import Model
 from orgflow_ir.model.constructs import CONSTRUCTS
+from orgflow_ir.model.provenance import all_elements, source_ids
 from orgflow_ir.model.source import SourceFile
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import Backend
 from orgflow_ir.targets import Legal, TargetSpec
-from orgflow_ir.targets.artifact import Artifact
+from orgflow_ir.targets.artifact import Artifact, Emitted, Part, SourceMap
+
+if TYPE_CHECKING:
+    from orgflow.backends.mermaid.flowchart import Chart
 
 _TARGET = TargetSpec(
     executes=False,
@@ -35,14 +42,15 @@ class MermaidBackend(Backend):
         """Every construct is legal."""
         return _TARGET
 
-    def emit(self, model: Model, ctx: PassContext) -> tuple[Artifact, ...]:
+    def emit(self, model: Model, ctx: PassContext) -> Emitted:
         """One file, named after the model's source."""
-        from orgflow.backends.mermaid.flowchart import flowchart, too_large
+        from orgflow.backends.mermaid.flowchart import Chart, too_large
 
         stem = SourceFile(model.source, b"").stem if model.source else ""
         stem = stem.strip("<>") or "model"
         direction = str(ctx.options.get("direction", "LR"))
-        text = flowchart(model, direction)
+        chart = Chart(model, direction)
+        text = chart.text()
         limits = too_large(text)
         if limits:
             ctx.emit(
@@ -51,4 +59,17 @@ class MermaidBackend(Backend):
                 help="draw one process of it with --process, take --target svg, or raise "
                 "the limits where Mermaid is initialised",
             )
-        return (Artifact(f"{stem}.mmd", text),)
+        path = f"{stem}.mmd"
+        return Emitted(
+            (Artifact(path, text),), SourceMap(model, lambda: _parts(model, chart, path))
+        )
+
+
+def _parts(model: Model, chart: Chart, path: str) -> Iterator[Part]:
+    """Nodes and subgraphs by their names in the chart, links by number as in `linkStyle`."""
+    places = {element: f"linkStyle {number}" for number, element in enumerate(chart.linked)}
+    places |= chart.names
+    for element in all_elements(model):
+        if element.id in places:
+            place = places[element.id]
+            yield Part(path, place, "shape", source_ids(element), element.label, element.construct)

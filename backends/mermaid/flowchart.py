@@ -39,12 +39,7 @@ def flowchart(model: Model, direction: str = "LR") -> str:
     Mermaid refuses charts beyond its `maxEdges` and `maxTextSize`, which only the page that draws
     them can raise: those begin with a comment that says so.
     """
-    lines = list(_Chart(model, direction).lines())
-    said = [f"{name} above {most}" for name, most in _needs(lines)]
-    if said:
-        lines.insert(1, f"{_INDENT}%% large: to draw it, mermaid.initialize needs "
-                        + " and ".join(said))  # fmt: skip
-    return "\n".join(lines) + "\n"
+    return Chart(model, direction).text()
 
 
 def too_large(text: str) -> tuple[str, ...]:
@@ -68,11 +63,15 @@ def quoted(text: str) -> str:
     return '"' + _PLAIN.sub(lambda m: f"#{ord(m.group())};", text) + '"'
 
 
-class _Chart:
+class Chart:
+    """One chart. Once its text is made, `names` says what each element drawn as a node or subgraph
+    is called, `linked` which element each link stands for, in order."""
+
     def __init__(self, model: Model, direction: str) -> None:
         self.model = model
         self.direction = direction
         self.names: dict[str, str] = {}
+        self.linked: list[str] = []
         self.styled: dict[str, list[str]] = {}
         self.references: dict[str, str] = {}
         """The first reference to each data object that has one: those stand for it."""
@@ -80,6 +79,15 @@ class _Chart:
             for value in scope.data_objects:
                 if value.ref is not None and value.data_kind == "reference":
                     self.references.setdefault(value.ref, value.id)
+
+    def text(self) -> str:
+        """See `flowchart`."""
+        lines = list(self.lines())
+        said = [f"{name} above {most}" for name, most in _needs(lines)]
+        if said:
+            lines.insert(1, f"{_INDENT}%% large: to draw it, mermaid.initialize needs "
+                            + " and ".join(said))  # fmt: skip
+        return "\n".join(lines) + "\n"
 
     def name(self, element: str) -> str:
         """`n1`, `n2` …: ids of the model may be words or signs of Mermaid's."""
@@ -193,27 +201,31 @@ class _Chart:
         for scope in self.model.scopes():
             for node in scope.nodes:
                 if isinstance(node, Event) and node.attached_to:
-                    yield from self._link(node.attached_to, node.id, "-.-")
+                    yield from self._link(node.id, node.attached_to, node.id, "-.-")
             for flow in scope.flows:
                 label = flow.name or (flow.condition.text if flow.condition else "")
                 if flow.default:
                     label = f"{label} (default)".strip()
-                yield from self._link(flow.source, flow.target, "-->", label)
+                yield from self._link(flow.id, flow.source, flow.target, "-->", label)
             for data in scope.data_flows:
-                yield from self._link(data.source, data.target, "-.->", data.name)
+                yield from self._link(data.id, data.source, data.target, "-.->", data.name)
             yield from self._associations(scope.artifacts)
         yield from self._associations(self.model.artifacts)
         for message in self.model.message_flows:
-            yield from self._link(message.source, message.target, "-.->", message.name)
+            ends = message.source, message.target
+            yield from self._link(message.id, *ends, "-.->", message.name)
 
     def _associations(self, artifacts: tuple[Artifact, ...]) -> Iterator[str]:
         for thing in artifacts:
             if thing.artifact_kind == "association":
                 arrow = "-.->" if thing.direction == "one" else "-.-"
-                yield from self._link(thing.source or "", thing.target or "", arrow)
+                yield from self._link(thing.id, thing.source or "", thing.target or "", arrow)
 
-    def _link(self, source: str, target: str, arrow: str, label: str = "") -> Iterator[str]:
+    def _link(
+        self, element: str, source: str, target: str, arrow: str, label: str = ""
+    ) -> Iterator[str]:
         """A link; one that ends at nothing drawn (a flow, say) is left out."""
         if source in self.names and target in self.names:
+            self.linked.append(element)
             text = f"|{quoted(label)}|" if label.strip() else ""
             yield f"{_INDENT}{self.names[source]} {arrow}{text} {self.names[target]}"

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 from orgflow.backends.n8n import rules
 from orgflow.backends.n8n.diff.rules import COMPARE_RULES
-from orgflow.backends.n8n.emit.emitter import Emission, emit_process
+from orgflow.backends.n8n.emit.emitter import CompiledProcess, compile_process
 from orgflow.backends.n8n.emit.parallel import report_parallel
+from orgflow.backends.n8n.emit.source_map import parts
 from orgflow.backends.n8n.emit.workflow import build, model_hash
-from orgflow.backends.n8n.format.document import Workflow, dumps
+from orgflow.backends.n8n.format.document import dumps
 from orgflow.backends.n8n.format.versions import N8nVersion
 from orgflow.backends.n8n.format.workflow_check import check_workflow
 from orgflow.backends.n8n.lint import EXAMINE_RULES
@@ -19,18 +20,18 @@ from orgflow.backends.n8n.server.deploy.rules import DEPLOY_RULES
 from orgflow.backends.n8n.target import N8N_TARGET
 from orgflow.backends.n8n.verify.rules import VERIFY_RULES
 
-from orgflow_ir.model import Model, Process
+from orgflow_ir.model import Model
 from orgflow_ir.model.element_names import slug
 from orgflow_ir.model.source import SourceFile
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import Backend, Runner
 from orgflow_ir.targets import TargetSpec, executable_processes
-from orgflow_ir.targets.artifact import Artifact
+from orgflow_ir.targets.artifact import Artifact, Emitted, SourceMap
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from orgflow_ir.targets.comparison import Comparison
-
-if TYPE_CHECKING:
     from orgflow_ir.targets.verification import Verification
 
 
@@ -86,12 +87,18 @@ class N8nBackend(Backend):
         return compare(old, new, ctx)
 
     def verify(
-        self, model: Model, source: SourceFile, ctx: PassContext, *, strict: bool = False
+        self,
+        model: Model,
+        source: SourceFile,
+        ctx: PassContext,
+        *,
+        strict: bool = False,
+        emitted: Emitted | None = None,
     ) -> tuple[Verification, ...]:
         """By the product of a model of n8n's engine and the token game: `backends/n8n/verify`."""
         from orgflow.backends.n8n.verify.report import verify_file
 
-        return verify_file(model, source, ctx, strict=strict)
+        return verify_file(model, source, ctx, strict=strict, emitted=emitted)
 
     def examine(self, source: SourceFile, ctx: PassContext) -> None:
         """What n8n refuses, or takes and does otherwise than it looks: OF430 to OF469."""
@@ -99,62 +106,61 @@ class N8nBackend(Backend):
 
         examine(source, ctx)
 
-    def emit(self, model: Model, ctx: PassContext) -> tuple[Artifact, ...]:
+    def emit(self, model: Model, ctx: PassContext) -> Emitted:
         """One file a process. What fails our own check of the format is OF911, never printed."""
-        pairs = emit_workflows(model, ctx)
-        if pairs is None:
-            return ()
-        names: dict[str, None] = {}
+        compiled = compile_processes(model, ctx)
+        if not _correct(compiled, ctx):
+            return Emitted((), SourceMap(model, tuple))
+        names: dict[str, CompiledProcess] = {}
         numbers: dict[str, int] = {}
-        for _, workflow in pairs:
-            base = slug(workflow["name"]).replace("_", "-") or "workflow"
+        for one in compiled:
+            base = slug(one.workflow["name"]).replace("_", "-") or "workflow"
             name = base
-            while name in names:
+            while f"{name}.json" in names:
                 numbers[base] = numbers.get(base, 1) + 1
                 name = f"{base}-{numbers[base]}"
-            names[name] = None
-        return tuple(
-            Artifact(f"{name}.json", dumps(workflow))
-            for name, (_, workflow) in zip(names, pairs, strict=True)
+            names[f"{name}.json"] = one
+        return Emitted(
+            tuple(Artifact(path, dumps(one.workflow)) for path, one in names.items()),
+            SourceMap(model, lambda: parts(names)),
+            {one.process.id: one for one in compiled},
         )
 
 
-def emit_workflows(model: Model, ctx: PassContext) -> list[tuple[Process, Workflow]] | None:
-    """The workflow of each process that has anything to run; `None` after OF911."""
-    emissions = emit_sketches(model, ctx)
+def compile_processes(model: Model, ctx: PassContext) -> list[CompiledProcess]:
+    """Each process that has anything to run, compiled, not checked."""
+    compiled = []
+    for process in executable_processes(model):
+        report_parallel(process, ctx)
+        compiled.append(compile_process(model, process, ctx))
     digest = model_hash(model)
     version = _version(ctx)
-    result = []
+    for one in compiled:
+        build(model, one, digest, version)
+    return compiled
+
+
+def _correct(compiled: Iterable[CompiledProcess], ctx: PassContext) -> bool:
+    """Whether every workflow passes our check of the format; what does not is OF911."""
     faulty = False
-    for emission in emissions:
-        workflow = build(model, emission, digest, version)
-        for problem in check_workflow(workflow, version=version):
-            if problem.kind == "unreachable" and _has_islands(emission):
+    for one in compiled:
+        for problem in check_workflow(one.workflow, version=version):
+            if problem.kind == "unreachable" and _has_islands(one):
                 continue  # the model has parts that nothing leads to, and a rule says so
             faulty = True
             ctx.emit(
                 rules.FaultyWorkflow,
-                f"the workflow made of `{emission.process.label}` is faulty at {problem.path}: "
+                f"the workflow made of `{one.process.label}` is faulty at {problem.path}: "
                 f"{problem.message}",
-                element=emission.process,
+                element=one.process,
                 help="this is a defect of orgflow: report it with the model",
             )
-        result.append((emission.process, workflow))
-    return None if faulty else result
+    return not faulty
 
 
 def _version(ctx: PassContext) -> N8nVersion:
     return N8nVersion.parse(str(ctx.options.get("version", "2.41")))
 
 
-def emit_sketches(model: Model, ctx: PassContext) -> list[Emission]:
-    """The sketch of each process that has anything to run."""
-    emissions = []
-    for process in executable_processes(model):
-        report_parallel(process, ctx)
-        emissions.append(emit_process(model, process, ctx))
-    return emissions
-
-
-def _has_islands(emission: Emission) -> bool:
-    return len(emission.graph.reachable) < len(emission.graph.nodes)
+def _has_islands(compiled: CompiledProcess) -> bool:
+    return len(compiled.graph.reachable) < len(compiled.graph.nodes)

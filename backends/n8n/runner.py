@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from orgflow.backends.n8n.backend import emit_workflows
-from orgflow.backends.n8n.emit.emitter import Emission, emit_process
+from orgflow.backends.n8n.emit.emitter import CompiledProcess
 from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.engine.runs import EngineRun, RunRequest
 from orgflow.backends.n8n.format.document import Workflow
 from orgflow.backends.n8n.stub_data import script
 
 from orgflow_ir.analysis.stub_data import Unplayable
-from orgflow_ir.model import Model
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import NodeExecution, Runner, RunResult
+from orgflow_ir.targets.artifact import Emitted
 
 if TYPE_CHECKING:
     from orgflow_ir.analysis.token_game.runs import Run
@@ -38,18 +37,16 @@ class LocalRunner(Runner):
     def __init__(self, engine: LocalEngine | None = None) -> None:
         self._engine = engine or LocalEngine()
         self._own = engine is None
-        self._emission: Emission | None = None
+        self._compiled: CompiledProcess | None = None
         self._workflow: Workflow | None = None
 
-    def load(self, model: Model, process: str, ctx: PassContext) -> None:
-        """See `Runner`. Raises `ValueError` where the process cannot be emitted."""
-        wanted = next(p for p in model.processes if p.id == process)
-        workflows = emit_workflows(model, ctx)
-        if workflows is None:
-            raise ValueError(f"`{wanted.label}` has no correct workflow")
-        self._workflow = next(w for p, w in workflows if p.id == process)
-        quiet = PassContext(registry=ctx.registry, target=ctx.target, options=ctx.options)
-        self._emission = emit_process(model, wanted, quiet)
+    def load(self, emitted: Emitted, process: str, ctx: PassContext) -> None:
+        """See `Runner`. Raises `KeyError` where nothing was emitted for the process."""
+        del ctx
+        compiled = emitted.compiled[process]
+        assert isinstance(compiled, CompiledProcess)
+        self._compiled = compiled
+        self._workflow = compiled.workflow
 
     @property
     def workflow(self) -> Workflow:
@@ -62,29 +59,29 @@ class LocalRunner(Runner):
         self._workflow = value
 
     @property
-    def emission(self) -> Emission:
-        """The sketch of the workflow loaded."""
-        assert self._emission is not None
-        return self._emission
+    def compiled(self) -> CompiledProcess:
+        """What the process loaded was compiled to."""
+        assert self._compiled is not None
+        return self._compiled
 
     @property
     def visible(self) -> frozenset[str]:
         return frozenset(
-            n.element for n in self.emission.sketch.nodes.values() if n.role == "element"
+            n.element for n in self.compiled.sketch.nodes.values() if n.role == "element"
         )
 
     @property
     def changed(self) -> tuple[str, ...]:
         names = self._stubbed()
         lines = [f"placeholder `{n}` outputs scripted decisions" for n in names]
-        waits = [n.name for n in self.emission.sketch.nodes.values() if n.type == "wait"]
+        waits = [n.name for n in self.compiled.sketch.nodes.values() if n.type == "wait"]
         return tuple(lines + [f"wait `{n}` is resumed at once" for n in waits])
 
     def _stubbed(self) -> list[str]:
-        setters = {d.setter for d in self.emission.decisions.values()}
+        setters = {d.setter for d in self.compiled.decisions.values()}
         return [
             n.name
-            for n in self.emission.sketch.nodes.values()
+            for n in self.compiled.sketch.nodes.values()
             if n.role == "decide" or (n.role == "element" and n.element in setters)
             if n.type in ("set", "noOp")
         ]
@@ -105,9 +102,9 @@ class LocalRunner(Runner):
                 yield self._result(next(played))
 
     def _request(self, run: Run) -> RunRequest:
-        data = script(self.emission, run)
-        start = run.start or f"{self.emission.process.id}__start"
-        trigger = self.emission.sketch.nodes[start].name
+        data = script(self.compiled, run)
+        start = run.start or f"{self.compiled.process.id}__start"
+        trigger = self.compiled.sketch.nodes[start].name
         stubs: dict[str, dict[str, Any]] = {
             name: {"visits": data.visits.get(name, []), "mode": "merge"} for name in self._stubbed()
         }
@@ -120,7 +117,7 @@ class LocalRunner(Runner):
         )
 
     def _result(self, run: EngineRun) -> RunResult:
-        elements = {n.name: n for n in self.emission.sketch.nodes.values()}
+        elements = {n.name: n for n in self.compiled.sketch.nodes.values()}
         executed = []
         for node in run.order:
             sketched = elements.get(node.node)

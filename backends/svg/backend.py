@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from orgflow.backends.svg.rules import UnknownHighlight
 
 from orgflow_ir.model import Model
 from orgflow_ir.model.constructs import CONSTRUCTS
+from orgflow_ir.model.diagram import Diagram
+from orgflow_ir.model.provenance import all_elements, source_ids
 from orgflow_ir.model.source import SourceFile
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import Backend
 from orgflow_ir.targets import Legal, TargetSpec
-from orgflow_ir.targets.artifact import Artifact
+from orgflow_ir.targets.artifact import Artifact, Emitted, Part, SourceMap
 
 _TARGET = TargetSpec(
     executes=False,
@@ -40,7 +44,7 @@ class SvgBackend(Backend):
         """Every construct is legal."""
         return _TARGET
 
-    def emit(self, model: Model, ctx: PassContext) -> tuple[Artifact, ...]:
+    def emit(self, model: Model, ctx: PassContext) -> Emitted:
         """One file, named after the model's source."""
         from orgflow.backends.svg.render import element_ids, render, shown_ids
 
@@ -72,4 +76,18 @@ class SvgBackend(Backend):
         stem = stem.strip("<>") or "model"
         theme = str(ctx.options.get("theme", "auto"))
         text = render(model, drawing=drawing, theme=theme, highlights=highlights)
-        return (Artifact(f"{stem}.svg", text),)
+        path = f"{stem}.svg"
+        return Emitted(
+            (Artifact(path, text),), SourceMap(model, lambda: _parts(model, drawing, path))
+        )
+
+
+def _parts(model: Model, drawing: Diagram, path: str) -> Iterator[Part]:
+    """Every drawn element by the `data-element` of its group."""
+    shown = {s.element for s in drawing.shapes}
+    shown |= {e.element for e in drawing.edges if len(e.waypoints) > 1}
+    for element in all_elements(model):
+        if element.id in shown:
+            yield Part(
+                path, element.id, "shape", source_ids(element), element.label, element.construct
+            )

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from orgflow_ir.analysis.token_game.runs import Run
     from orgflow_ir.targets.comparison import Comparison
     from orgflow_ir.targets.verification import Verification
-from orgflow_ir.targets.artifact import Artifact
+from orgflow_ir.targets.artifact import Emitted
 
 
 class Frontend(ABC):
@@ -78,8 +78,9 @@ class Runner(ABC):
     """
 
     @abstractmethod
-    def load(self, model: Model, process: str, ctx: PassContext) -> None:
-        """Prepare for runs of a process of `model`, which is legal for the target."""
+    def load(self, emitted: Emitted, process: str, ctx: PassContext) -> None:
+        """Prepare for runs of a process of what the backend emitted; nothing is compiled again.
+        Raises `RunnerError` where the engine is missing or refuses the artifact."""
 
     @property
     @abstractmethod
@@ -117,8 +118,8 @@ class Backend(ABC):
         """What this target can say."""
 
     @abstractmethod
-    def emit(self, model: Model, ctx: PassContext) -> tuple[Artifact, ...]:
-        """The files for a model that is legal for `target`."""
+    def emit(self, model: Model, ctx: PassContext) -> Emitted:
+        """The files for a model that is legal for `target`, and what stands for what in them."""
 
     def runner(self) -> Runner | None:
         """Something that executes what `emit` gives, if there is such a thing."""
@@ -141,11 +142,18 @@ class Backend(ABC):
         return None
 
     def verify(
-        self, model: Model, source: SourceFile, ctx: PassContext, *, strict: bool = False
+        self,
+        model: Model,
+        source: SourceFile,
+        ctx: PassContext,
+        *,
+        strict: bool = False,
+        emitted: Emitted | None = None,
     ) -> tuple[Verification, ...] | None:
         """Whether a file of this target does what `model` (not lowered) says, process by process;
-        what is found goes to `ctx`, too. `None` where the backend has no way to tell."""
-        del model, source, ctx, strict
+        what is found goes to `ctx`, too. `None` where the backend has no way to tell. `emitted` is
+        what this model was compiled to, where it was: it is not compiled again then."""
+        del model, source, ctx, strict, emitted
         return None
 
 

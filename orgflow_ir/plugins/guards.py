@@ -18,7 +18,7 @@ from orgflow_ir.pipeline import Pass, PassContext, Stage
 from orgflow_ir.pipeline.outside import is_ours, validate_findings, validated_model
 from orgflow_ir.plugins.contracts import Agent, Backend, Frontend, Reporter
 from orgflow_ir.targets import AddedLowering, Lowering, TargetSpec
-from orgflow_ir.targets.artifact import Artifact
+from orgflow_ir.targets.artifact import Artifact, Emitted, SourceMap
 
 
 def fault(item: Any, kind: type) -> str | None:
@@ -151,21 +151,27 @@ def sniffed(frontend: Frontend, source: SourceFile, ctx: PassContext) -> bool:
         return False
 
 
-def emitted(backend: Backend, model: Model, ctx: PassContext) -> tuple[Artifact, ...] | None:
+def emitted(backend: Backend, model: Model, ctx: PassContext) -> Emitted | None:
     """What a backend makes of a model, or `None` after an error: OF903 where an outside one fails,
     and where any gives something that cannot be written."""
-    done, artifacts = _tried(backend, lambda: backend.emit(model, ctx), ctx)
+    done, made = _tried(backend, lambda: backend.emit(model, ctx), ctx)
     if not done or ctx.has_errors:
         return None
-    wrong = artifacts_fault(artifacts)
+    wrong = emitted_fault(made)
     if wrong is not None:
         _faulty(backend, wrong, ctx)
         return None
-    return tuple(artifacts)
+    assert isinstance(made, Emitted)
+    return made
 
 
-def artifacts_fault(artifacts: Any) -> str | None:
+def emitted_fault(made: Any) -> str | None:
     """What is wrong with the result of `emit`, as what the backend did, or `None`."""
+    if not isinstance(made, Emitted):
+        return f"gave {_shown(made)}, which is no `Emitted`"
+    if not isinstance(made.source_map, SourceMap):
+        return f"gave the source map {_shown(made.source_map)}, which is no `SourceMap`"
+    artifacts: Any = made.artifacts
     if not isinstance(artifacts, tuple | list):
         return f"gave {_shown(artifacts)}, which is no tuple of `Artifact`"
     if not artifacts:

@@ -1,6 +1,6 @@
 """Targets: what they support, as data, and the legalisation of a model for one."""
 
-from orgflow_ir.targets.artifact import Artifact
+from orgflow_ir.targets.artifact import Artifact, Emitted, Part, SourceMap
 from orgflow_ir.targets.legalise import PlanError, constructs, extended, illegal_uses, legalise
 from orgflow_ir.targets.lowering import AddedLowering, Lowering
 from orgflow_ir.targets.rules import (
@@ -21,8 +21,8 @@ from orgflow_ir.targets.spec import (
 )
 
 __all__ = [
-    "TARGET_RULES", "AddedLowering", "Artifact", "Derivation", "Illegal", "IllegalConstruct",
-    "Legal", "LegalIf", "Legality", "LossyLowering", "LoweredConstruct", "Lowering", "PlanError",
-    "TargetSpec", "constructs", "executable_processes", "extended", "illegal_uses",
-    "legalise", "support_level",
+    "TARGET_RULES", "AddedLowering", "Artifact", "Derivation", "Emitted", "Illegal",
+    "IllegalConstruct", "Legal", "LegalIf", "Legality", "LossyLowering", "LoweredConstruct",
+    "Lowering", "Part", "PlanError", "SourceMap", "TargetSpec", "constructs",
+    "executable_processes", "extended", "illegal_uses", "legalise", "support_level",
 ]  # fmt: skip

@@ -57,6 +57,11 @@ class TargetSpec:
     executes: bool = True
     consequences: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def default_options(self) -> dict[str, str]:
+        """The first value of every option that has one."""
+        return {name: values[0] for name, values in self.options.items() if values}
+
     def legality(self, construct: str) -> Legality:
         """The verdict on a construct by its longest declared prefix."""
         parts = construct.split(".")

@@ -54,7 +54,7 @@ def compiled(content: str) -> tuple[Any, Any, dict[str, Any]]:
     backend = registry.backends["n8n"]
     made = compiler.compile_model(model, backend, ctx)
     assert made is not None, [d.message for d in ctx.diagnostics]
-    return backend, model, json.loads(made[0].text)
+    return backend, model, json.loads(made.artifacts[0].text)
 
 
 def verified(backend: Any, model: Any, workflow: Any) -> tuple[str, ...]:
@@ -196,7 +196,7 @@ def test_a_join_behind_a_gateway_that_nothing_reaches_is_wired(kind: str) -> Non
     assert model is not None
     made = compiler.compile_model(model, registry.backends["n8n"], ctx, force=True)
     assert made is not None, [d.message for d in ctx.diagnostics]
-    wires = json.loads(made[0].text)["connections"]
+    wires = json.loads(made.artifacts[0].text)["connections"]
     inputs = {
         (wire["node"], wire["index"])
         for ports in wires.values() for port in ports["main"] for wire in port
@@ -284,7 +284,7 @@ def test_kept_data_that_xml_cannot_have_survives_bpmn(extra: tuple[str, str]) ->
         ),
     )
     registry = Registry(outside=False)
-    (made,) = registry.backends["bpmn"].emit(model, PassContext(registry=registry))
+    (made,) = registry.backends["bpmn"].emit(model, PassContext(registry=registry)).artifacts
     ctx = PassContext(registry=registry)
     source = SourceFile("m.bpmn", made.text.encode())
     again = compiler.load(source, registry, ctx, from_="bpmn")

@@ -23,7 +23,7 @@ from orgflow.backends.n8n.server.deploy.carry_out import Deployer
 from orgflow.backends.n8n.server.deploy.deployment_marker import unstamped
 from orgflow.backends.n8n.server.deploy.plan import Wanted
 from orgflow.backends.n8n.server.executions.runner import ServerRunner
-from orgflow.compiler import lower_model
+from orgflow.compiler import compile_model
 from orgflow.evaluation.replay import judge
 
 from orgflow_ir.analysis.token_game.runs import enumerate_runs
@@ -63,10 +63,10 @@ def test_hostile_texts_stay_texts(watching: Watching, number: int, registry: Reg
     pack = packs()[number]
     model = pack_model(pack, number)
     ctx = PassContext(registry=registry)
-    lowered = lower_model(model, registry.backends["n8n"], ctx)
-    assert lowered is not None, ctx.diagnostics
+    emitted = compile_model(model, registry.backends["n8n"], ctx)
+    assert emitted is not None, ctx.diagnostics
     runner = ServerRunner(watching, watching)
-    runner.load(lowered, "P", ctx)
+    runner.load(emitted, "P", ctx)
 
     # As it is delivered: it comes back as it was sent, and is published.
     deployer = Deployer(watching, watching)

@@ -14,7 +14,6 @@ from html_pages import parsed
 from orgflow import cli
 from orgflow.backends.n8n.server.client.client import Client
 from orgflow.backends.n8n.server.client.workflows import WorkflowClient, webhooks
-from orgflow.backends.n8n.verify.reference import reference
 from orgflow.compiler import compile_model, load
 
 from orgflow_ir.pipeline import PassContext
@@ -33,15 +32,16 @@ def filled(registry: Registry) -> tuple[Json, dict[str, tuple[str, ...]]]:
     ctx = PassContext(registry=registry)
     model = load(str(MODEL), registry, ctx, diagram=True)
     assert model is not None
-    (artifact,) = compile_model(model, registry.backends["n8n"], ctx) or ()
-    workflow: Json = json.loads(artifact.text)
-    emission = reference(model, model.processes[0], PassContext(registry=registry)).emission
-    trigger = next(n.name for n in emission.sketch.nodes.values() if n.role == "trigger")
+    emitted = compile_model(model, registry.backends["n8n"], ctx)
+    assert emitted is not None
+    (compiled,) = emitted.compiled.values()
+    workflow: Json = json.loads(emitted.artifacts[0].text)
+    trigger = next(p.name for p in emitted.source_map.parts if p.role == "trigger")
     for row in workflow["nodes"]:
         fields = (row["parameters"].get("assignments") or {}).get("assignments") or ()
         for field in fields:
             field["value"] = f"={{{{ $('{trigger}').first().json.body.{field['name']} }}}}"
-    return workflow, {d.variable: d.values for d in emission.decisions.values()}
+    return workflow, {d.variable: d.values for d in compiled.decisions.values()}
 
 
 @pytest.fixture

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 from hostile_labels import HOSTILE, hostile_model
+from n8n_compiled import emitted
 from orgflow.backends.n8n.format.document import is_trigger, short_type
 from orgflow.backends.n8n.server.client.client import Client, RefusedError
-from orgflow.compiler import compile_model, load, lower_model
+from orgflow.compiler import compile_model, load
 from orgflow.evaluation.replay import replay_model
 from server_runner import ServerRunner
 
@@ -29,7 +30,8 @@ def test_an_example_is_deployed_as_it_is(client: Client, path: Path, registry: R
     ctx = PassContext(registry=registry)
     model = load(str(path), registry, ctx, diagram=True)
     assert model is not None
-    for artifact in compile_model(model, registry.backends["n8n"], ctx) or ():
+    made = compile_model(model, registry.backends["n8n"], ctx)
+    for artifact in made.artifacts if made is not None else ():
         workflow = json.loads(artifact.text)
         by_hand = all(
             short_type(row) == "manualTrigger" for row in workflow["nodes"] if is_trigger(row)
@@ -53,9 +55,9 @@ def test_an_example_runs_as_the_model_says(client: Client, path: Path, registry:
     ctx = PassContext(registry=registry)
     model = load(str(path), registry, ctx, diagram=True)
     assert model is not None
-    lowered = lower_model(model, registry.backends["n8n"], ctx, options={})
-    assert lowered is not None
-    report = replay_model(model, lowered, ServerRunner(client), ctx, max_runs=6)
+    made = compile_model(model, registry.backends["n8n"], ctx, options={})
+    assert made is not None
+    report = replay_model(model, made, ServerRunner(client), ctx, max_runs=6)
     assert report.ok, [run.divergence for run in report.runs]
     assert len(report.runs) >= 2
 
@@ -64,7 +66,7 @@ def test_an_example_runs_as_the_model_says(client: Client, path: Path, registry:
 def test_a_hostile_label_stays_a_label(client: Client, text: str) -> None:
     """On the evaluator of the server, which is another one than in process."""
     model = hostile_model(text, HOSTILE[(HOSTILE.index(text) + 1) % len(HOSTILE)])
-    report = replay_model(model, model, ServerRunner(client), PassContext(), max_runs=3)
+    report = replay_model(model, emitted(model), ServerRunner(client), PassContext(), max_runs=3)
     assert report.ok, [run.divergence for run in report.runs]
     assert len(report.runs) >= 2
 

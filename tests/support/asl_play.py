@@ -9,7 +9,6 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from node_tools import NodeChild, missing, tool
-from orgflow.backends.asl.backend import emit_machines
 from orgflow.backends.asl.format import Definition
 from orgflow.backends.asl.runner import MotoRunner
 from orgflow.compiler import choose_backend, lower_model
@@ -30,12 +29,13 @@ class Compiled:
     def __init__(self, model: Model, registry: Registry, **options: str) -> None:
         self.model = model
         self.ctx = PassContext(registry=registry)
-        self.legal = lower_model(model, choose_backend("asl", registry), self.ctx, options=options)
+        backend = choose_backend("asl", registry)
+        self.legal = lower_model(model, backend, self.ctx, options=options)
+        self.emitted = backend.emit(self.legal, self.ctx) if self.legal is not None else None
         self.definitions: list[Definition] = []
-        if self.legal is not None:
-            emissions = emit_machines(self.legal, self.ctx)
-            assert emissions is not None, [d.message for d in self.ctx.diagnostics]
-            self.definitions = [e.definition for e in emissions]
+        if self.emitted is not None:
+            assert self.emitted.artifacts, [d.message for d in self.ctx.diagnostics]
+            self.definitions = [e.definition for e in self.emitted.compiled.values()]
 
     def told(self, code: str) -> list[Diagnostic]:
         """What was said under a code."""
@@ -43,8 +43,8 @@ class Compiled:
 
     def replay(self, runner: MotoRunner, max_runs: int = 8) -> ReplayReport:
         """Runs of the model on moto."""
-        assert self.legal is not None, [d.message for d in self.ctx.diagnostics]
-        return replay_model(self.model, self.legal, runner, self.ctx, max_runs=max_runs)
+        assert self.emitted is not None, [d.message for d in self.ctx.diagnostics]
+        return replay_model(self.model, self.emitted, runner, self.ctx, max_runs=max_runs)
 
 
 class Validator:

@@ -27,7 +27,7 @@ def compiled(path: Path, registry: Registry, *, force: bool = True) -> list[Json
     model = load(str(path), registry, ctx, diagram=True)
     assert model is not None
     found = compile_model(model, registry.backends["n8n"], ctx, force=force)
-    return [json.loads(artifact.text) for artifact in found or ()]
+    return [json.loads(a.text) for a in (found.artifacts if found is not None else ())]
 
 
 def node(workflow: Json, name: str) -> Json:

@@ -28,7 +28,7 @@ AT_ONCE = 3
 
 
 class ServerRunner(LocalRunner):
-    """Emission, stubs and results as in `LocalRunner`; the runs themselves on a server."""
+    """Workflow, stubs and results as in `LocalRunner`; the runs themselves on a server."""
 
     def __init__(self, client: Client, seconds: float = 60.0) -> None:
         super().__init__()

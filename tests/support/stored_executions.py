@@ -12,6 +12,7 @@ from orgflow.backends.n8n.runner import LocalRunner
 from orgflow_ir.analysis.token_game.runs import enumerate_runs
 from orgflow_ir.model import Model
 from orgflow_ir.pipeline import PassContext
+from orgflow_ir.targets import Emitted
 
 Json = dict[str, Any]
 BEGAN = 1_790_000_000_000
@@ -70,7 +71,7 @@ def plain(names: Iterable[str]) -> list[NodeRun]:
 
 def production(
     model: Model,
-    lowered: Model,
+    emitted: Emitted,
     ctx: PassContext,
     engine: LocalEngine,
     count: int,
@@ -81,8 +82,8 @@ def production(
     the model; `edit` changes the workflow first."""
     rng = random.Random(seed)
     runner = LocalRunner(engine)
-    process = next(p for p in lowered.processes if p.nodes).id
-    runner.load(lowered, process, ctx)
+    process = next(iter(emitted.compiled))
+    runner.load(emitted, process, ctx)
     if edit is not None:
         edit(runner.workflow)
     runs = enumerate_runs(model, process).runs

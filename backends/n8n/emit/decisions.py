@@ -15,10 +15,10 @@ from orgflow_ir.analysis.decisions import Branch, Decision
 from orgflow_ir.model import Event
 
 if TYPE_CHECKING:
-    from orgflow.backends.n8n.emit.emitter import Emission
+    from orgflow.backends.n8n.emit.emitter import CompiledProcess
 
 
-def emit_decision(decision: Decision, emission: Emission) -> None:
+def emit_decision(decision: Decision, emission: CompiledProcess) -> None:
     """Give the gateway's node its parameters and say by which port each branch leaves."""
     join = next(
         (
@@ -54,14 +54,16 @@ def emit_decision(decision: Decision, emission: Emission) -> None:
         _stop(decision, emission, rest)
 
 
-def condition(decision: Decision, branch: Branch, emission: Emission, seed: str) -> dict[str, Any]:
+def condition(
+    decision: Decision, branch: Branch, emission: CompiledProcess, seed: str
+) -> dict[str, Any]:
     """The n8n condition under which a branch is taken."""
     if branch.kind == "value" and not decision.several:
         return p.equals(_variable(decision, emission), branch.value, seed)
     return p.is_true(_test(decision, branch, emission), seed)
 
 
-def _test(decision: Decision, branch: Branch, emission: Emission) -> str:
+def _test(decision: Decision, branch: Branch, emission: CompiledProcess) -> str:
     if branch.tree is not None:
         return to_js(branch.tree, lambda path: _coded(decision, path, emission))
     if decision.several:
@@ -70,11 +72,11 @@ def _test(decision: Decision, branch: Branch, emission: Emission) -> str:
     return f"{_variable(decision, emission)} === {js_string(branch.value)}"
 
 
-def _variable(decision: Decision, emission: Emission) -> str:
+def _variable(decision: Decision, emission: CompiledProcess) -> str:
     return _read(decision.setter, (decision.variable,), emission)
 
 
-def _coded(decision: Decision, path: tuple[str, ...], emission: Emission) -> str:
+def _coded(decision: Decision, path: tuple[str, ...], emission: CompiledProcess) -> str:
     """A variable from the nearest source that outputs it at all, were it null or incomplete: what a
     later step cleared must not come back from an earlier one."""
     if len(decision.sources) == 1:
@@ -88,18 +90,18 @@ def _coded(decision: Decision, path: tuple[str, ...], emission: Emission) -> str
     return f"[{', '.join(items)}].find((o) => o?.{root} !== undefined){access}"
 
 
-def _read(source: str, path: tuple[str, ...], emission: Emission) -> str:
+def _read(source: str, path: tuple[str, ...], emission: CompiledProcess) -> str:
     body = reads_body(source, emission.graph, emission)
     return p.read_field(emission.name_of(source), path, body=body)
 
 
-def reads_body(source: str, graph: ControlFlow, emission: Emission) -> bool:
+def reads_body(source: str, graph: ControlFlow, emission: CompiledProcess) -> bool:
     """Whether `source` is a Webhook, whose item carries what was posted under `body`."""
     node = graph.nodes.get(source)
     return isinstance(node, Event) and emission.sketch.nodes[source].type == "webhook"
 
 
-def _stop(decision: Decision, emission: Emission, port: Port) -> None:
+def _stop(decision: Decision, emission: CompiledProcess, port: Port) -> None:
     node = emission.sketch.nodes[decision.gateway.id]
     key = f"{node.key}\x00stop"
     emission.sketch.add(
@@ -113,7 +115,7 @@ def _stop(decision: Decision, emission: Emission, port: Port) -> None:
     emission.sketch.connect(port, Port(key))
 
 
-def stop_message(decision: Decision, emission: Emission) -> str:
+def stop_message(decision: Decision, emission: CompiledProcess) -> str:
     """What the run says where no branch fits: variable, allowed values, who sets it."""
     label = emission.sketch.nodes[decision.gateway.id].name
     setter = emission.name_of(decision.setter)
@@ -133,7 +135,7 @@ class _Bypass:
     always delivered, by the branch or by a wire around it (N8N.md, "Inclusive in a loop")."""
 
     def __init__(
-        self, decision: Decision, emission: Emission, join: str, inputs: Mapping[str, str]
+        self, decision: Decision, emission: CompiledProcess, join: str, inputs: Mapping[str, str]
     ) -> None:
         self.decision = decision
         self.emission = emission

@@ -15,6 +15,7 @@ from orgflow.backends.n8n.emit import notes
 from orgflow.backends.n8n.emit.graph import Port, Sketch, SketchNode
 from orgflow.backends.n8n.emit.inclusive import InclusiveJoin, inclusive_joins
 from orgflow.backends.n8n.emit.names import field_name, plain, title
+from orgflow.backends.n8n.format.document import Workflow
 from orgflow.backends.n8n.node_types import parameters as p
 
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
@@ -43,10 +44,12 @@ STYLE = Style(
 
 
 @dataclass(eq=False, repr=False)
-class Emission:
+class CompiledProcess:
     """What one process became: the sketch, its decisions, and the nodes that stand for elements.
 
     `entry` says where a token on a flow goes in, for elements that are entered by flow (joins).
+    `workflow`, `stickies` (element by name of a sticky note) and `wired` (flow by source node,
+    output and position there) are there once the workflow is built.
     """
 
     process: Process
@@ -57,6 +60,9 @@ class Emission:
     silent: set[str] = field(default_factory=set)
     entry: dict[tuple[str, str], Port] = field(default_factory=dict)
     exits: dict[str, Port] = field(default_factory=dict)
+    workflow: Workflow = field(init=False)
+    stickies: dict[str, str] = field(default_factory=dict)
+    wired: dict[tuple[str, int, int], str] = field(default_factory=dict)
 
     def name_of(self, element: str) -> str:
         """Name of the node that stands for an element (its decision node for a gateway that is
@@ -66,10 +72,10 @@ class Emission:
         return self.sketch.nodes[key].name
 
 
-def emit_process(model: Model, process: Process, ctx: PassContext) -> Emission:
+def compile_process(model: Model, process: Process, ctx: PassContext) -> CompiledProcess:
     """The sketch of a process that is legal for n8n; gaps are reported to `ctx`."""
     graph = ctx.analysis(ControlFlow, process)
-    emission = Emission(
+    emission = CompiledProcess(
         process,
         graph,
         Sketch(),
@@ -81,7 +87,7 @@ def emit_process(model: Model, process: Process, ctx: PassContext) -> Emission:
 
 
 class _Emitter:
-    def __init__(self, emission: Emission, model: Model, ctx: PassContext) -> None:
+    def __init__(self, emission: CompiledProcess, model: Model, ctx: PassContext) -> None:
         self.e = emission
         self.graph = emission.graph
         self.sketch = emission.sketch
@@ -122,7 +128,7 @@ class _Emitter:
             for flow in self.graph.flows_out(node.id):
                 out = self.e.exits.get(flow.id, Port(node.id))
                 for target in self._ports(flow):
-                    self.sketch.connect(out, target)
+                    self.sketch.connect(out, target, flow.id)
 
     # -- silent gateways -----------------------------------------------------------------------
 

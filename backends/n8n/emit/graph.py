@@ -35,11 +35,11 @@ class SketchNode:
 
 
 class Sketch:
-    """Nodes in order of creation, wires in order of making."""
+    """Nodes in order of creation, wires in order of making with the flow each is of, if any."""
 
     def __init__(self, reserved: frozenset[str] = frozenset()) -> None:
         self.nodes: dict[str, SketchNode] = {}
-        self.wires: dict[tuple[Port, Port], None] = {}
+        self.wires: dict[tuple[Port, Port], str | None] = {}
         self.names = Names()
         for name in sorted(reserved):
             self.names.take(name)
@@ -63,9 +63,9 @@ class Sketch:
         self.nodes[key] = node
         return node
 
-    def connect(self, source: Port, target: Port) -> None:
-        """A wire. A second one between the same ports would be one token for n8n, where the model
-        has two: it goes through a node of its own."""
+    def connect(self, source: Port, target: Port, flow: str | None = None) -> None:
+        """A wire, of a flow if it is of one. A second one between the same ports would be one token
+        for n8n, where the model has two: it goes through a node of its own."""
         if (source, target) in self.wires:
             number = sum(1 for n in self.nodes.values() if n.role == "pass")
             owner = self.nodes[target.node]
@@ -77,6 +77,6 @@ class Sketch:
                 element=owner.element,
                 role="pass",
             )
-            self.wires[(source, Port(extra.key))] = None
+            self.wires[(source, Port(extra.key))] = flow
             source = Port(extra.key)
-        self.wires[(source, target)] = None
+        self.wires[(source, target)] = flow

@@ -6,12 +6,12 @@ import hashlib
 import json
 from typing import Any
 
-from orgflow.backends.n8n.emit.emitter import Emission
+from orgflow.backends.n8n.emit.emitter import CompiledProcess
 from orgflow.backends.n8n.emit.graph import Port
 from orgflow.backends.n8n.emit.layout import COLUMN, NODE, ROW, banded, grid
 from orgflow.backends.n8n.emit.names import plain, title
 from orgflow.backends.n8n.emit.source_layout import from_diagram
-from orgflow.backends.n8n.format.document import MAP_PREFIX, Node, Workflow, node_type, node_uuid
+from orgflow.backends.n8n.format.document import MAP_PREFIX, Node, node_type, node_uuid
 from orgflow.backends.n8n.format.versions import N8nVersion, type_version
 
 from orgflow_ir.model import Lane, Model, Process
@@ -34,16 +34,16 @@ def _said(value: Value) -> dict[str, Any]:
     return {k: v for k, v in value.content().items() if v is not None}
 
 
-def build(model: Model, emission: Emission, digest: str, version: N8nVersion) -> Workflow:
-    """The workflow of one process, in file form."""
+def build(model: Model, emission: CompiledProcess, digest: str, version: N8nVersion) -> None:
+    """Write the workflow of one process, in file form, into what it was compiled to."""
     seed = _seed(model, emission.process)
     positions, bands = _positions(model, emission)
-    boxes = [
-        (emission.sketch.names.take(name), box)
-        for name, box in _stickies(model, emission, positions, bands, digest)
-    ]
+    boxes = []
+    for name, element, box in _stickies(model, emission, positions, bands, digest):
+        boxes.append((emission.sketch.names.take(name), box))
+        emission.stickies[boxes[-1][0]] = element
     nodes = [_node(key, emission, positions, seed, version) for key in emission.sketch.nodes]
-    return {
+    emission.workflow = {
         "id": node_uuid(f"workflow/{seed}").replace("-", "")[:16],
         "name": title(model, emission.process)[:128],
         "nodes": [*(_sticky(name, box, seed, version) for name, box in boxes), *nodes],
@@ -62,7 +62,7 @@ def _seed(model: Model, process: Process) -> str:
 # -- positions -------------------------------------------------------------------------------------
 
 
-def _lane_of(emission: Emission) -> dict[str, str]:
+def _lane_of(emission: CompiledProcess) -> dict[str, str]:
     """Innermost lane of each element; elements in none are missing."""
     result: dict[str, str] = {}
     depth: dict[str, int] = {}
@@ -79,7 +79,7 @@ def _lane_of(emission: Emission) -> dict[str, str]:
 
 
 def _positions(
-    model: Model, emission: Emission
+    model: Model, emission: CompiledProcess
 ) -> tuple[dict[str, tuple[int, int]], dict[str, tuple[int, int]]]:
     sketch = emission.sketch
     drawn = from_diagram(model, emission.process, sketch)
@@ -108,7 +108,7 @@ def _positions(
 
 def _node(
     key: str,
-    emission: Emission,
+    emission: CompiledProcess,
     positions: dict[str, tuple[int, int]],
     seed: str,
     version: N8nVersion,
@@ -134,7 +134,7 @@ def _node(
     return result
 
 
-def _connections(emission: Emission, positions: dict[str, tuple[int, int]]) -> Any:
+def _connections(emission: CompiledProcess, positions: dict[str, tuple[int, int]]) -> Any:
     """Wires per output, top target first, since that is the order in which n8n runs them."""
     sketch = emission.sketch
     inputs = _inputs_from_top(emission, positions)
@@ -152,6 +152,10 @@ def _connections(emission: Emission, positions: dict[str, tuple[int, int]]) -> A
                 by_index.get(index, []),
                 key=lambda p: (positions[p.node][1], positions[p.node][0], p.number),
             )
+            for position, port in enumerate(targets):
+                flow = sketch.wires[(Port(key, index), port)]
+                if flow is not None:
+                    emission.wired[(node.name, index, position)] = flow
             main.append(
                 [
                     {
@@ -167,7 +171,7 @@ def _connections(emission: Emission, positions: dict[str, tuple[int, int]]) -> A
 
 
 def _inputs_from_top(
-    emission: Emission, positions: dict[str, tuple[int, int]]
+    emission: CompiledProcess, positions: dict[str, tuple[int, int]]
 ) -> dict[tuple[str, int], int]:
     """Inputs of Merges renumbered from top to bottom by where their wires come from."""
     height: dict[str, dict[int, tuple[int, int]]] = {}
@@ -191,17 +195,18 @@ _Box = tuple[str, int, int, int, int, int]
 
 def _stickies(
     model: Model,
-    emission: Emission,
+    emission: CompiledProcess,
     positions: dict[str, tuple[int, int]],
     bands: dict[str, tuple[int, int]],
     digest: str,
-) -> list[tuple[str, _Box]]:
+) -> list[tuple[str, str, _Box]]:
+    """Name, element and box of each sticky note."""
     xs = [x for x, _ in positions.values()] or [0]
     ys = [y for _, y in positions.values()] or [0]
     left, right = min(xs) - _MARGIN, max(xs) + NODE + 2 * _MARGIN
     tops = [top for top, _ in bands.values()]
     top = min([min(ys) - _MARGIN, *tops])
-    boxes: list[tuple[str, _Box]] = []
+    boxes: list[tuple[str, str, _Box]] = []
     lanes = {lane.id: lane for lane in emission.process.lanes}
     indent = 176 if bands else 0
     pool = next((p for p in model.pools if p.process == emission.process.id), None)
@@ -213,6 +218,7 @@ def _stickies(
         boxes.append(
             (
                 f"Lane {heading}",
+                lane,
                 (
                     f"### {heading}",
                     left - indent,
@@ -225,8 +231,9 @@ def _stickies(
         )
     name = plain(pool.name) if pool else ""
     summary = _summary(emission, title(model, emission.process), name, left - indent, top)
-    boxes.append(("About this workflow", summary))
-    boxes.append(("Map for orgflow", _map(emission, digest, summary)))
+    process = emission.process.id
+    boxes.append(("About this workflow", process, summary))
+    boxes.append(("Map for orgflow", process, _map(emission, digest, summary)))
     return boxes
 
 
@@ -234,7 +241,7 @@ def _heading(lane: Lane) -> str:
     return plain(lane.label).lstrip("#") or lane.id
 
 
-def _summary(emission: Emission, title: str, pool: str, left: int, top: int) -> _Box:
+def _summary(emission: CompiledProcess, title: str, pool: str, left: int, top: int) -> _Box:
     """The note above the workflow: what it is and what is left to do."""
     sketch = emission.sketch
     lines = [f"## {title}"]
@@ -266,7 +273,7 @@ def _summary(emission: Emission, title: str, pool: str, left: int, top: int) -> 
     return ("\n".join(lines), left, top - height - 48, 736, height, 7)
 
 
-def _map(emission: Emission, digest: str, beside: _Box) -> _Box:
+def _map(emission: CompiledProcess, digest: str, beside: _Box) -> _Box:
     """The identity map, in a small note of its own: the text runs on below its edge."""
     mapping = {
         n.name: n.element

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from orgflow.backends.n8n.backend import emit_sketches
+from orgflow.backends.n8n.backend import compile_processes
 from orgflow.backends.n8n.emit.decisions import condition
-from orgflow.backends.n8n.emit.emitter import Emission
-from orgflow.backends.n8n.emit.workflow import build, model_hash
-from orgflow.backends.n8n.format.versions import N8nVersion
+from orgflow.backends.n8n.emit.emitter import CompiledProcess
 from orgflow.backends.n8n.target import N8N_TARGET
 
 from orgflow_ir.analysis.decisions import Decision
@@ -19,6 +17,7 @@ from orgflow_ir.diagnostics import Diagnostic
 from orgflow_ir.model import Event, Gateway, Model, Process
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets import legalise
+from orgflow_ir.targets.artifact import Emitted
 
 __all__ = ["ConditionError", "NotLegal", "Reference", "condition", "reference", "references"]
 
@@ -46,7 +45,7 @@ class Reference(NamedTuple):
     """
 
     process: Process
-    emission: Emission
+    emission: CompiledProcess
     nodes: Mapping[str, Mapping[str, Any]]
     deciders: Mapping[str, tuple[str, ...]]
     labels: Mapping[str, str]
@@ -68,35 +67,49 @@ class Reference(NamedTuple):
         return node.element
 
 
-def references(model: Model, ctx: PassContext) -> dict[str, Reference]:
-    """The compiled form of every process with anything to run, by id. Raises `NotLegal`."""
+def references(
+    model: Model, ctx: PassContext, emitted: Emitted | None = None
+) -> dict[str, Reference]:
+    """The compiled form of every process with anything to run, by id.
+
+    Args:
+        model: the source model, not lowered.
+        ctx: options of the target.
+        emitted: what the model was compiled to, where it was; else it is compiled here.
+
+    Raises:
+        NotLegal: n8n cannot say what the model says.
+    """
+    compiled = compiled_forms(model, ctx) if emitted is None else emitted.compiled
+    sources = {p.id: p for p in model.processes}
+    return {id: _reference(sources[id], one) for id, one in compiled.items()}
+
+
+def compiled_forms(model: Model, ctx: PassContext) -> dict[str, CompiledProcess]:
+    """Every process with anything to run, compiled for being compared with. Raises `NotLegal`."""
     quiet = PassContext(
         registry=ctx.registry,
         target=N8N_TARGET,
-        options={"version": "2.41", "people": "placeholder", **ctx.options},
+        options={**N8N_TARGET.default_options, **ctx.options},
     )
     legal = legalise(model, N8N_TARGET, quiet, allow_lossy=True)
     if quiet.has_errors:
         raise NotLegal(tuple(d for d in quiet.diagnostics if d.severity == "error"))
-    version = N8nVersion.parse(str(quiet.options["version"]))
-    digest = model_hash(legal)
-    sources = {p.id: p for p in model.processes}
-    found = {}
-    for emission in emit_sketches(legal, quiet):
-        source = sources[emission.process.id]
-        built = build(legal, emission, digest, version)
-        by_name = {node["name"]: node for node in built["nodes"]}
-        deciders: dict[str, list[str]] = {}
-        for gateway, decision in emission.decisions.items():
-            deciders.setdefault(decided_by(decision), []).append(gateway)
-        found[source.id] = Reference(
-            source,
-            emission,
-            {key: by_name[n.name] for key, n in emission.sketch.nodes.items()},
-            {owner: tuple(gateways) for owner, gateways in deciders.items()},
-            _labels(source),
-        )
-    return found
+    return {one.process.id: one for one in compile_processes(legal, quiet)}
+
+
+def _reference(source: Process, compiled: CompiledProcess) -> Reference:
+    by_name = {node["name"]: node for node in compiled.workflow["nodes"]}
+    deciders: dict[str, list[str]] = {}
+    for gateway, decision in compiled.decisions.items():
+        deciders.setdefault(decided_by(decision), []).append(gateway)
+    return Reference(
+        source,
+        compiled,
+        {key: by_name[n.name] for key, n in compiled.sketch.nodes.items()},
+        {owner: tuple(gateways) for owner, gateways in deciders.items()},
+        _labels(source),
+    )
 
 
 def reference(model: Model, process: Process, ctx: PassContext) -> Reference:

@@ -15,14 +15,21 @@ from orgflow_ir.model.json_source_map import JsonFault, parse_json
 from orgflow_ir.model.source import SourceFile, SourceLocation
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets import IllegalConstruct
+from orgflow_ir.targets.artifact import Emitted
 from orgflow_ir.targets.verification import Difference, Verdict, Verification
 
 
 def verify_file(
-    model: Model, source: SourceFile, ctx: PassContext, *, strict: bool
+    model: Model,
+    source: SourceFile,
+    ctx: PassContext,
+    *,
+    strict: bool,
+    emitted: Emitted | None = None,
 ) -> tuple[Verification, ...]:
     """Verify each process of `model` against its workflow in `source`; findings go to `ctx`.
 
+    `emitted` is what the model was compiled to, where it was.
     Empty after an error that leaves nothing to verify.
     """
     try:
@@ -36,7 +43,7 @@ def verify_file(
         _unverifiable(f"there is no n8n workflow in {source.path}", here, ctx)
         return ()
     try:
-        refs = references(model, ctx)
+        refs = references(model, ctx, emitted)
     except NotLegal as refused:
         for d in refused.diagnostics:
             ctx.emit(IllegalConstruct, d.message, element=d.element, loc=d.loc, help=d.help)

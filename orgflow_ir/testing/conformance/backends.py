@@ -20,14 +20,15 @@ from orgflow_ir.targets import (
     support_level,
 )
 from orgflow_ir.targets.artifact import Artifact
-from orgflow_ir.testing.conformance.emission import context, emit
+from orgflow_ir.testing.conformance.emission import context, emit, legal_and_emitted
 from orgflow_ir.testing.conformance.files import file_problems
 from orgflow_ir.testing.conformance.odd_models import odd_models
+from orgflow_ir.testing.conformance.source_maps import source_map_problems
 from orgflow_ir.testing.conformance.telling import telling_problems
 from orgflow_ir.testing.conformance.words import name_problems, rule_problems, said_problems
 from orgflow_ir.testing.minimal import minimal_model
 
-Emitted = tuple[tuple[Artifact, ...] | None, list[Diagnostic]]
+Told = tuple[tuple[Artifact, ...] | None, list[Diagnostic]]
 
 
 def backend_problems(
@@ -68,7 +69,7 @@ def _table_problems(spec: TargetSpec) -> Iterator[str]:
             yield f"the values of its option `{name}` are no tuple of texts: {values!r}"
 
 
-def _try(backend: Backend, model: Model, **options: str) -> Emitted | str:
+def _try(backend: Backend, model: Model, **options: str) -> Told | str:
     """What was emitted and said, or the exception in words."""
     try:
         return emit(backend, model, options)
@@ -86,10 +87,16 @@ def _model_problems(backend: Backend, construct: str, model: Model) -> list[str]
         problems += _refusal_problems(backend, model, said)
     else:
         problems += file_problems(artifacts)
+        problems += _map_problems(backend, model)
         problems += _again_problems(backend, model, tried)
     if construct in CONSTRUCTS:
         problems += _cell_problems(backend, construct, tried)
     return problems
+
+
+def _map_problems(backend: Backend, model: Model) -> list[str]:
+    legal, emitted, _ = legal_and_emitted(backend, model)
+    return source_map_problems(legal, emitted) if emitted is not None else []
 
 
 def _refusal_problems(backend: Backend, model: Model, said: list[Diagnostic]) -> list[str]:
@@ -107,7 +114,7 @@ def _refusal_problems(backend: Backend, model: Model, said: list[Diagnostic]) ->
     return problems
 
 
-def _again_problems(backend: Backend, model: Model, first: Emitted) -> list[str]:
+def _again_problems(backend: Backend, model: Model, first: Told) -> list[str]:
     again = _try(backend, Model.from_json(model.to_json()))
     if isinstance(again, str):
         return [f"the second time it {again}"]
@@ -122,7 +129,7 @@ def _all_legal(backend: Backend, model: Model) -> bool:
     return all(isinstance(backend.target.legality(u.construct), Legal) for u in uses)
 
 
-def _cell_problems(backend: Backend, construct: str, tried: Emitted) -> list[str]:
+def _cell_problems(backend: Backend, construct: str, tried: Told) -> list[str]:
     """Whether the cell of the matrix says what happened to the construct's minimal model."""
     artifacts, said = tried
     cell = support_level(backend.target, construct)
@@ -174,7 +181,7 @@ def _round_trip_problems(backend: Backend, model: Model, frontend: Frontend) -> 
     legal = legalise(model, backend.target, ctx, allow_lossy=False)
     if ctx.has_errors:
         return []
-    artifacts = backend.emit(legal, ctx)
+    artifacts = backend.emit(legal, ctx).artifacts
     if ctx.has_errors:
         return []
     if len(artifacts) != 1:

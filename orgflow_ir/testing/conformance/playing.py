@@ -31,7 +31,7 @@ def run_problems(
         legal = legalise(model, backend.target, ctx, allow_lossy=False)
         if ctx.has_errors:
             continue
-        backend.emit(legal, ctx)
+        emitted = backend.emit(legal, ctx)
         if ctx.has_errors:
             continue
         game = Game(model, Policy(once=True))
@@ -39,7 +39,7 @@ def run_problems(
             runs = enumerate_runs(model, process.id, max_runs=MAX_RUNS, game=game).runs
             if not runs:
                 continue
-            runner.load(legal, process.id, context(backend))
+            runner.load(emitted, process.id, context(backend))
             found = list(_played(game, process, runs, runner))
             played += len(runs)
             problems += [f"{name}: {p}" for p in found]

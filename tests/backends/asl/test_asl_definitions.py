@@ -232,7 +232,7 @@ def test_a_faulty_machine_is_our_fault(registry: Registry, monkeypatch: pytest.M
     monkeypatch.setattr(module, "problems", lambda definition: ["`x` is odd"])
     assert found.legal is not None
     ctx = found.ctx
-    assert registry.backends["asl"].emit(found.legal, ctx) == ()
+    assert registry.backends["asl"].emit(found.legal, ctx).artifacts == ()
     assert [d.code for d in ctx.diagnostics][-1] == rules.FaultyStateMachine.code == "OF912"
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from cli_cases import orgflowc
+from n8n_compiled import emitted
 from orgflow import compiler
 from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.runner import LocalRunner
@@ -31,7 +32,7 @@ def ran(code: str, engine: LocalEngine) -> list[tuple[Run, str, Counter[str]]]:
     assert legal is not None, [d.message for d in ctx.diagnostics]
     runner = LocalRunner(engine)
     process = legal.processes[0]
-    runner.load(legal, process.id, ctx)
+    runner.load(emitted(legal), process.id, ctx)
     found = enumerate_runs(legal, process.id, max_runs=4)
     runs = (*found.runs, *found.stuck)
     labels = {n.id: n.label for n in process.nodes}

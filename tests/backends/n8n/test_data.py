@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from orgflow.backends.n8n.backend import emit_workflows
-from orgflow.backends.n8n.emit.emitter import emit_process
+from n8n_compiled import workflows
+from orgflow.backends.n8n.emit.emitter import compile_process
 from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.target import N8N_TARGET
 from text_model import model
@@ -31,13 +31,12 @@ def run(
 ) -> list[str]:
     """Names of executed nodes; a stub of `None` replaces the item by an empty one."""
     legal = legalise(made, N8N_TARGET, PassContext(), allow_lossy=False)
-    workflows = emit_workflows(legal, PassContext())
-    assert workflows is not None
+    workflow = workflows(legal)[0]
     replaced = {
         name: OTHER if visits is None else {"visits": visits, "mode": "replace"}
         for name, visits in stubs.items()
     }
-    result = engine.run(workflows[0][1], start, stubs=replaced)
+    result = engine.run(workflow, start, stubs=replaced)
     assert result.status == "success", result.error
     return [n.node for n in result.order]
 
@@ -83,7 +82,7 @@ def test_survives_a_join_with_a_stale_copy(engine: LocalEngine) -> None:
         },
     )
     legal = legalise(made, N8N_TARGET, PassContext(), allow_lossy=False)
-    decision = emit_process(legal, legal.processes[0], PassContext()).decisions["g"]
+    decision = compile_process(legal, legal.processes[0], PassContext()).decisions["g"]
     # neither branch dominates: a decision node does, and reads nothing that the Merge could spoil
     assert decision.setter == "g"
     visits = [{"finished": "Not yet"}, {"finished": "Not yet"}, {"finished": "Done"}]
@@ -136,7 +135,7 @@ def test_a_task_that_a_way_back_avoids_is_no_setter(engine: LocalEngine) -> None
         {"loop": "exclusive", "g": "exclusive More?"},
     )
     legal = legalise(made, N8N_TARGET, PassContext(), allow_lossy=False)
-    decision = emit_process(legal, legal.processes[0], PassContext()).decisions["g"]
+    decision = compile_process(legal, legal.processes[0], PassContext()).decisions["g"]
     assert decision.setter == "g", "`check` would be read again and again: an endless loop"
     visits = [{"more": "Again"}, {"more": "Done"}]
     order = run(engine, made, {"Decide: More?": visits, "Check": [{"more": "Again"}]})
@@ -219,13 +218,12 @@ def test_a_webhook_start_is_read_under_body(engine: LocalEngine) -> None:
     )
     process = process.replace(nodes=(start, *process.nodes[1:]))
     made = made.replace(processes=(process,))
-    workflows = emit_workflows(made, PassContext())
-    assert workflows is not None
+    workflow = workflows(made)[0]
     item = [{"json": {"headers": {}, "body": {"amount": 10}}}]
-    result = engine.run(workflows[0][1], "Order", items=item)
+    result = engine.run(workflow, "Order", items=item)
     assert [n.node for n in result.order][-1] == "end1"
     item = [{"json": {"headers": {}, "body": {"amount": 9}}}]
-    result = engine.run(workflows[0][1], "Order", items=item)
+    result = engine.run(workflow, "Order", items=item)
     assert [n.node for n in result.order][-1] == "end2"
 
 
@@ -249,5 +247,5 @@ def test_two_gateways_share_a_variable_only_where_they_may_differ() -> None:
 
 
 def _decisions(made: Model) -> list[Any]:
-    emission = emit_process(made, made.processes[0], PassContext())
+    emission = compile_process(made, made.processes[0], PassContext())
     return list(emission.decisions.values())

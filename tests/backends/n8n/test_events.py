@@ -6,7 +6,7 @@ import itertools
 from typing import Any
 
 import pytest
-from orgflow.backends.n8n.backend import emit_workflows
+from n8n_compiled import emitted, workflows
 from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.format.document import Workflow
 from orgflow.backends.n8n.node_types import parameters as p
@@ -43,9 +43,7 @@ def line(*nodes: Event | Task) -> Model:
 def compiled(model: Model) -> tuple[Workflow, list[Diagnostic]]:
     ctx = PassContext()
     legal = legalise(model, N8N_TARGET, ctx, allow_lossy=False)
-    workflows = emit_workflows(legal, ctx)
-    assert workflows is not None, ctx.diagnostics
-    return workflows[0][1], ctx.diagnostics
+    return workflows(legal, ctx)[0], ctx.diagnostics
 
 
 def node(workflow: Workflow, name: str) -> Any:
@@ -132,7 +130,7 @@ def test_waits_and_placeholders_run(engine: LocalEngine) -> None:
         event("sent", "end", "message"),
     )
     legal = legalise(model, N8N_TARGET, PassContext(), allow_lossy=False)
-    report = replay_model(model, legal, LocalRunner(engine), PassContext())
+    report = replay_model(model, emitted(legal), LocalRunner(engine), PassContext())
     assert report.ok, [r.divergence for r in report.runs]
     assert list(report.runs[0].executed) == [
         "s", "pause", "answer", "sunny", "told", "Work", "sent",

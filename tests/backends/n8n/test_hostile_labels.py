@@ -6,7 +6,7 @@ import json
 
 import pytest
 from hostile_labels import HOSTILE, hostile_model
-from orgflow.backends.n8n.backend import emit_workflows
+from n8n_compiled import emitted, workflows
 from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.runner import LocalRunner
 from orgflow.evaluation.replay import replay_model
@@ -18,7 +18,7 @@ from orgflow_ir.pipeline import PassContext
 @pytest.mark.parametrize("text", HOSTILE, ids=lambda t: ascii(t)[:30])
 def test_runs_as_the_model_says(engine: LocalEngine, text: str) -> None:
     model = hostile_model(text, HOSTILE[(HOSTILE.index(text) + 1) % len(HOSTILE)])
-    report = replay_model(model, model, LocalRunner(engine), PassContext(), max_runs=4)
+    report = replay_model(model, emitted(model), LocalRunner(engine), PassContext(), max_runs=4)
     assert report.ok, [r.divergence for r in report.runs]
     assert len(report.runs) >= 2
 
@@ -26,9 +26,7 @@ def test_runs_as_the_model_says(engine: LocalEngine, text: str) -> None:
 @pytest.mark.parametrize("text", HOSTILE, ids=lambda t: ascii(t)[:30])
 def test_no_parameter_becomes_an_expression(text: str) -> None:
     model = hostile_model(text, "other")
-    workflows = emit_workflows(model, PassContext())
-    assert workflows is not None
-    workflow = workflows[0][1]
+    workflow = workflows(model)[0]
     for node in workflow["nodes"]:
         assert not node["name"].startswith("=")
         for value in strings(node["parameters"]):
@@ -48,9 +46,7 @@ def strings(value: object) -> list[str]:
 def test_labels_are_carried_whole() -> None:
     """A name that had to be cut or cleaned still says where it comes from."""
     model = hostile_model("a" * 300, "other")
-    workflows = emit_workflows(model, PassContext())
-    assert workflows is not None
-    names = [n["name"] for n in workflows[0][1]["nodes"]]
+    names = [n["name"] for n in workflows(model)[0]["nodes"]]
     assert len(set(names)) == len(names)
     assert all(len(n) <= 120 for n in names)
 

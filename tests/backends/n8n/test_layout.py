@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import pytest
 from model_gen import random_model
-from orgflow.backends.n8n.backend import emit_workflows
+from n8n_compiled import workflows
 from orgflow.backends.n8n.emit.layout import banded, grid
-
-from orgflow_ir.pipeline import PassContext
 
 
 def test_a_chain_is_a_row() -> None:
@@ -56,9 +54,7 @@ def test_lanes_are_bands() -> None:
 @pytest.mark.parametrize("seed", range(40))
 def test_random_models_have_no_overlaps(seed: int) -> None:
     model = random_model(seed, 10 + seed * 3)
-    workflows = emit_workflows(model, PassContext())
-    assert workflows is not None
-    for _, workflow in workflows:
+    for workflow in workflows(model):
         spots = [tuple(n["position"]) for n in workflow["nodes"] if "sticky" not in n["type"]]
         assert len(set(spots)) == len(spots)
         names = {n["name"]: n["position"] for n in workflow["nodes"]}

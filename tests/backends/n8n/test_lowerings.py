@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from model_gen import random_model
+from n8n_compiled import emitted
 from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.runner import LocalRunner
 from orgflow.backends.n8n.target import N8N_TARGET
@@ -54,7 +55,7 @@ def test_mixed_gateways_on_the_engine(engine: LocalEngine) -> None:
             continue
         mixed += count
         legal = legalise(model, N8N_TARGET, PassContext(), allow_lossy=False)
-        report = replay_model(model, legal, runner, PassContext(), max_runs=4)
+        report = replay_model(model, emitted(legal), runner, PassContext(), max_runs=4)
         assert report.ok, f"seed {seed}: {[r.divergence for r in report.runs]}"
     assert mixed >= 10, "the generator gives too few mixed gateways to prove anything"
 
@@ -90,7 +91,7 @@ def test_conditional_flows_of_a_task(
     ctx = PassContext()
     legal = legalise(model, N8N_TARGET, ctx, allow_lossy=False)
     assert [d.code for d in ctx.diagnostics] == ["OF401"]
-    report = replay_model(model, legal, LocalRunner(engine), PassContext())
+    report = replay_model(model, emitted(legal), LocalRunner(engine), PassContext())
     assert report.ok, [r.divergence for r in report.runs]
     assert len(report.runs) >= 3
 
@@ -109,7 +110,7 @@ def test_links_become_flows(engine: LocalEngine) -> None:
     flows = tuple(Flow(id=f"f{i}", source=a, target=b) for i, (a, b) in enumerate(ends))
     model = Model(id="m", processes=(Process(id="P", nodes=nodes, flows=flows),))
     legal = legalise(model, N8N_TARGET, PassContext(), allow_lossy=False)
-    report = replay_model(model, legal, LocalRunner(engine), PassContext())
+    report = replay_model(model, emitted(legal), LocalRunner(engine), PassContext())
     assert report.ok, [r.divergence for r in report.runs]
     assert [n for n in report.runs[0].executed if n in "AB"] == ["A", "B"]
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from model_gen import implicit, random_model
+from n8n_compiled import emitted
 from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.runner import LocalRunner
 from orgflow.backends.n8n.target import N8N_TARGET
@@ -48,7 +49,7 @@ def test_engine_runs_are_token_game_runs(runner: LocalRunner, kinds: tuple[str, 
     played = 0
     for seed in range(30):
         model = random_model(1000 + seed, 8 + seed, kinds)
-        report = replay_model(model, legal(model), runner, PassContext(), max_runs=6)
+        report = replay_model(model, emitted(legal(model)), runner, PassContext(), max_runs=6)
         wrong = [(r.verdict, r.divergence, r.run.choices) for r in report.runs if r.f1 < 1]
         assert report.ok, f"seed {seed}: {wrong or [r.divergence for r in report.runs]}"
         played += len(report.runs)
@@ -61,7 +62,7 @@ def test_implicit_splits_and_joins(runner: LocalRunner) -> None:
         explicit = random_model(4000 + seed, 12 + seed, ("task", "xor", "and", "loop", "jumble"))
         model = implicit(explicit)
         saved += len(explicit.processes[0].nodes) - len(model.processes[0].nodes)
-        report = replay_model(model, legal(model), runner, PassContext(), max_runs=5)
+        report = replay_model(model, emitted(legal(model)), runner, PassContext(), max_runs=5)
         assert report.ok, f"seed {seed}: {[r.divergence for r in report.runs]}"
     assert saved > 40
 
@@ -78,7 +79,7 @@ def test_wide_joins_are_nested_merges(runner: LocalRunner, kind: str, width: int
         for i, (a, b) in enumerate(pairs)
     )
     model = Model(id="m", processes=(Process(id="P", nodes=nodes, flows=flows),))
-    report = replay_model(model, legal(model), runner, PassContext(), max_runs=6)
+    report = replay_model(model, emitted(legal(model)), runner, PassContext(), max_runs=6)
     assert report.ok, [r.divergence for r in report.runs]
     merges = [n for n in runner.workflow["nodes"] if n["type"].endswith(".merge")]
     assert len(merges) > 1
@@ -128,7 +129,7 @@ def test_swapped_branches_and_dropped_flows_are_seen(runner: LocalRunner) -> Non
         game = Game(model, Policy(once=True))
         runs = enumerate_runs(model, process.id, game=game)
         assert runs.flows_covered == runs.flows_total
-        runner.load(legal(model), process.id, PassContext())
+        runner.load(emitted(legal(model)), process.id, PassContext())
         visible = runner.visible & {n.id for n in process.nodes}
         right = runner.workflow
         for what, mutant in mutants(right, random.Random(seed), 5):

@@ -77,7 +77,7 @@ def found(made: Model) -> list[Diagnostic]:
     ctx = PassContext()
     legal = legalise(made, N8N_TARGET, ctx, allow_lossy=False)
     assert not ctx.has_errors, ctx.diagnostics
-    assert N8nBackend().emit(legal, ctx)
+    assert N8nBackend().emit(legal, ctx).artifacts
     return ctx.diagnostics
 
 
@@ -118,7 +118,7 @@ def test_a_faulty_workflow_is_never_printed(monkeypatch: pytest.MonkeyPatch) -> 
 
     monkeypatch.setattr(backend_module, "check_workflow", faulty)
     ctx = PassContext()
-    assert N8nBackend().emit(line(), ctx) == ()
+    assert N8nBackend().emit(line(), ctx).artifacts == ()
     assert [d.code for d in ctx.diagnostics if d.severity is Severity.ERROR] == [
         FaultyWorkflow.code
     ]

@@ -30,7 +30,7 @@ def compiled(model: Model, registry: Registry) -> tuple[dict[str, Any] | None, s
     found = compiler.compile_model(model, registry.backends["n8n"], ctx, force=True)
     if found is None:
         return None, set()
-    (artifact,) = found
+    (artifact,) = found.artifacts
     faults = {d.code for d in ctx.diagnostics if d.code.startswith("OF2")}
     return json.loads(artifact.text), faults
 

@@ -39,7 +39,7 @@ _SETTLE_LOOKS = 20
 
 
 class ServerRunner(LocalRunner):
-    """Emission, stubs and results as in `LocalRunner`; the runs themselves on a server.
+    """Workflow, stubs and results as in `LocalRunner`; the runs themselves on a server.
 
     A workflow is created once for all runs of a process (first as it would be delivered, so that
     n8n has taken that, too), and deleted afterwards. What a run that was killed left behind,

@@ -240,7 +240,7 @@ def test_compile_writes_nothing_that_differs(invoke: Invoke, tmp_path: Path) -> 
 
     registry = Registry(outside=False)
     model = Model(id="m", processes=(process(107),))
-    (artifact,) = registry.backends["ir"].emit(model, PassContext(registry=registry))
+    (artifact,) = registry.backends["ir"].emit(model, PassContext(registry=registry)).artifacts
     source, path = tmp_path / "m.json", tmp_path / "w.json"
     source.write_text(artifact.text)
     assert compiler.load(str(source), registry, PassContext(registry=registry)) is not None

@@ -31,9 +31,9 @@ class Case:
         assert model is not None
         self.model: Model = model
         self.registry = registry
-        artifacts = compiler.compile_model(model, registry.backends["n8n"], ctx)
-        assert artifacts is not None
-        self.workflow: dict[str, Any] = json.loads(artifacts[0].text)
+        made = compiler.compile_model(model, registry.backends["n8n"], ctx)
+        assert made is not None
+        self.workflow: dict[str, Any] = json.loads(made.artifacts[0].text)
 
     def verify(self, workflow: dict[str, Any], *, strict: bool = False) -> Verification:
         ctx = PassContext(registry=self.registry)

@@ -31,10 +31,10 @@ def verified(
     verdicts where it is refused."""
     ctx = PassContext(registry=registry)
     backend = registry.backends["n8n"]
-    artifacts = compiler.compile_model(model, backend, ctx, options=options, force=force)
-    if artifacts is None:
+    made = compiler.compile_model(model, backend, ctx, options=options, force=force)
+    if made is None:
         return [], ctx.diagnostics
-    workflows: list[dict[str, Any]] = [json.loads(a.text) for a in artifacts]
+    workflows: list[dict[str, Any]] = [json.loads(a.text) for a in made.artifacts]
     found = []
     for process, workflow in zip(executable_processes(model), workflows, strict=True):
         fresh = PassContext(registry=registry, options=options or {})
@@ -127,9 +127,9 @@ def test_a_wide_block_is_bounded_and_quick(registry: Registry) -> None:
     model = text_model("\n".join([*lines, "meet -> end"]), gateways)
     process = model.processes[0]
     ctx = PassContext(registry=registry)
-    artifacts = compiler.compile_model(model, registry.backends["n8n"], ctx)
-    assert artifacts is not None
-    workflow = json.loads(artifacts[0].text)
+    made = compiler.compile_model(model, registry.backends["n8n"], ctx)
+    assert made is not None
+    workflow = json.loads(made.artifacts[0].text)
     whole = verify_process(model, process, workflow, PassContext(registry=registry))
     assert whole.verdict is Verdict.PROVED  # each branch is over before the next begins
     few = verify_process(model, process, workflow, PassContext(registry=registry), most=20)

@@ -18,9 +18,10 @@ from orgflow_ir.model import (
     Task,
 )
 from orgflow_ir.model.element_names import one_line, slug
+from orgflow_ir.model.provenance import source_ids
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Backend
-from orgflow_ir.targets import Artifact, Illegal, Legal, TargetSpec
+from orgflow_ir.targets import Artifact, Emitted, Illegal, Legal, Part, SourceMap, TargetSpec
 
 _MARKS = {"exclusive": "X", "parallel": "+", "inclusive": "O", "event": "E", "complex": "*"}
 
@@ -57,11 +58,21 @@ class DotBackend(Backend):
         """All that has a shape."""
         return TARGET
 
-    def emit(self, model: Model, ctx: PassContext) -> tuple[Artifact, ...]:
+    def emit(self, model: Model, ctx: PassContext) -> Emitted:
         """The drawing."""
         name = slug(model.name or model.id)[:60] or "model"
         text = "\n".join(["digraph {", *(f"  {line}" for line in _lines(model)), "}", ""])
-        return (Artifact(f"{name}.dot", text),)
+        path = f"{name}.dot"
+        return Emitted((Artifact(path, text),), SourceMap(model, lambda: _parts(model, path)))
+
+
+def _parts(model: Model, path: str) -> Iterator[Part]:
+    """Nodes by their names in the drawing; lines between them have none."""
+    for process in model.processes:
+        yield Part(path, f"cluster {process.id}", "shape", (process.id,), process.label)
+        for scope in process.scopes():
+            for node in scope.nodes:
+                yield Part(path, node.id, "shape", source_ids(node), node.label, node.construct)
 
 
 def quoted(text: str) -> str:

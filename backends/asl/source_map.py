@@ -1,0 +1,49 @@
+"""Which states of the emitted machines stand for which source elements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from orgflow.backends.asl.emission import CompiledProcess
+from orgflow.backends.asl.format import Definition
+
+from orgflow_ir.model.provenance import all_scoped, source_ids
+from orgflow_ir.targets.artifact import Part, pointer
+
+
+def parts(files: Mapping[str, CompiledProcess]) -> Iterator[Part]:
+    """Each state of each machine, by the path of its file; places are JSON Pointers.
+
+    Flows have no parts: a state names the one it leads to.
+    """
+    for path, compiled in files.items():
+        process = compiled.sketch.process
+        elements = {e.id: e for e in (process, *all_scoped(process))}
+        infos = compiled.sketch.states
+        for keys, name, kind in _states(compiled.definition, ()):
+            info = infos.get(name)
+            element = elements.get(info.element) if info is not None else None
+            sources = source_ids(element) if element is not None else (process.id,)
+            role = info.role if info is not None else "begin"
+            if role == "element" and (element is None or sources != (element.id,)):
+                role = "made"
+            yield Part(path, pointer(*keys), role, sources, name, kind, process.id)
+
+
+def _states(
+    machine: Definition, above: tuple[str | int, ...]
+) -> Iterator[tuple[tuple[str | int, ...], str, str]]:
+    """Place, name and type of every state, outermost first."""
+    stack = [(machine, above)]
+    while stack:
+        machine, above = stack.pop()
+        for name, state in machine["States"].items():
+            here = (*above, "States", name)
+            yield here, name, state["Type"]
+            inside = [
+                (branch, (*here, "Branches", index))
+                for index, branch in enumerate(state.get("Branches", ()))
+            ]
+            if "ItemProcessor" in state:
+                inside.append((state["ItemProcessor"], (*here, "ItemProcessor")))
+            stack.extend(reversed(inside))

@@ -1,0 +1,72 @@
+"""Which parts of the emitted workflows stand for which source elements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from orgflow.backends.n8n.emit.emitter import CompiledProcess
+
+from orgflow_ir.model.provenance import source_ids
+from orgflow_ir.targets.artifact import Part, pointer
+
+NODE_LABELS = {
+    "executeWorkflow": "Execute Workflow",
+    "httpRequest": "HTTP Request",
+    "if": "If",
+    "manualTrigger": "Manual Trigger",
+    "merge": "Merge",
+    "noOp": "No Operation",
+    "scheduleTrigger": "Schedule Trigger",
+    "set": "Edit Fields",
+    "stopAndError": "Stop and Error",
+    "switch": "Switch",
+    "wait": "Wait",
+    "webhook": "Webhook",
+}
+"""Types of nodes as n8n's editor calls them."""
+
+
+def parts(files: Mapping[str, CompiledProcess]) -> Iterator[Part]:
+    """Nodes, sticky notes and wires of each workflow, by the path of its file.
+
+    Places are JSON Pointers. A silent gateway has no part, nor has a flow out of one: its tokens
+    run on the wires of the flows into it.
+    """
+    for path, compiled in files.items():
+        yield from _nodes(path, compiled)
+        yield from _wires(path, compiled)
+
+
+def _nodes(path: str, compiled: CompiledProcess) -> Iterator[Part]:
+    process = compiled.process.id
+    by_name = {node.name: node for node in compiled.sketch.nodes.values()}
+    lanes = {lane.id: lane for lane in compiled.process.lanes}
+    for index, row in enumerate(compiled.workflow["nodes"]):
+        name, place = row["name"], pointer("nodes", index)
+        node = by_name.get(name)
+        if node is None:
+            of = compiled.stickies[name]
+            role = "lane" if of in lanes else "note"
+            elements = source_ids(lanes[of]) if of in lanes else (of,)
+            yield Part(path, place, role, elements, name, "Sticky Note", process)
+            continue
+        element = compiled.graph.nodes.get(node.element)
+        # a process without a start event gets a trigger of its own
+        elements = source_ids(element) if element is not None else (process,)
+        own = element is not None and elements == (element.id,)
+        role = node.role if own or node.role not in ("element", "trigger") else "made"
+        if element is None:
+            role = node.role
+        yield Part(
+            path, place, role, elements, name, NODE_LABELS.get(node.type, node.type), process
+        )
+
+
+def _wires(path: str, compiled: CompiledProcess) -> Iterator[Part]:
+    flows = {flow.id: flow for flow in compiled.process.flows}
+    for (name, output, position), flow in compiled.wired.items():
+        if flow in flows:
+            place = pointer("connections", name, "main", output, position)
+            yield Part(
+                path, place, "flow", source_ids(flows[flow]), "", "connection", compiled.process.id
+            )
