@@ -171,7 +171,7 @@ def test_findings_are_listed_and_drawn() -> None:
         Diagnostic(code="OF103", name="z", severity=Severity.WARNING, element="b",
                    message="known", suppressed="we know"),
     ]  # fmt: skip
-    root = parsed(render_page(replay_page(small(), NodeTable({}), found, None, (), "")))
+    root = parsed(render_page(replay_page(small(), NodeTable(), found, None, (), "")))
     assert "The model was not run: the checks found 1 error." in root.text
     assert "Ship order is <odd>" in root.text
     assert "of-warning" in pictured(view(root, 0), "a")
