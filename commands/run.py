@@ -17,10 +17,9 @@ from orgflow.commands.server import engine_runner, server_exit_code, server_opti
 from orgflow.commands.session import Session, leave
 from orgflow.compiler import emit_anyway, lower_model
 
+from orgflow_ir.model.codec import to_data
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.guards import emitted
-
-from orgflow_ir.model.codec import to_data
 
 if TYPE_CHECKING:
     from orgflow.evaluation.failures import Failure

@@ -144,7 +144,7 @@ def _correct(compiled: Iterable[CompiledProcess], ctx: PassContext) -> bool:
     """Whether every workflow passes our check of the format; what does not is OF911."""
     faulty = False
     for one in compiled:
-        for problem in check_workflow(one.workflow, version=version):
+        for problem in check_workflow(one.workflow, version=_version(ctx)):
             if problem.kind == "unreachable" and _has_islands(one):
                 continue  # the model has parts that nothing leads to, and a rule says so
             faulty = True

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from orgflow_ir.analysis.token_game.runs import Run
     from orgflow_ir.targets.comparison import Comparison
     from orgflow_ir.targets.verification import Verification
-from orgflow_ir.targets.artifact import Emitted
+from orgflow_ir.targets.artifact import Artifact, Emitted
 
 
 class Frontend(ABC):
