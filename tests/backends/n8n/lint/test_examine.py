@@ -330,7 +330,7 @@ def compiled(path: Path, registry: Registry) -> tuple[list[str], set[str]]:
         model, registry.backends["n8n"], ctx, force=True, allow_lossy=True
     )
     said = {d.code for d in ctx.diagnostics if d.severity is not Severity.INFO}
-    return [artifact.text for artifact in found or ()], said
+    return [a.text for a in (found.artifacts if found is not None else ())], said
 
 
 def test_our_own_workflows_are_free_of_errors_and_warnings(
