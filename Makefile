@@ -14,11 +14,12 @@ EXAMPLE := examples/leave-request/model.bpmn
 
 export PYTHONUTF8 := 1
 
-.PHONY: help demo test test-live lint types golden bench bench-report bench-soundness bench-verify docs clean engine
+.PHONY: help demo test fuzz test-live lint types golden bench bench-report bench-soundness bench-verify docs clean engine
 
 help: ## print this
 	@echo "make demo     set up, compile an example, show what came out"
 	@echo "make test     set up with the local n8n engine, run all tests"
+	@echo "make fuzz     the random tests with ten times the seeds, then longer random comparisons"
 	@echo "make test-live  tests on real n8n servers and in the editor (4.7 GB, installed once)"
 	@echo "make lint     ruff: rules and formatting"
 	@echo "make types    mypy, strict"
@@ -78,6 +79,12 @@ demo: $(VENV)/.demo ## compile an example and show what came out
 
 test: engine ## all tests
 	$(BIN)/python -m pytest -n 2 $(PYTEST_ARGS)
+
+# Every seed of the random tests, then the comparisons that only fuzzing needs.
+fuzz: engine ## random tests with every seed
+	ORGFLOW_FUZZ=1 $(BIN)/python -m pytest -n 2 -k "random or seed or oracle or runs or models" $(PYTEST_ARGS)
+	$(BIN)/python benchmarks/soundness_fuzz.py --count 2000
+	$(BIN)/python benchmarks/machine_fuzz.py
 
 test-live: engine $(VENV)/.live ## tests on real n8n servers and in the editor
 	@$(BIN)/orgflowc engine install --server

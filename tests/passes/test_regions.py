@@ -6,6 +6,7 @@ import gc
 import time
 
 import pytest
+from seeds import seeds
 
 from orgflow_ir.analysis.control_flow.regions import MatchedPair, reduce
 from orgflow_ir.analysis.soundness import analyse
@@ -98,7 +99,7 @@ def test_tree_tells_branches_in_the_order_of_the_flows() -> None:
     assert list(tree.elements()) == ["s", "x1", "t3", "t1", "t2", "x2", "e"]
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", seeds(60))
 def test_every_live_element_is_in_the_tree(seed: int) -> None:
     from random_processes import process as random_process
 

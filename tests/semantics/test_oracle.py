@@ -7,6 +7,7 @@ from collections import Counter
 import pytest
 from game_random import random_process
 from oracle_token_game import Marking, reachable
+from seeds import EVERY, at_least, seeds
 
 from orgflow_ir.analysis.token_game.semantics import Game
 from orgflow_ir.analysis.token_game.state import State
@@ -62,7 +63,7 @@ def markings(game: Game, limit: int) -> tuple[set[Marking], set[Marking]] | None
 @pytest.mark.parametrize("block", range(8))
 def test_same_markings_as_the_oracle(block: int):
     compared = stuck = 0
-    for seed in range(block * 100, block * 100 + 100):
+    for seed in seeds(block * 100, block * 100 + 100):
         process = random_process(seed)
         expected = reachable(process, "s", 300)
         found = markings(Game(Model(id="M", processes=(process,))), 300)
@@ -74,5 +75,5 @@ def test_same_markings_as_the_oracle(block: int):
             assert folded(process, ours) == folded(process, theirs), seed
         compared += 1
         stuck += bool(expected[1] - {()})
-    assert compared > 40
-    assert stuck > 10
+    assert compared >= at_least(40)
+    assert stuck > 10 or not EVERY  # ten graphs of a block may all be free of it

@@ -12,6 +12,7 @@ from bpmn_trips import read_file
 from drawing_metrics import measure
 from hostile_labels import hostile_model
 from model_gen import Builder
+from seeds import seeds
 
 from orgflow_ir.layout import drawn
 from orgflow_ir.layout.text import width, wrap
@@ -98,7 +99,7 @@ def test_every_construct_is_drawn_clean(name: str) -> None:
     clean(dict(minimal_models())[name], "lines_upon_lines", "lines_in_labels", "crossings")
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", seeds(30))
 def test_structured_models_have_no_crossings(seed: int) -> None:
     builder = Builder(random.Random(seed), ("task", "xor", "and", "or"))
     first, last = builder.block(30)
@@ -109,7 +110,7 @@ def test_structured_models_have_no_crossings(seed: int) -> None:
     clean(Model(id="M", processes=(process,)), "lines_upon_lines", "crossings")
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", seeds(20))
 def test_tangled_models_have_no_overlaps(seed: int) -> None:
     rng = random.Random(seed)
     builder = Builder(rng)

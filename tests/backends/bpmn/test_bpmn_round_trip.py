@@ -9,6 +9,7 @@ import pytest
 from bpmn_trips import differences, read, read_file, schema_errors, written
 from model_gen import Builder
 from orgflow.backends.bpmn.document import document
+from seeds import seeds
 
 from orgflow_ir.model import Event, Flow, Model, Process
 from orgflow_ir.testing.minimal import minimal_models
@@ -82,7 +83,7 @@ def test_every_construct_is_valid_and_comes_back(construct: str) -> None:
     assert said == []
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", seeds(20))
 def test_random_models_come_back(seed: int) -> None:
     builder = Builder(random.Random(seed))
     builder.block(40)

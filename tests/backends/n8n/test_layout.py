@@ -6,6 +6,7 @@ import pytest
 from model_gen import random_model
 from n8n_compiled import workflows
 from orgflow.backends.n8n.emit.layout import banded, grid
+from seeds import seeds
 
 
 def test_a_chain_is_a_row() -> None:
@@ -51,7 +52,7 @@ def test_lanes_are_bands() -> None:
     assert new == {"a": (0, 0), "b": (1, 1), "c": (2, 0), "d": (1, 2)}
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds(40))
 def test_random_models_have_no_overlaps(seed: int) -> None:
     model = random_model(seed, 10 + seed * 3)
     for workflow in workflows(model):

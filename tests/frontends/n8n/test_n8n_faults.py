@@ -12,6 +12,7 @@ import pytest
 from n8n_restore import missing
 from n8n_workflows import START, node, read, wires, workflow
 from orgflow.frontends.n8n.frontend import N8nFrontend
+from seeds import seeds
 
 from orgflow_ir.diagnostics import Severity
 from orgflow_ir.model import Model
@@ -238,7 +239,7 @@ def paths(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
             yield from paths(inner, (*path, index))
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", seeds(8))
 def test_nothing_is_raised_and_nothing_lost_whatever_is_put_in(seed: int) -> None:
     rnd = random.Random(seed)
     for _ in range(60):

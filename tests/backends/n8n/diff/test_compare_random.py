@@ -25,12 +25,13 @@ from orgflow.backends.n8n.engine_model import (
     Place,
     Resumes,
 )
+from seeds import EVERY
 
 from orgflow_ir.plugins import Registry
 
 Json = dict[str, Any]
 
-MUTANTS, RUNS_EACH, MORE_RUNS = 80, 40, 3_000
+MUTANTS, RUNS_EACH, MORE_RUNS = (80 if EVERY else 20), 40, 3_000
 
 
 def is_start(node: Json) -> bool:

@@ -11,6 +11,7 @@ from model_gen import implicit, random_model
 from orgflow import compiler
 from orgflow.backends.n8n.verify.verify import verify_process
 from random_processes import process as random_process
+from seeds import EVERY, at_least, seeds
 from text_model import model as text_model
 
 from orgflow_ir.diagnostics import Diagnostic
@@ -64,7 +65,7 @@ def test_pmo_is_proved(shared: Path, registry: Registry) -> None:
     assert [v for v in verdicts if v[1] is not Verdict.PROVED] == []
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", seeds(60))
 def test_random_sound_models_are_proved(seed: int, registry: Registry) -> None:
     made = random_model(seed, 8 + seed)
     for model in (made, implicit(made)):
@@ -76,7 +77,7 @@ def test_random_processes(registry: Registry) -> None:
     """Tangles with faults: what is sound is proved; where work is done twice, n8n's Merge can lose
     a token that the model keeps, and then `verify` says so."""
     sound = doubled = lost = 0
-    for seed in range(300):
+    for seed in seeds(300):
         model = Model(id="m", processes=(random_process(seed),))
         found, said = verified(model, registry)
         faulty = any(d.code in ("OF203", "OF204") for d in said)
@@ -88,9 +89,10 @@ def test_random_processes(registry: Registry) -> None:
                 continue
             doubled += 1
             lost += one.verdict is Verdict.DIFFERENT
-    assert sound > 55
-    assert doubled > 25
-    assert 0 < lost < doubled / 3
+    assert sound >= at_least(55)
+    assert doubled >= at_least(25)
+    assert lost < doubled
+    assert not EVERY or 0 < lost < doubled / 3
 
 
 def test_deadlocked_models_stop_where_the_model_does(registry: Registry) -> None:
