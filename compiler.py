@@ -238,12 +238,12 @@ def check_model(
 
 def check_source(source: SourceFile, model: Model, ctx: PassContext, from_: str | None) -> None:
     """`check_model` for a model read from `source`; where the file is in the format of a backend,
-    that backend examines it, and says itself what some passes would say of it as a process."""
+    that backend lints it, and its rules replace those of some passes on it as a process."""
     assert ctx.registry is not None
     backend = own_backend(source, ctx.registry, from_)
-    check_model(model, ctx, without=backend.examines if backend is not None else ())
+    check_model(model, ctx, without=backend.lint_replaces if backend is not None else ())
     if backend is not None:
-        backend.examine(source, ctx)
+        backend.lint(source, ctx)
 
 
 def own_backend(source: SourceFile, registry: Registry, from_: str | None) -> Backend | None:

@@ -141,7 +141,7 @@ class Target:
         from orgflow_ir.targets.comparison import to_dict
         from orgflow_ir.targets.comparison_text import comparison_text
 
-        found = n8n.compare(old, new, ctx)
+        found = n8n.diff(old, new, ctx)
         if found is not None:
             comparison_text(found, 80).encode()
             json.dumps(to_dict(found), ensure_ascii=False).encode()

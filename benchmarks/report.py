@@ -61,7 +61,7 @@ OTHERS = (
     ("mutated workflows before `verify` and on n8n's engine", "make bench-verify"),
     (
         "findings of `check` on real n8n workflows",
-        f"python benchmarks/examine_workflows.py {DATA}/n8n-workflows",
+        f"python benchmarks/lint_workflows.py {DATA}/n8n-workflows",
     ),
     ("random workflows on the engine model and on n8n's", "python benchmarks/machine_fuzz.py"),
     ("coverage-guided fuzzing (runs: `fuzz-record.md`)", "python benchmarks/fuzz_readers.py"),

@@ -126,7 +126,7 @@ def _check_one(
             legal_model(model, backend, ctx, options=options)
             own = own_backend(source, session.registry, from_)
             if own is not None:
-                own.examine(source, ctx)
+                own.lint(source, ctx)
         if messages:
             from orgflow.passes.pipelines import ON_REQUEST
 

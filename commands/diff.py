@@ -51,7 +51,7 @@ def command(old: str, new: str, from_: str | None, format_: str) -> None:
     found = None
     if sources[0] is not None and sources[1] is not None:
         try:
-            found = compare_sources(sources[0], sources[1], session, ctx, from_)
+            found = diff_sources(sources[0], sources[1], session, ctx, from_)
         except compiler.UnknownName as error:
             raise click.UsageError(str(error)) from None
     session.collect(ctx)
@@ -79,7 +79,7 @@ def _read(path: str, session: Session, ctx: PassContext) -> SourceFile | None:
     return source
 
 
-def compare_sources(
+def diff_sources(
     old: SourceFile, new: SourceFile, session: Session, ctx: PassContext, from_: str | None
 ) -> Comparison | None:
     """Two workflows of one target by that target's own comparison, everything else as models;
@@ -90,7 +90,7 @@ def compare_sources(
         return None
     targets = [_target(frontend, registry.backends) for frontend in frontends]
     if targets[0] is not None and targets[0] is targets[1]:
-        return targets[0].compare(old, new, ctx)
+        return targets[0].diff(old, new, ctx)
     from orgflow_ir.analysis.model_changes import compare_models
 
     ctx.options = {**ctx.options, "diagram": True}  # that only a drawing differs is told
@@ -115,6 +115,6 @@ def compare_sources(
 def _target(frontend: Frontend | None, backends: dict[str, Backend]) -> Backend | None:
     """The backend of the language that a frontend reads, where it compares by itself."""
     backend = None if frontend is None else backends.get(frontend.name)
-    if backend is None or type(backend).compare is Backend.compare:
+    if backend is None or type(backend).diff is Backend.diff:
         return None
     return backend

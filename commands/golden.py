@@ -59,7 +59,7 @@ def golden_difference(
         compared = None
         if place.exists():
             sources = SourceFile(str(place), data), SourceFile("compiled now", new.encode())
-            compared = backend.compare(*sources, ctx)
+            compared = backend.diff(*sources, ctx)
         if compared is None:
             lines += unified
         elif compared.differs:

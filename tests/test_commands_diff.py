@@ -10,7 +10,7 @@ from typing import Any
 import jsonschema
 import pytest
 from cli_cases import LINEAR, Ran
-from compare_edits import compiled, relaid, renamed, swapped_branches
+from diff_edits import compiled, relaid, renamed, swapped_branches
 from orgflow import cli
 
 from orgflow_ir.plugins import Registry

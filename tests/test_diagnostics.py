@@ -32,11 +32,11 @@ def check(path: Path) -> tuple[Model | None, list[Diagnostic]]:
     model = frontend.parse(source, ctx)
     if model is not None:
         backend = own_backend(source, REGISTRY, None)
-        without = backend.examines if backend is not None else ()
+        without = backend.lint_replaces if backend is not None else ()
         checked = PassManager([p for p in CHECK if p.name not in without]).run(model, ctx)
         assert checked is model, "a pass that only looks gives back the model it was given"
         if backend is not None:
-            backend.examine(source, ctx)
+            backend.lint(source, ctx)
     return model, ctx.diagnostics
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from orgflow.backends.n8n import rules
-from orgflow.backends.n8n.diff.rules import COMPARE_RULES
+from orgflow.backends.n8n.diff.rules import DIFF_RULES
 from orgflow.backends.n8n.emit.emitter import CompiledProcess, compile_process
 from orgflow.backends.n8n.emit.parallel import report_parallel
 from orgflow.backends.n8n.emit.source_map import parts
@@ -15,7 +15,7 @@ from orgflow.backends.n8n.emit.workflow import build, model_hash
 from orgflow.backends.n8n.format.document import dumps
 from orgflow.backends.n8n.format.versions import N8nVersion
 from orgflow.backends.n8n.format.workflow_check import check_workflow
-from orgflow.backends.n8n.lint import EXAMINE_RULES
+from orgflow.backends.n8n.lint import LINT_RULES
 from orgflow.backends.n8n.server.deploy.rules import DEPLOY_RULES
 from orgflow.backends.n8n.target import N8N_TARGET
 from orgflow.backends.n8n.verify.rules import VERIFY_RULES
@@ -40,8 +40,8 @@ class N8nBackend(Backend):
 
     name = "n8n"
     summary = "n8n workflow JSON, checked offline, for the editor, the API and n8n's own engine"
-    rules = (*rules.N8N_RULES, *EXAMINE_RULES, *VERIFY_RULES, *COMPARE_RULES, *DEPLOY_RULES)
-    examines = frozenset(
+    rules = (*rules.N8N_RULES, *LINT_RULES, *VERIFY_RULES, *DIFF_RULES, *DEPLOY_RULES)
+    lint_replaces = frozenset(
         {
             "merge-deadlock",
             "loop-termination",
@@ -80,11 +80,11 @@ class N8nBackend(Backend):
             )
         return not faults
 
-    def compare(self, old: SourceFile, new: SourceFile, ctx: PassContext) -> Comparison | None:
+    def diff(self, old: SourceFile, new: SourceFile, ctx: PassContext) -> Comparison | None:
         """Behaviour on n8n's engine, then nodes; positions and ids are ignored. OF490."""
-        from orgflow.backends.n8n.diff.files import compare
+        from orgflow.backends.n8n.diff.files import diff
 
-        return compare(old, new, ctx)
+        return diff(old, new, ctx)
 
     def verify(
         self,
@@ -100,11 +100,11 @@ class N8nBackend(Backend):
 
         return verify_file(model, source, ctx, strict=strict, emitted=emitted)
 
-    def examine(self, source: SourceFile, ctx: PassContext) -> None:
+    def lint(self, source: SourceFile, ctx: PassContext) -> None:
         """What n8n refuses, or takes and does otherwise than it looks: OF430 to OF469."""
-        from orgflow.backends.n8n.lint.lint import examine
+        from orgflow.backends.n8n.lint.lint import lint
 
-        examine(source, ctx)
+        lint(source, ctx)
 
     def emit(self, model: Model, ctx: PassContext) -> Emitted:
         """One file a process. What fails our own check of the format is OF911, never printed."""

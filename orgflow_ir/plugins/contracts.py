@@ -109,8 +109,8 @@ class Backend(ABC):
     rules: ClassVar[tuple[type[Rule], ...]] = ()
     retired: ClassVar[tuple[RetiredRule, ...]] = ()
     summary: ClassVar[str] = ""
-    examines: ClassVar[frozenset[str]] = frozenset()
-    """Names of passes whose findings `examine` says better of files in this target's format."""
+    lint_replaces: ClassVar[frozenset[str]] = frozenset()
+    """Names of passes whose findings `lint` replaces in files in this target's format."""
 
     @property
     @abstractmethod
@@ -132,11 +132,11 @@ class Backend(ABC):
         del artifacts, ctx
         return True
 
-    def examine(self, source: SourceFile, ctx: PassContext) -> None:  # noqa: B027  # optional
+    def lint(self, source: SourceFile, ctx: PassContext) -> None:  # noqa: B027  # optional
         """Report to `ctx` what is wrong with a file in this target's own format, beyond what the
         frontend of the same name and the passes can tell; nothing by default."""
 
-    def compare(self, old: SourceFile, new: SourceFile, ctx: PassContext) -> Comparison | None:
+    def diff(self, old: SourceFile, new: SourceFile, ctx: PassContext) -> Comparison | None:
         """What changed between two files of this target, behaviour first; `None` where the target
         has no such comparison, or after an error that leaves nothing to compare."""
         return None

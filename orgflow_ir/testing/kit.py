@@ -171,7 +171,7 @@ def difference_text(old: str, new: str, target: str = "n8n") -> str | None:
         parts = [part.strip() for part in _PATH_LINE.split(text) if part.strip()]
         joined = text if len(parts) == 1 else f"[{','.join(parts)}]"
         sources.append(SourceFile(name, joined.encode("utf-8", "replace")))
-    found = Registry().backends[target].compare(sources[0], sources[1], PassContext())
+    found = Registry().backends[target].diff(sources[0], sources[1], PassContext())
     return comparison_text(found) if found is not None and found.differs else None
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from n8n_examined import (
+from n8n_linted import (
     Json,
     T,
     call,
@@ -20,7 +20,7 @@ from n8n_examined import (
     switch,
     wait,
 )
-from n8n_examined import reads_of as reads
+from n8n_linted import reads_of as reads
 from orgflow.backends.n8n.engine.local import EngineRun
 
 
@@ -35,7 +35,7 @@ class Case:
         good, right, well: the same repaired.
         look: what else shows the damage; `better` that it is gone.
         options: for the engine (`items`, `stubs`, `answers`, `workflows`, `limits`).
-        file: what is examined where it is not `bad` itself (the called workflow), and `mended`.
+        file: what is linted where it is not `bad` itself (the called workflow), and `mended`.
     """
 
     says: str

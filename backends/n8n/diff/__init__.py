@@ -1,4 +1,4 @@
-"""What changed between two versions of n8n workflows: `files.compare`, `files.compare_flows`.
+"""What changed between two versions of n8n workflows: `files.diff`, `files.diff_workflows`.
 
 Nothing is imported here, so that the table of rules does not bring the machine with it.
 """

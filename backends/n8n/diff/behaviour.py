@@ -53,7 +53,7 @@ def _decisions(flow: Flow, renamed: Mapping[str, str]) -> dict[str, Decision]:
     return found
 
 
-def compare_behaviour(
+def diff_behaviour(
     old: Flow, new: Flow, matching: Matching, decisions: Decisions, limit: int = LIMIT
 ) -> Behaviour:
     """What is known of how the two run."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any
 
-from orgflow.backends.n8n.diff.behaviour import Decisions, compare_behaviour
+from orgflow.backends.n8n.diff.behaviour import Decisions, diff_behaviour
 from orgflow.backends.n8n.diff.changes import list_changes
 from orgflow.backends.n8n.diff.matching import match
 from orgflow.backends.n8n.diff.reading import Flow, flows_of
@@ -18,7 +18,7 @@ from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets.comparison import Comparison, Part
 
 
-def compare(old: SourceFile, new: SourceFile, ctx: PassContext) -> Comparison | None:
+def diff(old: SourceFile, new: SourceFile, ctx: PassContext) -> Comparison | None:
     """What changed from `old` to `new`; `None` after OF490 where a file holds no workflow."""
     found = [_read(source, ctx) for source in (old, new)]
     if found[0] is None or found[1] is None:
@@ -26,14 +26,14 @@ def compare(old: SourceFile, new: SourceFile, ctx: PassContext) -> Comparison | 
     parts = []
     for mine, its, how in _paired(found[0], found[1]):
         if mine is not None and its is not None:
-            parts.append(compare_flows(mine, its, how=how))
+            parts.append(diff_workflows(mine, its, how=how))
         else:
             names = [flow.name if flow is not None else None for flow in (mine, its)]
             parts.append(Part(names[0], names[1], how))
     return Comparison(old.path, new.path, "workflows", tuple(parts))
 
 
-def compare_flows(
+def diff_workflows(
     old: Flow | dict[str, Any], new: Flow | dict[str, Any], *, how: str = "name", limit: int = LIMIT
 ) -> Part:
     """What changed in one workflow; `limit` bounds the configurations that are looked at."""
@@ -45,7 +45,7 @@ def compare_flows(
         old.name,
         new.name,
         how,
-        compare_behaviour(old, new, matching, decisions, limit),
+        diff_behaviour(old, new, matching, decisions, limit),
         list_changes(old, new, matching, decisions),
         layout=old.raw != new.raw or list(old.raw) != list(new.raw),
     )

@@ -26,4 +26,4 @@ class NotComparable(Rule):
     target = "n8n"
 
 
-COMPARE_RULES: tuple[type[Rule], ...] = (NotComparable,)
+DIFF_RULES: tuple[type[Rule], ...] = (NotComparable,)

@@ -7,6 +7,6 @@ from orgflow.backends.n8n.lint.flow_rules import FLOW_RULES
 from orgflow.backends.n8n.lint.run_rules import RUN_RULES
 from orgflow.backends.n8n.lint.shape_rules import SHAPE_RULES
 
-EXAMINE_RULES = (*SHAPE_RULES, *RUN_RULES, *FLOW_RULES, *DATA_RULES)
+LINT_RULES = (*SHAPE_RULES, *RUN_RULES, *FLOW_RULES, *DATA_RULES)
 
-__all__ = ["EXAMINE_RULES"]
+__all__ = ["LINT_RULES"]

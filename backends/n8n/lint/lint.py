@@ -1,4 +1,4 @@
-"""Examine a file of workflows: every check, each workflow in turn."""
+"""Lint a file of workflows: every check, each workflow in turn."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from orgflow_ir.model.source import SourceFile
 from orgflow_ir.pipeline import PassContext
 
 
-def examine(source: SourceFile, ctx: PassContext) -> None:
+def lint(source: SourceFile, ctx: PassContext) -> None:
     """Report what is wrong with the workflows of a file, sorted by place.
 
     A file that is no JSON or holds no workflow is the frontend's to report: nothing is said.
@@ -36,13 +36,13 @@ def examine(source: SourceFile, ctx: PassContext) -> None:
     found = workflows(document)
     begin = len(ctx.diagnostics)
     for workflow in found:
-        _examine(Report(workflow, ctx), found)
+        _lint(Report(workflow, ctx), found)
     own = ctx.diagnostics[begin:]
     own.sort(key=lambda d: (d.loc.span or (0, 0)) if d.loc is not None else (0, 0))
     ctx.diagnostics[begin:] = own
 
 
-def _examine(report: Report, others: tuple[Workflow, ...]) -> None:
+def _lint(report: Report, others: tuple[Workflow, ...]) -> None:
     flow = report.workflow
     # Only what can run can fail: nodes a trigger leads to, and those that serve them.
     active = flow.live | flow.serving

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orgflow.backends.n8n.diff.files import compare_flows
+from orgflow.backends.n8n.diff.files import diff_workflows
 from orgflow.backends.n8n.format.document import to_api
 from orgflow.backends.n8n.server.deploy.carry_out import Deployer
 from orgflow.backends.n8n.server.deploy.deployment_marker import (
@@ -35,7 +35,7 @@ def preview(deployer: Deployer, step: Step, width: int) -> str:
     missing = "  without a note of a deploy: it was deleted, or the workflow is made otherwise\n"
     if digest_of(now) == digest_of(new):
         return f"{verb:<9}  {where}\n{missing}"
-    part = compare_flows(dict(now), dict(new))
+    part = diff_workflows(dict(now), dict(new))
     said = comparison_text(Comparison("server", step.wanted.source, "workflows", (part,)), width)
     lines = "".join(f"  {line}\n" for line in said.splitlines())
     return f"{verb:<9}  {where}\n{missing if stamp is None else ''}{lines}"

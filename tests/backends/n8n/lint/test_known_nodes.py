@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from engine_fixture import missing
-from n8n_examined import examined, text
+from n8n_linted import linted, text
 from orgflow.backends.n8n.engine.install import engine_dir, status
 from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.engine.node import find_node
@@ -105,7 +105,7 @@ def test_damage_of_random_workflows_is_told(
     for drawn, run in fuzz.runs(engine, SEEDS):
         workflow = drawn.case.workflow
         (made,) = workflows(parse_json("w", text(workflow)))
-        found = examined(workflow)
+        found = linted(workflow)
         said = {d.code for d in found}
         order = [entry for entry in run.order if entry.workflow is None]
         ran = Counter(entry.node for entry in order)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from n8n_examined import Json, T, codes, examined, flow, if_, node
+from n8n_linted import Json, T, codes, flow, if_, linted, node
 from n8n_silent_cases import CASES, Case
 from orgflow.backends.n8n.engine.local import EngineRun, LocalEngine
 
@@ -32,7 +32,7 @@ def test_the_engine_shows_the_damage(engine: LocalEngine, case: Case) -> None:
 
 
 def test_check_says_it(case: Case) -> None:
-    said = examined(case.file or case.bad)
+    said = linted(case.file or case.bad)
     assert [(d.code, d.severity.value) for d in said if d.code == case.code] == [
         (case.code, case.severity)
     ]
@@ -45,7 +45,7 @@ def test_check_says_it(case: Case) -> None:
 
 def test_one_fault_is_one_diagnostic(case: Case) -> None:
     """Nothing else that is loud is said of a workflow with one fault."""
-    loud = {d.code for d in examined(case.file or case.bad) if d.severity.value != "info"}
+    loud = {d.code for d in linted(case.file or case.bad) if d.severity.value != "info"}
     assert loud <= {case.code, *ALSO.get(case.code, ())}
 
 
@@ -64,7 +64,7 @@ def test_repaired_it_runs_right(engine: LocalEngine, case: Case) -> None:
 def test_repaired_nothing_is_said(case: Case) -> None:
     mended = case.mended or case.good
     assert case.code not in codes(mended)
-    assert [d.message for d in examined(mended) if d.severity.value == "error"] == []
+    assert [d.message for d in linted(mended) if d.severity.value == "error"] == []
 
 
 def test_the_sentences_are_n8n_mds(shared: Path) -> None:

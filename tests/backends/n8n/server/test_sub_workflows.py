@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import compare_edits as edits
+import diff_edits as edits
 import pytest
 from orgflow.backends.n8n.format.document import short_type
 from orgflow.backends.n8n.server.deploy.references import called

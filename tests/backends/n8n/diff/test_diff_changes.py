@@ -8,12 +8,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-import compare_edits as edits
+import diff_edits as edits
 import pytest
-from compare_edits import behaviour, shown, told
+from diff_edits import behaviour, shown, told
 from engine_fixture import START, call, flow, if_node, noop
 from engine_fixture import node as make
-from orgflow.backends.n8n.diff.files import compare_flows
+from orgflow.backends.n8n.diff.files import diff_workflows
 from orgflow.backends.n8n.engine.local import LocalEngine
 
 from orgflow_ir.plugins import Registry
@@ -85,7 +85,7 @@ def test_a_difference_is_one_on_the_real_engine(
     """Both runs that are shown happen: with the branches of the rows as data, n8n's engine runs
     the nodes of the columns, in their order, and then the two go apart."""
     changed = DIFFERENT[name](leave)
-    part = compare_flows(leave, changed)
+    part = diff_workflows(leave, changed)
     assert behaviour(part).verdict == "different", shown(part)
     values = [v if v in ("Yes", "No", "Needs changes") else "?" for v in decided(part)]
     runs = [order(engine, w, values) for w in (leave, changed)]
@@ -97,7 +97,7 @@ def test_a_difference_is_one_on_the_real_engine(
 
 def test_items_that_pile_up_do_so_on_the_real_engine(leave: Json, engine: LocalEngine) -> None:
     changed = DIFFERENT["merge takes what comes"](leave)
-    part = compare_flows(leave, changed)
+    part = diff_workflows(leave, changed)
     assert behaviour(part).reason == (
         "`Confirm leave` gets 1 item in the old workflow and 2 items in the new one"
     )
@@ -122,7 +122,7 @@ def test_what_is_the_same_is_so_on_the_real_engine(
     name: str, leave: Json, engine: LocalEngine
 ) -> None:
     changed = SAME[name](leave)
-    part = compare_flows(leave, changed)
+    part = diff_workflows(leave, changed)
     assert behaviour(part).verdict == "same", shown(part)
     assert part.differs
     both = {n["name"] for n in leave["nodes"]} & {n["name"] for n in changed["nodes"]}
@@ -132,17 +132,17 @@ def test_what_is_the_same_is_so_on_the_real_engine(
 
 
 def test_what_is_told_of_each(leave: Json) -> None:
-    part = compare_flows(leave, SAME["a step put in"](leave))
+    part = diff_workflows(leave, SAME["a step put in"](leave))
     assert part.changes == (
         Change("added", "node", "Log it",
                "between `Fill in leave request` and `Check leave request`", None, "noOp"),
     )  # fmt: skip
-    part = compare_flows(leave, SAME["a step taken out"](leave))
+    part = diff_workflows(leave, SAME["a step taken out"](leave))
     assert part.changes == (
         Change("removed", "node", "Send rejection",
                "between `Request approved?` and `Request rejected`", "noOp", None),
     )  # fmt: skip
-    part = compare_flows(leave, SAME["rules and wires in another order"](leave))
+    part = diff_workflows(leave, SAME["rules and wires in another order"](leave))
     (change,) = told(part, "condition")
     assert change.detail == "its conditions are tried in another order"
     assert told(part, "connection") == []
@@ -152,7 +152,7 @@ def test_a_changed_condition_is_told_and_not_judged(leave: Json) -> None:
     changed = copy.deepcopy(leave)
     rule = edits.rules_of(changed, DECISION)[0]
     rule["conditions"]["conditions"][0]["rightValue"] = "Agreed"
-    part = compare_flows(leave, changed)
+    part = diff_workflows(leave, changed)
     assert behaviour(part).verdict == "same"
     assert behaviour(part).assumed == ("conditions that were changed decide as they did",)
     (change,) = part.changes
@@ -170,7 +170,7 @@ def test_positions_that_change_the_order_change_what_is_done(
         edits.node(changed, n) for n in ("Record absence in payroll", "Update team calendar")
     )
     one["position"], two["position"] = two["position"], one["position"]
-    part = compare_flows(leave, changed)
+    part = diff_workflows(leave, changed)
     assert behaviour(part).reason.endswith("run in another order")
     assert part.changes == ()
     assert part.differs
@@ -180,7 +180,7 @@ def test_positions_that_change_the_order_change_what_is_done(
 def test_the_run_fits_in_eighty_columns(leave: Json) -> None:
     for change in DIFFERENT.values():
         assert all(
-            len(line) <= 80 for line in shown(compare_flows(leave, change(leave))).split("\n")
+            len(line) <= 80 for line in shown(diff_workflows(leave, change(leave))).split("\n")
         )
 
 
@@ -189,7 +189,7 @@ def test_long_names_and_long_runs_are_cut() -> None:
     wires = ["T>" + names[0], *(f"{a}>{b}" for a, b in itertools.pairwise(names))]
     old = flow([START, *map(noop, names)], *wires)
     new = flow([START, *map(noop, names)], *wires[:-3])
-    text = shown(compare_flows(old, new))
+    text = shown(diff_workflows(old, new))
     assert "more steps on both sides" in text
     assert "number 057" in text
     assert all(len(line) <= 80 for line in text.split("\n"))
@@ -204,7 +204,7 @@ def yes_no(condition: str, swapped: bool = False) -> Json:
 
 
 def test_a_negated_condition_with_swapped_branches_is_the_same() -> None:
-    part = compare_flows(yes_no("$json.ok"), yes_no("!($json.ok)", swapped=True))
+    part = diff_workflows(yes_no("$json.ok"), yes_no("!($json.ok)", swapped=True))
     assert behaviour(part).verdict == "same"
     assert [c.what for c in part.changes] == ["condition"]
 
@@ -212,7 +212,7 @@ def test_a_negated_condition_with_swapped_branches_is_the_same() -> None:
 @pytest.mark.parametrize(("condition", "swapped"), [("!($json.ok)", False), ("$json.ok", True)])
 def test_either_alone_is_not(condition: str, swapped: bool, engine: LocalEngine) -> None:
     old, new = yes_no("$json.ok"), yes_no(condition, swapped)
-    part = compare_flows(old, new)
+    part = diff_workflows(old, new)
     assert behaviour(part).verdict == "different"
     assert order(engine, old, []) == ["T", "If", "N"]
     assert order(engine, new, []) == ["T", "If", "Y"]
@@ -222,12 +222,12 @@ def test_a_node_that_is_disabled_or_stops() -> None:
     old = flow([START, noop("A"), noop("B")], "T>A", "A>B")
     new = copy.deepcopy(old)
     new["nodes"][1]["disabled"] = True
-    part = compare_flows(old, new)
+    part = diff_workflows(old, new)
     assert behaviour(part).verdict == "same"  # it passed on what it got, and still does
     assert [(c.what, c.detail, c.new) for c in part.changes] == [("setting", "disabled", "true")]
     new = copy.deepcopy(old)
     new["nodes"][1] = make("A", "stopAndError", 1, {"errorMessage": "no"})
-    part = compare_flows(old, new)
+    part = diff_workflows(old, new)
     assert behaviour(part).reason == "`B` runs only in the old workflow"
     assert behaviour(part).run[-1].new == "the run ends in an error"
 
@@ -236,7 +236,7 @@ def test_going_on_after_an_error() -> None:
     old = flow([START, make("Ask", "httpRequest", 4.2), noop("B")], "T>Ask", "Ask>B")
     new = copy.deepcopy(old)
     new["nodes"][1]["onError"] = "continueRegularOutput"
-    part = compare_flows(old, new)
+    part = diff_workflows(old, new)
     assert behaviour(part).verdict == "different"
     assert [row.old for row in behaviour(part).run] == ["T", "Ask → fails",
                                                         "the run ends in an error"]  # fmt: skip
@@ -247,7 +247,7 @@ def test_a_placeholder_that_was_filled_is_no_difference_in_behaviour() -> None:
     for kind, version in (("httpRequest", 4.2), ("wait", 1.1), ("code", 2), ("form", 2.3)):
         new = copy.deepcopy(old)
         new["nodes"][1] = make("Ask", kind, version)
-        part = compare_flows(old, new)
+        part = diff_workflows(old, new)
         assert behaviour(part).verdict == "same", (kind, shown(part))
         assert [c.detail for c in part.changes] == ["type"]
 
@@ -257,7 +257,7 @@ def test_a_wait_that_gets_a_limit() -> None:
     limit = {**hook, "limitWaitTime": True, "resumeAmount": 5, "resumeUnit": "minutes"}
     old = flow([START, make("W", "wait", 1.1, hook), noop("B")], "T>W", "W>B")
     new = flow([START, make("W", "wait", 1.1, limit), noop("B")], "T>W", "W>B")
-    part = compare_flows(old, new)
+    part = diff_workflows(old, new)
     assert behaviour(part).reason == (
         "`W` waits differently: it ends by time running out only in the new workflow"
     )
@@ -266,16 +266,16 @@ def test_a_wait_that_gets_a_limit() -> None:
 def test_a_trigger_more() -> None:
     old = flow([START, noop("A")], "T>A")
     new = flow([START, noop("A"), make("Hook", "webhook", 2)], "T>A", "Hook>A")
-    part = compare_flows(old, new)
+    part = diff_workflows(old, new)
     assert behaviour(part).reason == "`Hook` starts runs only in the new workflow"
-    assert behaviour(compare_flows(new, old)).reason.endswith("only in the old workflow")
+    assert behaviour(diff_workflows(new, old)).reason.endswith("only in the old workflow")
 
 
 def test_a_loop_that_never_ends_any_more() -> None:
     old = flow([START, noop("A"), noop("B")], "T>A", "A>B")
     new = flow([START, noop("A"), noop("B"), noop("X"), noop("Y")], "T>A", "A>X", "X>Y", "Y>X")
-    assert behaviour(compare_flows(old, new)).reason == "only the new run goes round for ever"
-    assert behaviour(compare_flows(new, old)).reason == "only the old run goes round for ever"
+    assert behaviour(diff_workflows(old, new)).reason == "only the new run goes round for ever"
+    assert behaviour(diff_workflows(new, old)).reason == "only the old run goes round for ever"
 
 
 def test_the_first_order_of_execution_is_not_judged() -> None:
@@ -283,16 +283,16 @@ def test_the_first_order_of_execution_is_not_judged() -> None:
     new = flow([START, noop("A"), noop("B")], "T>A", "A>B")
     for one in (old, new):
         del one["settings"]
-    found = behaviour(compare_flows(old, new))
+    found = behaviour(diff_workflows(old, new))
     assert found.verdict == "unknown"
     assert "first order of execution" in found.reason
-    assert behaviour(compare_flows(old, copy.deepcopy(old))).verdict == "same"
+    assert behaviour(diff_workflows(old, copy.deepcopy(old))).verdict == "same"
 
 
 def test_calls_of_other_workflows_are_steps() -> None:
     old = flow([START, call("C", "x"), noop("B")], "T>C", "C>B")
     new = flow([START, call("C", "y"), noop("B")], "T>C", "C>B")
-    part = compare_flows(old, new)
+    part = diff_workflows(old, new)
     assert behaviour(part).verdict == "same"
     assert [c.detail for c in part.changes] == ["workflowId.value"]
 
@@ -313,7 +313,7 @@ def test_a_step_put_in_that_may_go_many_ways(added: Json) -> None:
     new["connections"]["X"] = {
         "main": [[{"node": "B", "type": "main", "index": 0}] for _ in range(40)]
     }
-    part = compare_flows(old, new)
+    part = diff_workflows(old, new)
     computed = added["parameters"].get("mode") == "expression"  # always by one of its outputs
     assert behaviour(part).verdict == ("same" if computed else "different")
     assert told(part, "node")[0].name == "X"
@@ -340,7 +340,7 @@ def test_every_dropped_edge_and_swapped_branch_of_the_benchmark_is_seen(
                         edits.outputs(new, name)[0][:] = edits.outputs(new, name)[0][1:]
                     else:
                         new = edits.swapped_branches(workflow, name)
-                    part = compare_flows(workflow, new)
+                    part = diff_workflows(workflow, new)
                     assert part.differs
                     counts[what][0] += 1
                     counts[what][1] += behaviour(part).verdict == "different"

@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from n8n_examined import Json, T, codes, examined, flow, if_, merge, node, reads_of, set_
+from n8n_linted import Json, T, codes, flow, if_, linted, merge, node, reads_of, set_
 from n8n_silent_cases import CASES
 
 JUNK: tuple[Any, ...] = (
@@ -51,11 +51,11 @@ def broken(value: Json, rng: random.Random) -> Json:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_broken_workflows_are_examined(name: str) -> None:
+def test_broken_workflows_are_linted(name: str) -> None:
     rng = random.Random(name)
     for _ in range(15):
         value = broken(CASES[name].bad, rng)
-        for d in examined(value):
+        for d in linted(value):
             assert "OF430" <= d.code <= "OF469"
             assert d.loc is not None
             assert d.loc.line is not None
@@ -67,7 +67,7 @@ def test_broken_workflows_are_examined(name: str) -> None:
      b'{"nodes": {}, "connections": []}', b'{"nodes": [null, 3, {}, {"name": ""}]}'],
 )  # fmt: skip
 def test_what_is_no_workflow_is_the_frontends_to_say(data: bytes) -> None:
-    assert {d.code for d in examined(data)} <= {"OF446"}
+    assert {d.code for d in linted(data)} <= {"OF446"}
 
 
 def test_deep_and_wide_values() -> None:
@@ -92,7 +92,7 @@ def test_numbers_without_end() -> None:
     made = flow(nodes, "T > S, S > M, M > L, L > W, L:1 > L")  # type: ignore[arg-type]
     made["connections"]["S"]["main"][0].append({"node": "M", "type": "main", "index": big})
     start = time.process_time()
-    examined(made)
+    linted(made)
     assert time.process_time() - start < 2
 
 
@@ -108,7 +108,7 @@ def test_many_situations_are_bounded_and_said() -> None:
     nodes.append(nodes.pop(1))
     made = flow(nodes, text)
     start = time.process_time()
-    found = examined(made)
+    found = linted(made)
     assert time.process_time() - start < 3
     assert [d.severity.value for d in found if d.code == "OF469"] == ["info"]
 
@@ -120,7 +120,7 @@ def test_long_workflows_take_linear_time() -> None:
     nodes += [reads_of(name, "$('S').first().json.x + $json.x") for name in names]
     wires = ["T > S", "S > N0", *(f"{a} > {b}" for a, b in pairwise(names))]
     start = time.process_time()
-    found = examined(flow(nodes, ", ".join(wires)))
+    found = linted(flow(nodes, ", ".join(wires)))
     took = time.process_time() - start
     print(f"{took:.2f} s")
     assert [d.code for d in found] == []
@@ -129,4 +129,4 @@ def test_long_workflows_take_linear_time() -> None:
 
 def test_the_same_bytes_say_the_same() -> None:
     data = json.dumps([case.bad for case in CASES.values()]).encode()
-    assert examined(data) == examined(data)
+    assert linted(data) == linted(data)

@@ -12,9 +12,9 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import compare_edits as edits
+import diff_edits as edits
 from model_simulation import simulate
-from orgflow.backends.n8n.diff.files import compare_flows
+from orgflow.backends.n8n.diff.files import diff_workflows
 from orgflow.backends.n8n.engine_model import (
     RUNS,
     Emits,
@@ -122,7 +122,7 @@ def test_verdicts_are_those_of_random_runs(shared: Path, registry: Registry) -> 
     for _ in range(MUTANTS):
         old = rng.choice(workflows)
         new = mutant(old, rng)
-        behaviour = compare_flows(old, new).behaviour
+        behaviour = diff_workflows(old, new).behaviour
         assert behaviour is not None
         runs = MORE_RUNS if behaviour.verdict == "different" else RUNS_EACH
         differs = any(trace(old, seed) != trace(new, seed) for seed in range(runs))

@@ -15,7 +15,7 @@ from orgflow.backends.n8n.backend import N8nBackend
 from orgflow.backends.n8n.diff.canonical import canonical
 from orgflow.backends.n8n.diff.conditions import Decision, Rule, decision_of
 from orgflow.backends.n8n.diff.decisions import join
-from orgflow.backends.n8n.diff.files import compare, compare_flows
+from orgflow.backends.n8n.diff.files import diff, diff_workflows
 from orgflow.backends.n8n.diff.matching import match
 from orgflow.backends.n8n.diff.reading import Flow, Step, flows_of
 from orgflow.backends.n8n.diff.references import follow
@@ -216,7 +216,7 @@ def files(old: Any, new: Any) -> tuple[Comparison | None, PassContext]:
         SourceFile(name, one if isinstance(one, bytes) else json.dumps(one).encode())
         for name, one in (("old.json", old), ("new.json", new))
     ]
-    return compare(sources[0], sources[1], ctx), ctx
+    return diff(sources[0], sources[1], ctx), ctx
 
 
 GOOD = flow([START, noop("A")], "T>A", name="W", id="w")
@@ -297,7 +297,7 @@ def test_what_the_api_puts_around_is_looked_through() -> None:
 
 def test_names_cannot_drive_a_terminal() -> None:
     old = flow([START, if_node("A\x1b[31m\x07", "1")], "T>A\x1b[31m\x07")
-    text = comparison_text(Comparison("o", "n", "workflows", (compare_flows(old, GOOD),)))
+    text = comparison_text(Comparison("o", "n", "workflows", (diff_workflows(old, GOOD),)))
     assert "\x1b" not in text
     assert "\\x1b" in text
 
@@ -306,8 +306,8 @@ def test_a_webhook_path_of_the_editor_is_an_id() -> None:
     def hook(path: str, own: str) -> Json:
         return flow([{**make("H", "webhook", 2, {"path": path}), "webhookId": own}])
 
-    assert not compare_flows(hook("u1", "u1"), hook("u2", "u2")).differs
-    assert compare_flows(hook("orders", "u1"), hook("sales", "u2")).differs
+    assert not diff_workflows(hook("u1", "u1"), hook("u2", "u2")).differs
+    assert diff_workflows(hook("orders", "u1"), hook("sales", "u2")).differs
 
 
 def test_other_connections_and_settings_are_told() -> None:
@@ -318,7 +318,7 @@ def test_other_connections_and_settings_are_told() -> None:
         "ai_languageModel": [[{"node": "A", "type": "ai_languageModel", "index": 0}]]
     }
     new["settings"] = {"executionOrder": "v1", "timezone": "Europe/Berlin"}
-    part = compare_flows(old, new)
+    part = diff_workflows(old, new)
     assert [(c.kind, c.what, c.name) for c in part.changes] == [
         ("added", "connection", "Model → A (ai_languageModel)"),
         ("added", "setting", "workflow"),

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from compare_edits import compiled, models, relaid, renamed, steps
-from orgflow.backends.n8n.diff.files import compare_flows
+from diff_edits import compiled, models, relaid, renamed, steps
+from orgflow.backends.n8n.diff.files import diff_workflows
 
 from orgflow_ir.plugins import Registry
 
@@ -40,7 +40,7 @@ def test_real_workflows_do_not_differ_from_themselves(real: dict[str, Json]) -> 
     start = time.process_time()
     for name, workflow in real.items():
         for other in (copy.deepcopy(workflow), relaid(workflow)):
-            part = compare_flows(workflow, other)
+            part = diff_workflows(workflow, other)
             assert not part.differs, (name, part)
             assert part.behaviour is not None
             assert part.behaviour.verdict == "same", name
@@ -60,7 +60,7 @@ def walked(workflow: Json) -> tuple[Json, Json]:
 def test_real_workflows_walk_beside_themselves(real: dict[str, Json]) -> None:
     verdicts: dict[str, list[str]] = {}
     for name, workflow in list(real.items())[::2]:
-        part = compare_flows(*walked(workflow))
+        part = diff_workflows(*walked(workflow))
         assert part.behaviour is not None
         verdicts.setdefault(part.behaviour.verdict, []).append(name)
     assert set(verdicts) == {"same", "bounded"}
@@ -69,8 +69,8 @@ def test_real_workflows_walk_beside_themselves(real: dict[str, Json]) -> None:
 
 def test_emitted_workflows_do_not_differ_from_themselves(emitted: list[Json]) -> None:
     for workflow in emitted:
-        assert not compare_flows(workflow, relaid(workflow)).differs
-        part = compare_flows(*walked(workflow))
+        assert not diff_workflows(workflow, relaid(workflow)).differs
+        part = diff_workflows(*walked(workflow))
         assert part.behaviour is not None
         assert part.behaviour.verdict == "same", (workflow["name"], part.behaviour)
 
@@ -78,7 +78,7 @@ def test_emitted_workflows_do_not_differ_from_themselves(emitted: list[Json]) ->
 def test_renamed_steps_are_renamed_and_nothing_else(emitted: list[Json]) -> None:
     for workflow in emitted:
         new, names = renamed(relaid(workflow))
-        part = compare_flows(workflow, new)
+        part = diff_workflows(workflow, new)
         assert part.behaviour is not None
         assert part.behaviour.verdict == "same", (workflow["name"], part.behaviour)
         assert {c.kind for c in part.changes} == {"renamed"}, part.changes
@@ -97,7 +97,7 @@ def test_without_notes_steps_are_found_by_id_or_neighbours(emitted: list[Json]) 
                     item.pop("notes", None)
                     if not by_id:
                         item.pop("id")
-            part = compare_flows(old, new)
+            part = diff_workflows(old, new)
             pairs = {c.old: c.new for c in part.changes if c.kind == "renamed"}
             if by_id:
                 assert pairs == names
@@ -116,7 +116,7 @@ def test_a_benchmark_model_takes_less_than_a_tenth_of_a_second(emitted: list[Jso
     for workflow in emitted:
         pair = walked(workflow)
         start = time.process_time()
-        compare_flows(*pair)
+        diff_workflows(*pair)
         times.append(time.process_time() - start)
     times.sort()
     print(f"median {times[len(times) // 2] * 1000:.1f} ms, longest {times[-1] * 1000:.1f} ms")
@@ -142,10 +142,10 @@ def test_ten_thousand_nodes() -> None:
     old = chain(10_000)
     new = copy.deepcopy(old)
     del new["connections"]["n7000"]
-    part = compare_flows(old, new)
+    part = diff_workflows(old, new)
     assert part.behaviour is not None
     assert part.behaviour.reason == "`n7001` runs only in the old workflow"
-    part = compare_flows(old, chain(10_000, "other"))
+    part = diff_workflows(old, chain(10_000, "other"))
     assert part.behaviour is not None
     assert part.behaviour.verdict == "same"
     assert {c.kind for c in part.changes} == {"renamed"}

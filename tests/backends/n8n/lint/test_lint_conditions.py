@@ -8,7 +8,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from n8n_examined import Json, T, examined, flow
+from n8n_linted import Json, T, flow, linted
 from orgflow.backends.n8n.engine.local import LocalEngine
 
 VALUES = ("5", 5, True, "true", [], "", None, "abc", {})
@@ -71,7 +71,7 @@ def test_what_is_said_of_conditions_is_so(engine: LocalEngine, shared: Path) -> 
     for one in nodes:
         made = flow([T, one], "T > N")
         failed = engine.run(made, "T").status == "error"
-        said = [d for d in examined(made) if d.code in ("OF439", "OF440")]
+        said = [d for d in linted(made) if d.code in ("OF439", "OF440")]
         certain = [
             d for d in said
             if d.severity.value == "error" and ("fails" in d.message or "stops" in d.message)

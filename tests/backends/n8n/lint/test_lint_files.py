@@ -1,4 +1,4 @@
-"""What `examine` says: places, files of several workflows, own output, the command."""
+"""What `lint` reports: places, files of several workflows, own output, the command."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 from cli_cases import LINEAR
-from n8n_examined import (
+from n8n_linted import (
     Json,
     T,
     call,
     codes,
     condition,
-    examined,
     flow,
     if_,
+    linted,
     merge,
     node,
     set_,
@@ -39,7 +39,7 @@ GOOD = flow([T, "A"], "T > A")
 
 
 def loud(value: Any) -> list[str]:
-    return [f"{d.code} {d.message}" for d in examined(value) if d.severity is not Severity.INFO]
+    return [f"{d.code} {d.message}" for d in linted(value) if d.severity is not Severity.INFO]
 
 
 # -- places and files --------------------------------------------------------------------------
@@ -47,7 +47,7 @@ def loud(value: Any) -> list[str]:
 
 def test_a_finding_names_its_line_and_column() -> None:
     bad = flow([T, if_("I", "5", "number", "gt", 3), "A"], "T > I, I > A")
-    (told,) = examined(bad, "folder/w.json")
+    (told,) = linted(bad, "folder/w.json")
     data = text(bad).decode()
     assert told.loc is not None
     assert told.loc.file == "folder/w.json"
@@ -67,14 +67,14 @@ def test_a_finding_names_its_line_and_column() -> None:
         lambda w: {"workflow": w},
     ],
 )
-def test_every_workflow_of_a_file_is_examined(wrapped: Any) -> None:
+def test_every_workflow_of_a_file_is_linted(wrapped: Any) -> None:
     bad = flow([T, "A", "B"], "T > A, A > B, B > A")
     assert codes(wrapped(bad)) == ["OF456"]
 
 
 def test_findings_are_in_the_order_of_the_file() -> None:
     bad = flow([T, *(node(n, "httpRequest") for n in "ABC")], "T > C, C > B, B > A")
-    spans = [d.loc.span for d in examined([bad, bad]) if d.loc is not None]
+    spans = [d.loc.span for d in linted([bad, bad]) if d.loc is not None]
     assert len(spans) == 6
     assert spans == sorted(spans, key=lambda s: s or (0, 0))
 
@@ -85,9 +85,9 @@ def test_an_error_workflow_of_the_same_file() -> None:
     handler = {**flow([node("E", "errorTrigger"), "A"], "E > A"), "id": "e"}
     assert codes([caller, handler]) == []
     assert codes([caller, {**GOOD, "id": "e"}]) == ["OF438"]
-    (told,) = examined([caller, {**GOOD, "id": "e"}])
+    (told,) = linted([caller, {**GOOD, "id": "e"}])
     assert told.severity is Severity.WARNING  # it is there and cannot start
-    assert [d.severity for d in examined(caller)] == [Severity.INFO]
+    assert [d.severity for d in linted(caller)] == [Severity.INFO]
 
 
 # -- the command -------------------------------------------------------------------------------
@@ -132,7 +132,7 @@ def test_other_formats_are_checked_as_before(tmp_path: Path) -> None:
     assert run(["check", str(path)]) == 0
     backend = Registry(outside=False).backends["ir"]
     ctx = PassContext()
-    backend.examine(SourceFile("p.bpmn", LINEAR.encode()), ctx)
+    backend.lint(SourceFile("p.bpmn", LINEAR.encode()), ctx)
     assert ctx.diagnostics == []
 
 
@@ -164,7 +164,7 @@ def test_other_formats_are_checked_as_before(tmp_path: Path) -> None:
 def test_nodes_by_themselves(nodes: list[Any], wanted: str) -> None:
     names = [n["name"] for n in nodes]
     made = flow(nodes, ", ".join(f"T > {n}" for n in names[1:]))
-    found = [f"{d.code} {d.severity.value}" for d in examined(made) if "OF44" not in d.code]
+    found = [f"{d.code} {d.severity.value}" for d in linted(made) if "OF44" not in d.code]
     assert found == ([wanted] if wanted else [])
 
 
@@ -172,9 +172,9 @@ def test_keys_that_n8n_writes_are_known() -> None:
     made = {**GOOD, "id": "1", "active": False, "tags": [], "meta": {}, "versionId": "v",
             "pinData": {}, "createdAt": "x", "updatedAt": "x", "triggerCount": 0}  # fmt: skip
     assert codes(made) == []
-    assert [d.severity.value for d in examined({**made, "_own": 1})] == ["info"]
+    assert [d.severity.value for d in linted({**made, "_own": 1})] == ["info"]
     settings = {"executionOrder": "v1", "timeZone": "Europe/Berlin"}
-    assert [d.severity.value for d in examined({**made, "settings": settings})] == ["warning"]
+    assert [d.severity.value for d in linted({**made, "settings": settings})] == ["warning"]
 
 
 # -- finer points ------------------------------------------------------------------------------
@@ -269,7 +269,7 @@ WRONG = {"019.json": {"OF439": 2}, "024.json": {"OF442": 1}, "037.json": {"OF442
 def test_errors_in_real_workflows_are_the_known_ones(corpus: dict[str, bytes]) -> None:
     found = {}
     for name, data in corpus.items():
-        errors = Counter(d.code for d in examined(data, name) if d.severity is Severity.ERROR)
+        errors = Counter(d.code for d in linted(data, name) if d.severity is Severity.ERROR)
         if errors:
             found[name] = dict(errors)
     assert found == WRONG
@@ -281,7 +281,7 @@ def test_examining_is_fast(corpus: dict[str, bytes]) -> None:
     for name, data in corpus.items():
         if 25 <= len(json.loads(data)["nodes"]) <= 35:
             start = time.process_time()
-            examined(data, name)
+            linted(data, name)
             times.append(time.process_time() - start)
     assert len(times) >= 20
     assert sorted(times)[len(times) // 2] < 0.1
@@ -345,20 +345,20 @@ def test_our_own_workflows_are_free_of_errors_and_warnings(
         count += len(texts)
         allowed = {"OF452"} if "OF203" in said else set()
         for one in texts:
-            found = examined(one.encode())
+            found = linted(one.encode())
             assert {d.code for d in found if d.severity is not Severity.INFO} <= allowed, path
     print(f"{count} workflows")
     assert count >= 50
 
 
 def test_the_backend_names_passes_that_there_are(registry: Registry) -> None:
-    assert N8nBackend.examines <= set(registry.passes)
+    assert N8nBackend.lint_replaces <= set(registry.passes)
 
 
 def test_a_reference_that_may_never_be_read_is_a_warning() -> None:
     def said(expression: str) -> list[str]:
         made = flow([T, set_("R", x="={{ " + expression + " }}"), "B"], "T > R, R > B")
-        return [f"{d.code} {d.severity.value}" for d in examined(made)]
+        return [f"{d.code} {d.severity.value}" for d in linted(made)]
 
     assert said("$('X').first().json.a") == ["OF442 error"]
     assert said("$json.old ? $('X').first().json.a : 1") == ["OF442 warning"]
@@ -388,7 +388,7 @@ def test_what_another_parameter_hides_is_not_read() -> None:
 )
 def test_a_loop_that_may_end_by_itself_is_a_warning(inner: Json, severity: str) -> None:
     wires = "T > A, A > X, X > A" + (", X:1 > A" if inner["type"].endswith("Batches") else "")
-    found = [d.severity.value for d in examined(flow([T, "A", inner], wires)) if d.code == "OF456"]
+    found = [d.severity.value for d in linted(flow([T, "A", inner], wires)) if d.code == "OF456"]
     assert found == [severity]
 
 

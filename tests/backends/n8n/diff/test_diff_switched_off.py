@@ -7,12 +7,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-import compare_edits as edits
+import diff_edits as edits
 import pytest
-from compare_edits import behaviour, shown, told
+from diff_edits import behaviour, shown, told
 from engine_fixture import START, flow, noop
 from engine_fixture import node as make
-from orgflow.backends.n8n.diff.files import compare_flows
+from orgflow.backends.n8n.diff.files import diff_workflows
 
 from orgflow_ir.plugins import Registry
 
@@ -33,21 +33,21 @@ def test_a_step_that_is_switched_off(kind: str, version: float) -> None:
     new = copy.deepcopy(old)
     new["nodes"][1]["disabled"] = True
     for one, other, how in ((old, new, "off"), (new, old, "on")):
-        part = compare_flows(one, other)
+        part = diff_workflows(one, other)
         assert behaviour(part).verdict == "different"
         assert behaviour(part).reason.startswith(f"`A` is switched {how} in the new workflow")
         assert not behaviour(part).run[-1].same
         assert [(c.what, c.detail) for c in part.changes] == [("setting", "disabled")]
     off = copy.deepcopy(new)
     off["nodes"][2]["notes"] = "said"
-    assert behaviour(compare_flows(new, off)).verdict == "same"
+    assert behaviour(diff_workflows(new, off)).verdict == "same"
 
 
 def test_a_placeholder_of_the_model_that_is_switched_off(leave: Json) -> None:
     for name in ("Fill in leave request", "Send rejection"):
         new = copy.deepcopy(leave)
         edits.node(new, name)["disabled"] = True
-        text = shown(compare_flows(leave, new))
+        text = shown(diff_workflows(leave, new))
         assert "different behaviour" in text
         assert f"`{name}` is switched off" in " ".join(text.split())
 
@@ -56,20 +56,20 @@ def test_a_step_that_never_runs_may_be_switched_off() -> None:
     old = flow([START, noop("A"), make("B", "code", 2)], "T>A")
     new = copy.deepcopy(old)
     new["nodes"][2]["disabled"] = True
-    assert behaviour(compare_flows(old, new)).verdict == "same"
+    assert behaviour(diff_workflows(old, new)).verdict == "same"
 
 
 def test_a_wait_that_is_gone_or_new_is_named() -> None:
     old = flow([START, make("Think it over", "wait", 1.1), noop("B")], "T>Think it over",
                "Think it over>B")  # fmt: skip
     new = flow([START, noop("B")], "T>B")
-    gone, come = compare_flows(old, new), compare_flows(new, old)
+    gone, come = diff_workflows(old, new), diff_workflows(new, old)
     assert behaviour(gone).assumed == ("nothing has to wait at `Think it over` any more",)
     assert behaviour(come).assumed == ("the run may wait at `Think it over`",)
     assert "has to wait at `Think it over`" in " ".join(shown(gone).split())
     off = copy.deepcopy(old)
     off["nodes"][1]["disabled"] = True
-    assert behaviour(compare_flows(off, new)).assumed == ()
+    assert behaviour(diff_workflows(off, new)).assumed == ()
 
 
 def test_a_canvas_pasted_into_itself(leave: Json) -> None:
@@ -90,7 +90,7 @@ def test_a_canvas_pasted_into_itself(leave: Json) -> None:
                         for ends in kinds["main"]
                     ]
                 }
-        part = compare_flows(leave, new)
+        part = diff_workflows(leave, new)
         assert behaviour(part).verdict == verdict, shown(part)
         assert len(told(part, "node")) == len(kept)
         if with_trigger:
@@ -101,13 +101,13 @@ def test_the_map_is_told_of_where_it_is_gone_or_wrong(leave: Json) -> None:
     (note,) = (n for n in leave["nodes"] if "orgflow-map" in json.dumps(n))
     new = copy.deepcopy(leave)
     new["nodes"] = [n for n in new["nodes"] if n["name"] != note["name"]]
-    (change,) = told(compare_flows(leave, new), "sticky note")
+    (change,) = told(diff_workflows(leave, new), "sticky note")
     assert (change.kind, change.name) == ("removed", "the map that ties the nodes to the model")
     new = copy.deepcopy(leave)
     content = edits.node(new, note["name"])["parameters"]
     before = content["content"]
     content["content"] = before.replace('"Send rejection":"', '"Send rejection":"not_')
     assert content["content"] != before
-    (change,) = told(compare_flows(leave, new), "sticky note")
+    (change,) = told(diff_workflows(leave, new), "sticky note")
     assert (change.kind, change.name) == ("changed", "Send rejection")
-    assert compare_flows(leave, new).differs
+    assert diff_workflows(leave, new).differs

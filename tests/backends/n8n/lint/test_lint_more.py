@@ -40,7 +40,7 @@ def workflow(middle: dict[str, Any]) -> dict[str, Any]:
 
 def codes(made: dict[str, Any], registry: Registry) -> list[str]:
     ctx = PassContext(registry=registry)
-    registry.backends["n8n"].examine(SourceFile("w.json", json.dumps(made).encode()), ctx)
+    registry.backends["n8n"].lint(SourceFile("w.json", json.dumps(made).encode()), ctx)
     return [d.code for d in ctx.diagnostics]
 
 

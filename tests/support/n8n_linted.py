@@ -1,4 +1,4 @@
-"""Small n8n workflows with a fault, and what `examine` says of them."""
+"""Small n8n workflows with a fault, and what `lint` reports of them."""
 
 from __future__ import annotations
 
@@ -147,14 +147,14 @@ def text(value: Any) -> bytes:
     return (json.dumps(value, indent=1, ensure_ascii=False) + "\n").encode()
 
 
-def examined(value: Any, name: str = "w.json") -> list[Diagnostic]:
+def linted(value: Any, name: str = "w.json") -> list[Diagnostic]:
     """What the backend says of a file with this value (or these bytes)."""
     ctx = PassContext()
     data = value if isinstance(value, bytes) else text(value)
-    N8nBackend().examine(SourceFile(name, data), ctx)
+    N8nBackend().lint(SourceFile(name, data), ctx)
     return ctx.diagnostics
 
 
 def codes(value: Any) -> list[str]:
     """The codes of these, each once, sorted."""
-    return sorted({d.code for d in examined(value)})
+    return sorted({d.code for d in linted(value)})

@@ -1,6 +1,6 @@
 """What `check` says of a folder of n8n workflows: findings per code, every error with its place.
 
-python benchmarks/examine_workflows.py ../shared/data/n8n-workflows
+python benchmarks/lint_workflows.py ../shared/data/n8n-workflows
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ def checked(source: SourceFile, registry: Registry) -> tuple[list[Diagnostic], f
     ctx = PassContext(registry=registry)
     model = compiler.load(source, registry, ctx, from_="n8n")
     if model is not None:
-        compiler.check_model(model, ctx, without=N8nBackend.examines)
+        compiler.check_model(model, ctx, without=N8nBackend.lint_replaces)
     begin = time.perf_counter()
-    N8nBackend().examine(source, ctx)
+    N8nBackend().lint(source, ctx)
     return ctx.diagnostics, (time.perf_counter() - begin) * 1000
 
 
