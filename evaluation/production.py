@@ -300,7 +300,7 @@ def _named(names: Iterable[str]) -> str:
 def _edited(tie: Tie, labels: Mapping[str, str]) -> Edited | None:
     """How a version differs from what is compiled now; None where it does not."""
     found = Edited(
-        str(tie.workflow.get("name", "")),
+        tie.workflow.title,
         tie.unknown,
         tuple(labels.get(e, e) for e in tie.missing),
         tuple(labels.get(e, e) for e in tie.disabled),

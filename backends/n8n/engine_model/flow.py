@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 from orgflow.backends.n8n.engine_model.behaviour import Behaviour, behaviour
 from orgflow.backends.n8n.engine_model.config import Frame
 from orgflow.backends.n8n.format.document import TYPE_PREFIX
+from orgflow.backends.n8n.format.workflow_document import Node as Step
+from orgflow.backends.n8n.format.workflow_document import Wire as Connection
+from orgflow.backends.n8n.format.workflow_document import WorkflowDocument
 
 OnError = Literal["stop", "regular", "error"]
 
@@ -19,7 +22,8 @@ _ON_ERROR: Mapping[str, OnError] = {
 }
 _ARRAY_INDEX = re.compile(r"0|[1-9]\d{0,9}")
 _LAST_ARRAY_INDEX = 2**32 - 2
-_STICKY_NOTE = f"{TYPE_PREFIX}stickyNote"
+_MOST_PORTS = 1_000
+"""More outputs or inputs than any node has: a larger number in a file is not believed."""
 
 
 class Wire(NamedTuple):
@@ -94,7 +98,7 @@ def on_top(flow: Flow, frame: Frame) -> Node:
 def compile_flow(
     workflow: Mapping[str, Any], flow_id: str | None, known: frozenset[str] = frozenset()
 ) -> Flow:
-    """Compile one workflow.
+    """Compile one workflow that n8n accepts.
 
     Args:
         workflow: nodes, connections, settings.
@@ -106,51 +110,94 @@ def compile_flow(
             to a node that does not exist.
     """
     what = "the workflow" if flow_id is None else f"workflow `{flow_id}`"
-    if (workflow.get("settings") or {}).get("executionOrder") != "v1":
+    document = WorkflowDocument(workflow)
+    if document.order != "v1":
         raise ValueError(f"{what} has not the execution order v1, the only one that is modelled")
-    rows = [row for row in workflow["nodes"] if row.get("type") != _STICKY_NOTE]
-    by_name = {row["name"]: index for index, row in enumerate(rows)}
-    if len(by_name) != len(rows):
+    steps = document.steps
+    if any(step.key != step.name for step in steps.values()):
         raise ValueError(f"{what} has two nodes of one name")
-    wires = _wires(workflow, rows, by_name, what)
+    for fault in document.faults:
+        if fault.kind in ("lost-source", "lost-target"):
+            raise ValueError(f"{what} connects `{fault.name}`, which is no node of it")
+    main = [wire for wire in document.wires if wire.kind == "main"]
+    for name in (end for wire in main for end in (wire.source, wire.target)):
+        if name not in steps:
+            raise ValueError(f"{what} connects `{name}`, which is a note")
+    return compile_rows([step.raw for step in steps.values()], _links(steps, main), flow_id, known)
+
+
+def compile_document(document: WorkflowDocument) -> Flow:
+    """Compile a workflow as far as n8n would look at it: what is malformed is left out, and it is
+    taken to have the order v1. A call of itself is like any other call."""
+    steps = document.steps
+    rows = [
+        {
+            **step.raw,
+            "name": step.key,
+            "type": step.type,
+            "typeVersion": step.version,
+            "position": list(step.position or (0, 0)),
+            "parameters": step.parameters,
+            "maxTries": 3,
+        }
+        for step in steps.values()
+    ]
+    main = [
+        wire
+        for wire in document.wires
+        if wire.kind == "main"
+        and wire.source in steps
+        and wire.target in steps
+        and max(wire.output, wire.input) < _MOST_PORTS
+    ]
+    return compile_rows(rows, _links(steps, main))
+
+
+def compile_rows(
+    rows: Sequence[Mapping[str, Any]],
+    links: Iterable[tuple[int, Wire]],
+    flow_id: str | None = None,
+    known: frozenset[str] = frozenset(),
+) -> Flow:
+    """Compile nodes, each with a name of its own, and their main connections.
+
+    Args:
+        rows: nodes as n8n has them, without sticky notes.
+        links: wires with the index of the node they leave.
+        flow_id: as for `compile_flow`; `known` likewise.
+    """
+    leaving: list[list[Wire]] = [[] for _ in rows]
     inputs = [0] * len(rows)
     parents = [0] * len(rows)
-    for source, leaving in enumerate(wires):
-        for wire in leaving:
-            inputs[wire.target] = max(inputs[wire.target], wire.slot + 1)
-            parents[wire.target] |= 1 << source
+    for source, wire in links:
+        leaving[source].append(wire)
+        inputs[wire.target] = max(inputs[wire.target], wire.slot + 1)
+        parents[wire.target] |= 1 << source
+
+    def stacked(wire: Wire) -> tuple[float, float]:
+        x, y = rows[wire.target].get("position") or (0, 0)
+        return (-y, -x)
+
     ancestors = _closure(parents)
     nodes = tuple(
-        _node(row, index, wires[index], inputs[index], ancestors[index], known)
+        _node(
+            row,
+            index,
+            tuple(sorted(leaving[index], key=stacked)),
+            inputs[index],
+            ancestors[index],
+            known,
+        )
         for index, row in enumerate(rows)
     )
+    by_name = {row["name"]: index for index, row in enumerate(rows)}
     entry = _entry(rows)
     return Flow(flow_id, nodes, by_name, entry, _ends(nodes), _all_runs(rows, entry))
 
 
-def _wires(
-    workflow: Mapping[str, Any],
-    rows: Sequence[Mapping[str, Any]],
-    by_name: Mapping[str, int],
-    what: str,
-) -> list[tuple[Wire, ...]]:
-    found: list[tuple[Wire, ...]] = [()] * len(rows)
-    for source, kinds in (workflow.get("connections") or {}).items():
-        if source not in by_name:
-            raise ValueError(f"{what} connects `{source}`, which is no node of it")
-        leaving = []
-        for output, targets in enumerate(kinds.get("main") or ()):
-            for target in targets or ():
-                if target["node"] not in by_name:
-                    raise ValueError(f"{what} connects `{target['node']}`, which is no node of it")
-                leaving.append(Wire(output, by_name[target["node"]], int(target.get("index", 0))))
-
-        def stacked(wire: Wire) -> tuple[float, float]:
-            x, y = rows[wire.target].get("position") or (0, 0)
-            return (-y, -x)
-
-        found[by_name[source]] = tuple(sorted(leaving, key=stacked))
-    return found
+def _links(steps: Mapping[str, Step], wires: Iterable[Connection]) -> list[tuple[int, Wire]]:
+    index = {name: at for at, name in enumerate(steps)}
+    return [(index[w.source], Wire(w.output, index[w.target], w.input)) for w in wires]
 
 
 def _closure(parents: Sequence[int]) -> list[int]:

@@ -15,9 +15,16 @@ from orgflow.backends.n8n.engine_model.config import (
     Place,
     Role,
 )
-from orgflow.backends.n8n.engine_model.flow import Flow, Node, compile_flow, on_top
+from orgflow.backends.n8n.engine_model.flow import (
+    Flow,
+    Node,
+    compile_document,
+    compile_flow,
+    on_top,
+)
 from orgflow.backends.n8n.engine_model.outcome import Outcome
 from orgflow.backends.n8n.engine_model.step import Work
+from orgflow.backends.n8n.format.workflow_document import WorkflowDocument
 
 
 class Advance(NamedTuple):
@@ -39,7 +46,8 @@ class Machine:
     goes on with the items of the call that is over first, and the others run on by themselves.
 
     Args:
-        workflow: an n8n workflow with `executionOrder` v1.
+        workflow: an n8n workflow with `executionOrder` v1, or a file's, of which what n8n would not
+            look at is left out.
         workflows: the workflows it may call, by id. A call of any other is a choice.
         detached: what becomes of calls that nobody waits for. "queue": they run when their caller
             parks or the main workflow ends, as in the local engine. "apart": they are only
@@ -52,17 +60,21 @@ class Machine:
 
     def __init__(
         self,
-        workflow: Mapping[str, Any],
+        workflow: Mapping[str, Any] | WorkflowDocument,
         workflows: Mapping[str, Mapping[str, Any]] | None = None,
         *,
         detached: Literal["queue", "apart"] = "queue",
     ) -> None:
         others = dict(workflows or {})
-        own = workflow.get("id")
-        if isinstance(own, str) and own:
-            others.setdefault(own, workflow)
-        known = frozenset(others)
-        flows = [compile_flow(workflow, None, known)]
+        if isinstance(workflow, WorkflowDocument):
+            known = frozenset(others)
+            flows = [compile_document(workflow)]
+        else:
+            own = workflow.get("id")
+            if isinstance(own, str) and own:
+                others.setdefault(own, workflow)
+            known = frozenset(others)
+            flows = [compile_flow(workflow, None, known)]
         flows += [compile_flow(other, name, known) for name, other in sorted(others.items())]
         self.flows: tuple[Flow, ...] = tuple(flows)
         self._ids = {flow.id: index for index, flow in enumerate(flows)}

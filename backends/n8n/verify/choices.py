@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 
 from orgflow.backends.n8n.emit.decisions import condition
 from orgflow.backends.n8n.engine_model.merges import is_expression, mapping
-from orgflow.backends.n8n.format.document import TYPE_PREFIX
-from orgflow.backends.n8n.verify.matching import Matching, Row
+from orgflow.backends.n8n.format.workflow_document import Node, WorkflowDocument
+from orgflow.backends.n8n.verify.matching import Matching
 from orgflow.backends.n8n.verify.reference import Reference
 
 from orgflow_ir.analysis.decisions import Decision
@@ -84,7 +84,7 @@ class Reader:
 
 
 def readers(
-    ref: Reference, matching: Matching, workflow: Row
+    ref: Reference, matching: Matching, workflow: WorkflowDocument
 ) -> tuple[dict[str, Reader], list[Changed]]:
     """The deciding nodes of `workflow` by name, and the expressions in them that have changed.
 
@@ -161,13 +161,12 @@ def _name(match: re.Match[str]) -> str:
     return re.sub(r"\\(.)", r"\1", text)
 
 
-def _rules(row: Mapping[str, Any]) -> _Rules | None:
+def _rules(step: Node) -> _Rules | None:
     """The rules of a node; None where it is no If or Switch of a version with filters."""
-    version = float(row.get("typeVersion", 1))
-    parameters = mapping(row.get("parameters"))
+    version, parameters = step.version, step.parameters
     options = mapping(parameters.get("options"))
     loose = bool(parameters.get("looseTypeValidation") or options.get("looseTypeValidation"))
-    match str(row.get("type", "")).removeprefix(TYPE_PREFIX):
+    match step.short:
         case "if" if version >= 2:
             only = mapping(parameters.get("conditions"))
             return _Rules((only,), ("true",), loose, False, 1)
@@ -214,12 +213,12 @@ def _any_branch(decision: Decision) -> Predicate:
 class _Reading:
     """Works out the readers of one workflow."""
 
-    def __init__(self, ref: Reference, matching: Matching, workflow: Row) -> None:
+    def __init__(self, ref: Reference, matching: Matching, workflow: WorkflowDocument) -> None:
         self.ref, self.matching = ref, matching
-        self.rows = {row["name"]: row for row in workflow["nodes"]}
+        self.steps = workflow.steps
         sketch = ref.emission.sketch
         self.own = _Names({n.name: key for key, n in sketch.nodes.items()}, None)
-        self.names = _Names(matching.key_of, set(self.rows))
+        self.names = _Names(matching.key_of, set(self.steps))
         self.known = _known(ref, self.own)
         self.found: dict[str, Reader] = {}
         self.changed: list[Changed] = []
@@ -227,11 +226,10 @@ class _Reading:
         for a, b in sketch.wires:
             self.before.setdefault((a.node, a.number), set()).add(b.node)
         self.now: dict[tuple[str, int], set[str]] = {}
-        for source, kinds in workflow["connections"].items():
-            for output, ends in enumerate(kinds.get("main") or ()):
-                for end in ends or ():
-                    key = matching.key_of.get(end["node"], "?" + end["node"])
-                    self.now.setdefault((source, output), set()).add(key)
+        for wire in workflow.wires:
+            if wire.kind == "main":
+                key = matching.key_of.get(wire.target, "?" + wire.target)
+                self.now.setdefault((wire.source, wire.output), set()).add(key)
 
     def run(self) -> tuple[dict[str, Reader], list[Changed]]:
         """Look at every node that stands for one that decides."""
@@ -241,7 +239,7 @@ class _Reading:
             deciding = sketched.element in self.ref.emission.decisions
             if sketched.type not in ("if", "switch") or not deciding:
                 continue
-            before, now = _rules(self.ref.nodes[key]), _rules(self.rows[name])
+            before, now = _rules(self.ref.nodes[key]), _rules(self.steps[name])
             if before is not None and now is not None:
                 self._read(name, key, before, now)
             elif before is not None and self._tied(name):

@@ -8,15 +8,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from orgflow.backends.n8n.format.document import TYPE_PREFIX, OrgflowMap, read_map, tag_of
+from orgflow.backends.n8n.format.workflow_document import Node, WorkflowDocument
 from orgflow.backends.n8n.verify.reference import Reference
 
 from orgflow_ir.targets.verification import How
 
-Row = Mapping[str, Any]
-
 _CHOICES = frozenset({"if", "switch", "filter"})
-_TRIGGER = "Trigger"
 
 
 @dataclass
@@ -36,30 +33,18 @@ class Matching:
     missing: tuple[str, ...] = ()
 
 
-def workflow_map(workflow: Row) -> OrgflowMap:
-    """The identity map of a workflow."""
-    return read_map(
-        (index, node)
-        for index, node in enumerate(workflow["nodes"])
-        if node.get("type") == f"{TYPE_PREFIX}stickyNote"
-    )
-
-
-def match(ref: Reference, workflow: Row) -> Matching:
+def match(ref: Reference, workflow: WorkflowDocument) -> Matching:
     """Tie the nodes of `workflow` to those of the reference."""
     return _Matcher(ref, workflow).run()
 
 
 class _Matcher:
-    def __init__(self, ref: Reference, workflow: Row) -> None:
+    def __init__(self, ref: Reference, workflow: WorkflowDocument) -> None:
         self.ref = ref
-        self.rows: dict[str, Row] = {
-            row["name"]: row
-            for row in workflow["nodes"]
-            if row.get("type") != f"{TYPE_PREFIX}stickyNote"
-        }
-        self.map = workflow_map(workflow)
-        self.wires = _wires(workflow)
+        self.steps, self.map = workflow.steps, workflow.map
+        self.wires = [
+            (w.source, w.output, w.target, w.input) for w in workflow.wires if w.kind == "main"
+        ]
         self.found = Matching()
         self.taken: dict[str, str] = {}
         self.later: list[tuple[str, str]] = []  # copies: node and the key of what it copies
@@ -77,7 +62,7 @@ class _Matcher:
         self._by_neighbours()
         self._copies()
         found = self.found
-        found.added = tuple(name for name in self.rows if name not in found.key_of)
+        found.added = tuple(name for name in self.steps if name not in found.key_of)
         found.missing = tuple(k for k in self.ref.emission.sketch.nodes if k not in self.taken)
         return found
 
@@ -94,20 +79,20 @@ class _Matcher:
     def _fits(self, name: str, key: str) -> bool:
         """A trigger stays a trigger, and nothing else becomes one."""
         starts = self.ref.emission.sketch.nodes[key].role == "trigger"
-        return starts == is_trigger(self.rows[name])
+        return starts == self.steps[name].trigger
 
     def _by_notes(self) -> None:
         """Notes travel with a node, names of the map are those of the day it was compiled; where a
         tag stands on several nodes, the one the map names is the original, else the first."""
         tagged: dict[str, list[str]] = defaultdict(list)
-        for name, row in self.rows.items():
-            tag = tag_of(row.get("notes"))
+        for name, step in self.steps.items():
+            tag = step.tag
             if tag is None or tag not in self.keys:
                 continue
             keys = self.keys[tag]
             if len(keys) > 1:  # several helpers of one element: the name tells which
                 named = [k for k in keys if self.ref.emission.sketch.nodes[k].name == name]
-                keys = named or [k for k in keys if _same_body(row, self.ref.nodes[k])][:1]
+                keys = named or [k for k in keys if _same_body(step, self.ref.nodes[k])][:1]
             if keys:
                 tagged[keys[0]].append(name)
         for key, names in tagged.items():
@@ -125,27 +110,26 @@ class _Matcher:
 
     def _tagged(self, element: str) -> bool:
         """Whether some node has the tag of an element itself."""
-        return any(tag_of(row.get("notes")) == (element, "") for row in self.rows.values())
+        return any(step.tag == (element, "") for step in self.steps.values())
 
     def _by_map(self) -> None:
         copies = {name for name, _ in self.later}
         for name, element in self.map.nodes.items():
-            if name in self.rows and name not in copies:
+            if name in self.steps and name not in copies:
                 for key in self.keys.get((element, ""), ())[:1]:
                     self._claim(name, key, "map")
 
     def _by_id(self) -> None:
-        ids = {row["id"]: key for key, row in self.ref.nodes.items()}
-        for name, row in self.rows.items():
-            own = row.get("id")
-            if isinstance(own, str) and own in ids:
-                self._claim(name, ids[own], "id")
+        ids = {node.n8n_id: key for key, node in self.ref.nodes.items()}
+        for name, step in self.steps.items():
+            if step.n8n_id in ids:
+                self._claim(name, ids[step.n8n_id], "id")
 
     def _by_name(self) -> None:
         copies = {name for name, _ in self.later}
         names = {node.name: key for key, node in self.ref.emission.sketch.nodes.items()}
         folded = {_folded(name): key for name, key in names.items()}
-        for name in self.rows:
+        for name in self.steps:
             if name not in copies:
                 key = names.get(name) or folded.get(_folded(name))
                 if key is not None:
@@ -160,7 +144,7 @@ class _Matcher:
         ]
         sketch = self.ref.emission.sketch
         while True:
-            names = [n for n in self.rows if n not in self.found.key_of and n not in copies]
+            names = [n for n in self.steps if n not in self.found.key_of and n not in copies]
             keys = [k for k in sketch.nodes if k not in self.taken]
             if not names or not keys:
                 return
@@ -176,7 +160,7 @@ class _Matcher:
                 (n, k): _overlap(around_names[n], around_keys[k])
                 for n in names
                 for k in keys
-                if _kind(self.rows[n]) == _kind(self.ref.nodes[k]) and self._fits(n, k)
+                if _kind(self.steps[n]) == _kind(self.ref.nodes[k]) and self._fits(n, k)
             }
             best = _mutual_best(scores)
             claimed = [self._claim(n, k, "graph") for n, k in best]
@@ -189,45 +173,30 @@ class _Matcher:
         for name, key in self.later:
             if key not in self.taken:  # the tag of a trigger on a node that is none
                 continue
-            original = self.rows[self.taken[key]]
-            if name not in self.found.key_of and _same_body(self.rows[name], original):
+            original = self.steps[self.taken[key]]
+            if name not in self.found.key_of and _same_body(self.steps[name], original):
                 self.found.key_of[name] = key
                 self.found.how[name] = "copy"
 
 
-def is_trigger(row: Row) -> bool:
-    """Whether a node starts runs."""
-    short = str(row.get("type", "")).rsplit(".", 1)[-1]
-    return short.endswith(_TRIGGER) or short in ("webhook", "start")
-
-
-def _kind(row: Row) -> str:
-    short = str(row.get("type", "")).rsplit(".", 1)[-1]
-    if is_trigger(row):
+def _kind(step: Node) -> str:
+    short = step.type.rsplit(".", 1)[-1]
+    if step.trigger:
         return "trigger"
     if short in _CHOICES:
         return "choice"
     return short if short in ("merge", "stopAndError") else "step"
 
 
-def _same_body(one: Row, other: Row) -> bool:
-    def body(row: Row) -> str:
-        return json.dumps([row.get("type"), row.get("parameters") or {}], sort_keys=True)
+def _same_body(one: Node, other: Node) -> bool:
+    def body(step: Node) -> str:
+        return json.dumps([step.type, step.parameters], sort_keys=True)
 
     return body(one) == body(other)
 
 
 def _folded(name: str) -> str:
     return " ".join(name.casefold().split())
-
-
-def _wires(workflow: Row) -> list[tuple[str, int, str, int]]:
-    return [
-        (source, output, target["node"], int(target.get("index", 0)))
-        for source, kinds in (workflow.get("connections") or {}).items()
-        for output, targets in enumerate(kinds.get("main") or ())
-        for target in targets or ()
-    ]
 
 
 def _around(

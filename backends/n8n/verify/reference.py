@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from orgflow.backends.n8n.backend import compile_processes
 from orgflow.backends.n8n.emit.decisions import condition
 from orgflow.backends.n8n.emit.emitter import CompiledProcess
+from orgflow.backends.n8n.format.workflow_document import Node, WorkflowDocument
 from orgflow.backends.n8n.target import N8N_TARGET
 
 from orgflow_ir.analysis.decisions import Decision
@@ -39,14 +40,14 @@ class Reference(NamedTuple):
     Attributes:
         process: of the *source* model, before anything was lowered.
         emission: the sketch, whose elements may be lowered ones.
-        nodes: the nodes of the workflow by sketch key.
+        nodes: the nodes of the compiled workflow by sketch key.
         deciders: gateways of the sketch by the element of the source whose step decides them.
         labels: what nodes and flows of the source are called.
     """
 
     process: Process
     emission: CompiledProcess
-    nodes: Mapping[str, Mapping[str, Any]]
+    nodes: Mapping[str, Node]
     deciders: Mapping[str, tuple[str, ...]]
     labels: Mapping[str, str]
 
@@ -99,7 +100,7 @@ def compiled_forms(model: Model, ctx: PassContext) -> dict[str, CompiledProcess]
 
 
 def _reference(source: Process, compiled: CompiledProcess) -> Reference:
-    by_name = {node["name"]: node for node in compiled.workflow["nodes"]}
+    by_name = WorkflowDocument(compiled.workflow).steps
     deciders: dict[str, list[str]] = {}
     for gateway, decision in compiled.decisions.items():
         deciders.setdefault(decided_by(decision), []).append(gateway)

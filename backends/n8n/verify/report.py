@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from orgflow.backends.n8n.diff.reading import Flow, flows_of
+from orgflow.backends.n8n.emit.names import title
+from orgflow.backends.n8n.format.workflow_document import WorkflowDocument, workflows_of
 from orgflow.backends.n8n.verify import rules
-from orgflow.backends.n8n.verify.opening import paired
-from orgflow.backends.n8n.verify.reference import NotLegal, references
+from orgflow.backends.n8n.verify.reference import NotLegal, Reference, references
 from orgflow.backends.n8n.verify.verify import SETTINGS, verify_process
 
 from orgflow_ir.model import Model, Process
@@ -33,7 +33,7 @@ def verify_file(
     Empty after an error that leaves nothing to verify.
     """
     try:
-        flows = flows_of(parse_json(source.path, source.data).root.value)
+        flows = workflows_of(parse_json(source.path, source.data).root.value)
     except JsonFault as fault:
         place = SourceLocation(file=source.path, line=fault.line, column=fault.column)
         _unverifiable(f"{source.path} is not JSON: {fault}", place, ctx)
@@ -64,16 +64,52 @@ def verify_file(
             found.append(Verification(process, label, "", Verdict.DIFFERENT, difference=missing))
             continue
         result = verify_process(
-            model, processes[process], flow.raw, ctx, strict=strict, against=refs[process]
+            model, processes[process], flow, ctx, strict=strict, against=refs[process]
         )
         _tell(result, processes[process], here, ctx, strict)
         found.append(result)
     return tuple(found)
 
 
+def paired(
+    model: Model, references: Mapping[str, Reference], flows: Sequence[WorkflowDocument]
+) -> dict[str, WorkflowDocument | None]:
+    """The workflow of each process: the one whose map names it, or that has its title, or most of
+    its nodes; the only one for the only process."""
+    left = list(flows)
+    found: dict[str, WorkflowDocument | None] = dict.fromkeys(references)
+    processes = {p.id: p for p in model.processes if p.id in references}
+
+    def take(process: str, fitting: Iterable[WorkflowDocument]) -> None:
+        if found[process] is None:
+            chosen = next((f for f in fitting if f in left), None)
+            if chosen is not None:
+                left.remove(chosen)
+                found[process] = chosen
+
+    for process in references:
+        take(process, (f for f in flows if f.map.process == process))
+    for process in references:
+        wanted = title(model, processes[process])
+        take(process, (f for f in flows if f.title == wanted))
+    if len(references) == 1:
+        take(next(iter(references)), list(left))
+    for process, ref in references.items():
+        take(process, sorted(left, key=lambda f: -_shared(ref, f)) if left else ())
+    return found
+
+
+def _shared(ref: Reference, flow: WorkflowDocument) -> int:
+    names = {node.name for node in ref.emission.sketch.nodes.values()}
+    return len(names & set(flow.steps))
+
+
 def _more(
-    pairs: Mapping[str, Flow | None], flows: Sequence[Flow], ctx: PassContext, place: SourceLocation
-) -> list[tuple[str, Flow]]:
+    pairs: Mapping[str, WorkflowDocument | None],
+    flows: Sequence[WorkflowDocument],
+    ctx: PassContext,
+    place: SourceLocation,
+) -> list[tuple[str, WorkflowDocument]]:
     """Further workflows of a process that has one already: another copy is judged like the first.
     What belongs to no process is told."""
     found = []
@@ -85,7 +121,7 @@ def _more(
             continue
         ctx.emit(
             rules.UnverifiedWorkflow,
-            f"the workflow `{flow.name}` is of no process of the model, and was not looked at",
+            f"the workflow `{flow.title}` is of no process of the model, and was not looked at",
             loc=place,
             help="take it out of the file, or give the model that it is made of",
         )

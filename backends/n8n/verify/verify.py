@@ -7,10 +7,10 @@ from typing import Any
 
 from orgflow.backends.n8n.engine_model import Machine
 from orgflow.backends.n8n.format.document import TYPE_PREFIX
+from orgflow.backends.n8n.format.workflow_document import WorkflowDocument
 from orgflow.backends.n8n.verify.choices import readers
 from orgflow.backends.n8n.verify.marking import Marking
-from orgflow.backends.n8n.verify.matching import is_trigger, match, workflow_map
-from orgflow.backends.n8n.verify.opening import opened
+from orgflow.backends.n8n.verify.matching import match
 from orgflow.backends.n8n.verify.parameters import changed_parameters
 from orgflow.backends.n8n.verify.points import OPEN, Point, Roles, TooMuch
 from orgflow.backends.n8n.verify.reference import Reference, reference
@@ -36,7 +36,7 @@ _ASSUMED_STEPS = "what was filled in or added hands on each item once and does n
 def verify_process(
     model: Model,
     process: Process,
-    workflow: Mapping[str, Any],
+    workflow: WorkflowDocument | Mapping[str, Any],
     ctx: PassContext,
     *,
     strict: bool = False,
@@ -59,28 +59,25 @@ def verify_process(
         NotLegal: n8n cannot say what the model says, so that there is nothing to compare with.
     """
     ref = against or reference(model, process, ctx)
-    return _Verifier(model, ref, opened(workflow), strict, most).run()
+    if not isinstance(workflow, WorkflowDocument):
+        workflow = WorkflowDocument(workflow)
+    return _Verifier(model, ref, workflow, strict, most).run()
 
 
 class _Verifier:
     def __init__(
-        self, model: Model, ref: Reference, workflow: Mapping[str, Any], strict: bool, most: int
+        self, model: Model, ref: Reference, workflow: WorkflowDocument, strict: bool, most: int
     ) -> None:
         self.model, self.ref, self.workflow = model, ref, workflow
         self.strict, self.most = strict, most
-        self.rows = {
-            row["name"]: row
-            for row in workflow["nodes"]
-            if row.get("type") != f"{TYPE_PREFIX}stickyNote"
-        }
+        self.steps = workflow.steps
         self.matching = match(ref, workflow)
         self.readers, self.changed = readers(ref, self.matching, workflow)
         self.changed += changed_parameters(ref, self.matching, workflow)
-        order = workflow["settings"]["executionOrder"]
-        if order != "v1":
+        if workflow.order != "v1":
             # Only v1 is modelled; n8n's first order takes the branches of a split level by level.
-            self.changed.insert(0, Changed(SETTINGS, "", _V1, f"executionOrder {order}"))
-            self.workflow = {**workflow, "settings": {"executionOrder": "v1"}}
+            told = f"executionOrder {workflow.order or 'v0'}"
+            self.changed.insert(0, Changed(SETTINGS, "", _V1, told))
         self.walk: Walk | None = None
 
     def run(self) -> Verification:
@@ -175,20 +172,19 @@ class _Verifier:
         options = game.starts(self.ref.process.id)
         keys = {(s or f"{self.ref.process.id}__start"): s for s in options}
         found: list[tuple[str, str | None]] = []
-        for name, row in self.rows.items():
+        for name, step in self.steps.items():
             key = self.matching.key_of.get(name, "")
-            if is_trigger(row) and key in keys and not row.get("disabled"):
+            if step.starts and key in keys:
                 found.append((name, keys[key]))
         leads = {tuple(sorted(self._targets(name))): start for name, start in found}
-        for name, row in self.rows.items():
-            if is_trigger(row) and name in self.matching.added and not row.get("disabled"):
+        for name, step in self.steps.items():
+            if step.starts and name in self.matching.added:
                 start = leads.get(tuple(sorted(self._targets(name))), options[0])
                 found.append((name, start))
         return found
 
     def _targets(self, name: str) -> list[str]:
-        kinds = (self.workflow.get("connections") or {}).get(name) or {}
-        return [t["node"] for targets in kinds.get("main") or () for t in targets or ()]
+        return [target for ends in self.workflow.targets.get(name, {}).values() for target in ends]
 
     def _roles(self) -> Roles:
         ref, key_of = self.ref, self.matching.key_of
@@ -236,7 +232,7 @@ class _Verifier:
             sets=sets,
             given=frozenset(given),
             helpers=frozenset(n for n in key_of if n not in stands),
-            disabled=frozenset(n for n, row in self.rows.items() if row.get("disabled") is True),
+            disabled=frozenset(n for n, step in self.steps.items() if step.disabled),
             silent=frozenset(
                 n.id
                 for n in ref.process.nodes
@@ -249,15 +245,14 @@ class _Verifier:
     def _refusals(self) -> frozenset[str]:
         """Stop nodes right behind nodes that decide: they stop runs for which no branch fits."""
         before: dict[str, set[str]] = {}
-        for source, kinds in self.workflow["connections"].items():
-            for ends in kinds["main"]:
-                for end in ends or ():
-                    before.setdefault(end["node"], set()).add(self.rows[source]["type"])
+        for wire in self.workflow.wires:
+            if wire.kind == "main" and wire.source in self.steps:
+                before.setdefault(wire.target, set()).add(self.steps[wire.source].type)
         choices = {f"{TYPE_PREFIX}{kind}" for kind in ("if", "switch", "filter")}
         return frozenset(
             name
-            for name, row in self.rows.items()
-            if row["type"] == f"{TYPE_PREFIX}stopAndError" and before.get(name, {""}) <= choices
+            for name, step in self.steps.items()
+            if step.short == "stopAndError" and before.get(name, {""}) <= choices
         )
 
     def _strictly(self) -> Difference | None:
@@ -278,7 +273,7 @@ class _Verifier:
     def _contradicted(self) -> list[str]:
         """Nodes whose notes say another element than the map says of their name."""
         said = []
-        names = workflow_map(self.workflow).nodes
+        names = self.workflow.map.nodes
         for name, key in self.matching.key_of.items():
             element = self.ref.emission.sketch.nodes[key].element
             other = names.get(name, element)
@@ -300,18 +295,17 @@ class _Verifier:
             for k in self.matching.missing
             if sketch.nodes[k].role in ("element", "trigger")
         ]
-        open_steps = [n for n in self.matching.added if not is_trigger(self.rows[n])]
+        open_steps = [n for n in self.matching.added if not self.steps[n].trigger]
         filled = [
             n
             for n, k in key_of.items()
-            if self.ref.stands(k) is not None
-            and self.rows[n].get("type") != self.ref.nodes[k].get("type")
+            if self.ref.stands(k) is not None and self.steps[n].type != self.ref.nodes[k].type
         ]
         unsure = bool(open_steps or filled)
         return Verification(
             process=self.ref.process.id,
             label=self.ref.process.label,
-            workflow=str(self.workflow.get("name", "")),
+            workflow=self.workflow.title,
             verdict=verdict,
             states=self.walk.states if self.walk is not None else 0,
             bound=bound,

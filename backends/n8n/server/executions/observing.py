@@ -12,13 +12,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from orgflow.backends.n8n.diff.reading import flows_of
-from orgflow.backends.n8n.format.document import is_trigger
+from orgflow.backends.n8n.format.workflow_document import Node, WorkflowDocument
 from orgflow.backends.n8n.server.executions.choices_taken import Visit, visits_of
 from orgflow.backends.n8n.server.executions.execution import StoredRun, read_execution
 from orgflow.backends.n8n.verify.choices import Reader, readers
-from orgflow.backends.n8n.verify.matching import Matching, match, workflow_map
-from orgflow.backends.n8n.verify.opening import opened
+from orgflow.backends.n8n.verify.matching import Matching, match
 from orgflow.backends.n8n.verify.reference import Reference
 
 from orgflow_ir.model import Event
@@ -89,15 +87,15 @@ class Tie:
     """
 
     reference: Reference
-    workflow: Json
+    workflow: WorkflowDocument
     matching: Matching
     readers: Mapping[str, Reader]
     changed: tuple[Changed, ...]
 
-    @cached_property
-    def rows(self) -> dict[str, Json]:
+    @property
+    def steps(self) -> Mapping[str, Node]:
         """Its nodes by name."""
-        return {str(row["name"]): row for row in self.workflow["nodes"]}
+        return self.workflow.steps
 
     @cached_property
     def visible(self) -> frozenset[str]:
@@ -131,7 +129,7 @@ class Tie:
     @cached_property
     def disabled(self) -> tuple[str, ...]:
         """Elements whose node is switched off."""
-        found = (self.element(n) for n, row in self.rows.items() if row.get("disabled") is True)
+        found = (self.element(n) for n, step in self.steps.items() if step.disabled)
         return tuple(dict.fromkeys(e for e in found if e is not None))
 
     @cached_property
@@ -140,11 +138,11 @@ class Tie:
         sketch, key_of = self.reference.emission.sketch, self.matching.key_of
         made = {(a.node, b.node) for a, b in sketch.wires}
         now: dict[tuple[str, str], tuple[str, str]] = {}
-        for source, kinds in (self.workflow.get("connections") or {}).items():
-            for ends in kinds.get("main") or ():
-                for end in ends or ():
-                    pair = (key_of.get(source, source), key_of.get(end["node"], end["node"]))
-                    now.setdefault(pair, (source, end["node"]))
+        for wire in self.workflow.wires:
+            if wire.kind == "main":
+                ends = (wire.source, wire.target)
+                pair = (key_of.get(wire.source, wire.source), key_of.get(wire.target, wire.target))
+                now.setdefault(pair, ends)
         names = {key: name for name, key in reversed(key_of.items())}
         gone = [
             f"`{names[a]}` does not lead to `{names[b]}` any more"
@@ -173,7 +171,7 @@ class Tie:
     def stands(self, node: str) -> bool:
         """Whether a node is the one that does an element's work, and is switched on."""
         key = self.matching.key_of.get(node)
-        if key is None or self.rows[node].get("disabled") is True:
+        if key is None or self.steps[node].disabled:
             return False
         sketched = self.reference.emission.sketch.nodes[key]
         return sketched.role in ("element", "trigger") and self.element(node) == sketched.element
@@ -227,10 +225,8 @@ class Observer:
         return self.ties[key]
 
     def _tie(self, raw: Json) -> Tie | None:
-        if not flows_of(raw):
-            return None
-        workflow = opened(raw)
-        said = workflow_map(workflow).process
+        workflow = WorkflowDocument(raw)
+        said = workflow.map.process
         found: list[tuple[float, Tie]] = []
         for process, reference in self.references.items():
             if said in self.references and said != process:
@@ -305,14 +301,13 @@ def _start(order: Sequence[StoredRun], tie: Tie) -> str | None:
     ]
     if first in starts:
         return first
-    if order and order[0].node in tie.rows and is_trigger(tie.rows[order[0].node]):
+    if order and order[0].node in tie.steps and tie.steps[order[0].node].trigger:
         ahead = _targets(tie, order[0].node)
-        for name, row in tie.rows.items():
-            if is_trigger(row) and tie.element(name) in starts and _targets(tie, name) == ahead:
+        for name, step in tie.steps.items():
+            if step.trigger and tie.element(name) in starts and _targets(tie, name) == ahead:
                 return tie.element(name)
     return starts[0] if starts else None
 
 
 def _targets(tie: Tie, node: str) -> list[str]:
-    kinds = (tie.workflow.get("connections") or {}).get(node) or {}
-    return sorted(end["node"] for ends in kinds.get("main") or () for end in ends or ())
+    return sorted(target for ends in tie.workflow.targets.get(node, {}).values() for target in ends)
