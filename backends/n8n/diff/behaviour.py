@@ -9,13 +9,13 @@ from orgflow.backends.n8n.diff.canonical import flags, parameters_of
 from orgflow.backends.n8n.diff.conditions import Decision, decision_of
 from orgflow.backends.n8n.diff.decisions import Joint, join
 from orgflow.backends.n8n.diff.matching import Matching
-from orgflow.backends.n8n.diff.reading import Flow, Step
 from orgflow.backends.n8n.diff.references import follow
 from orgflow.backends.n8n.diff.side import Side
 from orgflow.backends.n8n.diff.walk import LIMIT, SEVERAL, Walk
 from orgflow.backends.n8n.engine_model import Machine
 from orgflow.backends.n8n.engine_model.flow import Node
-from orgflow.backends.n8n.format.document import tag_of
+from orgflow.backends.n8n.format.workflow_document import Node as Step
+from orgflow.backends.n8n.format.workflow_document import WorkflowDocument
 
 from orgflow_ir.targets.comparison import Behaviour
 
@@ -29,7 +29,7 @@ class Decisions:
         new: all of the new one.
     """
 
-    def __init__(self, old: Flow, new: Flow, matching: Matching) -> None:
+    def __init__(self, old: WorkflowDocument, new: WorkflowDocument, matching: Matching) -> None:
         self.old = _decisions(old, matching.renamed)
         self.new = _decisions(new, {})
         self.joints: dict[str, Joint] = {}
@@ -44,7 +44,7 @@ class Decisions:
                 self.singles[name] = Joint(one, one)
 
 
-def _decisions(flow: Flow, renamed: Mapping[str, str]) -> dict[str, Decision]:
+def _decisions(flow: WorkflowDocument, renamed: Mapping[str, str]) -> dict[str, Decision]:
     found = {}
     for name, step in flow.steps.items():
         decision = decision_of(step, follow(step.parameters, renamed))
@@ -54,7 +54,11 @@ def _decisions(flow: Flow, renamed: Mapping[str, str]) -> dict[str, Decision]:
 
 
 def diff_behaviour(
-    old: Flow, new: Flow, matching: Matching, decisions: Decisions, limit: int = LIMIT
+    old: WorkflowDocument,
+    new: WorkflowDocument,
+    matching: Matching,
+    decisions: Decisions,
+    limit: int = LIMIT,
 ) -> Behaviour:
     """What is known of how the two run."""
     if _said(old, matching.pairs, matching.renamed) == _said(new, {n: n for n in new.steps}, {}):
@@ -67,7 +71,7 @@ def diff_behaviour(
             "`executionOrder: v1` to the settings"
         )  # fmt: skip
     try:
-        machines = Machine(old.sound()), Machine(new.sound())
+        machines = Machine(old), Machine(new)
     except (ValueError, TypeError, AttributeError, KeyError) as error:
         # A workflow is whatever somebody wrote; n8n itself fails on such parameters when it runs.
         return Behaviour("unknown", 0, f"a parameter cannot be read: {error}")
@@ -98,14 +102,14 @@ def diff_behaviour(
     return found._replace(assumed=tuple(assumed))
 
 
-def _is_idle(flow: Flow, name: str) -> bool:
+def _is_idle(flow: WorkflowDocument, name: str) -> bool:
     """Whether a node does nothing and stands for nothing: a placeholder stands for a task."""
     step = flow.steps[name]
-    named = name in flow.map.nodes or tag_of(step.raw.get("notes")) is not None
+    named = name in flow.map.nodes or step.tag is not None
     return step.short == "noOp" and not named
 
 
-def _waits(old: Flow, new: Flow, matching: Matching) -> Iterator[str]:
+def _waits(old: WorkflowDocument, new: WorkflowDocument, matching: Matching) -> Iterator[str]:
     """Of waits that only one version has, that it makes no difference when the run goes on."""
     back = matching.back
     gone = [n for n, step in old.steps.items() if n not in matching.pairs and _holds_up(step)]
@@ -130,9 +134,9 @@ def _may_multiply(node: Node) -> bool:
     return node.behaviour.kind == "choice" and (node.behaviour.outputs or 1) == 1
 
 
-def _starts(flow: Flow) -> list[str]:
+def _starts(flow: WorkflowDocument) -> list[str]:
     """Where runs begin: triggers, or where there are none the steps that nothing leads to."""
-    found = [s.name for s in flow.steps.values() if s.starts and not s.disabled]
+    found = [s.key for s in flow.steps.values() if s.starts]
     if found:
         return found
     reached = {wire.target for wire in flow.wires if wire.kind == "main"}
@@ -151,7 +155,7 @@ def _other_start(mine: list[str], its: list[str], matching: Matching) -> str:
     return ""
 
 
-def _said(flow: Flow, names: Mapping[str, str], renamed: Mapping[str, str]) -> Any:
+def _said(flow: WorkflowDocument, names: Mapping[str, str], renamed: Mapping[str, str]) -> Any:
     """All of a workflow that n8n looks at when it runs it, under the names of the new version.
 
     Of positions only the order of targets that they give; n8n's first order of execution goes by
@@ -179,5 +183,5 @@ def _said(flow: Flow, names: Mapping[str, str], renamed: Mapping[str, str]) -> A
 
 
 def _place(step: Step) -> tuple[float, float]:
-    x, y = step.position
+    x, y = step.position or (0, 0)
     return (y, x)

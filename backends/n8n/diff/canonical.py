@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from orgflow.backends.n8n.diff.reading import Step
+from orgflow.backends.n8n.format.workflow_document import Node
 
 _FLAGS = (
     "disabled", "executeOnce", "alwaysOutputData", "onError", "continueOnFail", "retryOnFail",
@@ -33,7 +33,7 @@ def canonical(value: Any) -> Any:
     return value
 
 
-def parameters_of(step: Step, parameters: Mapping[str, Any]) -> Mapping[str, Any]:
+def parameters_of(step: Node, parameters: Mapping[str, Any]) -> Mapping[str, Any]:
     """Canonical parameters of a step; a webhook path that is the webhook's id is the editor's."""
     found: dict[str, Any] = canonical(parameters)
     own = step.raw.get("webhookId")
@@ -42,7 +42,7 @@ def parameters_of(step: Step, parameters: Mapping[str, Any]) -> Mapping[str, Any
     return found
 
 
-def flags(step: Step) -> dict[str, Any]:
+def flags(step: Node) -> dict[str, Any]:
     """The switches of a step that are not at their default, and the names of its credentials."""
     found = {
         name: step.raw[name]

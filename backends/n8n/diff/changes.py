@@ -6,14 +6,14 @@ import itertools
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from orgflow.backends.n8n.diff.behaviour import Decisions
 from orgflow.backends.n8n.diff.canonical import canonical, flags, parameters_of
 from orgflow.backends.n8n.diff.matching import HOW, Matching
-from orgflow.backends.n8n.diff.reading import Flow, Wire
 from orgflow.backends.n8n.diff.references import follow
-from orgflow.backends.n8n.format.document import words_of
+from orgflow.backends.n8n.format.workflow_document import Wire, WorkflowDocument
 
 from orgflow_ir.targets.comparison import Change, ChangeKind
 
@@ -23,7 +23,7 @@ _WHOLE = 64
 
 
 def list_changes(
-    old: Flow, new: Flow, matching: Matching, decisions: Decisions
+    old: WorkflowDocument, new: WorkflowDocument, matching: Matching, decisions: Decisions
 ) -> tuple[Change, ...]:
     """Every change besides layout, in the order in which people want to know of it."""
     wires = _Wires(old, new, matching, decisions)
@@ -39,7 +39,7 @@ def list_changes(
     )
 
 
-def _names(old: Flow, new: Flow, matching: Matching) -> Iterator[Change]:
+def _names(old: WorkflowDocument, new: WorkflowDocument, matching: Matching) -> Iterator[Change]:
     for before, after in matching.renamed.items():
         how = f"found {HOW[matching.how[before]]}"
         yield Change("renamed", "node", after, how, before, after)
@@ -68,7 +68,9 @@ def _conditions(matching: Matching, decisions: Decisions) -> Iterator[Change]:
                     yield Change("added", "condition", partner, rule.label, None, rule.words)
 
 
-def _bodies(old: Flow, new: Flow, matching: Matching, decisions: Decisions) -> Iterator[Change]:
+def _bodies(
+    old: WorkflowDocument, new: WorkflowDocument, matching: Matching, decisions: Decisions
+) -> Iterator[Change]:
     renamed = matching.renamed
     for name, partner in matching.pairs.items():
         mine, its = old.steps[name], new.steps[partner]
@@ -86,7 +88,7 @@ def _bodies(old: Flow, new: Flow, matching: Matching, decisions: Decisions) -> I
             yield _change("parameter", partner, path, was, now)
         for path, was, now in _differences(flags(mine), flags(its), ""):
             yield _change("setting", partner, path, was, now)
-        words = words_of(mine.raw.get("notes")), words_of(its.raw.get("notes"))
+        words = mine.doc, its.doc
         if words[0] != words[1]:
             yield Change("changed", "note", partner, "", *words)
 
@@ -130,7 +132,9 @@ class _Wires:
     """The wires of both versions under the new names; a node put into a wire, or taken out of one,
     is told of as that and not as wires."""
 
-    def __init__(self, old: Flow, new: Flow, matching: Matching, decisions: Decisions) -> None:
+    def __init__(
+        self, old: WorkflowDocument, new: WorkflowDocument, matching: Matching, decisions: Decisions
+    ) -> None:
         self.old, self.new, self.decisions = old, new, decisions
         back = matching.back
         self.added = [n for n in new.steps if n not in back]
@@ -139,7 +143,8 @@ class _Wires:
         names = {n: matching.pairs.get(n, f"\0{n}") for n in old.steps}
         outputs = _renumbered(decisions, matching)
         before = Counter(
-            wire._replace(
+            replace(
+                wire,
                 source=names[wire.source],
                 target=names[wire.target],
                 output=outputs.get((wire.source, wire.output), wire.output),
@@ -175,7 +180,7 @@ class _Wires:
             if len(arriving) * len(leaving) > _WHOLE:
                 continue
             for one, two in itertools.product(arriving, leaving):
-                whole = one._replace(target=two.target, input=two.input)
+                whole = replace(one, target=two.target, input=two.input)
                 if whole.source in nodes or whole.target in nodes:
                     into[whole.target].append(whole)
                     out[whole.source].append(whole)
@@ -185,10 +190,10 @@ class _Wires:
     def steps(self) -> Iterator[Change]:
         """Nodes that are new or gone, with where they stand."""
         for name in self.added:
-            kind = self.new.steps[name].short
+            kind = _short(self.new.steps[name].type)
             yield Change("added", "node", name, self.between.get(name, ""), None, kind)
         for name in self.removed:
-            kind = self.old.steps[name].short
+            kind = _short(self.old.steps[name].type)
             yield Change("removed", "node", name, self.between.get(f"\0{name}", ""), kind, None)
 
     def changes(self) -> Iterator[Change]:
@@ -210,6 +215,11 @@ class _Wires:
             label = f" [output {wire.output}]"
         slot = f" input {wire.input}" if wire.input else ""
         return f"{_shown(wire.source)}{label} → {_shown(wire.target)}{slot}{kind}"
+
+
+def _short(full: str) -> str:
+    """A type without its package."""
+    return full.rsplit(".", 1)[-1]
 
 
 def _shown(name: str) -> str:
@@ -253,9 +263,9 @@ def _renumbered(decisions: Decisions, matching: Matching) -> dict[tuple[str, int
 # -- the workflow itself -------------------------------------------------------------------------
 
 
-def _workflow(old: Flow, new: Flow) -> Iterator[Change]:
-    if old.name != new.name:
-        yield Change("renamed", "workflow", new.name, "", old.name, new.name)
+def _workflow(old: WorkflowDocument, new: WorkflowDocument) -> Iterator[Change]:
+    if old.title != new.title:
+        yield Change("renamed", "workflow", new.title, "", old.title, new.title)
     for path, was, now in _differences(canonical(old.settings), canonical(new.settings), ""):
         yield _change("setting", "workflow", path, was, now)
     pinned = [canonical(flow.raw.get("pinData")) or {} for flow in (old, new)]
@@ -268,7 +278,7 @@ def _workflow(old: Flow, new: Flow) -> Iterator[Change]:
                 yield Change("changed", "pinned data", name)
 
 
-def _notes(old: Flow, new: Flow) -> Iterator[Change]:
+def _notes(old: WorkflowDocument, new: WorkflowDocument) -> Iterator[Change]:
     """Sticky notes by what they say; one that was edited is paired with one of those left."""
     lost = list((Counter(old.notes) - Counter(new.notes)).elements())
     won = list((Counter(new.notes) - Counter(old.notes)).elements())
@@ -285,7 +295,7 @@ def _notes(old: Flow, new: Flow) -> Iterator[Change]:
         yield Change("added", "sticky note", _title(text), "", None, text)
 
 
-def _maps(old: Flow, new: Flow, matching: Matching) -> Iterator[Change]:
+def _maps(old: WorkflowDocument, new: WorkflowDocument, matching: Matching) -> Iterator[Change]:
     """What the notes say of which node stands for which element, where both versions have the node
     (what is said of nodes that are new or gone goes with these)."""
     mine, its = old.map.nodes, new.map.nodes

@@ -11,8 +11,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from orgflow.backends.n8n.diff.reading import Step
-from orgflow.backends.n8n.format.document import TYPE_PREFIX
+from orgflow.backends.n8n.format.workflow_document import Node
 
 _WHOLE = re.compile(r"=\s*\{\{(?P<code>(?:(?!\{\{|\}\}).)*)\}\}\s*", re.DOTALL)
 _NOT = re.compile(r"=\s*\{\{\s*!\s*\((?P<code>(?:(?!\{\{|\}\}).)*)\)\s*\}\}\s*", re.DOTALL)
@@ -82,9 +81,9 @@ class Decision(NamedTuple):
         return ", ".join(self.labels.get(o) or str(o) for o in outputs) or "no branch"
 
 
-def decision_of(step: Step, parameters: Mapping[str, Any]) -> Decision | None:
+def decision_of(step: Node, parameters: Mapping[str, Any]) -> Decision | None:
     """What a step decides; `None` for one that is no If, Filter or Switch, or is disabled."""
-    if step.disabled or not step.type.startswith(TYPE_PREFIX):
+    if step.disabled:
         return None
     match step.short:
         case "if" | "filter":
@@ -98,7 +97,7 @@ def decision_of(step: Step, parameters: Mapping[str, Any]) -> Decision | None:
     return None
 
 
-def _switch(step: Step, parameters: Mapping[str, Any]) -> Decision:
+def _switch(step: Node, parameters: Mapping[str, Any]) -> Decision:
     options = _mapping(parameters.get("options"))
     if parameters.get("mode", "rules") == "expression":
         key = "numberOutputs" if step.version >= 3 else "outputsAmount"

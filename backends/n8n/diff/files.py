@@ -8,9 +8,9 @@ from typing import Any
 from orgflow.backends.n8n.diff.behaviour import Decisions, diff_behaviour
 from orgflow.backends.n8n.diff.changes import list_changes
 from orgflow.backends.n8n.diff.matching import match
-from orgflow.backends.n8n.diff.reading import Flow, flows_of
 from orgflow.backends.n8n.diff.rules import NotComparable
 from orgflow.backends.n8n.diff.walk import LIMIT
+from orgflow.backends.n8n.format.workflow_document import WorkflowDocument, workflows_of
 
 from orgflow_ir.model.json_source_map import JsonFault, parse_json
 from orgflow_ir.model.source import SourceFile, SourceLocation
@@ -28,22 +28,26 @@ def diff(old: SourceFile, new: SourceFile, ctx: PassContext) -> Comparison | Non
         if mine is not None and its is not None:
             parts.append(diff_workflows(mine, its, how=how))
         else:
-            names = [flow.name if flow is not None else None for flow in (mine, its)]
+            names = [flow.title if flow is not None else None for flow in (mine, its)]
             parts.append(Part(names[0], names[1], how))
     return Comparison(old.path, new.path, "workflows", tuple(parts))
 
 
 def diff_workflows(
-    old: Flow | dict[str, Any], new: Flow | dict[str, Any], *, how: str = "name", limit: int = LIMIT
+    old: WorkflowDocument | dict[str, Any],
+    new: WorkflowDocument | dict[str, Any],
+    *,
+    how: str = "name",
+    limit: int = LIMIT,
 ) -> Part:
     """What changed in one workflow; `limit` bounds the configurations that are looked at."""
-    old = old if isinstance(old, Flow) else Flow(old)
-    new = new if isinstance(new, Flow) else Flow(new)
+    old = old if isinstance(old, WorkflowDocument) else WorkflowDocument(old)
+    new = new if isinstance(new, WorkflowDocument) else WorkflowDocument(new)
     matching = match(old, new)
     decisions = Decisions(old, new, matching)
     return Part(
-        old.name,
-        new.name,
+        old.title,
+        new.title,
         how,
         diff_behaviour(old, new, matching, decisions, limit),
         list_changes(old, new, matching, decisions),
@@ -51,7 +55,7 @@ def diff_workflows(
     )
 
 
-def _read(source: SourceFile, ctx: PassContext) -> tuple[Flow, ...] | None:
+def _read(source: SourceFile, ctx: PassContext) -> tuple[WorkflowDocument, ...] | None:
     again = "correct the file, or write it anew with `compile` or n8n's export"
     try:
         value = parse_json(source.path, source.data).root.value
@@ -60,7 +64,7 @@ def _read(source: SourceFile, ctx: PassContext) -> tuple[Flow, ...] | None:
         said = f"{source.path} cannot be compared: not JSON: {fault.message}"
         ctx.emit(NotComparable, said, loc=loc, help=again)
         return None
-    flows = flows_of(value)
+    flows = workflows_of(value)
     if not flows:
         said = f"{source.path} cannot be compared: there is no n8n workflow in it"
         ctx.emit(NotComparable, said, loc=SourceLocation(file=source.path, line=1), help=again)
@@ -69,15 +73,15 @@ def _read(source: SourceFile, ctx: PassContext) -> tuple[Flow, ...] | None:
 
 
 def _paired(
-    old: tuple[Flow, ...], new: tuple[Flow, ...]
-) -> list[tuple[Flow | None, Flow | None, str]]:
+    old: tuple[WorkflowDocument, ...], new: tuple[WorkflowDocument, ...]
+) -> list[tuple[WorkflowDocument | None, WorkflowDocument | None, str]]:
     """The workflows of two files by the process they were compiled from, by name, by id; where one
     is left on either side, these two. In the order of the new file, then what is gone."""
     partner: dict[int, tuple[int, str]] = {}
     taken: set[int] = set()
     keys: tuple[tuple[str, Any], ...] = (
-        ("map", lambda f: (f.map.process, f.name) if f.map.process else None),
-        ("name", lambda f: f.name or None),
+        ("map", lambda f: (f.map.process, f.title) if f.map.process else None),
+        ("name", lambda f: f.title or None),
         ("map", lambda f: f.map.process),
         ("id", lambda f: f.id or None),
     )
@@ -99,7 +103,7 @@ def _paired(
     if len(lone) == len(rest) == 1:
         partner[lone[0]] = (rest[0], "only one")
         rest = []
-    found: list[tuple[Flow | None, Flow | None, str]] = []
+    found: list[tuple[WorkflowDocument | None, WorkflowDocument | None, str]] = []
     for index, flow in enumerate(new):
         at, how = partner.get(index, (None, ""))
         found.append((old[at] if at is not None else None, flow, how))

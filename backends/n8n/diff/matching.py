@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from orgflow.backends.n8n.diff.reading import Flow, Step
+from orgflow.backends.n8n.format.workflow_document import Node, WorkflowDocument
 
 How = Literal["name", "map", "notes", "id", "graph"]
 
@@ -52,7 +52,7 @@ class Matching:
         return {old: new for old, new in self.pairs.items() if old != new}
 
 
-def match(old: Flow, new: Flow) -> Matching:
+def match(old: WorkflowDocument, new: WorkflowDocument) -> Matching:
     """Tie the nodes of two versions to each other, each to at most one."""
     matcher = _Matcher(old, new)
     for name in old.steps:
@@ -60,13 +60,13 @@ def match(old: Flow, new: Flow) -> Matching:
             matcher.claim(name, name, "name")
     matcher.by_key("map", lambda flow, step: flow.map.nodes.get(step.name))
     matcher.by_key("notes", lambda flow, step: step.tag)
-    matcher.by_key("id", lambda flow, step: step.id or None)
+    matcher.by_key("id", lambda flow, step: step.n8n_id or None)
     matcher.by_neighbours()
     return matcher.found
 
 
 class _Matcher:
-    def __init__(self, old: Flow, new: Flow) -> None:
+    def __init__(self, old: WorkflowDocument, new: WorkflowDocument) -> None:
         self.old, self.new = old, new
         self.found = Matching()
         self.taken: set[str] = set()
@@ -79,7 +79,7 @@ class _Matcher:
         self.taken.add(new)
         return True
 
-    def by_key(self, how: How, key: Callable[[Flow, Step], Hashable | None]) -> None:
+    def by_key(self, how: How, key: Callable[[WorkflowDocument, Node], Hashable | None]) -> None:
         """Pairs whose key is on one node of either side only, among those left."""
         left = self._keyed(self.old, set(self.found.pairs), key)
         right = self._keyed(self.new, self.taken, key)
@@ -89,7 +89,10 @@ class _Matcher:
                 self.claim(names[0], others[0], how)
 
     def _keyed(
-        self, flow: Flow, done: set[str], key: Callable[[Flow, Step], Hashable | None]
+        self,
+        flow: WorkflowDocument,
+        done: set[str],
+        key: Callable[[WorkflowDocument, Node], Hashable | None],
     ) -> dict[Hashable, list[str]]:
         found: dict[Hashable, list[str]] = defaultdict(list)
         for name, step in flow.steps.items():
@@ -100,7 +103,7 @@ class _Matcher:
 
     def _alike(self, old: str, new: str) -> bool:
         """A trigger stays a trigger, and nothing else becomes one."""
-        return self.old.steps[old].starts == self.new.steps[new].starts
+        return self.old.steps[old].trigger == self.new.steps[new].trigger
 
     def by_neighbours(self) -> None:
         """What is left is tied where type and matched neighbours agree and nothing else fits as
@@ -151,7 +154,7 @@ class _Matcher:
         return one.type == other.type and one.parameters == other.parameters
 
 
-def _around(flow: Flow) -> _Neighbours:
+def _around(flow: WorkflowDocument) -> _Neighbours:
     """For each node its neighbours."""
     found: _Neighbours = defaultdict(list)
     for wire in flow.wires:

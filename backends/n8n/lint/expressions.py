@@ -8,15 +8,16 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from orgflow.backends.n8n.format.expressions import read_code, read_parameter
+from orgflow.backends.n8n.format.workflow_document import Node, Path
 from orgflow.backends.n8n.lint import known
 from orgflow.backends.n8n.lint.data_rules import RestartedIndex
+from orgflow.backends.n8n.lint.graph import texts
 from orgflow.backends.n8n.lint.report import Report
 from orgflow.backends.n8n.lint.run_rules import (
     BrokenExpression,
     MisplacedBraces,
     MissingNodeReference,
 )
-from orgflow.backends.n8n.lint.source import Node, Path, texts
 
 from orgflow_ir.diagnostics import Severity
 
@@ -235,5 +236,5 @@ def check_references(report: Report, found: list[Reference]) -> None:
 
 
 def _raw_nodes(report: Report) -> list[Mapping[str, Any]]:
-    nodes = report.workflow.raw.get("nodes")
+    nodes = report.workflow.document.raw.get("nodes")
     return [n for n in nodes if isinstance(n, Mapping)] if isinstance(nodes, list) else []

@@ -6,7 +6,9 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from orgflow.backends.n8n.format.workflow_document import Node, Path, inside, rows
 from orgflow.backends.n8n.lint.data_rules import DroppedField, StaleField
+from orgflow.backends.n8n.lint.graph import Workflow
 from orgflow.backends.n8n.lint.items import (
     Items,
     clash,
@@ -16,7 +18,6 @@ from orgflow.backends.n8n.lint.items import (
 )
 from orgflow.backends.n8n.lint.report import Report
 from orgflow.backends.n8n.lint.shape_rules import MistypedCondition
-from orgflow.backends.n8n.lint.source import Node, Path, Workflow, inside, rows
 
 from orgflow_ir.diagnostics import Severity
 

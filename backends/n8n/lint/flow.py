@@ -6,12 +6,13 @@ from collections.abc import Iterable
 from typing import Final
 
 from orgflow.backends.n8n.engine_model.config import Phase
+from orgflow.backends.n8n.format.workflow_document import Node
 from orgflow.backends.n8n.lint.data_rules import UnexploredRuns
 from orgflow.backends.n8n.lint.flow_rules import InescapableLoop, WaitBesideWork
+from orgflow.backends.n8n.lint.graph import Workflow
 from orgflow.backends.n8n.lint.merges import check_empty, check_left
 from orgflow.backends.n8n.lint.repeats import check_repeats
 from orgflow.backends.n8n.lint.report import Report, listed
-from orgflow.backends.n8n.lint.source import Node, Workflow
 from orgflow.backends.n8n.lint.triggers import answered
 from orgflow.backends.n8n.lint.walk import MOST_STATES, Walk
 
@@ -30,7 +31,7 @@ def check_runs(report: Report, walk: Walk) -> None:
     if walk.bounded:
         report.tell(
             UnexploredRuns,
-            flow.path,
+            flow.document.path,
             f"`{flow.name}` has more than {MOST_STATES:,} situations: what goes wrong only in the "
             "rest was not found",
             "split the workflow, or check its parts",

@@ -12,8 +12,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
+from orgflow.backends.n8n.format.workflow_document import Node, Path, inside, rows
 from orgflow.backends.n8n.lint.expressions import CODE, read_texts
-from orgflow.backends.n8n.lint.source import Node, Path, Workflow, field_after, inside, rows
+from orgflow.backends.n8n.lint.graph import Workflow, field_after
 
 Effect = Literal["pass", "write", "replace", "unknown", "start"]
 

@@ -10,11 +10,11 @@ from orgflow.backends.n8n.lint.expressions import (
 )
 from orgflow.backends.n8n.lint.fields import check_fields
 from orgflow.backends.n8n.lint.flow import check_runs
+from orgflow.backends.n8n.lint.graph import Workflow, workflows
 from orgflow.backends.n8n.lint.machine_input import flow_of, kinds_of
 from orgflow.backends.n8n.lint.nodes import check_nodes
 from orgflow.backends.n8n.lint.reads import check_early
 from orgflow.backends.n8n.lint.report import Report
-from orgflow.backends.n8n.lint.source import Workflow, workflows
 from orgflow.backends.n8n.lint.triggers import check_triggers
 from orgflow.backends.n8n.lint.walk import Walk, explore
 from orgflow.backends.n8n.lint.wires import check_wires

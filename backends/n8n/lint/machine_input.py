@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from orgflow.backends.n8n.engine_model.flow import Flow, compile_flow
-from orgflow.backends.n8n.lint.source import Node, Workflow, inside, number, rows
+from orgflow.backends.n8n.engine_model.flow import Flow, Wire, compile_rows
+from orgflow.backends.n8n.format.workflow_document import Node, inside, number, rows
+from orgflow.backends.n8n.lint.graph import Workflow
 
 _MOST_SLOTS: Final = 64
 _FLAGS: Final = ("disabled", "executeOnce", "alwaysOutputData", "retryOnFail", "continueOnFail")
@@ -49,26 +50,14 @@ def _matches_only(node: Node) -> bool:
 
 def flow_of(workflow: Workflow) -> Flow:
     """The workflow compiled for the machine; calls of other workflows are unknown nodes."""
-    connections: dict[str, dict[str, list[list[dict[str, Any]]]]] = {}
-    for wire in workflow.wires:
-        if wire.slot >= _MOST_SLOTS or wire.output >= _MOST_SLOTS:
-            continue  # no node has so many: reported elsewhere
-        target = workflow.nodes[wire.target]
-        if target.trigger:
-            continue
-        name = workflow.nodes[wire.source].name
-        outputs = connections.setdefault(name, {"main": []})["main"]
-        while len(outputs) <= wire.output:
-            outputs.append([])
+    links = [
         # A second input that a node does not have makes n8n wait for it.
-        end = {"node": target.name, "type": "main", "index": wire.slot}
-        outputs[wire.output].append(end)
-    plain = {
-        "nodes": [_plain(node) for node in workflow.nodes],
-        "connections": connections,
-        "settings": {"executionOrder": "v1"},
-    }
-    return compile_flow(plain, None)
+        (wire.source, Wire(wire.output, wire.target, wire.slot))
+        for wire in workflow.wires
+        # No node has so many: reported elsewhere.
+        if max(wire.slot, wire.output) < _MOST_SLOTS and not workflow.nodes[wire.target].trigger
+    ]
+    return compile_rows([_plain(node) for node in workflow.nodes], links)
 
 
 def _plain(node: Node) -> dict[str, Any]:

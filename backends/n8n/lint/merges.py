@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from orgflow.backends.n8n.engine_model.config import Waiting
+from orgflow.backends.n8n.format.workflow_document import Node
 from orgflow.backends.n8n.lint.flow_rules import BlockedMerges, EmptyMerge, StarvedMerge
+from orgflow.backends.n8n.lint.graph import Workflow
 from orgflow.backends.n8n.lint.report import Report, listed
-from orgflow.backends.n8n.lint.source import Node, Workflow
 from orgflow.backends.n8n.lint.walk import Walk
 from orgflow.backends.n8n.lint.wires import triggers_apart
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from typing import Any, Final
 
+from orgflow.backends.n8n.format.workflow_document import Node
 from orgflow.backends.n8n.lint import known
 from orgflow.backends.n8n.lint.report import Report, listed
 from orgflow.backends.n8n.lint.shape_rules import (
@@ -17,7 +18,6 @@ from orgflow.backends.n8n.lint.shape_rules import (
     UnknownParameter,
     UnknownTypeVersion,
 )
-from orgflow.backends.n8n.lint.source import Node
 
 from orgflow_ir.diagnostics import Severity
 
@@ -226,8 +226,10 @@ def _on_error(report: Report, node: Node) -> None:
 def _keys(report: Report) -> None:
     """One finding for each set of keys that n8n does not know."""
     flow = report.workflow
-    _odd(report, flow.path, "the workflow", flow.raw, _WORKFLOW_KEYS)
-    _odd(report, (*flow.path, "settings"), "the settings", flow.settings, _SETTINGS)
+    _odd(report, flow.document.path, "the workflow", flow.document.raw, _WORKFLOW_KEYS)
+    _odd(
+        report, (*flow.document.path, "settings"), "the settings", flow.document.settings, _SETTINGS
+    )
     seen: set[tuple[str, ...]] = set()
     for node in flow.nodes:
         odd = tuple(sorted(node.raw.keys() - _NODE_KEYS))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from orgflow.backends.n8n.lint.expressions import Reference
+from orgflow.backends.n8n.lint.graph import Workflow
 from orgflow.backends.n8n.lint.report import Report
 from orgflow.backends.n8n.lint.run_rules import EarlyReference
-from orgflow.backends.n8n.lint.source import Workflow
 from orgflow.backends.n8n.lint.walk import Walk
 
 from orgflow_ir.diagnostics import Severity

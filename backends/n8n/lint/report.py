@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from orgflow.backends.n8n.lint.source import Node, Path, Workflow
+from orgflow.backends.n8n.format.workflow_document import Node, Path
+from orgflow.backends.n8n.lint.graph import Workflow
 
 from orgflow_ir.diagnostics import Related, Rule, Severity
 from orgflow_ir.pipeline import PassContext

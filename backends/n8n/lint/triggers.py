@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from orgflow.backends.n8n.format.workflow_document import Node, Path, rows
 from orgflow.backends.n8n.lint.flow_rules import UntoldTimeout
+from orgflow.backends.n8n.lint.graph import Workflow, texts
 from orgflow.backends.n8n.lint.report import Report
 from orgflow.backends.n8n.lint.run_rules import (
     DeadSchedule,
@@ -14,7 +16,6 @@ from orgflow.backends.n8n.lint.run_rules import (
     StaleTimer,
 )
 from orgflow.backends.n8n.lint.shape_rules import ErrorWorkflowElsewhere
-from orgflow.backends.n8n.lint.source import Node, Path, Workflow, rows, texts
 
 from orgflow_ir.diagnostics import Severity
 
@@ -38,7 +39,7 @@ def check_triggers(report: Report, others: tuple[Workflow, ...]) -> None:
     if not flow.ordered and flow.wires:
         report.tell(
             LegacyOrder,
-            (*flow.path, "settings"),
+            (*flow.document.path, "settings"),
             f"`{flow.name}` does not say `executionOrder` v1, so n8n runs it in its legacy order",
             'write "settings": {"executionOrder": "v1"} after a look at the order of branches',
         )
@@ -58,16 +59,16 @@ def check_triggers(report: Report, others: tuple[Workflow, ...]) -> None:
 
 def _error_workflow(report: Report, others: tuple[Workflow, ...]) -> None:
     flow = report.workflow
-    said = flow.settings.get("errorWorkflow")
+    said = flow.document.settings.get("errorWorkflow")
     if type(said) not in (str, int) or said in ("", "DEFAULT"):
         return
-    found = next((w for w in others if w.id == str(said)), None)
+    found = next((w for w in others if w.document.id == str(said)), None)
     if found is not None and any(n.short == "errorTrigger" and n.starts for n in found.nodes):
         return
     what = "has no Error Trigger" if found is not None else "is not in this file"
     report.tell(
         ErrorWorkflowElsewhere,
-        (*flow.path, "settings", "errorWorkflow"),
+        (*flow.document.path, "settings", "errorWorkflow"),
         f"the error workflow `{said}` of `{flow.name}` {what}: unless it is there, published and "
         "has an Error Trigger, n8n runs nothing when this one fails",
         "publish it before this workflow",

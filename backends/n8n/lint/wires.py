@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from orgflow.backends.n8n.format.document import inputs_of
+from orgflow.backends.n8n.format.workflow_document import Node, inside, rows
 from orgflow.backends.n8n.lint.data_rules import (
     AddedItem,
     DisabledStep,
@@ -14,9 +15,9 @@ from orgflow.backends.n8n.lint.data_rules import (
     UnwiredErrorOutput,
 )
 from orgflow.backends.n8n.lint.flow_rules import UnmatchedItem
+from orgflow.backends.n8n.lint.graph import Workflow
 from orgflow.backends.n8n.lint.report import Report, listed
 from orgflow.backends.n8n.lint.shape_rules import IgnoredConnection
-from orgflow.backends.n8n.lint.source import Node, Workflow, inside, rows
 
 _KINDS: Final = frozenset(
     {
@@ -61,7 +62,7 @@ def _connections(report: Report) -> None:
             )
     for wire in flow.wires:
         target_node = flow.nodes[wire.target]
-        end = flow.document.root.find(wire.path).value
+        end = wire.raw
         kind = inside(end, "type")
         if isinstance(kind, str) and kind != "main":
             report.tell(

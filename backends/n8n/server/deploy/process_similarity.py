@@ -12,7 +12,7 @@ from fractions import Fraction
 from pathlib import Path, PurePosixPath
 from typing import Any, Final, NamedTuple
 
-from orgflow.backends.n8n.format.document import is_trigger, read_map, short_type, tag_of
+from orgflow.backends.n8n.format.workflow_document import WorkflowDocument
 
 Json = Mapping[str, Any]
 
@@ -54,24 +54,19 @@ class Steps(NamedTuple):
 def steps_of(workflow: Json) -> Steps:
     """The steps of a workflow, but for triggers, ends and what only serves the wiring, unless it
     has no others: `Start` is in most models."""
-    rows = [row for row in workflow.get("nodes") or () if isinstance(row, Mapping)]
-    said = read_map((at, row) for at, row in enumerate(rows) if short_type(row) == "stickyNote")
-    wired = _wired(workflow.get("connections"))
+    document = WorkflowDocument(workflow)
+    wired = {wire.source for wire in document.wires if wire.kind == "main"}
     every: dict[str, str] = {}
     work: dict[str, str] = {}
-    for row in rows:
-        kind, name = short_type(row), str(row.get("name"))
-        if kind == "stickyNote":
+    for name, step in document.steps.items():
+        if step.tag is not None and step.tag[1]:
             continue
-        tag = tag_of(row.get("notes"))
-        if tag is not None and tag[1]:
-            continue
-        element = said.nodes.get(name, "")
+        element = document.map.nodes.get(name, "")
         every[_plain(name)] = element if _tells(element) else ""
-        ends = kind == "noOp" and name not in wired
-        if not (is_trigger(row) or ends or _plain(name) in _DEFAULT_NAMES):
+        ends = step.short == "noOp" and name not in wired
+        if not (step.trigger or ends or _plain(name) in _DEFAULT_NAMES):
             work[_plain(name)] = every[_plain(name)]
-    return Steps(said.process, work or every)
+    return Steps(document.map.process, work or every)
 
 
 def is_same_process(old: Steps, new: Steps) -> bool:
@@ -106,16 +101,6 @@ def _tells(element: str) -> bool:
     """Whether an id says more than a kind and a number."""
     letters = _LETTERS.sub("", element.lower())
     return len(letters) > 2 and letters not in _NUMBERED
-
-
-def _wired(connections: object) -> set[str]:
-    """Names of nodes that something follows."""
-    found: set[str] = set()
-    for name, kinds in connections.items() if isinstance(connections, Mapping) else ():
-        outputs = kinds.get("main") if isinstance(kinds, Mapping) else None
-        if any(outputs or ()):
-            found.add(str(name))
-    return found
 
 
 class Origin(NamedTuple):

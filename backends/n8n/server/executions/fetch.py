@@ -6,7 +6,7 @@ import datetime
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from orgflow.backends.n8n.format.document import OrgflowMap, read_map, short_type
+from orgflow.backends.n8n.format.workflow_document import WorkflowDocument
 from orgflow.backends.n8n.server.client.errors import RefusedError
 from orgflow.backends.n8n.server.client.workflows import WorkflowClient
 from orgflow.backends.n8n.server.deploy.deployment_marker import stamp_of
@@ -99,16 +99,8 @@ def _imported(row: Json, process: str, compiled: Json) -> bool:
     proof, so most of its nodes have to be known, too."""
     if stamp_of(row) is not None:
         return False
-    said, known = _map(row), _map(compiled).nodes.items()
+    said, known = WorkflowDocument(row).map, WorkflowDocument(compiled).map.nodes.items()
     return said.process == process and 2 * len(said.nodes.items() & known) >= len(known)
-
-
-def _map(workflow: Json) -> OrgflowMap:
-    return read_map(
-        (index, node)
-        for index, node in enumerate(workflow.get("nodes") or ())
-        if short_type(node) == "stickyNote"
-    )
 
 
 def pull(client: WorkflowClient, workflow_id: str, wanted: Wanted) -> Iterator[Json]:

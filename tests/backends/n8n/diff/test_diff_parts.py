@@ -17,8 +17,8 @@ from orgflow.backends.n8n.diff.conditions import Decision, Rule, decision_of
 from orgflow.backends.n8n.diff.decisions import join
 from orgflow.backends.n8n.diff.files import diff, diff_workflows
 from orgflow.backends.n8n.diff.matching import match
-from orgflow.backends.n8n.diff.reading import Flow, Step, flows_of
 from orgflow.backends.n8n.diff.references import follow
+from orgflow.backends.n8n.format.workflow_document import Node, WorkflowDocument, workflows_of
 
 from orgflow_ir.model.source import SourceFile
 from orgflow_ir.pipeline import PassContext
@@ -74,7 +74,7 @@ def test_nodes_are_matched_by_name_map_notes_id_and_place() -> None:
     for name in ("Noted", "By id", "By place"):
         text = text.replace(f'"{name}"', f'"{name} now"')
     new = json.loads(text)
-    found = match(Flow(old), Flow(new))
+    found = match(WorkflowDocument(old), WorkflowDocument(new))
     assert found.how == {"T": "name", "Same": "name", "Noted": "notes", "By id": "id",
                          "By place": "graph", "End": "name"}  # fmt: skip
     assert found.renamed == {n: f"{n} now" for n in ("Noted", "By id", "By place")}
@@ -86,13 +86,13 @@ def test_a_copy_is_not_taken_for_the_original() -> None:
         [START, {**noop("B"), "notes": "orgflow: a"}, {**noop("C"), "notes": "orgflow: a"}],
         "T>B", "B>C",
     )  # fmt: skip
-    assert match(Flow(old), Flow(new)).renamed == {"A": "B"}  # by its place
+    assert match(WorkflowDocument(old), WorkflowDocument(new)).renamed == {"A": "B"}  # by its place
 
 
 def test_a_trigger_does_not_become_a_step() -> None:
     old = flow([{**START, "id": "1"}, noop("A")], "T>A")
     new = flow([make("U", "manualTrigger", 1), {**noop("Z"), "id": "1"}, noop("A")], "U>Z", "Z>A")
-    assert "Z" not in match(Flow(old), Flow(new)).renamed.values()
+    assert "Z" not in match(WorkflowDocument(old), WorkflowDocument(new)).renamed.values()
 
 
 # -- parameters ------------------------------------------------------------------------------
@@ -170,9 +170,14 @@ def test_conditions_are_paired_by_label_then_in_order() -> None:
     assert [r.atom for r in joint.new.rules] == ["b", "a", "c"]
 
 
+def step_of(row: Json) -> Node:
+    (step,) = WorkflowDocument({"nodes": [row]}).steps.values()
+    return step
+
+
 def switch(values: list[Json], **options: Any) -> Decision:
     row = make("S", "switch", 3.2, {"rules": {"values": values}, "options": options})
-    found = decision_of(Step("S", row), row["parameters"])
+    found = decision_of(step_of(row), row["parameters"])
     assert found is not None
     return found
 
@@ -196,7 +201,7 @@ def test_old_versions_of_nodes_ask_the_same() -> None:
         {"value1": "={{ $json.x }}", "operation": "equal", "value2": "a"}]}})  # fmt: skip
     two = make("I", "if", 2, {"conditions": {"conditions": [equals("a")["conditions"]
         ["conditions"][0]], "combinator": "and"}})  # fmt: skip
-    both = [decision_of(Step("I", row), row["parameters"]) for row in (one, two)]
+    both = [decision_of(step_of(row), row["parameters"]) for row in (one, two)]
     assert both[0] is not None
     assert both[1] is not None
     assert both[0].rules[0].atom == both[1].rules[0].atom
@@ -288,7 +293,7 @@ def test_workflows_are_paired_by_process_name_id_or_what_is_left() -> None:
 
 
 def test_what_the_api_puts_around_is_looked_through() -> None:
-    assert len(flows_of({"data": [GOOD, {"workflow": GOOD}]})) == 2
+    assert len(workflows_of({"data": [GOOD, {"workflow": GOOD}]})) == 2
     found, _ = files(GOOD, {"data": [{**GOOD, "active": True, "updatedAt": "now"}]})
     assert found is not None
     assert found.layout_only

@@ -16,7 +16,7 @@ from orgflow.backends.n8n.engine.install import engine_dir, status
 from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.engine.node import find_node
 from orgflow.backends.n8n.lint import nodes
-from orgflow.backends.n8n.lint.source import workflows
+from orgflow.backends.n8n.lint.graph import workflows
 from orgflow.backends.n8n.lint.triggers import unreadable_cron
 from seeds import at_least, seeds
 

@@ -290,7 +290,7 @@ def test_examining_is_fast(corpus: dict[str, bytes]) -> None:
 def test_recorded_damage_is_told(shared: Path) -> None:
     """Every recorded run in which work outside of loops was done twice, or a Merge that got items
     did not run, is of a workflow in which that is said."""
-    from orgflow.backends.n8n.lint.source import workflows
+    from orgflow.backends.n8n.lint.graph import workflows
 
     from orgflow_ir.model.json_source_map import parse_json
 

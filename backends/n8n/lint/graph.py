@@ -1,0 +1,170 @@
+"""The nodes of a workflow that n8n can run and the wires between them, as the checks see them.
+
+What is malformed is reported by the frontend (OF05x) and left out here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+from orgflow.backends.n8n.format.workflow_document import (
+    Node,
+    Path,
+    WorkflowDocument,
+    workflows_in,
+)
+from orgflow.backends.n8n.lint.known import newest
+
+from orgflow_ir.analysis.control_flow.graph import components
+from orgflow_ir.model.json_source_map import JsonDocument
+from orgflow_ir.model.source import SourceLocation
+
+_READS: Final = re.compile(r"""\.([A-Za-z_$][\w$]*)|\[\s*(?:'([^'\\]*)'|"([^"\\]*)")\s*\]""")
+
+
+@dataclass(frozen=True, slots=True)
+class Wire:
+    """A connection on `main` between two nodes, by their indexes; `raw` is its end in the file."""
+
+    source: int
+    output: int
+    target: int
+    slot: int
+    path: Path
+    raw: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Workflow:
+    """A workflow of a file.
+
+    Attributes:
+        nodes: those that n8n can run, by `Node.index`. Where the file has no version of a node, it
+            is the newest, which n8n then takes.
+        wires: the main connections between them.
+        other: connections of another kind: kind, the node that serves, the one served, the place.
+    """
+
+    document: WorkflowDocument
+    nodes: tuple[Node, ...]
+    wires: tuple[Wire, ...]
+    other: tuple[tuple[str, int, int, Path], ...]
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return self.document.name if self.document.name.strip() else "workflow"
+
+    @property
+    def ordered(self) -> bool:
+        """Whether it runs in the order v1."""
+        return self.document.order == "v1"
+
+    @cached_property
+    def by_name(self) -> Mapping[str, Node]:
+        """Nodes by name."""
+        return {n.name: n for n in self.nodes}
+
+    @cached_property
+    def out(self) -> tuple[tuple[Wire, ...], ...]:
+        """The wires that leave each node."""
+        found: list[list[Wire]] = [[] for _ in self.nodes]
+        for wire in self.wires:
+            found[wire.source].append(wire)
+        return tuple(map(tuple, found))
+
+    @cached_property
+    def into(self) -> tuple[tuple[Wire, ...], ...]:
+        """The wires that enter each node."""
+        found: list[list[Wire]] = [[] for _ in self.nodes]
+        for wire in self.wires:
+            found[wire.target].append(wire)
+        return tuple(map(tuple, found))
+
+    @cached_property
+    def serving(self) -> frozenset[int]:
+        """Nodes that only serve others (a model, a tool, a memory)."""
+        steps = {w.source for w in self.wires} | {w.target for w in self.wires}
+        return frozenset(source for _, source, _, _ in self.other) - steps
+
+    @cached_property
+    def live(self) -> frozenset[int]:
+        """Nodes that some trigger leads to."""
+        return self.reach([n.index for n in self.nodes if n.starts])
+
+    def reach(self, starts: list[int], avoiding: frozenset[int] = frozenset()) -> frozenset[int]:
+        """Nodes that wires lead to from `starts`, these included."""
+        found = {s for s in starts if s not in avoiding}
+        todo = sorted(found)
+        while todo:
+            for wire in self.out[todo.pop()]:
+                if wire.target not in found and wire.target not in avoiding:
+                    found.add(wire.target)
+                    todo.append(wire.target)
+        return frozenset(found)
+
+    def after(self, index: int, avoiding: frozenset[int] = frozenset()) -> frozenset[int]:
+        """Nodes that wires lead to from behind a node; itself where it is on a cycle."""
+        return self.reach([w.target for w in self.out[index]], avoiding)
+
+    @cached_property
+    def cyclic(self) -> frozenset[int]:
+        """Nodes on a cycle of wires."""
+        follow = {str(n.index): [str(w.target) for w in self.out[n.index]] for n in self.nodes}
+        found = components(follow)
+        size = Counter(found.values())
+        return frozenset(int(n) for n, one in found.items() if size[one] > 1 or n in follow[n])
+
+    def loc(self, path: Path) -> SourceLocation:
+        """Where something is in the file: `path`, or the nearest there is."""
+        return self.document.loc(path)
+
+
+def texts(value: Any) -> Iterator[tuple[Path, str]]:
+    """Every text in a value with its path, in order, without recursion."""
+    waiting: list[tuple[Path, Any]] = [((), value)]
+    while waiting:
+        path, one = waiting.pop()
+        if isinstance(one, str):
+            yield path, one
+        elif isinstance(one, dict):
+            waiting.extend(((*path, key), one[key]) for key in reversed(one))
+        elif isinstance(one, list):
+            last = len(one) - 1
+            waiting.extend(((*path, last - at), item) for at, item in enumerate(reversed(one)))
+
+
+def field_after(text: str, at: int) -> str | None:
+    """The field that an access at `at` reads: `x` of `.x` and of `["x"]`."""
+    if text.startswith("?.", at):
+        at += 2 if text.startswith("?.[", at) else 1
+    match = _READS.match(text, at)
+    if match is None:
+        return None
+    return next(part for part in match.groups() if part is not None)
+
+
+def workflows(source: JsonDocument) -> tuple[Workflow, ...]:
+    """Every workflow of a file, in order."""
+    return tuple(_workflow(document) for document in workflows_in(source, newest))
+
+
+def _workflow(document: WorkflowDocument) -> Workflow:
+    nodes = tuple(node for node in document.nodes if node.index >= 0)
+    index = {node.name: node.index for node in nodes}
+    wires: list[Wire] = []
+    other: list[tuple[str, int, int, Path]] = []
+    for one in document.wires:
+        if one.source not in index or one.target not in index:
+            continue
+        source, target = index[one.source], index[one.target]
+        if one.kind == "main":
+            wires.append(Wire(source, one.output, target, one.input, one.path, one.raw))
+        else:
+            other.append((one.kind, source, target, one.path))
+    return Workflow(document, nodes, tuple(wires), tuple(other))
