@@ -31,6 +31,8 @@ def explain(source: SourceFile, error: ValueError, ctx: PassContext) -> None:
     for item in faults.errors(include_url=False, include_context=False, include_input=False):
         path = _steps(document, item["loc"])
         text = item["msg"][0].lower() + item["msg"][1:]
+        if item["type"] == "unexpected_keyword_argument":
+            text = "unknown field"
         if item["type"] == "json_invalid":
             continue
         found = True
