@@ -9,12 +9,12 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from orgflow.passes.causes import Jump, begins, beside, broken_off, jump, own_loop
 from orgflow.passes.loop_repairs import bounding, leaving
-from orgflow.passes.repair_edits import KINDS, Candidate, Changes, by_hand
+from orgflow.passes.repair_edits import KINDS, Candidate, ScopeRepair
 
 from orgflow_ir.analysis.control_flow.graph import ControlFlow, reach
 from orgflow_ir.analysis.soundness import Fault
 from orgflow_ir.analysis.soundness.net import Net
-from orgflow_ir.diagnostics import Applicability, Edit, Fix
+from orgflow_ir.diagnostics import Applicability
 from orgflow_ir.model import Event, EventDefinition, Flow, Gateway
 
 _SPLITS = {
@@ -29,7 +29,7 @@ _JOINS = {
 }
 
 
-class Candidates(Changes):
+class Candidates(ScopeRepair):
     """The changes to try for the faults of one scope."""
 
     def of(self, fault: Fault) -> Iterator[Candidate]:
@@ -127,26 +127,25 @@ class Candidates(Changes):
             fix = self.joined(at.id, "inclusive", self.graph.flows_in(at.id), "unsafe")
         yield Candidate(fix, f"{fix.title}, to {waits}")
         yield self._by_itself(found.flows, f"let {branch} end with an end event of its own")
-        made = found.event.replace(interrupting=True)
-        edit = self.replaced(made)
-        title = f"let {name(made.id)} interrupt {name(found.host)}"
-        yield Candidate(Fix(title=title, applicability="unsafe", edits=(edit,)), title)
+        draft = self.draft()
+        draft.replace(found.event.replace(interrupting=True))
+        title = f"let {name(found.event.id)} interrupt {name(found.host)}"
+        yield Candidate(draft.fix(title, "unsafe"), title)
 
     def _by_itself(self, flows: Iterable[Flow], advice: str) -> Candidate:
-        edits = []
+        draft = self.draft()
         for flow in flows:
-            end = Event(id=self.free(f"{flow.id}_end"), position="end")
-            edits.append(Edit(action="add", scope=self.scope.id, node=end))
-            edits.append(self.moved(flow, target=end.id))
-        return by_hand(advice, *edits)
+            draft.move(flow, target=draft.end(f"{flow.id}_end"))
+        return draft.by_hand(advice)
 
     def _led_back(self, found: Jump) -> Iterator[Candidate]:
         """The choice leads back within its own branch, or is asked where the branches have met."""
         name = self.namer.name
         way = self.namer.labelled(found.way)
         advice = f"lead {way} back to {name(found.first)}, in the branch it comes from"
-        edit = self.moved(found.last, target=found.first)
-        yield Candidate(Fix(title=advice, applicability="unsafe", edits=(edit,)), advice)
+        draft = self.draft()
+        draft.move(found.last, target=found.first)
+        yield Candidate(draft.fix(advice, "unsafe"), advice)
         yield from self._asked_later(found, way)
 
     def _asked_later(self, found: Jump, way: str) -> Iterator[Candidate]:
@@ -159,37 +158,33 @@ class Candidates(Changes):
         if not isinstance(join, Gateway) or join.gateway_kind != "parallel":
             return
         (on,) = graph.flows_out(join.id)
-        again = self.free(f"{found.fork}_again")
-        merge = Gateway(id=again, gateway_kind="exclusive")
-        edits = [
-            Edit(action="add", scope=self.scope.id, node=merge),
-            self.moved(into[0], target=join.id),
-            self.moved(ahead[0], source=join.id, target=found.choice),
-            self.moved(on, source=found.choice),
-            self.moved(found.last, target=again),
-            *(self.moved(f, target=again) for f in graph.flows_in(found.fork)),
-            self.added(again, found.fork),
-        ]
-        advice = (
+        draft = self.draft()
+        again = draft.gateway(f"{found.fork}_again", "exclusive")
+        draft.move(into[0], target=join.id)
+        draft.move(ahead[0], source=join.id, target=found.choice)
+        draft.move(on, source=found.choice)
+        draft.move(found.last, target=again)
+        for flow in graph.flows_in(found.fork):
+            draft.move(flow, target=again)
+        draft.connect(again, found.fork)
+        yield draft.by_hand(
             f"ask {name(found.choice)} only after {name(join.id)}, and lead {way} back to before "
             f"{name(found.fork)}"
         )
-        yield by_hand(advice, *edits)
 
     def _circle(self, fault: Fault) -> Iterator[Candidate]:
         """Ways that come into each other's inclusive joins lead back into their own branches."""
         if not fault.mutual:
             return
-        edits, told = [], []
+        draft, moves = self.draft(), []
         for join in (fault.element, *fault.mutual):
             for flow in self.graph.flows_in(join):
                 found = _own_branch(flow, self.graph)
                 if found is not None and flow.source in self.graph.cyclic:
-                    edits.append(self.moved(flow, target=found))
-                    told.append(f"{self.namer.labelled(flow)} back to {self.namer.name(found)}")
-        if edits:
-            advice = f"lead {' and '.join(told)}, each within its own branch"
-            yield by_hand(advice, *edits)
+                    draft.move(flow, target=found)
+                    moves.append(f"{self.namer.labelled(flow)} back to {self.namer.name(found)}")
+        if moves:
+            yield draft.by_hand(f"lead {' and '.join(moves)}, each within its own branch")
 
     # -- branches that do not come ------------------------------------------------------------
 
@@ -208,13 +203,14 @@ class Candidates(Changes):
         ]  # fmt: skip
         if not 1 <= len(ends) <= 2:
             return
-        stop = (EventDefinition(kind="terminate"),)
-        edits = tuple(self.replaced(n.replace(definitions=stop)) for n in ends)
+        draft = self.draft()
+        for end in ends:
+            draft.replace(end.replace(definitions=(EventDefinition(kind="terminate"),)))
         names = self.namer.named(n.id for n in ends)
         terminate = "a terminate end event" if len(ends) == 1 else "terminate end events"
         title = f"make {names} {terminate}"
         advice = f"{title}, if nothing else shall happen after that"
-        yield Candidate(Fix(title=title, applicability="unsafe", edits=edits), advice)
+        yield Candidate(draft.fix(title, "unsafe"), advice)
 
     def _content(self, fault: Fault) -> Iterator[Candidate]:
         """The join goes on with what still comes."""

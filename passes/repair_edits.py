@@ -8,8 +8,9 @@ from typing import NamedTuple, cast
 from orgflow.passes.wording import Namer, listed
 
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
-from orgflow_ir.diagnostics import Applicability, Edit, Fix
-from orgflow_ir.model import Flow, Gateway, GatewayKind, Model, Node, Scope
+from orgflow_ir.diagnostics import Applicability, Fix
+from orgflow_ir.model import Event, Flow, Gateway, GatewayKind, Model, Node, Scope
+from orgflow_ir.model.rewriter import Rewriter
 
 KINDS = {"exclusive": "an exclusive", "parallel": "a parallel", "inclusive": "an inclusive"}
 """Kinds of gateways that split and join, with their article."""
@@ -28,42 +29,33 @@ class Candidate(NamedTuple):
         return self.fix.applicability == "safe"
 
 
-def by_hand(advice: str, *edits: Edit) -> Candidate:
-    """A change that is proved and told, and that a person draws."""
-    return Candidate(Fix(title=advice, applicability="manual", edits=edits), advice)
-
-
-class Changes:
-    """Edits of one scope."""
+class ScopeRepair:
+    """Makes candidates for the faults of one scope."""
 
     def __init__(self, model: Model, scope: Scope) -> None:
-        self.scope, self.namer, self.graph = scope, Namer(scope), ControlFlow(scope)
-        self.taken = {e.id for s in model.scopes() for e in (s, *s.nodes, *s.flows)}
+        self.model, self.scope = model, scope
+        self.namer, self.graph = Namer(scope), ControlFlow(scope)
+
+    def draft(self) -> Draft:
+        """Edits to come, of the model as it is."""
+        return Draft(self.model, self.scope)
 
     def of_kind(self, gateway: Gateway, kind: str, applicability: Applicability) -> Fix:
         """A gateway of another kind."""
-        changed = gateway.replace(gateway_kind=kind)
-        edits = [self.replaced(changed)]
+        draft = self.draft()
+        draft.replace(gateway.replace(gateway_kind=kind))
         if kind == "parallel":
-            edits += [
-                Edit(
-                    action="replace",
-                    scope=self.scope.id,
-                    id=f.id,
-                    flow=f.replace(default=False),
-                )
-                for f in self.graph.flows_out(gateway.id)
-                if f.default
-            ]
+            for flow in self.graph.flows_out(gateway.id):
+                if flow.default:
+                    draft.replace(flow.replace(default=False))
         title = f"make {self.namer.name(gateway.id)} {KINDS[kind]} gateway"
-        return _fix(title, applicability, edits)
+        return draft.fix(title, applicability)
 
     def joined(
         self, node: str, kind: str, into: Sequence[Flow], applicability: Applicability
     ) -> Fix:
         """A join of some of the flows into a node."""
-        name = self.free(f"{node}_join")
-        join = Gateway(id=name, gateway_kind=cast(GatewayKind, kind))
+        draft = self.draft()
         some = len(into) < len(self.graph.flows_in(node))
         what = (
             f"what comes from {listed(dict.fromkeys(self.namer.source(f) for f in into))}"
@@ -71,34 +63,55 @@ class Changes:
             else ("the branches")
         )
         title = f"join {what} with {KINDS[kind]} gateway before {self.namer.name(node)}"
-        edits = [
-            Edit(action="add", scope=self.scope.id, node=join),
-            *(self.moved(f, target=name) for f in into),
-            self.added(name, node),
-        ]
-        return _fix(title, applicability, edits)
+        join = draft.gateway(f"{node}_join", kind)
+        for flow in into:
+            draft.move(flow, target=join)
+        draft.connect(join, node)
+        return draft.fix(title, applicability)
 
-    def moved(self, flow: Flow, **ends: str) -> Edit:
+
+class Draft:
+    """Edits of one scope on the way to a fix. They are recorded, and made when the fix is."""
+
+    def __init__(self, model: Model, scope: Scope) -> None:
+        self._rewriter, self._scope = Rewriter(model), scope.id
+
+    def gateway(self, wanted: str, kind: str) -> str:
+        """A new gateway; its id is `wanted` or near it."""
+        return self.add(
+            Gateway(id=self._rewriter.free_id(wanted), gateway_kind=cast(GatewayKind, kind))
+        )
+
+    def end(self, wanted: str) -> str:
+        """A new end event; its id is `wanted` or near it."""
+        return self.add(Event(id=self._rewriter.free_id(wanted), position="end"))
+
+    def add(self, node: Node) -> str:
+        """A new node; its id."""
+        self._rewriter.insert(self._scope, node)
+        return node.id
+
+    def connect(self, source: str, target: str, wanted: str | None = None) -> None:
+        """A new flow; its id is `wanted` or near it."""
+        id = self._rewriter.free_id(wanted or f"{source}_flow")
+        self._rewriter.connect(self._scope, source, target, id=id)
+
+    def move(self, flow: Flow, *, source: str | None = None, target: str | None = None) -> None:
         """A flow that begins or ends elsewhere."""
-        return self.replaced(flow.replace(**ends))
+        self._rewriter.redirect(self._scope, flow.id, source=source, target=target)
 
-    def replaced(self, item: Node | Flow) -> Edit:
+    def replace(self, element: Node | Flow) -> None:
         """A node or flow in the place of the one with its id."""
-        node, flow = (None, item) if isinstance(item, Flow) else (item, None)
-        return Edit(action="replace", scope=self.scope.id, id=item.id, node=node, flow=flow)
+        self._rewriter.replace(self._scope, element.id, element)
 
-    def added(self, source: str, target: str) -> Edit:
-        """A new flow."""
-        flow = Flow(id=self.free(f"{source}_flow"), source=source, target=target)
-        return Edit(action="add", scope=self.scope.id, flow=flow)
+    def remove(self, id: str) -> None:
+        """A node or flow less."""
+        self._rewriter.remove(self._scope, id)
 
-    def free(self, wanted: str) -> str:
-        """An id that nothing in the model has."""
-        name, number = wanted, 2
-        while name in self.taken:
-            name, number = f"{wanted}_{number}", number + 1
-        return name
+    def fix(self, title: str, applicability: Applicability) -> Fix:
+        """The edits as a fix."""
+        return Fix(title=title, applicability=applicability, edits=self._rewriter.edits)
 
-
-def _fix(title: str, applicability: Applicability, edits: Sequence[Edit]) -> Fix:
-    return Fix(title=title, applicability=applicability, edits=tuple(edits))
+    def by_hand(self, advice: str) -> Candidate:
+        """A change that is proved and reported, and that a person draws."""
+        return Candidate(self.fix(advice, "manual"), advice)

@@ -15,10 +15,11 @@ from cli_cases import LINEAR, orgflowc
 from orgflow.compiler import compile_model, load
 
 from orgflow_ir.diagnostics import Severity
-from orgflow_ir.model import Model
+from orgflow_ir.model.constructs import ConstructUse
+from orgflow_ir.model.rewriter import Rewriter
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry, RegistryError
-from orgflow_ir.targets import Lowering
+from orgflow_ir.targets import RewritePattern
 from orgflow_ir.testing import ContractError, check_lowerings
 
 PLUGIN = '''
@@ -188,15 +189,13 @@ def orgflow_passes():
 LOWERING = (
     HEAD
     + """
-from orgflow_ir.targets import AddedLowering, Lowering
+from orgflow_ir.targets import AddedLowering, RewritePattern
 
-class Undo(Lowering):
+class Undo(RewritePattern):
     name = "undo"
     consumes = ("activity.compensation",)
-    def measure(self, model, ctx):
-        return 0
-    def apply(self, model, ctx):
-        return model, ()
+    def rewrite(self, use, rewriter, ctx):
+        return None
 
 @hookimpl
 def orgflow_lowerings():
@@ -279,7 +278,7 @@ BROKEN = {
         "`link-to-flow`, a lowering that `n8n` has already",
     ),
     "a class for a lowering": (
-        LOWERING.replace("CHANGED", "AddedLowering('n8n', Undo)"), "which is no `Lowering`"
+        LOWERING.replace("CHANGED", "AddedLowering('n8n', Undo)"), "which is no `RewritePattern`"
     ),
     "a taken name": (
         BACKEND.replace("CHANGED", "Names()").replace('"names"', '"n8n"'),
@@ -381,32 +380,21 @@ def test_a_plugin_that_fails_at_work_is_named(tmp_path: Path, model: Path) -> No
 
 
 ADDED = """
-from orgflow_ir.model.rewriter import Editor
+from orgflow_ir.model import Task
 from orgflow_ir.plugins import hookimpl
-from orgflow_ir.targets import AddedLowering, Lowering
+from orgflow_ir.targets import AddedLowering, RewritePattern
 
-class Ring(Lowering):
+class Ring(RewritePattern):
     name = "acme-ring"
     consumes = ("event.throw.signal",)
     produces = ("task.send",)
     loses = "that other processes hear the signal"
 
-    def measure(self, model, ctx):
-        return sum(1 for s in model.scopes() for n in s.nodes if self.takes(n))
-
-    def takes(self, node):
-        return node.construct == "event.throw.signal"
-
-    def apply(self, model, ctx):
-        from orgflow_ir.model import Task
-        edit, notes = Editor(model), []
-        for scope in model.scopes():
-            for node in scope.nodes:
-                if self.takes(node):
-                    task = Task(id=node.id, name=node.name, task_type="send", origin=self.name)
-                    edit.put_node(scope.id, task)
-                    notes.append(f"the signal `{node.label}` became a task")
-        return edit.done(), tuple(notes)
+    def rewrite(self, use, rewriter, ctx):
+        node = use.element
+        task = Task(id=node.id, name=node.name, task_type="send")
+        rewriter.replace(use.scope.id, node.id, task)
+        return f"the signal `{node.label}` became a task"
 
 @hookimpl
 def orgflow_lowerings():
@@ -440,23 +428,35 @@ def test_a_plugin_adds_a_lowering_to_a_target(tmp_path: Path) -> None:
 
 
 def test_lowerings_of_one_plugin_are_tried(tmp_path: Path) -> None:
-    space: dict[str, type[Lowering]] = {}
+    space: dict[str, type[RewritePattern]] = {}
     exec(ADDED, space)
     ring = space["Ring"]
     check_lowerings([ring()])
 
-    def cut(self: Any, model: Model, ctx: PassContext) -> tuple[Model, tuple[str, ...]]:
-        rung, notes = ring.apply(self, model, ctx)
-        (process,) = rung.processes
-        flows = tuple(f for f in process.flows if f.target != "end")
-        return rung.replace(processes=(process.replace(flows=flows),)), notes
+    def cut(self: Any, use: ConstructUse, rewriter: Rewriter, ctx: PassContext) -> str | None:
+        assert use.scope is not None
+        for flow in use.scope.flows:
+            if flow.target == "end":
+                rewriter.remove(use.scope.id, flow.id)
+        return ring.rewrite(self, use, rewriter, ctx)
+
+    def relabel(self: Any, use: ConstructUse, rewriter: Rewriter, ctx: PassContext) -> str:
+        assert use.scope is not None
+        rewriter.relabel(use.scope.id, use.element.id, "Rung")
+        return "it rings"
+
+    def silent(self: Any, use: ConstructUse, rewriter: Rewriter, ctx: PassContext) -> None:
+        ring.rewrite(self, use, rewriter, ctx)
 
     for change, said in (
-        ({"loses": None, "apply": cut}, "claims to lose nothing, but the runs"),
-        ({"measure": lambda self, model, ctx: 1}, "does not lower its measure"),
+        ({"loses": None, "rewrite": cut}, "claims to lose nothing, but the runs"),
+        ({"rewrite": relabel}, r"leaves as much to rewrite as before \(1, then 1\)"),
+        ({"rewrite": silent}, "rewrote something and gave no note of it"),
+        ({"rewrite": lambda self, use, rewriter, ctx: "done"}, "gave a note and changed nothing"),
+        ({"produces": ()}, "produces task.send, which is not in its `produces`"),
         ({"consumes": "event"}, "not a tuple of constructs"),
         ({"name": "Acme Ring"}, "not words with hyphens"),
-        ({"takes": lambda self, node: 1 / 0}, "raised ZeroDivisionError"),
+        ({"rewrite": lambda self, use, rewriter, ctx: 1 / 0}, "raised ZeroDivisionError"),
     ):
         with pytest.raises(ContractError, match=said):
             check_lowerings([type("Other", (ring,), change)()])

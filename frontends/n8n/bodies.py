@@ -13,6 +13,7 @@ from orgflow.frontends.n8n.catalogue import (
     starts,
     task_type,
 )
+from orgflow.frontends.n8n.identity import tag_of
 from orgflow.frontends.n8n.keeping import binding, kept_node
 from orgflow.frontends.n8n.merges import Join
 from orgflow.frontends.n8n.source import SourceNode
@@ -67,7 +68,13 @@ class Bodies:
         ref = f"{node.id}__message"
         self.errors.append(CatalogEntry(id=ref, name=message, loc=node.loc))
         thrown = EventDefinition(kind="error", ref=ref)
-        return Event(position="end", definitions=(thrown,), **_common(node))
+        element, role = tag_of(node.raw.get("notes")) or ("", "")
+        return Event(
+            position="end",
+            definitions=(thrown,),
+            derived_from=(element,) if role else (),  # with a role it was added by a compiler
+            **_common(node),
+        )
 
     def _call(self, node: SourceNode) -> CallActivity | Task:
         """A call; one that is not waited for is a message to the other workflow."""

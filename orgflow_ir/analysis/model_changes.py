@@ -72,7 +72,7 @@ def _stops(one: Process, other: Process) -> frozenset[str]:
     return frozenset(
         id
         for id, node in {**mine, **its}.items()
-        if (id in mine) != (id in its) and isinstance(node, Event) and "__stop" in id
+        if (id in mine) != (id in its) and isinstance(node, Event) and node.derived_from
     )
 
 

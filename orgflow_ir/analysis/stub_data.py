@@ -17,7 +17,7 @@ from orgflow_ir.analysis.expressions.syntax import (
     variables,
 )
 from orgflow_ir.diagnostics import Step
-from orgflow_ir.lowering.common import ConditionalSplitToGateway
+from orgflow_ir.model.provenance import source_ids
 
 OTHERWISE = "(something else)"
 """A value that is no branch's: it takes the default flow."""
@@ -61,10 +61,7 @@ def script(decisions: Iterable[Decision], steps: Iterable[Step]) -> dict[str, li
 
 def decided_by(decision: Decision) -> str:
     """The element of the source model whose step takes the decision."""
-    gateway = decision.gateway
-    if gateway.origin == ConditionalSplitToGateway.name:
-        return gateway.id.rsplit("__split", 1)[0]
-    return gateway.id
+    return source_ids(decision.gateway)[0]
 
 
 def taken(decision: Decision, step: Step) -> tuple[str, ...]:

@@ -157,10 +157,10 @@ class FaultyLeaf(Rule):
     """
     What it finds
         A frontend or a backend failed with an exception, or gave something that is no model or no
-        file.
+        file; or lowerings of a target failed, or would rewrite a model without end.
     Why it is wrong
-        It is a defect of that frontend or backend (or of the plugin it came with), not of your
-        model; nothing was written.
+        It is a defect of that frontend, backend or lowering (or of the plugin it came with), not of
+        your model; nothing was written.
     Example
         A plugin's backend whose `emit` forgets to return its files.
     Instead

@@ -6,7 +6,7 @@ from dataclasses import field
 from typing import Literal, NamedTuple
 
 from orgflow_ir.diagnostics.rule import Category, Severity
-from orgflow_ir.model import Flow, Node
+from orgflow_ir.model.edits import Edit
 from orgflow_ir.model.source import SourceLocation
 from orgflow_ir.model.value import Value
 
@@ -30,19 +30,6 @@ class Related(Value):
     message: str
     element: str | None = None
     loc: SourceLocation | None = field(default=None, compare=False)
-
-
-class Edit(Value):
-    """One change of the IR: add, replace or remove a node or a flow of a scope.
-
-    `scope` is the id of the process or sub-process; `id` the element to replace or remove.
-    """
-
-    action: Literal["add", "replace", "remove"]
-    scope: str
-    id: str | None = None
-    node: Node | None = None
-    flow: Flow | None = None
 
 
 Applicability = Literal["safe", "unsafe", "manual"]

@@ -9,17 +9,17 @@ from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.model import (
     CallActivity,
     Event,
-    Flow,
     Gateway,
+    GatewayKind,
     Model,
     Scope,
     SubProcess,
     Task,
 )
 from orgflow_ir.model.constructs import ConstructUse
-from orgflow_ir.model.rewriter import Editor
+from orgflow_ir.model.rewriter import Rewriter
 from orgflow_ir.pipeline import PassContext
-from orgflow_ir.targets import Lowering
+from orgflow_ir.targets.lowering import RewritePattern
 
 
 def mixed_gateways(model: Model, ctx: PassContext) -> Iterator[ConstructUse]:
@@ -46,14 +46,6 @@ def conditional_splits(model: Model, ctx: PassContext) -> Iterator[ConstructUse]
                 yield ConstructUse("split.conditional", node, scope)
 
 
-def links(model: Model, ctx: PassContext) -> Iterator[ConstructUse]:
-    """`event.link.pair`: link throw events with their one catch event."""
-    del ctx
-    for scope in model.scopes():
-        for throw, _ in _pairs(scope):
-            yield ConstructUse("event.link.pair", throw, scope)
-
-
 def _pairs(scope: Scope) -> list[tuple[Event, Event]]:
     catches: dict[str, list[Event]] = {}
     throws: list[Event] = []
@@ -72,161 +64,100 @@ def _link_name(event: Event) -> str:
     return " ".join((event.definitions[0].name or event.name).split())
 
 
-class SplitMixedGateway(Lowering):
+class SplitMixedGateway(RewritePattern):
     """A gateway that joins and splits becomes a join followed by a split of the same kind
     (BPMN 2.0.2, 10.6: a gateway may do both, converging behaviour first)."""
 
     name = "split-mixed-gateway"
     consumes = ("gateway.mixed",)
-    produces = ("gateway",)
+    produces = (
+        "gateway.exclusive", "gateway.inclusive", "gateway.parallel", "gateway.event",
+        "gateway.complex", "flow.sequence",
+    )  # fmt: skip
 
-    def measure(self, model: Model, ctx: PassContext) -> int:
-        return sum(1 for _ in mixed_gateways(model, ctx))
-
-    def apply(self, model: Model, ctx: PassContext) -> tuple[Model, tuple[str, ...]]:
-        edit = Editor(model)
-        notes = []
-        for use in mixed_gateways(model, ctx):
-            gateway, scope = use.element, use.scope
-            assert isinstance(gateway, Gateway)
-            assert scope is not None
-            # an event-based gateway passes each token that comes (BPMN 2.0.2, 10.6.6)
-            kind = gateway.gateway_kind if gateway.gateway_kind != "event" else "exclusive"
-            join = Gateway(
-                id=edit.fresh_id(gateway.id, "join"),
-                gateway_kind=kind,
-                loc=gateway.loc,
-                origin=self.name,
-            )
-            edit.put_node(scope.id, join)
-            for flow in ctx.analysis(ControlFlow, scope).flows_in(gateway.id):
-                current = edit.flow(scope.id, flow.id)
-                edit.put_flow(scope.id, current.replace(target=join.id))
-            edit.put_flow(
-                scope.id,
-                Flow(
-                    id=edit.fresh_id(gateway.id, "between"),
-                    source=join.id,
-                    target=gateway.id,
-                    loc=gateway.loc,
-                    origin=self.name,
-                ),
-            )
-            notes.append(
-                f"`{gateway.label}` joins and splits: it became a join followed by a split"
-            )
-        return edit.done(), tuple(notes)
+    def rewrite(self, use: ConstructUse, rewriter: Rewriter, ctx: PassContext) -> str:
+        gateway, scope = use.element, use.scope
+        assert isinstance(gateway, Gateway)
+        assert scope is not None
+        # an event-based gateway passes each token that comes (BPMN 2.0.2, 10.6.6)
+        kind = gateway.gateway_kind if gateway.gateway_kind != "event" else "exclusive"
+        join = Gateway(id=rewriter.fresh_id(gateway.id, "join"), gateway_kind=kind)
+        rewriter.insert(scope.id, join)
+        for flow in ctx.analysis(ControlFlow, scope).flows_in(gateway.id):
+            rewriter.redirect(scope.id, flow.id, target=join.id)
+        between = rewriter.fresh_id(gateway.id, "between")
+        rewriter.connect(scope.id, join.id, gateway.id, id=between)
+        return f"`{gateway.label}` joins and splits: it became a join followed by a split"
 
 
-class ConditionalSplitToGateway(Lowering):
+class ConditionalSplitToGateway(RewritePattern):
     """Conditional flows out of a task become an inclusive gateway behind it; with exactly one
     condition and a default an exclusive one (BPMN 2.0.2, 8.3.13: every true flow gets a token).
     Unconditional flows stay where they are: they are always taken."""
 
     name = "conditional-split-to-gateway"
     consumes = ("split.conditional",)
-    produces = ("gateway.inclusive", "gateway.exclusive")
+    produces = (
+        "gateway.inclusive", "gateway.exclusive", "event.end.none", "flow.sequence",
+        "flow.default",
+    )  # fmt: skip
 
-    def measure(self, model: Model, ctx: PassContext) -> int:
-        return sum(1 for _ in conditional_splits(model, ctx))
+    def rewrite(self, use: ConstructUse, rewriter: Rewriter, ctx: PassContext) -> str:
+        node, scope = use.element, use.scope
+        assert scope is not None
+        flows = ctx.analysis(ControlFlow, scope).flows_out(node.id)
+        moved = [f for f in flows if f.condition is not None or f.default]
+        always = len(moved) < len(flows)
+        conditional = sum(1 for f in moved if f.condition is not None)
+        default = any(f.default for f in moved)
+        kind: GatewayKind = "exclusive" if conditional == 1 and default else "inclusive"
+        gateway = Gateway(id=rewriter.fresh_id(node.id, "split"), gateway_kind=kind)
+        rewriter.insert(scope.id, gateway)
+        for flow in moved:
+            rewriter.redirect(scope.id, flow.id, source=gateway.id)
+        if always and not default:
+            self._nothing_more(rewriter, scope.id, gateway)
+        to_split = rewriter.fresh_id(node.id, "to_split")
+        rewriter.connect(scope.id, node.id, gateway.id, id=to_split)
+        return f"the conditions on flows out of `{node.label}` became a gateway"
 
-    def apply(self, model: Model, ctx: PassContext) -> tuple[Model, tuple[str, ...]]:
-        edit = Editor(model)
-        notes = []
-        for use in conditional_splits(model, ctx):
-            node, scope = use.element, use.scope
-            assert scope is not None
-            flows = ctx.analysis(ControlFlow, scope).flows_out(node.id)
-            moved = [f for f in flows if f.condition is not None or f.default]
-            always = len(moved) < len(flows)
-            conditional = sum(1 for f in moved if f.condition is not None)
-            default = any(f.default for f in moved)
-            gateway = Gateway(
-                id=edit.fresh_id(node.id, "split"),
-                gateway_kind="exclusive" if conditional == 1 and default else "inclusive",
-                loc=node.loc,
-                origin=self.name,
-            )
-            edit.put_node(scope.id, gateway)
-            for flow in moved:
-                edit.put_flow(scope.id, edit.flow(scope.id, flow.id).replace(source=gateway.id))
-            if always and not default:
-                self._nothing_more(edit, scope.id, gateway)
-            edit.put_flow(
-                scope.id,
-                Flow(
-                    id=edit.fresh_id(node.id, "to_split"),
-                    source=node.id,
-                    target=gateway.id,
-                    loc=node.loc,
-                    origin=self.name,
-                ),
-            )
-            notes.append(f"the conditions on flows out of `{node.label}` became a gateway")
-        return edit.done(), tuple(notes)
-
-    def _nothing_more(self, edit: Editor, scope: str, gateway: Gateway) -> None:
+    def _nothing_more(self, rewriter: Rewriter, scope: str, gateway: Gateway) -> None:
         """With an unconditional flow beside them, all conditions may be false: that is no error."""
         end = Event(
-            id=edit.fresh_id(gateway.id, "none"),
-            name="Nothing more to do",
-            position="end",
-            loc=gateway.loc,
-            origin=self.name,
+            id=rewriter.fresh_id(gateway.id, "none"), name="Nothing more to do", position="end"
         )
-        edit.put_node(scope, end)
-        edit.put_flow(
-            scope,
-            Flow(
-                id=edit.fresh_id(gateway.id, "otherwise"),
-                source=gateway.id,
-                target=end.id,
-                default=True,
-                loc=gateway.loc,
-                origin=self.name,
-            ),
-        )
+        rewriter.insert(scope, end)
+        otherwise = rewriter.fresh_id(gateway.id, "otherwise")
+        rewriter.connect(scope, gateway.id, end.id, id=otherwise, default=True)
 
 
-class LinkToFlow(Lowering):
+class LinkToFlow(RewritePattern):
     """A link throw event and its catch event become a flow (BPMN 2.0.2, 10.5.6: a link is a
     go-to inside one process level)."""
 
     name = "link-to-flow"
     consumes = ("event.throw.link", "event.catch.link")
-    produces = ("flow.sequence",)
+    produces = ("event.throw.none", "flow.sequence")
 
-    def measure(self, model: Model, ctx: PassContext) -> int:
-        return sum(1 for _ in links(model, ctx))
-
-    def apply(self, model: Model, ctx: PassContext) -> tuple[Model, tuple[str, ...]]:
-        del ctx
-        edit = Editor(model)
-        notes = []
-        for scope in model.scopes():
-            for throw, catch in _pairs(scope):
-                for event in (throw, catch):
-                    edit.put_node(scope.id, _passing(event, self.name))
-                edit.put_flow(
-                    scope.id,
-                    Flow(
-                        id=edit.fresh_id(throw.id, "link"),
-                        source=throw.id,
-                        target=catch.id,
-                        loc=throw.loc,
-                        origin=self.name,
-                    ),
+    def rewrite(self, use: ConstructUse, rewriter: Rewriter, ctx: PassContext) -> str | None:
+        """Both events of a pair are rewritten with the throw event."""
+        scope = use.scope
+        assert scope is not None
+        pairs = ctx.analysis(_pairs, scope)
+        throw, catch = next((pair for pair in pairs if pair[0] is use.element), (None, None))
+        if throw is None or catch is None:
+            return None
+        for event in (throw, catch):
+            if not rewriter.touched(scope.id, event.id):  # a catch may belong to several throws
+                rewriter.replace(
+                    scope.id, event.id, event.replace(position="throw", definitions=())
                 )
-                notes.append(f"the link `{throw.label}` became a flow to where it is caught")
-        return edit.done(), tuple(notes)
+        link = rewriter.fresh_id(throw.id, "link")
+        rewriter.connect(scope.id, throw.id, catch.id, id=link)
+        return f"the link `{throw.label}` became a flow to where it is caught"
 
 
-def _passing(event: Event, origin: str) -> Event:
-    """The event as one that throws nothing: a token passes it."""
-    return event.replace(position="throw", definitions=(), origin=origin)
-
-
-LOWERINGS: tuple[Lowering, ...] = (
+LOWERINGS: tuple[RewritePattern, ...] = (
     LinkToFlow(),
     ConditionalSplitToGateway(),
     SplitMixedGateway(),

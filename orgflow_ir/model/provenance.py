@@ -1,18 +1,25 @@
-"""Which elements of the source an element stands for."""
+"""Which elements of the source an element stands for: `derived_from` records it, ids do not."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from orgflow_ir.model.elements import Element, Model, Process
 
 
 def source_ids(element: Element) -> tuple[str, ...]:
-    """Ids of the source elements that an element was made from; its own id where it was read."""
-    id = element.id
-    while element.origin is not None and "__" in id:
-        id = id.rpartition("__")[0]
-    return (id,)
+    """Ids of the source elements that an element was made from; its own id where it was read.
+
+    Example:
+        source_ids(Task(id="pack")) == ("pack",)
+        source_ids(Event(id="pack__end", position="end", derived_from=("pack",))) == ("pack",)
+    """
+    return element.derived_from or (element.id,)
+
+
+def joint_source_ids(elements: Iterable[Element]) -> tuple[str, ...]:
+    """Ids of the source elements behind several elements, each once, in order."""
+    return tuple(dict.fromkeys(id for element in elements for id in source_ids(element)))
 
 
 def all_scoped(process: Process) -> Iterator[Element]:
@@ -31,3 +38,11 @@ def all_elements(model: Model) -> Iterator[Element]:
     catalog = model.catalog
     yield from (*catalog.messages, *catalog.signals, *catalog.errors, *catalog.escalations)
     yield from model.correlation_keys
+
+
+def elements_by_id(model: Model) -> dict[str, Element]:
+    """Everything in a model by its id; of several with one id the first."""
+    found: dict[str, Element] = {}
+    for element in all_elements(model):
+        found.setdefault(element.id, element)
+    return found

@@ -1,94 +1,508 @@
-"""`Editor`: collects one pass's edits of a scope and builds the new value once."""
+"""`Rewriter`: the one way to change a model, by small typed edits; lowerings, fixes and agents."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import Any, TypeVar
 
-from orgflow_ir.model.elements import Flow, Model, Node, Process, Scope, SubProcess
+from orgflow_ir.model.diagram import Diagram, Edge, Shape
+from orgflow_ir.model.edits import Edit, EditAction
+from orgflow_ir.model.elements import (
+    Artifact,
+    Binding,
+    DataFlow,
+    Element,
+    Event,
+    EventDefinition,
+    Expression,
+    Flow,
+    Gateway,
+    Lane,
+    MessageFlow,
+    Model,
+    Node,
+    Process,
+    Scope,
+    SubProcess,
+    Task,
+)
+from orgflow_ir.model.provenance import all_elements, joint_source_ids
+
+T = TypeVar("T", bound=Element)
+S = TypeVar("S", Process, SubProcess)
+L = TypeVar("L", DataFlow, Artifact, MessageFlow)
+D = TypeVar("D", Shape, Edge)
+
+_Place = tuple[str, str]
+"""The ids of a scope and of an element in it."""
 
 
-class Editor:
-    """Edits of a model, made in one copy (one copy per edit would be quadratic).
+class EditError(ValueError):
+    """An edit does not fit the model it is made in."""
 
-    Element order is kept: a replaced node stays where it was, new ones come last. `done()` gives
-    the model it was made with when nothing was changed.
+
+class Rewriter:
+    """Collects edits of a model and builds the new value once (a copy an edit would be quadratic).
+
+    Elements keep their order: a replaced one stays where it was, new ones come last. References to
+    a removed or renamed node are put right when the model is built: flows, boundary events, data
+    and message flows, associations and shapes of a removed node go with it, lanes forget it.
+
+    With an `origin` (the name of a pass or lowering) every element that is made or changed gets it,
+    with the ids of the source elements it comes from (`derived_from`) and, where it has none, their
+    place. Without one the edits are the source's own, as those of a fix, and nothing is recorded.
+
+    Args:
+        model: stays as it is.
+        origin: who makes the edits.
+
+    Example:
+        rewriter = Rewriter(model, origin="my-lowering")
+        end = Event(id=rewriter.fresh_id("pack", "end"), position="end")
+        rewriter.insert("process", end, of=(pack,))
+        rewriter.connect("process", pack.id, end.id, of=(pack,))
+        model = rewriter.done()
     """
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, *, origin: str | None = None) -> None:
         self.model = model
+        self.origin = origin
+        self._scopes: dict[str, Scope] = {scope.id: scope for scope in model.scopes()}
         self._nodes: dict[str, dict[str, Node]] = {}
         self._flows: dict[str, dict[str, Flow]] = {}
-        self._scopes: dict[str, Scope] = {}
-        for scope in model.scopes():
-            self._scopes[scope.id] = scope
-        self._dirty: set[str] = set()
+        self._edits: dict[_Place, Edit] = {}
+        self._places: dict[_Place, _Place] = {}
+        self._renamed: dict[str, str] = {}
+        self._gone: set[str] = set()
         self._ids: set[str] | None = None
+        self._about: tuple[Element, ...] = ()
+        self._count = 0
 
-    def _node_table(self, scope: str) -> dict[str, Node]:
-        if scope not in self._nodes:
-            self._nodes[scope] = {n.id: n for n in self._scopes[scope].nodes}
-        return self._nodes[scope]
+    # -- what is there -------------------------------------------------------------------------
 
-    def _flow_table(self, scope: str) -> dict[str, Flow]:
-        if scope not in self._flows:
-            self._flows[scope] = {f.id: f for f in self._scopes[scope].flows}
-        return self._flows[scope]
+    def node(self, scope: str, id: str) -> Node:
+        """A node as edited so far, a sub-process with the edits inside it. Raises `EditError`."""
+        found = self._node_table(scope).get(id)
+        if found is None:
+            raise EditError(f"`{scope}` has no node `{id}`")
+        return self._built(found) if isinstance(found, SubProcess) else found
 
-    def fresh_id(self, origin: str, role: str) -> str:
-        """`{origin}__{role}`, with a number behind it where that is taken in the model."""
+    def flow(self, scope: str, id: str) -> Flow:
+        """A flow as edited so far. Raises `EditError`."""
+        found = self._flow_table(scope).get(id)
+        if found is None:
+            raise EditError(f"`{scope}` has no flow `{id}`")
+        return found
+
+    @property
+    def count(self) -> int:
+        """How many edits were made so far."""
+        return self._count
+
+    def touched(self, scope: str, id: str) -> bool:
+        """Whether an element was made, changed or removed by an edit."""
+        place = (scope, id)
+        return place in self._edits or place in self._places or id in self._gone
+
+    def stale(self, scope: Scope | None, id: str) -> bool:
+        """Whether an element of the model is no longer what it was: it, or the scope that holds
+        it, was changed or removed by an edit."""
+        if scope is None:
+            return id in self._gone
+        return self._scopes.get(scope.id) is not scope or self.touched(scope.id, id)
+
+    def fresh_id(self, owner: str, role: str) -> str:
+        """`{owner}__{role}`, with a number behind it where that is taken in the model."""
+        return self.free_id(f"{owner}__{role}")
+
+    def free_id(self, wanted: str) -> str:
+        """`wanted`, with a number behind it where that is taken; it is taken from now on."""
         if self._ids is None:
-            self._ids = set()
-            for scope in self._scopes.values():
-                self._ids |= {scope.id, *(n.id for n in scope.nodes), *(f.id for f in scope.flows)}
-        wanted = candidate = f"{origin}__{role}"
-        number = 2
+            self._ids = {self.model.id, *(e.id for e in all_elements(self.model)), *self._present()}
+        candidate, number = wanted, 2
         while candidate in self._ids:
             candidate = f"{wanted}_{number}"
             number += 1
         self._ids.add(candidate)
         return candidate
 
-    def flow(self, scope: str, id: str) -> Flow:
-        """A flow as edited so far. Raises `KeyError`."""
-        return self._flow_table(scope)[id]
+    # -- edits ---------------------------------------------------------------------------------
 
-    def put_node(self, scope: str, node: Node) -> None:
-        """Add a node, or replace the one with its id."""
-        self._node_table(scope)[node.id] = node
-        self._dirty.add(scope)
+    def about(self, *elements: Element) -> None:
+        """What the edits from here on are made for: the elements that made ones derive from,
+        where an edit does not name others."""
+        self._about = elements
 
-    def put_flow(self, scope: str, flow: Flow) -> None:
-        """Add a flow, or replace the one with its id."""
-        self._flow_table(scope)[flow.id] = flow
-        self._dirty.add(scope)
+    def insert(self, scope: str, element: Node | Flow, *, of: Iterable[Element] = ()) -> None:
+        """Add a node or a flow, derived from the elements `of`; one that is moved here from another
+        scope is derived from itself.
 
-    def remove(self, scope: str, ids: Iterable[str]) -> None:
-        """Remove nodes and flows by id; ids that are not there are an error (`KeyError`)."""
-        for item in ids:
-            if item in self._flow_table(scope):
-                del self._flow_table(scope)[item]
-            else:
-                del self._node_table(scope)[item]
-            self._dirty.add(scope)
+        Raises `EditError` where the scope has its id, or nothing says what it derives from.
+        """
+        nodes, flows = self._node_table(scope), self._flow_table(scope)
+        if element.id in nodes or element.id in flows:
+            raise EditError(f"`{scope}` already has an element `{element.id}`")
+        moved = self._before(element.id)
+        parents = tuple(of) or ((moved,) if moved is not None else self._about)
+        if self.origin is not None and not parents:
+            raise EditError(f"nothing says which element `{element.id}` is derived from")
+        self._record(scope, element.id, self._put(scope, element, parents))
 
-    def done(self) -> Model:
-        """The edited model."""
-        if not self._dirty:
-            return self.model
-        return self.model.replace(
-            processes=tuple(self._built_process(p) for p in self.model.processes)
+    def connect(
+        self,
+        scope: str,
+        source: str,
+        target: str,
+        *,
+        id: str,
+        condition: Expression | None = None,
+        default: bool = False,
+        of: Iterable[Element] = (),
+    ) -> None:
+        """Add a flow between two nodes. Raises `EditError` as `insert` does."""
+        flow = Flow(id=id, source=source, target=target, condition=condition, default=default)
+        self.insert(scope, flow, of=of)
+
+    def replace(
+        self, scope: str, id: str, element: Node | Flow, *, of: Iterable[Element] = ()
+    ) -> None:
+        """Put a node in the place of a node, or a flow in that of a flow, derived from it (and
+        from the elements `of`). Under another id, references to the old one lead to the new one.
+
+        Raises `EditError` where there is nothing of that id and kind, or the new id is taken.
+        """
+        old = self.flow(scope, id) if isinstance(element, Flow) else self.node(scope, id)
+        if element.id != id:
+            self._rename(scope, old, element.id)
+        if isinstance(old, SubProcess):
+            self._forget(old)
+        self._record(scope, id, self._put(scope, element, (old, *of)))
+
+    def remove(self, scope: str, id: str) -> None:
+        """Remove a node or a flow. Raises `EditError` where it is not there."""
+        if id in self._flow_table(scope):
+            del self._flow_table(scope)[id]
+        else:
+            node = self.node(scope, id)
+            del self._node_table(scope)[id]
+            if isinstance(node, SubProcess):
+                self._forget(node)
+                inside = {e.id for s in node.scopes() for e in (*s.nodes, *s.flows)}
+                self._gone |= inside.difference(self._present())  # what is moved stays
+        self._gone.add(id)
+        self._record(scope, id, None)
+
+    def set_binding(self, scope: str, id: str, binding: Binding | None) -> None:
+        """Say what does a task. Raises `EditError` for anything but a task."""
+        task = self.node(scope, id)
+        if not isinstance(task, Task):
+            raise EditError(f"`{id}` is no task, and takes no binding")
+        self.replace(scope, id, task.replace(binding=binding))
+
+    def set_condition(self, scope: str, id: str, condition: Expression | None) -> None:
+        """Give a flow a condition, or none. Raises `EditError`."""
+        self.replace(scope, id, self.flow(scope, id).replace(condition=condition))
+
+    def set_timer(self, scope: str, id: str, timer: EventDefinition) -> None:
+        """Say what time an event waits for; its other definitions stay.
+
+        Raises `EditError` for anything but an event with one timer.
+        """
+        event = self.node(scope, id)
+        definitions = event.definitions if isinstance(event, Event) else ()
+        if timer.kind != "timer" or sum(d.kind == "timer" for d in definitions) != 1:
+            raise EditError(f"`{id}` is no event with one timer")
+        self.set_definitions(
+            scope, id, tuple(timer if d.kind == "timer" else d for d in definitions)
         )
 
-    def _built_process(self, process: Process) -> Process:
-        built = self._built(process)
-        assert isinstance(built, Process)
-        return built
+    def set_definitions(
+        self, scope: str, id: str, definitions: tuple[EventDefinition, ...]
+    ) -> None:
+        """Say what an event waits for or throws. Raises `EditError` for anything but an event."""
+        event = self.node(scope, id)
+        if not isinstance(event, Event):
+            raise EditError(f"`{id}` is no event")
+        self.replace(scope, id, event.replace(definitions=definitions))
 
-    def _built(self, scope: Scope) -> Scope:
-        nodes = self._node_table(scope.id) if scope.id in self._dirty else None
-        items = tuple(nodes.values()) if nodes is not None else scope.nodes
-        inner = tuple(self._built(n) if isinstance(n, SubProcess) else n for n in items)
-        same = nodes is None and all(a is b for a, b in zip(inner, scope.nodes, strict=True))
-        if same and scope.id not in self._dirty:
-            return scope
-        return scope.replace(nodes=inner, flows=tuple(self._flow_table(scope.id).values()))
+    def relabel(self, scope: str, id: str, name: str) -> None:
+        """Give a node or a flow another name. Raises `EditError`."""
+        if id in self._flow_table(scope):
+            self.replace(scope, id, self.flow(scope, id).replace(name=name))
+        else:
+            self.replace(scope, id, self.node(scope, id).replace(name=name))
+
+    def redirect(
+        self, scope: str, id: str, *, source: str | None = None, target: str | None = None
+    ) -> None:
+        """Let a flow begin or end at another node of its scope. Raises `EditError`."""
+        ends = {"source": source, "target": target}
+        moved = {end: node for end, node in ends.items() if node is not None}
+        for node in moved.values():
+            self.node(scope, node)
+        self.replace(scope, id, self.flow(scope, id).replace(**moved))
+
+    def set_default(self, scope: str, id: str, default: bool = True) -> None:
+        """Make a flow the default flow of its source, in place of any other, or an ordinary one.
+        Raises `EditError`."""
+        flow = self.flow(scope, id)
+        for other in tuple(self._flow_table(scope).values()):
+            if default and other.default and other.source == flow.source and other.id != id:
+                self.replace(scope, other.id, other.replace(default=False))
+        self.replace(scope, id, flow.replace(default=default))
+
+    def make(self, edit: Edit) -> None:
+        """Make an edit that is data. Raises `EditError` where it does not fit the model."""
+        self._scope(edit.scope)
+        scope, id = edit.scope, edit.id or ""
+        if edit.node is not None and edit.flow is not None:
+            raise EditError("an edit adds or replaces either a node or a flow")
+        match edit.action:
+            case "add":
+                self.insert(scope, _element(edit))
+            case "replace":
+                self.replace(scope, id, _element(edit))
+            case "remove":
+                self.remove(scope, id)
+            case "set-binding":
+                self.set_binding(scope, id, edit.binding)
+            case "set-condition":
+                self.set_condition(scope, id, edit.condition)
+            case "set-timer":
+                if edit.timer is None:
+                    raise EditError(f"no time is given for `{id}`")
+                self.set_timer(scope, id, edit.timer)
+            case "relabel":
+                self.relabel(scope, id, edit.name or "")
+            case "redirect":
+                self.redirect(scope, id, source=edit.source, target=edit.target)
+            case "set-default":
+                self.set_default(scope, id, edit.default is not False)
+
+    # -- results -------------------------------------------------------------------------------
+
+    @property
+    def edits(self) -> tuple[Edit, ...]:
+        """What was changed, as one `add`, `replace` or `remove` an element, in the order in which
+        elements were first edited. What follows from a removal is not part of it."""
+        return tuple(self._edits.values())
+
+    def done(self) -> Model:
+        """The edited model; the one that was given where nothing was changed."""
+        if not self._edits:
+            return self.model
+        for scope in dict.fromkeys(place[0] for place in self._edits):
+            if scope in self._scopes:
+                self._tidy(scope)
+        model = self.model.replace(
+            processes=tuple(self._built(process) for process in self.model.processes)
+        )
+        return self._tidied(model) if self._gone or self._renamed else model
+
+    # -- tables --------------------------------------------------------------------------------
+
+    def _node_table(self, scope: str) -> dict[str, Node]:
+        if scope not in self._nodes:
+            self._nodes[scope] = {n.id: n for n in self._scope(scope).nodes}
+        return self._nodes[scope]
+
+    def _flow_table(self, scope: str) -> dict[str, Flow]:
+        if scope not in self._flows:
+            self._flows[scope] = {f.id: f for f in self._scope(scope).flows}
+        return self._flows[scope]
+
+    def _scope(self, id: str) -> Scope:
+        found = self._scopes.get(id)
+        if found is None:
+            raise EditError(f"no process or sub-process `{id}`")
+        return found
+
+    def _present(self) -> Iterator[str]:
+        """The ids in all scopes that were looked at."""
+        for scope in (*self._nodes, *self._flows):
+            yield from self._nodes.get(scope, ())
+            yield from self._flows.get(scope, ())
+
+    def _forget(self, node: SubProcess) -> None:
+        """Drop the tables of a sub-process that is removed or replaced, and of those in it."""
+        for scope in node.scopes():
+            for table in (self._scopes, self._nodes, self._flows):
+                table.pop(scope.id, None)
+
+    def _put(self, scope: str, element: Node | Flow, parents: tuple[Element, ...]) -> Node | Flow:
+        made = self._stamped(element, parents)
+        if isinstance(made, Flow):
+            self._flow_table(scope)[made.id] = made
+        else:
+            self._node_table(scope)[made.id] = made
+        if isinstance(made, SubProcess):
+            self._scopes.update((inner.id, inner) for inner in made.scopes())
+        self._gone.discard(made.id)
+        if self._ids is not None:
+            self._ids.add(made.id)
+        return made
+
+    def _rename(self, scope: str, old: Node | Flow, new: str) -> None:
+        if new in self._node_table(scope) or new in self._flow_table(scope):
+            raise EditError(f"`{scope}` already has an element `{new}`")
+        # The table is made again so that the element keeps its place in the order.
+        if isinstance(old, Flow):
+            flows = self._flow_table(scope)
+            self._flows[scope] = {new if id == old.id else id: f for id, f in flows.items()}
+        else:
+            nodes = self._node_table(scope)
+            self._nodes[scope] = {new if id == old.id else id: n for id, n in nodes.items()}
+        self._renamed.pop(new, None)  # it has its first name again
+        self._renamed[old.id] = new
+        self._places[scope, new] = self._places.get((scope, old.id), (scope, old.id))
+
+    def _record(self, scope: str, id: str, element: Node | Flow | None) -> None:
+        self._count += 1
+        place = self._places.get((scope, id), (scope, id))
+        before = self._edits.get(place)
+        there = self._source.get(place[1], ("", None))[0] == scope
+        added = before.action == "add" if before is not None else not there
+        node, flow = (None, element) if isinstance(element, Flow) else (element, None)
+        if element is None and added:
+            del self._edits[place]
+        elif added:
+            self._edits[place] = Edit(action="add", scope=scope, node=node, flow=flow)
+        else:
+            action: EditAction = "remove" if element is None else "replace"
+            self._edits[place] = Edit(action=action, scope=scope, id=place[1], node=node, flow=flow)
+
+    @cached_property
+    def _source(self) -> dict[str, tuple[str, Node | Flow]]:
+        """Scope and value of every node and flow of the model, by its id, as they were."""
+        return {e.id: (s.id, e) for s in self.model.scopes() for e in (*s.nodes, *s.flows)}
+
+    def _before(self, id: str) -> Node | Flow | None:
+        found = self._source.get(id)
+        return found[1] if found is not None else None
+
+    # -- provenance ----------------------------------------------------------------------------
+
+    def _stamped(self, element: T, parents: tuple[Element, ...]) -> T:
+        if self.origin is None:
+            return element
+        loc = element.loc or next((p.loc for p in parents if p.loc is not None), None)
+        made = element.replace(origin=self.origin, derived_from=joint_source_ids(parents), loc=loc)
+        if not isinstance(made, SubProcess):
+            return made
+        return made.replace(
+            nodes=tuple(self._stamped_inside(n, parents) for n in made.nodes),
+            flows=tuple(self._stamped_inside(f, parents) for f in made.flows),
+        )
+
+    def _stamped_inside(self, element: T, parents: tuple[Element, ...]) -> T:
+        """What a sub-process brings along: only what is new or other than before is stamped."""
+        before = self._before(element.id)
+        if before is element or (element.origin == self.origin and element.derived_from):
+            return element
+        return self._stamped(element, (before,) if before is not None else parents)
+
+    # -- the new value -------------------------------------------------------------------------
+
+    def _name(self, id: str) -> str:
+        while id in self._renamed:
+            id = self._renamed[id]
+        return id
+
+    def _tidy(self, scope: str) -> None:
+        """Put the references between nodes and flows of an edited scope right."""
+        nodes, flows = self._node_table(scope), self._flow_table(scope)
+        hosted = [n for n in nodes.values() if isinstance(n, Event) and n.attached_to is not None]
+        for event in hosted:  # an event is attached to activities only, so one round is enough
+            assert event.attached_to is not None
+            host = self._name(event.attached_to)
+            if host in self._gone:
+                del nodes[event.id]
+                self._gone.add(event.id)
+            elif host != event.attached_to:
+                nodes[event.id] = self._stamped(event.replace(attached_to=host), (event,))
+        for flow in tuple(flows.values()):
+            source, target = self._name(flow.source), self._name(flow.target)
+            if source in self._gone or target in self._gone:
+                del flows[flow.id]
+                self._gone.add(flow.id)
+                continue
+            keeps = flow.default and self._may_default(scope, source)
+            if (source, target, keeps) != (flow.source, flow.target, flow.default):
+                tidy = flow.replace(source=source, target=target, default=keeps)
+                flows[flow.id] = self._stamped(tidy, (flow,))
+
+    def _may_default(self, scope: str, id: str) -> bool:
+        """Whether the node may have a default flow (BPMN 2.0.2, 8.3.13); one that nothing here
+        changed keeps what it has."""
+        node = self._node_table(scope).get(id)
+        decides = not isinstance(node, Gateway) or node.gateway_kind not in ("parallel", "event")
+        return decides or not self.touched(scope, id)
+
+    def _built(self, scope: S) -> S:
+        dirty = scope.id in self._nodes or scope.id in self._flows
+        changes: dict[str, tuple[Element, ...]] = {}
+        old = tuple(self._node_table(scope.id).values()) if dirty else scope.nodes
+        nodes = tuple(self._built(n) if isinstance(n, SubProcess) else n for n in old)
+        if not _same(nodes, scope.nodes):
+            changes["nodes"] = nodes
+        if dirty and not _same(flows := tuple(self._flow_table(scope.id).values()), scope.flows):
+            changes["flows"] = flows
+        if self._gone or self._renamed:
+            for field, parts in (
+                ("lanes", self._lanes(scope)),
+                ("data_flows", self._ended(scope.data_flows)),
+                ("artifacts", self._ended(scope.artifacts)),
+            ):
+                if not _same(parts, getattr(scope, field)):
+                    changes[field] = parts
+        return scope.replace(**changes) if changes else scope
+
+    def _lanes(self, scope: Scope) -> tuple[Lane, ...]:
+        found = []
+        for lane in scope.lanes:
+            members = tuple(m for id in lane.members if (m := self._name(id)) not in self._gone)
+            found.append(lane if members == lane.members else lane.replace(members=members))
+        return tuple(found)
+
+    def _ended(self, links: tuple[L, ...]) -> tuple[L, ...]:
+        """Links between elements without those that an end is gone of."""
+        found = []
+        for link in links:
+            source, target = (end and self._name(end) for end in (link.source, link.target))
+            if source in self._gone or target in self._gone:
+                continue
+            same = (source, target) == (link.source, link.target)
+            found.append(link if same else link.replace(source=source, target=target))
+        return tuple(found)
+
+    def _tidied(self, model: Model) -> Model:
+        """The model with what stands beside its processes put right."""
+        changes: dict[str, Any] = {}
+        messages, artifacts = self._ended(model.message_flows), self._ended(model.artifacts)
+        if not _same(messages, model.message_flows):
+            changes["message_flows"] = messages
+        if not _same(artifacts, model.artifacts):
+            changes["artifacts"] = artifacts
+        if model.diagram is not None:
+            changes["diagram"] = Diagram(
+                shapes=self._drawn(model.diagram.shapes), edges=self._drawn(model.diagram.edges)
+            )
+        return model.replace(**changes) if changes else model
+
+    def _drawn(self, marks: tuple[D, ...]) -> tuple[D, ...]:
+        kept = (m for m in marks if self._name(m.element) not in self._gone)
+        return tuple(
+            m if (id := self._name(m.element)) == m.element else m.replace(element=id) for m in kept
+        )
+
+
+def _same(new: Sequence[object], old: Sequence[object]) -> bool:
+    return len(new) == len(old) and all(a is b for a, b in zip(new, old, strict=True))
+
+
+def _element(edit: Edit) -> Node | Flow:
+    element = edit.node or edit.flow
+    if element is None:
+        raise EditError("an edit adds or replaces either a node or a flow")
+    return element

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from orgflow_ir.diagnostics import Diagnostic, Fix, Related, Rule, Severity, Step
-from orgflow_ir.model import Element
+from orgflow_ir.model import Element, Model
+from orgflow_ir.model.provenance import elements_by_id, source_ids
 from orgflow_ir.model.source import SourceLocation
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ class PassContext:
 
     `severities` maps codes to the severity a command gives them (`compile`: work done twice is a
     warning); a diagnostic carries the mapped one. `registry` reaches other leaves by name.
+    `source` is the model as it was read: what passes and lowerings make is reported as the source
+    elements that it is derived from.
     """
 
     registry: Registry | None = None
@@ -34,6 +37,8 @@ class PassContext:
     severities: Mapping[str, Severity] = field(default_factory=dict)
     diagnostics: list[Diagnostic] = field(default_factory=list)
     current: str | None = None
+    source: Model | None = None
+    _made: Mapping[str, Element] = field(default_factory=dict)
     _cache: dict[tuple[Callable[..., Any], int], tuple[Any, Any]] = field(default_factory=dict)
 
     def emit(
@@ -49,19 +54,28 @@ class PassContext:
         fix: Fix | None = None,
         severity: Severity | None = None,
     ) -> Diagnostic:
-        """Record a diagnostic of `rule`; place and id are taken from `element` where it is one.
+        """Record a diagnostic of `rule`; place and id are taken from `element` where it is one. A
+        made element is reported as the source element it is derived from: by its id, its label in
+        the texts, and its place where the made one has none.
 
         `severity` lowers or raises this one finding; a command's mapping of the code wins.
         """
+        if isinstance(element, str):
+            element = self._made.get(element, element)
+        names: dict[str, str] = {}
         if isinstance(element, Element):
-            loc = loc or element.loc
-            element = element.id
+            drawn = self.drawn(element)
+            loc = loc or element.loc or drawn.loc
+            names[f"`{element.label}`"] = f"`{drawn.label}`"
+            element = drawn.id
         if not (
             isinstance(message, str)
             and isinstance(element, str | None)
             and isinstance(help, str | None)
         ):  # a plugin's; reporters take text
-            message, element, help = _text(message), _text(element), _text(help)
+            message, element, help = _text(message) or "", _text(element), _text(help)
+        for made, source in names.items():
+            message, help = message.replace(made, source), help and help.replace(made, source)
         consequence = self.target.consequences.get(rule.code) if self.target is not None else None
         if consequence is not None and self.target is not None:
             related = (*related, Related(message=f"on {self.target.name} {consequence}"))
@@ -70,7 +84,7 @@ class PassContext:
             code=rule.code,
             name=rule.name,
             severity=self.severities.get(rule.code, severity or rule.severity),
-            message=message or "",
+            message=message,
             category=rule.category,
             target=rule.target,
             element=element,
@@ -92,6 +106,18 @@ class PassContext:
             hit = self._cache[key] = (value, function(value))
         result: R = hit[1]
         return result
+
+    def drawn(self, element: Element) -> Element:
+        """The first source element that a made one is derived from; itself where the source
+        contains it, or nothing is known of the source."""
+        if not element.derived_from or self.source is None:
+            return element
+        known = self.analysis(elements_by_id, self.source)
+        return known.get(element.id) or known.get(source_ids(element)[0], element)
+
+    def lowered(self, model: Model) -> None:
+        """Know the elements that lowerings made, so that diagnostics may name them by their ids."""
+        self._made = {id: e for id, e in elements_by_id(model).items() if e.derived_from}
 
     @property
     def has_errors(self) -> bool:

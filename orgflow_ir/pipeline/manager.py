@@ -37,6 +37,7 @@ class PassManager:
 
     def run(self, model: Model, ctx: PassContext) -> Model:
         """The model after all passes."""
+        ctx.source = model
         for item in self.passes:
             started = time.perf_counter()
             before = model

@@ -17,7 +17,7 @@ from orgflow_ir.model.source import SourceFile
 from orgflow_ir.pipeline import Pass, PassContext, Stage
 from orgflow_ir.pipeline.outside import is_ours, validate_findings, validated_model
 from orgflow_ir.plugins.contracts import Agent, Backend, Frontend, Reporter
-from orgflow_ir.targets import AddedLowering, Lowering, TargetSpec
+from orgflow_ir.targets import AddedLowering, RewritePattern, TargetSpec
 from orgflow_ir.targets.artifact import Artifact, Emitted, SourceMap
 
 
@@ -100,8 +100,8 @@ def _lowering_fault(item: Any) -> str | None:
     if not isinstance(item, AddedLowering):
         return f"{item!r}, which is no `AddedLowering`"
     lowering = item.lowering
-    if not isinstance(lowering, Lowering):
-        return f"{lowering!r}, which is no `Lowering`"
+    if not isinstance(lowering, RewritePattern):
+        return f"{lowering!r}, which is no `RewritePattern`"
     name = getattr(lowering, "name", None)
     if not isinstance(name, str) or not name.strip():
         return f"{_called(lowering)} with the name {name!r}"

@@ -16,7 +16,7 @@ from orgflow_ir.diagnostics import RetiredRule, Rule
 from orgflow_ir.diagnostics.core_rules import CORE_RULES, BrokenPlugin
 from orgflow_ir.pipeline import Pass, PassContext
 from orgflow_ir.plugins.contracts import Agent, Backend, Frontend, Reporter
-from orgflow_ir.targets import TARGET_RULES, AddedLowering, Lowering
+from orgflow_ir.targets import TARGET_RULES, AddedLowering, RewritePattern
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -100,8 +100,10 @@ class Registry:
                 help="update or uninstall the package that provides it",
             )
 
-    def plugin_of(self, leaf: Frontend | Backend) -> str | None:
-        """The name of the outside plugin that a frontend or a backend came with."""
+    def plugin_of(self, leaf: Frontend | Backend | RewritePattern) -> str | None:
+        """The name of the outside plugin that a frontend, a backend or a lowering came with."""
+        if isinstance(leaf, RewritePattern):
+            return self._owners.get(("orgflow_lowerings", leaf.name))
         hook = "orgflow_frontends" if isinstance(leaf, Frontend) else "orgflow_backends"
         owner = self._owners.get((hook, leaf.name))
         return None if _ours(owner) else owner
@@ -170,9 +172,9 @@ class Registry:
         return next((b for b in own if b.name == name), None)
 
     @cached_property
-    def lowerings(self) -> dict[str, tuple[Lowering, ...]]:
+    def lowerings(self) -> dict[str, tuple[RewritePattern, ...]]:
         """Lowerings that plugins add to targets, by target, in the order of their names."""
-        found: dict[str, dict[str, Lowering]] = {}
+        found: dict[str, dict[str, RewritePattern]] = {}
         for owner, (target, lowering) in self._items("orgflow_lowerings", AddedLowering):
             own = self.backends[target].target.lowerings if target in self.backends else ()
             same = found.setdefault(target, {})
@@ -183,6 +185,7 @@ class Registry:
                 wrong = f"`{lowering.name}`, a lowering that `{target}` has already"
             if wrong is None:
                 same[lowering.name] = lowering
+                self._owners["orgflow_lowerings", lowering.name] = owner
             else:
                 self.broken.append((owner, f"cannot be used: orgflow_lowerings gave {wrong}"))
         return {t: tuple(low for _, low in sorted(ls.items())) for t, ls in found.items() if ls}

@@ -1,8 +1,8 @@
 """Targets: what they support, as data, and the legalisation of a model for one."""
 
 from orgflow_ir.targets.artifact import Artifact, Emitted, Part, SourceMap
-from orgflow_ir.targets.legalise import PlanError, constructs, extended, illegal_uses, legalise
-from orgflow_ir.targets.lowering import AddedLowering, Lowering
+from orgflow_ir.targets.legalise import constructs, extended, illegal_uses, legalise
+from orgflow_ir.targets.lowering import AddedLowering, RewritePattern
 from orgflow_ir.targets.rules import (
     TARGET_RULES,
     IllegalConstruct,
@@ -23,6 +23,6 @@ from orgflow_ir.targets.spec import (
 __all__ = [
     "TARGET_RULES", "AddedLowering", "Artifact", "Derivation", "Emitted", "Illegal",
     "IllegalConstruct", "Legal", "LegalIf", "Legality", "LossyLowering", "LoweredConstruct",
-    "Lowering", "Part", "PlanError", "SourceMap", "TargetSpec", "constructs",
-    "executable_processes", "extended", "illegal_uses", "legalise", "support_level",
+    "Part", "RewritePattern", "SourceMap", "TargetSpec", "constructs", "executable_processes",
+    "extended", "illegal_uses", "legalise", "support_level",
 ]  # fmt: skip

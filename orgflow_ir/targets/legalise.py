@@ -1,27 +1,57 @@
 """Legalisation: rewrites a model until a target supports everything in it.
 
 After MLIR's dialect conversion: constructs (plain and derived) are legal, legal under a predicate,
-or illegal with a reason; lowerings rewrite illegal ones; each must lower its own measure, so
-planning ends; lossless ones come before lossy ones.
+or illegal with a reason; patterns rewrite illegal uses, lossless ones in the first stage, lossy
+ones only in the second, where they are allowed.
+
+It ends by construction. What a pattern produces, and what patterns make of that in turn, must not
+be what it consumes; so each pattern has a rank above those of all patterns that may take what it
+produces (`rank_patterns`). An illegal use has the rank of the highest pattern that takes it. Each
+round must lower the multiset of these ranks: it may replace uses by any number of lower ones, and
+such steps cannot go on for ever (Dershowitz and Manna, "Proving termination with multiset
+orderings", 1979). A set of patterns without ranks is refused before anything is rewritten, and a
+pattern that does not do what it declares is stopped after one round.
 """
 
 from __future__ import annotations
 
+import traceback
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from orgflow_ir.diagnostics import Severity
+from orgflow_ir.diagnostics.core_rules import FaultyLeaf
 from orgflow_ir.model import Element, Flow, MessageFlow, Model
 from orgflow_ir.model.constructs import ConstructUse, plain_constructs
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.pipeline.manager import report_breaches, verifying
 from orgflow_ir.pipeline.outside import validated_model
+from orgflow_ir.targets.lowering import (
+    PatternError,
+    RewritePattern,
+    Rewritten,
+    covers,
+    rewrite_all,
+)
+from orgflow_ir.targets.rules import IllegalConstruct, LossyLowering, LoweredConstruct
+from orgflow_ir.targets.spec import Illegal, Legal, LegalIf, TargetSpec
 
 if TYPE_CHECKING:
     from orgflow_ir.plugins import Registry
-from orgflow_ir.targets.lowering import Lowering
-from orgflow_ir.targets.rules import IllegalConstruct, LossyLowering, LoweredConstruct
-from orgflow_ir.targets.spec import Illegal, LegalIf, TargetSpec
+
+MOST_ROUNDS = 1_000
+"""Rounds after which rewriting is given up; each takes as many uses as it can, so that even deeply
+nested models need few."""
+
+
+class IllegalUse(NamedTuple):
+    """A use that a target does not allow, with the reason and what to do."""
+
+    use: ConstructUse
+    reason: str
+    help: str
 
 
 def constructs(model: Model, spec: TargetSpec, ctx: PassContext) -> list[ConstructUse]:
@@ -32,17 +62,15 @@ def constructs(model: Model, spec: TargetSpec, ctx: PassContext) -> list[Constru
     return uses
 
 
-def illegal_uses(
-    model: Model, spec: TargetSpec, ctx: PassContext
-) -> list[tuple[ConstructUse, str, str]]:
+def illegal_uses(model: Model, spec: TargetSpec, ctx: PassContext) -> list[IllegalUse]:
     """Uses that are not legal, each with the reason and what to do."""
     found = []
     for use in constructs(model, spec, ctx):
         verdict = spec.legality(use.construct)
         if isinstance(verdict, Illegal):
-            found.append((use, use.reason or verdict.reason, verdict.help))
+            found.append(IllegalUse(use, use.reason or verdict.reason, verdict.help))
         elif isinstance(verdict, LegalIf) and not verdict.test(use, model, ctx):
-            found.append((use, f"it is legal only if {verdict.reason}", ""))
+            found.append(IllegalUse(use, f"it is legal only if {verdict.reason}", ""))
     return found
 
 
@@ -52,98 +80,269 @@ def extended(spec: TargetSpec, registry: Registry | None) -> TargetSpec:
     return replace(spec, lowerings=(*spec.lowerings, *added)) if added else spec
 
 
-class PlanError(RuntimeError):
-    """A lowering that does not lower its measure: a defect of the backend."""
-
-
 def legalise(model: Model, spec: TargetSpec, ctx: PassContext, *, allow_lossy: bool) -> Model:
-    """Rewrite `model` until everything in it is legal for `spec`, or say what is not.
+    """Rewrite `model` until everything in it is legal for `spec`, or report what is not.
 
-    Emits OF401 for each rewritten element, OF402 for lossy rewriting that is not allowed, OF403
-    for what no lowering takes: one diagnostic an element. Raises `PlanError`.
+    Reports OF401 for each rewritten element, OF402 for lossy rewriting (an error where it is not
+    allowed), OF403 for what no pattern takes, each about the source element and at most one refusal
+    an element. Patterns that break their contract are OF903; the model is then left as it was
+    before their last round.
     """
     spec = extended(spec, ctx.registry)
-    while True:
-        illegal = illegal_uses(model, spec, ctx)
-        if not illegal:
-            return model
-        step = _next_lowering(illegal, model, spec, ctx, allow_lossy)
-        if step is None:
-            break
-        before, original = step.measure(model, ctx), model
-        model, notes = step.apply(model, ctx)
-        model = validated_model(step, model, original)
-        if verifying():
-            report_breaches(original, model, f"lowering `{step.name}`", ctx)
-        if step.measure(model, ctx) >= before:
-            raise PlanError(f"lowering `{step.name}` does not lower its measure ({before})")
-        for note in notes:
-            lost = f"; lost: {step.loses}" if step.loses else ""
-            ctx.emit(
-                LossyLowering if step.loses else LoweredConstruct,
-                note + lost,
-                severity=Severity.WARNING if step.loses else None,
-            )
-    _report(illegal, model, spec, ctx)
+    if ctx.source is None:
+        ctx.source = model
+    illegal = illegal_uses(model, spec, ctx)
+    if not illegal:
+        return model
+    done: list[Rewritten] = []
+    try:
+        ranks = rank_patterns(spec)
+        for patterns in _stages(spec, allow_lossy):
+            model, illegal = _rewrite(model, illegal, patterns, _Plan(spec, ranks, ctx), done)
+    except _Fault as fault:
+        ctx.emit(FaultyLeaf, str(fault), help="update or uninstall the package that provides it")
+        return model
+    if done:
+        ctx.lowered(model)
+    refused = tuple(_refusals(illegal, ctx))
+    _report_rewritten(done, {element.id for element, *_ in refused}, ctx)
+    _report_refused(refused, spec, ctx)
     return model
 
 
-def _next_lowering(
-    illegal: list[tuple[ConstructUse, str, str]],
-    model: Model,
-    spec: TargetSpec,
-    ctx: PassContext,
-    allow_lossy: bool,
-) -> Lowering | None:
-    ordered = sorted(spec.lowerings, key=lambda low: low.loses is not None)
-    for low in ordered:
-        if low.loses is not None and not allow_lossy:
-            continue
-        wanted = any(
-            use.construct == c or use.construct.startswith(c + ".")
-            for use, _, _ in illegal
-            for c in low.consumes
+# -- ending ------------------------------------------------------------------------------------
+
+
+class _Fault(Exception):
+    """What is wrong with patterns; the message is what is reported."""
+
+
+def rank_patterns(spec: TargetSpec) -> dict[str, int]:
+    """A number for each pattern of a target, by name: above those of all patterns that may take
+    what it produces. What the target allows as it is is taken by none.
+
+    Raises an exception that names the patterns where there are no such numbers.
+    """
+    patterns = {pattern.name: pattern for pattern in spec.lowerings}
+    after = {
+        name: [other.name for other in spec.lowerings if _may_take(other, pattern, spec)]
+        for name, pattern in patterns.items()
+    }
+    ranks: dict[str, int] = {}
+    path: list[str] = []
+
+    def rank(name: str) -> int:
+        if name in path:
+            ring = path[path.index(name) :]
+            raise _Fault(_ring_message([patterns[n] for n in ring], spec))
+        if name not in ranks:
+            path.append(name)
+            ranks[name] = 1 + max((rank(other) for other in after[name]), default=0)
+            path.pop()
+        return ranks[name]
+
+    for name in patterns:
+        rank(name)
+    return ranks
+
+
+def _may_take(taker: RewritePattern, maker: RewritePattern, spec: TargetSpec) -> bool:
+    """Whether something that `maker` produces may be illegal and rewritten by `taker`."""
+    for made in maker.produces:
+        for taken in taker.consumes:
+            if covers(made, taken) or covers(taken, made):
+                narrower = max(made, taken, key=len)
+                if not _always_legal(narrower, spec):
+                    return True
+    return False
+
+
+def _always_legal(prefix: str, spec: TargetSpec) -> bool:
+    below = (verdict for name, verdict in spec.constructs.items() if covers(prefix, name))
+    return all(isinstance(verdict, Legal) for verdict in (spec.legality(prefix), *below))
+
+
+def _ring_message(ring: Sequence[RewritePattern], spec: TargetSpec) -> str:
+    if len(ring) == 1:
+        return (
+            f"lowering `{ring[0].name}` for {spec.name} produces what it rewrites "
+            f"({', '.join(ring[0].consumes)}), so that rewriting would not end"
         )
-        if wanted and low.measure(model, ctx) > 0:
-            return low
+    names = " and ".join(f"`{pattern.name}`" for pattern in ring)
+    return (
+        f"lowerings {names} for {spec.name} rewrite each other's results, so that rewriting would "
+        "not end"
+    )
+
+
+class _Plan(NamedTuple):
+    """What one legalisation goes by."""
+
+    spec: TargetSpec
+    ranks: Mapping[str, int]
+    ctx: PassContext
+
+    def weight(self, illegal: Iterable[IllegalUse]) -> Counter[int]:
+        """How many illegal uses there are of each rank, without those that no pattern takes."""
+        found = (
+            max((self.ranks[p.name] for p in self.spec.lowerings if p.takes(i.use.construct)),
+                default=0)
+            for i in illegal
+        )  # fmt: skip
+        return Counter(rank for rank in found if rank)
+
+
+def lower(after: Mapping[int, int], before: Mapping[int, int]) -> bool:
+    """Whether a multiset of ranks is below another: at the highest rank at which they differ it
+    has less."""
+    for rank in sorted({*after, *before}, reverse=True):
+        if (now := after.get(rank, 0)) != (was := before.get(rank, 0)):
+            return now < was
+    return False
+
+
+# -- rewriting ---------------------------------------------------------------------------------
+
+
+def _stages(spec: TargetSpec, allow_lossy: bool) -> Iterator[tuple[RewritePattern, ...]]:
+    """The patterns of each stage: lossless ones; then, where that is allowed, lossy ones after
+    them."""
+    lossless = tuple(p for p in spec.lowerings if p.loses is None)
+    lossy = tuple(p for p in spec.lowerings if p.loses is not None)
+    yield lossless
+    if allow_lossy and lossy:
+        yield (*lossless, *lossy)
+
+
+def _rewrite(
+    model: Model,
+    illegal: list[IllegalUse],
+    patterns: tuple[RewritePattern, ...],
+    plan: _Plan,
+    done: list[Rewritten],
+) -> tuple[Model, list[IllegalUse]]:
+    """The model after all rounds of a stage, and what is still illegal; adds to `done`.
+
+    Raises `_Fault`.
+    """
+    rounds = 0
+    while illegal:
+        found = _round(model, illegal, patterns, plan)
+        if found is None:
+            break
+        pattern, after, rewritten = found
+        named = f"lowering {_named(pattern, plan)}"
+        left = illegal_uses(after, plan.spec, plan.ctx)
+        if not lower(plan.weight(left), plan.weight(illegal)):
+            element = plan.ctx.drawn(rewritten[0].use.element)
+            raise _Fault(
+                f"{named} does not end: after it rewrote `{element.label}`, as much is left to "
+                "rewrite as before"
+            )
+        rounds += 1
+        if rounds > MOST_ROUNDS:
+            raise _Fault(f"{named} does not end within {MOST_ROUNDS} rounds")
+        done += rewritten
+        model, illegal = after, left
+    return model, illegal
+
+
+def _round(
+    model: Model, illegal: list[IllegalUse], patterns: tuple[RewritePattern, ...], plan: _Plan
+) -> tuple[RewritePattern, Model, tuple[Rewritten, ...]] | None:
+    """The first of the patterns that applies to anything, and what it made. Raises `_Fault`."""
+    uses = [i.use for i in illegal]
+    for pattern in patterns:
+        if not any(pattern.takes(use.construct) for use in uses):
+            continue
+        named = _named(pattern, plan)
+        try:
+            after, rewritten = rewrite_all(pattern, uses, model, plan.ctx)
+            after = validated_model(pattern, after, model)
+        except PatternError as error:
+            raise _Fault(f"lowering {named} {error}") from error
+        except Exception as error:  # a plugin's pattern must not end the program
+            where = traceback.extract_tb(error.__traceback__)[-1]
+            raise _Fault(
+                f"lowering {named} failed: {type(error).__name__}: {error} "
+                f"({where.name}, line {where.lineno})"
+            ) from error
+        if verifying():
+            report_breaches(model, after, f"lowering `{pattern.name}`", plan.ctx)
+        if rewritten:
+            return pattern, after, rewritten
     return None
 
 
-def spoken(element: Element, model: Model) -> str:
+def _named(pattern: RewritePattern, plan: _Plan) -> str:
+    registry = plan.ctx.registry
+    owner = registry.plugin_of(pattern) if registry is not None else None
+    of = f" of plugin `{owner}`" if owner is not None else ""
+    return f"`{pattern.name}`{of} for {plan.spec.name}"
+
+
+# -- reporting ---------------------------------------------------------------------------------
+
+
+class _Refusal(NamedTuple):
+    """A source element that is refused, and the use that it is refused for."""
+
+    element: Element
+    illegal: IllegalUse
+
+
+def _refusals(illegal: Iterable[IllegalUse], ctx: PassContext) -> Iterator[_Refusal]:
+    """One for each source element: what patterns made of it is refused under its name."""
+    refused: set[str] = set()
+    for item in illegal:
+        element = ctx.drawn(item.use.element)
+        if element.id not in refused:
+            refused.add(element.id)
+            yield _Refusal(element, item)
+
+
+def _report_rewritten(done: Iterable[Rewritten], refused: set[str], ctx: PassContext) -> None:
+    """What became of elements; of refused ones nothing becomes."""
+    for pattern, use, note in done:
+        if ctx.drawn(use.element).id in refused:
+            continue
+        lost = f"; lost: {pattern.loses}" if pattern.loses else ""
+        ctx.emit(
+            LossyLowering if pattern.loses else LoweredConstruct,
+            note + lost,
+            element=use.element,
+            severity=Severity.WARNING if pattern.loses else None,
+        )
+
+
+def _report_refused(refused: Iterable[_Refusal], spec: TargetSpec, ctx: PassContext) -> None:
+    lossy = [pattern for pattern in spec.lowerings if pattern.loses is not None]
+    for element, (use, reason, help_text) in refused:
+        name = describe(element, ctx.source)
+        way = next((pattern for pattern in lossy if pattern.takes(use.construct)), None)
+        if way is not None:
+            ctx.emit(
+                LossyLowering,
+                f"{name} ({use.construct}) can only be approximated on {spec.name}: {way.loses} "
+                "would be lost",
+                element=element,
+                help="--allow-lossy accepts it",
+            )
+            continue
+        ctx.emit(
+            IllegalConstruct,
+            f"{name} ({use.construct}) is not supported for {spec.name}: {reason}",
+            element=element,
+            help=help_text or None,
+        )
+
+
+def describe(element: Element, model: Model | None) -> str:
     """How a message names an element: its label, or for a flow without one its two ends."""
-    if element.name.strip() or not isinstance(element, Flow | MessageFlow):
+    if element.name.strip() or not isinstance(element, Flow | MessageFlow) or model is None:
         return f"`{element.label}`"
     labels = {n.id: n.label for scope in model.scopes() for n in scope.nodes}
     labels |= {p.id: p.label for p in model.pools}
     source, target = (labels.get(end, end) for end in (element.source, element.target))
     kind = "message flow" if isinstance(element, MessageFlow) else "flow"
     return f"the {kind} from `{source}` to `{target}`"
-
-
-def _report(
-    illegal: list[tuple[ConstructUse, str, str]], model: Model, spec: TargetSpec, ctx: PassContext
-) -> None:
-    told: set[str] = set()
-    lossy = [low for low in spec.lowerings if low.loses is not None]
-    for use, reason, help_text in illegal:
-        if use.element.id in told:
-            continue
-        told.add(use.element.id)
-        way = next(
-            (low for low in lossy if any(use.construct.startswith(c) for c in low.consumes)), None
-        )
-        if way is not None:
-            ctx.emit(
-                LossyLowering,
-                f"{spoken(use.element, model)} ({use.construct}) can only be approximated on "
-                f"{spec.name}: {way.loses} would be lost",
-                element=use.element,
-                help="--allow-lossy accepts it",
-            )
-            continue
-        ctx.emit(
-            IllegalConstruct,
-            f"{spec.name} cannot run {spoken(use.element, model)} ({use.construct}): {reason}",
-            element=use.element,
-            help=help_text or None,
-        )

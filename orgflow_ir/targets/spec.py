@@ -12,7 +12,7 @@ from orgflow_ir.pipeline import PassContext
 
 if TYPE_CHECKING:
     pass
-from orgflow_ir.targets.lowering import Lowering
+from orgflow_ir.targets.lowering import RewritePattern
 
 
 class Legal(NamedTuple):
@@ -51,7 +51,7 @@ class TargetSpec:
     name: str
     constructs: Mapping[str, Legality]
     derivations: tuple[Derivation, ...] = ()
-    lowerings: tuple[Lowering, ...] = ()
+    lowerings: tuple[RewritePattern, ...] = ()
     options: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     wants_diagram: bool = False
     executes: bool = True

@@ -16,7 +16,7 @@ from orgflow_ir.model import Model
 from orgflow_ir.model.source import SourceFile
 from orgflow_ir.pipeline import Pass, PassContext
 from orgflow_ir.plugins.contracts import Backend, Frontend
-from orgflow_ir.targets import Lowering
+from orgflow_ir.targets import Derivation, RewritePattern
 from orgflow_ir.targets.artifact import Artifact
 from orgflow_ir.testing.conformance.emission import emit
 from orgflow_ir.testing.golden import GoldenMismatch, check_golden
@@ -73,7 +73,7 @@ def check_backend(
 
     tried = [*minimal_models(), *shapes()] if models is None else list(models)
     problems = backend_problems(backend, tried, reads_back)
-    problems += lowering_problems(backend.target.lowerings)
+    problems += lowering_problems(backend.target.lowerings, None, backend.target.derivations)
     if not problems:
         problems += seed_problems(backend)
     if problems:
@@ -105,13 +105,21 @@ def check_runs(backend: Backend, models: Iterable[tuple[str, Model]] | None = No
 
 
 def check_lowerings(
-    lowerings: Iterable[Lowering], models: Iterable[tuple[str, Model]] | None = None
+    lowerings: Iterable[RewritePattern],
+    models: Iterable[tuple[str, Model]] | None = None,
+    *,
+    derivations: Iterable[Derivation] = (),
 ) -> None:
-    """Try lowerings of a plugin, as `check_backend` does those of a backend. Raises
-    `ContractError`."""
+    """Try lowerings of a plugin, as `check_backend` does those of a backend; `derivations` attach
+    the derived constructs they rewrite, where these are not plain ones.
+
+    Each ends on every model, makes nothing that it does not declare, says of everything it makes
+    which source elements that is derived from, and keeps the runs unless it names what it loses.
+    Raises `ContractError`.
+    """
     from orgflow_ir.testing.conformance.lowerings import lowering_problems
 
-    problems = lowering_problems(lowerings, models)
+    problems = lowering_problems(lowerings, models, derivations)
     if problems:
         raise ContractError("lowerings", problems)
 

@@ -10,7 +10,7 @@ from orgflow.frontends.bpmn.patch.text import Changes
 from orgflow.frontends.bpmn.tree import XmlDocument, XmlElement
 from orgflow.frontends.bpmn.xml_parser import Limits, XmlFault, parse_xml
 
-from orgflow_ir.diagnostics import Edit, Fix, FixError
+from orgflow_ir.diagnostics import Edit, Fix, FixError, in_full
 from orgflow_ir.model import Event, EventDefinition, Flow, Gateway, Model, Node, Scope
 from orgflow_ir.model.source import SourceFile
 
@@ -35,7 +35,7 @@ def patched(source: SourceFile, model: Model, fix: Fix) -> bytes:
         document = parse_xml(source.data, Limits())
     except XmlFault as fault:
         raise FixError(fault.message) from None
-    return _Patch(document, model, fix).run()
+    return _Patch(document, model, in_full(model, fix)).run()
 
 
 class _Patch:

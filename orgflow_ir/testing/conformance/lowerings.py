@@ -1,14 +1,19 @@
-"""What a lowering promises: it lowers its measure, keeps a model sound, and loses what it says."""
+"""The contract of a lowering: it ends, keeps the model sound, loses only what it declares, and what
+it makes names the source elements it is derived from."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 
 from orgflow_ir.analysis.token_game.trace_equivalence import compare_processes
-from orgflow_ir.model import Model
+from orgflow_ir.model import Model, SubProcess
+from orgflow_ir.model.constructs import ConstructUse, plain_constructs
+from orgflow_ir.model.provenance import elements_by_id
 from orgflow_ir.model.verifier import breaches
 from orgflow_ir.pipeline import PassContext
-from orgflow_ir.targets import Lowering
+from orgflow_ir.targets.lowering import PatternError, RewritePattern, covers, rewrite_all
+from orgflow_ir.targets.spec import Derivation
 from orgflow_ir.testing.conformance.shapes import shapes
 from orgflow_ir.testing.conformance.words import KEBAB
 from orgflow_ir.testing.minimal import minimal_models
@@ -21,60 +26,115 @@ LIMIT = 2_000
 
 
 def lowering_problems(
-    lowerings: Iterable[Lowering], models: Iterable[tuple[str, Model]] | None = None
+    patterns: Iterable[RewritePattern],
+    models: Iterable[tuple[str, Model]] | None = None,
+    derivations: Iterable[Derivation] = (),
 ) -> list[str]:
-    """All problems of lowerings, each tried with every model it has something to do in."""
+    """All problems of lowerings, each tried with every model that has uses of what it consumes;
+    `derivations` attach the derived constructs that they look for."""
     items = [*minimal_models(), *shapes()] if models is None else list(models)
-    lowerings = tuple(lowerings)
-    names = [low.name for low in lowerings]
+    patterns, derivations = tuple(patterns), tuple(derivations)
+    names = [pattern.name for pattern in patterns]
     problems = [f"two lowerings are called `{n}`" for n in sorted(set(names)) if names.count(n) > 1]
-    for low in lowerings:
-        own = [] if KEBAB.fullmatch(low.name) else ["its name is not words with hyphens between"]
-        own += _declared(low)
-        for name, model in items:
-            own += [f"{name}: {p}" for p in _model_problems(low, model)]
-        problems += [f"lowering `{low.name}`: {p}" for p in own]
+    for pattern in patterns:
+        own = (
+            [] if KEBAB.fullmatch(pattern.name) else ["its name is not words with hyphens between"]
+        )
+        declared = _declared(pattern)
+        own += declared
+        for name, model in items if not declared else ():
+            own += [f"{name}: {p}" for p in _model_problems(pattern, model, derivations)]
+        problems += [f"lowering `{pattern.name}`: {p}" for p in own]
     return problems
 
 
-def _declared(low: Lowering) -> list[str]:
+def _declared(pattern: RewritePattern) -> list[str]:
     problems = []
-    if not isinstance(low.consumes, tuple) or not low.consumes:
-        problems.append(f"`consumes` is {low.consumes!r}, not a tuple of constructs")
-    if not isinstance(low.produces, tuple):
-        problems.append(f"`produces` is {low.produces!r}, not a tuple of constructs")
-    if low.loses is not None and not low.loses.strip():
+    if not isinstance(pattern.consumes, tuple) or not pattern.consumes:
+        problems.append(f"`consumes` is {pattern.consumes!r}, not a tuple of constructs")
+    if not isinstance(pattern.produces, tuple):
+        problems.append(f"`produces` is {pattern.produces!r}, not a tuple of constructs")
+    if pattern.loses is not None and not pattern.loses.strip():
         problems.append("`loses` is empty: say what is lost, or `None`")
     return problems
 
 
-def _model_problems(low: Lowering, model: Model) -> list[str]:
+def _model_problems(
+    pattern: RewritePattern, model: Model, derivations: tuple[Derivation, ...]
+) -> list[str]:
     try:
-        return _try(low, model)
+        return _try(pattern, model, derivations)
+    except PatternError as error:
+        return [f"it {error}"]
     except Exception as error:  # noqa: BLE001  # "never raises" is what is tested
         return [f"raised {type(error).__name__}: {error}"]
 
 
-def _try(low: Lowering, model: Model) -> list[str]:
-    now, times = model, 0
-    left = low.measure(now, PassContext())
-    while left > 0 and times < MOST:
+def _try(pattern: RewritePattern, model: Model, derivations: tuple[Derivation, ...]) -> list[str]:
+    now, uses = model, _uses(model, derivations)
+    for _ in range(MOST):
         text = now.to_json()
-        after, notes = low.apply(now, PassContext())
+        after, done = rewrite_all(pattern, uses, now, PassContext())
         if now.to_json() != text:
             return ["it changed the model it was given"]
-        if low.apply(now, PassContext()) != (after, notes):
+        if rewrite_all(pattern, uses, now, PassContext()) != (after, done):
             return ["the second time it does something else with the same model"]
-        rest = low.measure(after, PassContext())
-        if rest >= left:
-            return [f"it does not lower its measure ({left}, then {rest})"]
-        if not notes:
-            return ["it rewrote something and gave no note of it"]
-        now, left, times = after, rest, times + 1
+        if not done:
+            break
+        then = _uses(after, derivations)
+        problems = [*_undeclared(pattern, uses, then), *_provenance(pattern, now, after, model)]
+        if problems:
+            return problems
+        now, uses = after, then
     broken = sorted(breaches(now) - breaches(model))
-    if broken or now is model or low.loses is not None:
+    if broken or now is model or pattern.loses is not None:
         return broken
     return _other_runs(model, now)
+
+
+def _uses(model: Model, derivations: tuple[Derivation, ...]) -> list[ConstructUse]:
+    ctx = PassContext()
+    return [
+        *plain_constructs(model),
+        *(use for derive in derivations for use in derive(model, ctx)),
+    ]
+
+
+def _undeclared(
+    pattern: RewritePattern, before: list[ConstructUse], after: list[ConstructUse]
+) -> list[str]:
+    """What a pattern leaves or makes that it says it does not: rewriting would not end."""
+    was, now = (Counter(use.construct for use in uses) for uses in (before, after))
+    taken = [sum(n for c, n in counts.items() if pattern.takes(c)) for counts in (was, now)]
+    if taken[1] >= taken[0]:
+        return [f"it leaves as much to rewrite as before ({taken[0]}, then {taken[1]})"]
+    return [
+        f"it produces {construct}, which is not in its `produces`"
+        for construct in now - was
+        if not any(covers(prefix, construct) for prefix in pattern.produces)
+    ]
+
+
+def _provenance(pattern: RewritePattern, before: Model, after: Model, source: Model) -> list[str]:
+    """Elements that are new or other than before and do not say which of the source they come from,
+    or who made them."""
+    known, drawn = elements_by_id(before), elements_by_id(source)
+    made = [
+        element
+        for scope in after.scopes()
+        for element in (*scope.nodes, *scope.flows)
+        if known.get(element.id) != element
+        and not (isinstance(element, SubProcess) and element.id in known)  # it may hold others
+    ]
+    problems = [
+        f"`{e.id}` does not have it as its origin" for e in made if e.origin != pattern.name
+    ]
+    problems += [
+        f"`{e.id}` does not name the source elements it is derived from"
+        for e in made
+        if not e.derived_from or any(id not in drawn for id in e.derived_from)
+    ]
+    return problems
 
 
 def _other_runs(model: Model, lowered: Model) -> list[str]:

@@ -16,9 +16,10 @@ from seeds import at_least, seeds
 from orgflow_ir.analysis.token_game.runs import enumerate_runs
 from orgflow_ir.lowering.common import LOWERINGS, mixed_gateways
 from orgflow_ir.model import Event, Expression, Flow, Gateway, Model, Process, Task
-from orgflow_ir.model.constructs import CONSTRUCTS
+from orgflow_ir.model.constructs import CONSTRUCTS, ConstructUse
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets import constructs, illegal_uses, legalise, support_level
+from orgflow_ir.targets.lowering import rewrite_all
 
 SEED = 3014
 KINDS = ("task", "xor", "and", "or", "loop")
@@ -116,23 +117,23 @@ def test_links_become_flows(engine: LocalEngine) -> None:
     assert [n for n in report.runs[0].executed if n in "AB"] == ["A", "B"]
 
 
-def test_lowerings_lower_their_measure_and_are_idempotent() -> None:
+def test_lowerings_rewrite_all_they_consume_and_are_idempotent() -> None:
     for model in (
         conditional(True, False),
         contracted(random_model(SEED, 40, ("task", "xor", "and", "or"))),
     ):
-        for lowering in LOWERINGS:
-            ctx = PassContext()
-            before = lowering.measure(model, ctx)
-            if not before:
-                continue
-            lowered, notes = lowering.apply(model, ctx)
-            assert lowering.measure(lowered, ctx) < before
-            assert len(notes) == before
-        ctx = PassContext()
-        legal = legalise(model, N8N_TARGET, ctx, allow_lossy=False)
+        for pattern in LOWERINGS:
+            uses = [u for u in found(model) if pattern.takes(u.construct)]
+            lowered, done = rewrite_all(pattern, uses, model, PassContext())
+            assert not [u for u in found(lowered) if pattern.takes(u.construct)]
+            assert len(done) == len(uses)
+        legal = legalise(model, N8N_TARGET, PassContext(), allow_lossy=False)
         assert not illegal_uses(legal, N8N_TARGET, PassContext())
         assert legalise(legal, N8N_TARGET, PassContext(), allow_lossy=False) is legal
+
+
+def found(model: Model) -> list[ConstructUse]:
+    return constructs(model, N8N_TARGET, PassContext())
 
 
 def test_runs_are_the_same_before_and_after() -> None:

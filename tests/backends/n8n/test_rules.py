@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 import pytest
 from orgflow.backends.n8n import backend as backend_module
@@ -13,9 +13,11 @@ from orgflow.backends.n8n.target import N8N_TARGET
 from text_model import model
 
 from orgflow_ir.diagnostics import Diagnostic, Severity
-from orgflow_ir.model import Event, Model
+from orgflow_ir.model import Event, Model, Task
+from orgflow_ir.model.constructs import ConstructUse
+from orgflow_ir.model.rewriter import Rewriter
 from orgflow_ir.pipeline import PassContext
-from orgflow_ir.targets import Illegal, Lowering, TargetSpec, legalise
+from orgflow_ir.targets import Illegal, RewritePattern, TargetSpec, legalise
 
 LINE = "start -> a\na -> {}\n{} -> end"
 CHOICE = "start -> a\na -> g\ng -> b: Yes\ng -> end: {}\nb -> end"
@@ -124,23 +126,19 @@ def test_a_faulty_workflow_is_never_printed(monkeypatch: pytest.MonkeyPatch) -> 
     ]
 
 
-class Forget(Lowering):
-    """Loses the second task."""
+class Forget(RewritePattern):
+    """Takes the people out of tasks."""
 
     name = "forget"
     consumes = ("task.user",)
+    produces = ("task.abstract",)
     loses = "what people do"
 
-    def measure(self, model: Model, ctx: PassContext) -> int:
-        return sum(1 for n in model.processes[0].nodes if n.construct == "task.user")
-
-    def apply(self, model: Model, ctx: PassContext) -> tuple[Model, tuple[str, ...]]:
-        process = model.processes[0]
-        nodes: Iterable[object] = (
-            n.replace(task_type="abstract") if n.construct == "task.user" else n
-            for n in process.nodes
-        )
-        return model.replace(processes=(process.replace(nodes=tuple(nodes)),)), ("forgotten",)
+    def rewrite(self, use: ConstructUse, rewriter: Rewriter, ctx: PassContext) -> str:
+        assert isinstance(use.element, Task)
+        assert use.scope is not None
+        rewriter.replace(use.scope.id, use.element.id, use.element.replace(task_type="abstract"))
+        return "forgotten"
 
 
 @pytest.mark.parametrize("allowed", [True, False])

@@ -2,42 +2,26 @@
 
 from __future__ import annotations
 
-from orgflow_ir.model import Model, Node, Task
-from orgflow_ir.model.rewriter import Editor
+from orgflow_ir.model import Task
+from orgflow_ir.model.constructs import ConstructUse
+from orgflow_ir.model.rewriter import Rewriter
 from orgflow_ir.pipeline import PassContext
-from orgflow_ir.targets import Lowering
-
-ESCALATION = "event.throw.escalation"
+from orgflow_ir.targets import RewritePattern
 
 
-class EscalationToTask(Lowering):
+class EscalationToTask(RewritePattern):
     """Where nothing in the model catches the escalation, it says only that somebody has to know
     (BPMN 2.0.2, 10.5.1: an escalation that is not caught is lost, and the run goes on)."""
 
     name = "escalation-to-task"
-    consumes = (ESCALATION,)
+    consumes = ("event.throw.escalation",)
     produces = ("task.send",)
     loses = "who reacts to the escalation: somebody has to be told by the task"
 
-    def measure(self, model: Model, ctx: PassContext) -> int:
-        """Escalations that are left."""
-        return sum(node.construct == ESCALATION for s in model.scopes() for node in s.nodes)
-
-    def apply(self, model: Model, ctx: PassContext) -> tuple[Model, tuple[str, ...]]:
-        """All of them at once."""
-        edit, notes = Editor(model), []
-        for scope in model.scopes():
-            for node in scope.nodes:
-                if node.construct == ESCALATION:
-                    edit.put_node(scope.id, self._task(node))
-                    notes.append(f"the escalation `{node.label}` became a task")
-        return edit.done(), tuple(notes)
-
-    def _task(self, node: Node) -> Task:
-        return Task(
-            id=node.id,
-            name=f"Tell about {node.label}",
-            task_type="send",
-            loc=node.loc,
-            origin=self.name,
-        )
+    def rewrite(self, use: ConstructUse, rewriter: Rewriter, ctx: PassContext) -> str:
+        """The task has the event's id: flows, lanes and messages stay with it."""
+        event, scope = use.element, use.scope
+        assert scope is not None
+        task = Task(id=event.id, name=f"Tell about {event.label}", task_type="send")
+        rewriter.replace(scope.id, event.id, task)
+        return f"the escalation `{event.label}` became a task"

@@ -1,0 +1,44 @@
+"""A change of a model as data: what fixes and agents write, and what the `Rewriter` records."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from orgflow_ir.model.elements import Binding, EventDefinition, Expression, Flow, Node
+from orgflow_ir.model.value import Value
+
+EditAction = Literal[
+    "add", "replace", "remove",
+    "set-binding", "set-condition", "set-timer", "relabel", "redirect", "set-default",
+]  # fmt: skip
+
+
+class Edit(Value):
+    """One change of a node or a sequence flow of a scope.
+
+    `scope` is the id of the process or sub-process, `id` that of the element to change. What else
+    is read depends on `action`:
+
+    - `add`: `node` or `flow`, a new element
+    - `replace`: `node` or `flow`, in the place of `id`
+    - `remove`: nothing; what hangs on a removed node goes with it
+    - `set-binding`: `binding`, what does the task; none leaves it open
+    - `set-condition`: `condition` of the flow; none makes it unconditional
+    - `set-timer`: `timer`, the timer of the event
+    - `relabel`: `name`
+    - `redirect`: `source`, `target` or both, where the flow begins and ends
+    - `set-default`: `default`, whether the flow is its source's default flow
+    """
+
+    action: EditAction
+    scope: str
+    id: str | None = None
+    node: Node | None = None
+    flow: Flow | None = None
+    binding: Binding | None = None
+    condition: Expression | None = None
+    timer: EventDefinition | None = None
+    name: str | None = None
+    source: str | None = None
+    target: str | None = None
+    default: bool | None = None
