@@ -168,9 +168,13 @@ def allowed(module: str, imported: str) -> bool:
 
 
 def _format_of(module: str, imported: str) -> bool:
-    """A frontend may use the format module of the backend for the same language."""
+    """A frontend may use the format module of the backend for the same language, and what is known
+    of the types of its nodes, which both read and write."""
     parts = module.split(".")
-    return parts[1] == "frontends" and imported.startswith(f"orgflow.backends.{parts[2]}.format")
+    backend = f"orgflow.backends.{parts[2]}"
+    return parts[1] == "frontends" and imported.startswith(
+        (f"{backend}.format", f"{backend}.node_types")
+    )
 
 
 def module_name(path: Path) -> str:
@@ -193,6 +197,7 @@ def test_layers(path: Path) -> None:
         ("orgflow.passes.x", "orgflow.frontends.bpmn.tree", False),
         ("orgflow.frontends.bpmn.tree", "orgflow.frontends.pme.parse", False),
         ("orgflow.frontends.n8n.parse", "orgflow.backends.n8n.format.document.Node", True),
+        ("orgflow.frontends.n8n.parse", "orgflow.backends.n8n.node_types.of", True),
         ("orgflow.frontends.n8n.parse", "orgflow.backends.n8n.emit.emitter", False),
         ("orgflow.backends.n8n.emit.emitter", "orgflow.backends.n8n.format.document", True),
         ("orgflow.compiler", "orgflow.evaluation.pmo", False),

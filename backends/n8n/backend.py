@@ -29,8 +29,6 @@ from orgflow_ir.targets import TargetSpec, executable_processes
 from orgflow_ir.targets.artifact import Artifact, Emitted, SourceMap
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from orgflow_ir.targets.comparison import Comparison
     from orgflow_ir.targets.verification import Verification
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from orgflow.backends.n8n import node_types
 from orgflow.frontends.n8n.catalogue import (
-    NONE_STARTS,
-    SCHEDULES,
     script_of,
+    start_of,
     starts,
     task_type,
 )
@@ -51,13 +51,13 @@ class Bodies:
             return Event(position="throw", **_common(node))
         if starts(node.raw):
             return Event(position="start", definitions=_start(node), **_common(node))
+        if node.short == node_types.caller().name:
+            return self._call(node)
         match node.short:
             case "stopAndError":
                 return self._stop(node)
             case "wait":
                 return _wait(node)
-            case "executeWorkflow":
-                return self._call(node)
         return _task(node)
 
     def _stop(self, node: SourceNode) -> Event:
@@ -78,8 +78,7 @@ class Bodies:
 
     def _call(self, node: SourceNode) -> CallActivity | Task:
         """A call; one that is not waited for is a message to the other workflow."""
-        options = node.parameters.get("options")
-        if isinstance(options, Mapping) and options.get("waitForSubWorkflow") is False:
+        if not node_types.caller().waits(node.parameters):
             return _task(node).replace(task_type="send")
         each = node.parameters.get("mode") == "each"
         loop = Loop(kind="multi-instance", sequential=True) if each else None
@@ -121,13 +120,15 @@ def _task(node: SourceNode) -> Task:
 
 
 def _start(node: SourceNode) -> tuple[EventDefinition, ...]:
-    if node.short in NONE_STARTS:
-        return ()
-    if node.short in SCHEDULES:
-        return schedule(node.short, node.parameters)
-    if node.short == "errorTrigger":
-        return (EventDefinition(kind="error"),)
-    return (MESSAGE,)
+    match start_of(node.short):
+        case "manual" | "called":
+            return ()
+        case "schedule":
+            return schedule(node.short, node.parameters)
+        case "error":
+            return (EventDefinition(kind="error"),)
+        case "message":
+            return (MESSAGE,)
 
 
 def _wait(node: SourceNode) -> Task | Event:

@@ -6,7 +6,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from orgflow.backends.n8n import node_types
 from orgflow.backends.n8n.format.document import is_trigger
+from orgflow.backends.n8n.node_types.node_type import Start
 
 from orgflow_ir.model import TaskType
 
@@ -14,12 +16,11 @@ BASE = "n8n-nodes-base"
 LANGCHAIN = "@n8n/n8n-nodes-langchain"
 KNOWN_PACKAGES = frozenset({BASE, LANGCHAIN})
 
-NONE_STARTS = frozenset(
-    {"manualTrigger", "executeWorkflowTrigger", "start", "manualChatTrigger", "evaluationTrigger"}
-)
-"""Triggers that a person or a calling workflow pulls: nothing comes in from outside."""
-
-SCHEDULES = frozenset({"scheduleTrigger", "cron", "interval"})
+_STARTS: Mapping[str, Start] = {
+    "start": "manual", "manualChatTrigger": "manual", "evaluationTrigger": "manual",
+    "cron": "schedule", "interval": "schedule",
+}  # fmt: skip
+"""Triggers that are not in `node_types` and start other than by a message."""
 
 _OTHER_TRIGGERS = frozenset({"cron", "interval", "start", "emailReadImap"})
 """Triggers of n8n's own packages whose names do not say so."""
@@ -31,17 +32,18 @@ _SUB_NODE = re.compile(
 """Types of langchain's sub-nodes, and of tools made of other nodes (`slackTool`)."""
 
 _SCRIPTS = {
-    "code": ("jsCode", "pythonCode"),
     "function": ("functionCode",),
     "functionItem": ("functionCode",),
     "aiTransform": ("jsCode",),
 }
+"""Types that are not in `node_types` and run code, with its parameters."""
+
 _SENDERS = frozenset(
     {
-        "awsSes", "awsSns", "chat", "discord", "emailSend", "gmail", "gotify", "googleChat", "line",
+        "awsSes", "awsSns", "chat", "discord", "gmail", "gotify", "googleChat", "line",
         "mailgun", "mailjet", "mandrill", "matrix", "mattermost", "messageBird", "microsoftOutlook",
         "microsoftTeams", "mocean", "msg91", "mqtt", "plivo", "pushbullet", "pushcut", "pushover",
-        "rabbitmq", "respondToWebhook", "rocketchat", "sendGrid", "sendInBlue", "signl4", "sms77",
+        "rabbitmq", "rocketchat", "sendGrid", "sendInBlue", "signl4", "sms77",
         "slack", "telegram", "twilio", "vonage", "webex", "whatsApp", "zulip",
     }
 )  # fmt: skip
@@ -74,6 +76,12 @@ def starts(node: Mapping[str, Any]) -> bool:
     return is_trigger(node) or (package == BASE and short in _OTHER_TRIGGERS)
 
 
+def start_of(short: str) -> Start:
+    """What starts a run at a trigger of this type."""
+    kind = node_types.of(short)
+    return (kind.start if kind is not None else None) or _STARTS.get(short, "message")
+
+
 def looks_like_sub_node(full: str) -> bool:
     """Whether nodes of this type serve others (a model, a tool, a memory), by its name."""
     _, short = split_type(full)
@@ -82,7 +90,8 @@ def looks_like_sub_node(full: str) -> bool:
 
 def script_of(short: str, parameters: Mapping[str, Any]) -> str | None:
     """The code of a node that runs code."""
-    for name in _SCRIPTS.get(short, ()):
+    kind = node_types.of(short)
+    for name in kind.scripts if kind is not None else _SCRIPTS.get(short, ()):
         if isinstance(parameters.get(name), str):
             return str(parameters[name])
     return None
@@ -95,13 +104,19 @@ def task_type(short: str, parameters: Mapping[str, Any], notes: str) -> TaskType
         if said is not None:
             return _TASK_TYPES[said[1] or "abstract"]
         return "abstract" if short == "noOp" else "service"
+    kind = node_types.of(short)
+    usual = (kind.task if kind is not None else _usual_task(short)) or "service"
     operation = parameters.get("operation")
-    if operation == "sendAndWait" or short in ("form", "wait"):
+    if operation == "sendAndWait":
         return "user"
-    if short in _SCRIPTS:
-        return "script"
-    sends = not isinstance(operation, str) or _SENDING.match(operation) is not None
-    return "send" if short in _SENDERS and sends else "service"
+    if usual == "send" and isinstance(operation, str) and _SENDING.match(operation) is None:
+        return "service"
+    return usual
+
+
+def _usual_task(short: str) -> TaskType:
+    """What kind of task a type is that is not in `node_types`."""
+    return "script" if short in _SCRIPTS else "send" if short in _SENDERS else "service"
 
 
 _TASK_TYPES: dict[str, TaskType] = {

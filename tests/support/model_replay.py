@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from model_simulation import Simulation, simulate
 from orgflow.backends.n8n.engine.runs import EngineRun
-from orgflow.backends.n8n.engine_model.config import Counts, Phase, Place, trimmed
+from orgflow.backends.n8n.engine_model.config import Phase, Place, trimmed
 from orgflow.backends.n8n.engine_model.machine import Machine
 from orgflow.backends.n8n.engine_model.outcome import (
     FAILS,
@@ -18,6 +18,7 @@ from orgflow.backends.n8n.engine_model.outcome import (
     Resumes,
     Stays,
 )
+from orgflow.backends.n8n.node_types.behaviour import Counts
 
 
 class Recorded(NamedTuple):

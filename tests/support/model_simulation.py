@@ -6,9 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
-from orgflow.backends.n8n.engine_model.config import Config, Counts, Event, Phase, Place
+from orgflow.backends.n8n.engine_model.config import Config, Event, Phase, Place
 from orgflow.backends.n8n.engine_model.machine import Machine
 from orgflow.backends.n8n.engine_model.outcome import Outcome, Resumes
+from orgflow.backends.n8n.node_types.behaviour import Counts
 
 Decide = Callable[[Place, int], Outcome]
 """What the node at a place does; the number is n8n's `$runIndex`, from 0 in every execution."""

@@ -286,7 +286,8 @@ def versions(registry: Registry) -> str:
     """What this version works with; the numbers come from the code that uses them."""
     from orgflow.backends.n8n.engine.install import OVERRIDES, PACKAGES
     from orgflow.backends.n8n.engine.node import MINIMUM_NODE
-    from orgflow.backends.n8n.format.versions import KNOWN_VERSIONS, NODE_TYPES, type_versions
+    from orgflow.backends.n8n.format.versions import KNOWN_VERSIONS, type_versions
+    from orgflow.backends.n8n.node_types import described
     from orgflow.backends.n8n.server.install import N8N_VERSION
 
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
@@ -313,7 +314,7 @@ def versions(registry: Registry) -> str:
                 f"`{name}`",
                 *(", ".join(f"{n:g}" for n in type_versions(name, v)) for v in KNOWN_VERSIONS),
             )
-            for name in NODE_TYPES
+            for name in described()
         ],
     )
     lines += ["", "## Python packages", ""]

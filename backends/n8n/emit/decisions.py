@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 from orgflow.backends.n8n.emit.graph import Port
 from orgflow.backends.n8n.emit.javascript import js_string, to_js
 from orgflow.backends.n8n.emit.names import plain
-from orgflow.backends.n8n.node_types import parameters as p
+from orgflow.backends.n8n.emit.references import read_field, read_item
+from orgflow.backends.n8n.node_types import if_, stop_and_error, switch
+from orgflow.backends.n8n.node_types.conditions import equals, is_true
 
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.analysis.decisions import Branch, Decision
@@ -36,11 +38,11 @@ def emit_decision(decision: Decision, emission: CompiledProcess) -> None:
     default = decision.default
     conditions = [condition(decision, b, emission, f"{node.key}/{b.flow.id}") for b in chosen]
     if len(chosen) == 1:
-        node.type, node.parameters = "if", p.if_(conditions[0])
+        node.type, node.parameters = "if", if_.testing(conditions[0])
     else:
         fallback = plain(default.flow.name) or "otherwise" if default else "no branch fits"
         node.type = "switch"
-        node.parameters = p.switch(
+        node.parameters = switch.by_rules(
             [(c, b.value) for c, b in zip(conditions, chosen, strict=True)],
             fallback=fallback,
             every=decision.several,
@@ -59,8 +61,8 @@ def condition(
 ) -> dict[str, Any]:
     """The n8n condition under which a branch is taken."""
     if branch.kind == "value" and not decision.several:
-        return p.equals(_variable(decision, emission), branch.value, seed)
-    return p.is_true(_test(decision, branch, emission), seed)
+        return equals(_variable(decision, emission), branch.value, seed)
+    return is_true(_test(decision, branch, emission), seed)
 
 
 def _test(decision: Decision, branch: Branch, emission: CompiledProcess) -> str:
@@ -83,7 +85,7 @@ def _coded(decision: Decision, path: tuple[str, ...], emission: CompiledProcess)
         return _read(decision.sources[0], path, emission)
     root, *rest = path
     items = [
-        p.read_item(emission.name_of(s), body=reads_body(s, emission.graph, emission))
+        read_item(emission.name_of(s), body=reads_body(s, emission.graph, emission))
         for s in decision.sources
     ]
     access = "".join(f"?.{part}" for part in (root, *rest))
@@ -92,7 +94,7 @@ def _coded(decision: Decision, path: tuple[str, ...], emission: CompiledProcess)
 
 def _read(source: str, path: tuple[str, ...], emission: CompiledProcess) -> str:
     body = reads_body(source, emission.graph, emission)
-    return p.read_field(emission.name_of(source), path, body=body)
+    return read_field(emission.name_of(source), path, body=body)
 
 
 def reads_body(source: str, graph: ControlFlow, emission: CompiledProcess) -> bool:
@@ -108,7 +110,7 @@ def _stop(decision: Decision, emission: CompiledProcess, port: Port) -> None:
         key,
         f"Stop: {node.name}",
         "stopAndError",
-        p.stop(stop_message(decision, emission)),
+        stop_and_error.saying(stop_message(decision, emission)),
         element=decision.gateway.id,
         role="stop",
     )
@@ -148,7 +150,7 @@ class _Bypass:
         chosen = [b for b in d.branches if b.kind != "default"]
         tests = [_test(d, b, e) for b in chosen]
         node.type = "if"
-        node.parameters = p.if_(p.is_true(" || ".join(tests), f"{node.key}/any"))
+        node.parameters = if_.testing(is_true(" || ".join(tests), f"{node.key}/any"))
         yes, no = Port(node.key, 0), Port(node.key, 1)
         for index, branch in enumerate(chosen):
             key = f"{node.key}\x00branch{index}"
@@ -156,7 +158,7 @@ class _Bypass:
                 key,
                 f"{branch.value}?",
                 "if",
-                p.if_(condition(d, branch, e, key)),
+                if_.testing(condition(d, branch, e, key)),
                 element=d.gateway.id,
                 role="branch",
             )

@@ -16,7 +16,7 @@ from orgflow.backends.n8n.emit.graph import Port, Sketch, SketchNode
 from orgflow.backends.n8n.emit.inclusive import InclusiveJoin, inclusive_joins
 from orgflow.backends.n8n.emit.names import field_name, plain, title
 from orgflow.backends.n8n.format.document import Workflow
-from orgflow.backends.n8n.node_types import parameters as p
+from orgflow.backends.n8n.node_types import merge, schedule_trigger, set_, wait, webhook
 
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.analysis.decisions import (
@@ -220,7 +220,7 @@ class _Emitter:
     def _task(self, task: Task) -> None:
         decisions = self.setters.get(task.id, [])
         fields = [f for d in decisions for f in _fields(d)]
-        parameters = p.set_(fields, task.id) if fields else {}
+        parameters = set_.assigning(fields, task.id) if fields else {}
         node = self.sketch.add(
             task.id, task.name, "set" if fields else "noOp", parameters, element=task.id
         )
@@ -231,46 +231,41 @@ class _Emitter:
             self._start(event)
             return
         definition = event.definitions[0] if event.definitions else None
-        kind, parameters, webhook = "noOp", {}, False
+        kind, parameters, called = "noOp", {}, False
         text = definition.expression.text if definition and definition.expression else ""
         open_time = False
         if event.position == "catch" and event.trigger == "timer":
             kind = "wait"
-            found = p.timer_wait(definition.timer if definition else None, text)
+            found = wait.for_timer(definition.timer if definition else None, text)
             open_time = found is None
-            parameters, webhook = found or p.wait_interval(0, "seconds"), True
+            parameters, called = found or wait.for_interval(0, "seconds"), True
         elif event.position == "catch" and event.trigger == "message":
             suffix = self._address(event.label)
-            kind, parameters, webhook = "wait", p.wait_for_call(suffix), True
+            kind, parameters, called = "wait", wait.for_call(suffix), True
         node = self.sketch.add(
             event.id,
             event.name or _event_words(event),
             kind,
             parameters,
             element=event.id,
-            webhook=webhook,
+            webhook=called,
         )
         node.notes += notes.event(event, open_time, text, self.ctx)
 
     def _start(self, event: Event) -> None:
-        kind, parameters, webhook = "manualTrigger", {}, False
+        kind, parameters, called = "manualTrigger", {}, False
         definition = event.definitions[0] if event.definitions else None
         first = not any(n.type == "manualTrigger" for n in self.sketch.nodes.values())
         text = definition.expression.text if definition and definition.expression else ""
         schedule = None
         if event.trigger == "timer":
-            schedule = p.timer_schedule(definition.timer if definition else None, text)
+            schedule = schedule_trigger.for_timer(definition.timer if definition else None, text)
             if schedule is not None:
                 kind, parameters = "scheduleTrigger", schedule
         if event.trigger == "message" or (kind == "manualTrigger" and not first):
             path = self._address(title(self.model, self.e.process), event.label)
-            kind, webhook = "webhook", True
-            parameters = {
-                "httpMethod": "POST",
-                "path": path,
-                "responseMode": "onReceived",
-                "options": {},
-            }
+            kind, called = "webhook", True
+            parameters = webhook.posted_to(path)
         node = self.sketch.add(
             event.id,
             event.name or "Start",
@@ -278,7 +273,7 @@ class _Emitter:
             parameters,
             element=event.id,
             role="trigger",
-            webhook=webhook,
+            webhook=called,
         )
         decisions = self.setters.get(event.id, [])
         node.notes += notes.start(event, kind, schedule is None, decisions, self.ctx)
@@ -309,7 +304,7 @@ class _Emitter:
         name = gateway.name or f"Join before {_next_words(gateway, self.graph)}"
         count = min(len(into), MERGE_INPUTS)
         node = self.sketch.add(
-            gateway.id, name, "merge", p.merge(count, partial=partial), element=gateway.id
+            gateway.id, name, "merge", merge.by_position(count, partial=partial), element=gateway.id
         )
         node.notes += notes.gateway(gateway)
         for flow, port in zip(into, self._inputs(node, len(into), partial), strict=True):
@@ -329,7 +324,7 @@ class _Emitter:
                 f"{node.key}\x00join{index}",
                 f"{node.name} {index + 1}",
                 "merge",
-                p.merge(min(share, MERGE_INPUTS), partial=partial),
+                merge.by_position(min(share, MERGE_INPUTS), partial=partial),
                 element=node.element,
                 role="join",
             )
@@ -354,7 +349,7 @@ class _Emitter:
                 key,
                 f"Decide: {name}",
                 "set",
-                p.set_(_fields(decision), key),
+                set_.assigning(_fields(decision), key),
                 element=gateway.id,
                 role="decide",
             )

@@ -4,26 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from orgflow.backends.n8n import node_types
 from orgflow.backends.n8n.emit.emitter import CompiledProcess
 
 from orgflow_ir.model.provenance import source_ids
 from orgflow_ir.targets.artifact import Part, pointer
-
-NODE_LABELS = {
-    "executeWorkflow": "Execute Workflow",
-    "httpRequest": "HTTP Request",
-    "if": "If",
-    "manualTrigger": "Manual Trigger",
-    "merge": "Merge",
-    "noOp": "No Operation",
-    "scheduleTrigger": "Schedule Trigger",
-    "set": "Edit Fields",
-    "stopAndError": "Stop and Error",
-    "switch": "Switch",
-    "wait": "Wait",
-    "webhook": "Webhook",
-}
-"""Types of nodes as n8n's editor calls them."""
 
 
 def parts(files: Mapping[str, CompiledProcess]) -> Iterator[Part]:
@@ -57,9 +42,7 @@ def _nodes(path: str, compiled: CompiledProcess) -> Iterator[Part]:
         role = node.role if own or node.role not in ("element", "trigger") else "made"
         if element is None:
             role = node.role
-        yield Part(
-            path, place, role, elements, name, NODE_LABELS.get(node.type, node.type), process
-        )
+        yield Part(path, place, role, elements, name, node_types.label(node.type), process)
 
 
 def _wires(path: str, compiled: CompiledProcess) -> Iterator[Part]:

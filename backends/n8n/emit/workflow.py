@@ -13,6 +13,7 @@ from orgflow.backends.n8n.emit.names import plain, title
 from orgflow.backends.n8n.emit.source_layout import from_diagram
 from orgflow.backends.n8n.format.document import MAP_PREFIX, Node, node_type, node_uuid
 from orgflow.backends.n8n.format.versions import N8nVersion, type_version
+from orgflow.backends.n8n.node_types import sticky_note
 
 from orgflow_ir.model import Lane, Model, Process
 from orgflow_ir.model.value import Value
@@ -301,5 +302,5 @@ def _sticky(name: str, box: _Box, seed: str, version: N8nVersion) -> Node:
         "type": node_type("stickyNote"),
         "typeVersion": type_version("stickyNote", version),
         "position": [x, y],
-        "parameters": {"content": content, "height": height, "width": width, "color": colour},
+        "parameters": sticky_note.showing(content, width, height, colour),
     }

@@ -6,7 +6,6 @@ are immutable, hashable and finite in number wherever items do not pile up.
 
 from orgflow.backends.n8n.engine_model.config import (
     Config,
-    Counts,
     Event,
     Frame,
     Phase,
@@ -27,6 +26,7 @@ from orgflow.backends.n8n.engine_model.outcome import (
     Runs,
     Stays,
 )
+from orgflow.backends.n8n.node_types.behaviour import Counts
 
 __all__ = [
     "ANSWERED",

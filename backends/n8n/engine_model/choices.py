@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orgflow.backends.n8n.engine_model.config import Counts, Phase
+from orgflow.backends.n8n.engine_model.config import Phase
 from orgflow.backends.n8n.engine_model.flow import Node
 from orgflow.backends.n8n.engine_model.outcome import (
     ANSWERED,
@@ -13,6 +13,7 @@ from orgflow.backends.n8n.engine_model.outcome import (
     Opens,
     Outcome,
 )
+from orgflow.backends.n8n.node_types.behaviour import Counts
 
 
 def handed_on(node: Node, raw: Counts, errors: int = 0) -> Counts:

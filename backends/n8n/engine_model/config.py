@@ -5,8 +5,7 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import Literal, NamedTuple
 
-Counts = tuple[int, ...]
-"""Items per input or output."""
+from orgflow.backends.n8n.node_types.behaviour import Counts
 
 
 def trimmed(outputs: Counts) -> Counts:

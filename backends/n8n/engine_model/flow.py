@@ -7,12 +7,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
-from orgflow.backends.n8n.engine_model.behaviour import Behaviour, behaviour
+from orgflow.backends.n8n import node_types
+from orgflow.backends.n8n.engine_model.behaviour import behaviour
 from orgflow.backends.n8n.engine_model.config import Frame
-from orgflow.backends.n8n.format.document import TYPE_PREFIX
+from orgflow.backends.n8n.format.document import TYPE_PREFIX, short_type
 from orgflow.backends.n8n.format.workflow_document import Node as Step
 from orgflow.backends.n8n.format.workflow_document import Wire as Connection
 from orgflow.backends.n8n.format.workflow_document import WorkflowDocument
+from orgflow.backends.n8n.node_types.behaviour import Behaviour
 
 OnError = Literal["stop", "regular", "error"]
 
@@ -299,7 +301,8 @@ def _numeric(name: str) -> int | None:
 
 def _entry(rows: Sequence[Mapping[str, Any]]) -> int | None:
     for index, row in enumerate(rows):
-        if row.get("type") == f"{TYPE_PREFIX}executeWorkflowTrigger" and not row.get("disabled"):
+        kind = node_types.of(short_type(row))
+        if kind is not None and kind.start == "called" and not row.get("disabled"):
             return index
     return None
 

@@ -8,7 +8,6 @@ from typing import Any, Literal, NamedTuple
 from orgflow.backends.n8n.engine_model.choices import choices_at
 from orgflow.backends.n8n.engine_model.config import (
     Config,
-    Counts,
     Event,
     Frame,
     Phase,
@@ -25,6 +24,7 @@ from orgflow.backends.n8n.engine_model.flow import (
 from orgflow.backends.n8n.engine_model.outcome import Outcome
 from orgflow.backends.n8n.engine_model.step import Work
 from orgflow.backends.n8n.format.workflow_document import WorkflowDocument
+from orgflow.backends.n8n.node_types.behaviour import Counts
 
 
 class Advance(NamedTuple):

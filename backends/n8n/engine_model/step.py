@@ -9,7 +9,6 @@ from orgflow.backends.n8n.engine_model.choices import handed_on
 from orgflow.backends.n8n.engine_model.config import (
     Call,
     Config,
-    Counts,
     Event,
     Frame,
     Phase,
@@ -28,6 +27,7 @@ from orgflow.backends.n8n.engine_model.outcome import (
 )
 from orgflow.backends.n8n.engine_model.persistence import lowered, stored
 from orgflow.backends.n8n.engine_model.waiting import arrive, fire
+from orgflow.backends.n8n.node_types.behaviour import Counts
 
 _Action = Literal["run", "open", "done", "call", "return", "detach", "skip", "begin", "end"]
 _Ended = Literal["success", "error", "waiting"]

@@ -7,8 +7,9 @@ entries, which overwrites the entry that already has that index (N8N.md, "Token 
 
 from __future__ import annotations
 
-from orgflow.backends.n8n.engine_model.config import Counts, Entries, Pending, Waiting
+from orgflow.backends.n8n.engine_model.config import Entries, Pending, Waiting
 from orgflow.backends.n8n.engine_model.flow import Flow, Node
+from orgflow.backends.n8n.node_types.behaviour import Counts
 
 
 def arrive(

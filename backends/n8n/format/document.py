@@ -5,39 +5,18 @@ from __future__ import annotations
 import json
 import re
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NotRequired, TypedDict
 
+from orgflow.backends.n8n import node_types
 from orgflow.backends.n8n.format.versions import DEFAULT_VERSION, V1_123, N8nVersion, require_known
+from orgflow.backends.n8n.node_types.node_type import mapping, number
 
 TYPE_PREFIX: Final = "n8n-nodes-base."
 
 # Fixed for ever: node ids are derived from it, and `verify` finds nodes by id among other ways.
 _UUID_NAMESPACE: Final = uuid.UUID("7d3e3c0e-53c5-5a0f-9a53-0c4e1b2f6d17")
-
-_TRIGGERS: Final = frozenset(
-    {
-        "errorTrigger",
-        "executeWorkflowTrigger",
-        "formTrigger",
-        "manualTrigger",
-        "scheduleTrigger",
-        "webhook",
-    }
-)
-_ONE_TO_ONE: Final = frozenset(
-    {
-        "code",
-        "executeWorkflow",
-        "filter",  # hands out what it drops as a second list, but declares only one output
-        "form",
-        "httpRequest",
-        "noOp",
-        "set",
-        "wait",
-    }
-)
 
 # N8N.md "API": what POST /workflows takes; any other key is answered with 400.
 _API_KEYS: Final = ("name", "nodes", "connections", "settings", "staticData")
@@ -175,7 +154,9 @@ def short_type(node: Mapping[str, object]) -> str | None:
 def is_trigger(node: Mapping[str, object]) -> bool:
     """Whether a run can start at this node; other packages' triggers go by their name."""
     full = node.get("type")
-    return short_type(node) in _TRIGGERS or (isinstance(full, str) and full.endswith("Trigger"))
+    kind = node_types.of(short_type(node))
+    known = kind is not None and kind.start is not None
+    return known or (isinstance(full, str) and full.endswith("Trigger"))
 
 
 def api_keys(version: N8nVersion = DEFAULT_VERSION) -> tuple[str, ...]:
@@ -211,7 +192,8 @@ def to_api(workflow: Mapping[str, object], version: N8nVersion = DEFAULT_VERSION
 
 def outputs_of(node: Mapping[str, object]) -> int | None:
     """How many main outputs a node has; None if its type, version or parameters do not say."""
-    count = _regular_outputs(node)
+    kind = node_types.of(short_type(node))
+    count = kind.outputs(*_version_and_parameters(node)) if kind is not None else None
     if count is not None and node.get("onError") == "continueErrorOutput":
         return count + 1  # the error output comes last
     return count
@@ -219,85 +201,16 @@ def outputs_of(node: Mapping[str, object]) -> int | None:
 
 def inputs_of(node: Mapping[str, object]) -> int | None:
     """How many main inputs a node has; None if its type, version or parameters do not say."""
-    short = short_type(node)
-    if short == "stickyNote" or is_trigger(node):
+    if is_trigger(node):
         return 0
-    if short == "merge":
-        version = _number(node.get("typeVersion"))
-        if version is None:
-            return None
-        return 2 if version < 3 else _count(_parameters(node).get("numberInputs", 2))
-    if short in _ONE_TO_ONE or short in _OUTPUTS:
-        return 1
-    return None
+    kind = node_types.of(short_type(node))
+    return kind.inputs(*_version_and_parameters(node)) if kind is not None else None
 
 
-def _regular_outputs(node: Mapping[str, object]) -> int | None:
-    short = short_type(node)
-    if short is None:
-        return None
-    if short in _ONE_TO_ONE:
-        return 1
-    if short == "webhook":  # one output a method where several are allowed
-        methods = _parameters(node).get("httpMethod")
-        return len(methods) if isinstance(methods, list) else 1
-    if short in _TRIGGERS:
-        return 1
-    if short == "switch":
-        return _switch_outputs(node)
-    if short == "respondToWebhook":
-        version = _number(node.get("typeVersion"))
-        if version is None or version < 1.4:  # the second output was always there in 1.3
-            return None if version is None else 2 if version == 1.3 else 1
-        return 2 if _parameters(node).get("enableResponseOutput") is True else 1
-    if short == "splitInBatches":
-        version = _number(node.get("typeVersion"))
-        return None if version is None else 2 if version >= 2 else 1
-    return _OUTPUTS.get(short)
-
-
-_OUTPUTS: Final[Mapping[str, int | None]] = {
-    "if": 2,
-    "merge": 1,
-    "respondToWebhook": None,
-    "splitInBatches": None,
-    "stickyNote": 0,
-    "stopAndError": 0,
-    "switch": None,
-}
-
-
-def _switch_outputs(node: Mapping[str, object]) -> int | None:
-    version = _number(node.get("typeVersion"))
-    if version is None or version < 3:
-        return None
-    parameters = _parameters(node)
-    if parameters.get("mode", "rules") == "expression":
-        return _count(parameters.get("numberOutputs", 4))
-    rules = parameters.get("rules")
-    values = rules.get("values") if isinstance(rules, Mapping) else None
-    if not isinstance(values, Sequence) or isinstance(values, str):
-        return None
-    options = parameters.get("options")
-    fallback = options.get("fallbackOutput") if isinstance(options, Mapping) else None
-    # A number as fallback is one of the rules' outputs, "extra" is one more.
-    return len(values) + (1 if fallback == "extra" else 0)
-
-
-def _parameters(node: Mapping[str, object]) -> Mapping[str, object]:
-    parameters = node.get("parameters")
-    return parameters if isinstance(parameters, Mapping) else {}
-
-
-def _number(value: object) -> float | None:
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return float(value)
-    return None
-
-
-def _count(value: object) -> int | None:
-    number = _number(value)
-    return int(number) if number is not None and number >= 0 and number == int(number) else None
+def _version_and_parameters(
+    node: Mapping[str, object],
+) -> tuple[float | None, Mapping[str, object]]:
+    return number(node.get("typeVersion")), mapping(node.get("parameters"))
 
 
 # -- identity: how a workflow says what its nodes stand for (DESIGN, "Identity") -----------------

@@ -13,13 +13,14 @@ from typing import Any, Final
 
 from jsonschema import Draft202012Validator
 from jsonschema.protocols import Validator
+from orgflow.backends.n8n.format.document import short_type
 from orgflow.backends.n8n.format.versions import (
     DEFAULT_VERSION,
-    NODE_TYPES,
     N8nVersion,
     type_versions,
 )
 from orgflow.backends.n8n.format.workflow_check import Form, Problem, pointer
+from orgflow.backends.n8n.node_types import described
 from referencing import Registry
 from referencing.jsonschema import DRAFT202012
 
@@ -52,9 +53,9 @@ def _nodes(workflow: object, version: N8nVersion) -> Iterator[Problem]:
     for number, node in enumerate(nodes if isinstance(nodes, list) else ()):
         if not isinstance(node, Mapping):
             continue
-        short = str(node.get("type")).rpartition(".")[2]
+        short = short_type(node) or ""
         # Other types and versions are reported by `check_workflow`.
-        if short in NODE_TYPES and node.get("typeVersion") in type_versions(short, version):
+        if short in described() and node.get("typeVersion") in type_versions(short, version):
             for problem in check_schema(node, f"nodes/{short}", at=pointer("nodes", number)):
                 message = f"`{node.get('name')}`: {problem.message}"
                 yield Problem(problem.path, message, "parameters")

@@ -1,17 +1,19 @@
 """Which `typeVersion` of each node type an n8n version understands, and which one we emit.
 
 n8n accepts an unknown typeVersion without a word and then runs something else (N8N.md, "Refused
-nowhere and silently wrong"), so a version that is not in this table is never emitted. Read from
-`dist/types/nodes.json` of the package n8n-nodes-base that each n8n release depends on:
+nowhere and silently wrong"), so a version that `NodeType.versions` does not list is never emitted.
+Read from `dist/types/nodes.json` of the package n8n-nodes-base that each n8n release depends on:
 n8n 2.41.1 → n8n-nodes-base 2.41.1; n8n 1.123.0 → 1.121.0 and n8n 1.123.81 → 1.121.53 (these two
-list the same versions for every type below). Releases in between were not read: they are an error.
+list the same versions for every type we describe). Releases in between were not read: they are an
+error.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import Final, NamedTuple
+
+from orgflow.backends.n8n import node_types
 
 _VERSION = re.compile(r"(\d{1,4})\.(\d{1,4})(?:\.\d{1,4})?")
 
@@ -39,36 +41,6 @@ V2_41: Final = N8nVersion(2, 41)
 KNOWN_VERSIONS: Final = (V1_123, V2_41)
 DEFAULT_VERSION: Final = V2_41
 
-_Versions = tuple[float, ...]
-
-# Per type: what n8n 1.123 and what n8n 2.41 understand of the versions our schemas describe.
-# The last one of a row is emitted; the others are accepted in workflows that already exist.
-_TABLE: Final[Mapping[str, tuple[_Versions, _Versions]]] = {
-    "code": ((2,), (2,)),
-    "executeWorkflow": ((1.3,), (1.3, 1.4)),
-    "executeWorkflowTrigger": ((1.1,), (1.1, 1.2)),
-    "filter": ((2.2, 2.3), (2.2, 2.3)),
-    "form": ((2.3,), (2.5,)),
-    "formTrigger": ((2.3,), (2.5, 2.6)),
-    "httpRequest": ((4.3,), (4.3, 4.4, 4.5)),
-    "if": ((2.2, 2.3), (2.2, 2.3)),
-    "manualTrigger": ((1,), (1,)),
-    "merge": ((3.2,), (3.2,)),
-    "noOp": ((1,), (1,)),
-    "respondToWebhook": ((1.4, 1.5), (1.4, 1.5)),
-    "scheduleTrigger": ((1.2, 1.3), (1.2, 1.3, 1.4)),
-    "set": ((3.4,), (3.4, 3.5)),
-    "splitInBatches": ((3,), (3,)),
-    "stickyNote": ((1,), (1,)),
-    "stopAndError": ((1,), (1,)),
-    "switch": ((3.2, 3.3, 3.4), (3.2, 3.3, 3.4)),
-    "wait": ((1.1,), (1.1,)),
-    "webhook": ((2.1,), (2.1,)),
-}
-
-NODE_TYPES: Final = tuple(_TABLE)
-"""Short names of every node type we emit, sorted."""
-
 
 def _known_text() -> str:
     return "known are " + ", ".join(str(version) for version in KNOWN_VERSIONS)
@@ -84,10 +56,10 @@ def require_known(version: N8nVersion) -> N8nVersion:
 def type_versions(short_type: str, version: N8nVersion = DEFAULT_VERSION) -> tuple[float, ...]:
     """Every typeVersion of a node type that the given n8n understands and our schemas describe."""
     column = KNOWN_VERSIONS.index(require_known(version))
-    row = _TABLE.get(short_type)
-    if row is None:
+    kind = node_types.of(short_type)
+    if kind is None or not kind.described:
         raise ValueError(f"`{short_type}` is not a node type that is emitted")
-    return row[column]
+    return kind.versions[column]
 
 
 def type_version(short_type: str, version: N8nVersion = DEFAULT_VERSION) -> float:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, NamedTuple
 
+from orgflow.backends.n8n import node_types
 from orgflow.backends.n8n.format.document import (
     api_keys,
     inputs_of,
@@ -21,7 +22,6 @@ from orgflow.backends.n8n.format.document import (
 from orgflow.backends.n8n.format.expressions import Reading, read_code, read_parameter
 from orgflow.backends.n8n.format.versions import (
     DEFAULT_VERSION,
-    NODE_TYPES,
     N8nVersion,
     require_known,
     type_versions,
@@ -169,11 +169,12 @@ def _check_names(graph: _Graph) -> Iterator[Problem]:
 
 
 def _check_node(node: _Node, version: N8nVersion) -> Iterator[Problem]:
-    if node.short not in _KNOWN_TYPES:
+    kind = node_types.of(node.short)
+    if kind is None or not kind.described:
         message = f"`{node.name}` has the type `{node.raw.get('type')}`, which is not emitted"
         yield node.problem("node-type", message, "type")
         return
-    wanted = type_versions(node.short, version)
+    wanted = type_versions(kind.name, version)
     if node.raw.get("typeVersion") not in wanted:
         listed = ", ".join(f"{one:g}" for one in wanted)
         message = f"n8n {version} is given `{node.short}` in version {listed}"
@@ -185,9 +186,6 @@ def _check_node(node: _Node, version: N8nVersion) -> Iterator[Problem]:
         return
     if node.short == "wait":
         yield from _check_form_names(node)
-
-
-_KNOWN_TYPES: Final = frozenset(NODE_TYPES)
 
 
 def _check_form_names(node: _Node) -> Iterator[Problem]:
@@ -345,9 +343,8 @@ def _check_timers(graph: _Graph) -> Iterator[Problem]:
 
 
 def _may_wait(node: _Node) -> bool:
-    if node.short == "executeWorkflow":
-        return _inside(node.parameters, "options", "waitForSubWorkflow") is not False
-    return node.short in ("wait", "form")
+    kind = node_types.of(node.short)
+    return kind is not None and kind.waits(node.parameters)
 
 
 def _closure(starts: Iterable[str], edges: Mapping[str, list[str]]) -> set[str]:

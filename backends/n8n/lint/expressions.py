@@ -11,7 +11,7 @@ from orgflow.backends.n8n.format.expressions import read_code, read_parameter
 from orgflow.backends.n8n.format.workflow_document import Node, Path
 from orgflow.backends.n8n.lint import known
 from orgflow.backends.n8n.lint.data_rules import RestartedIndex
-from orgflow.backends.n8n.lint.graph import texts
+from orgflow.backends.n8n.lint.graph import called_by_workflow, texts
 from orgflow.backends.n8n.lint.report import Report
 from orgflow.backends.n8n.lint.run_rules import (
     BrokenExpression,
@@ -106,9 +106,7 @@ def read_texts(node: Node) -> Iterator[tuple[Path, str]]:
 
 def check_expressions(report: Report, active: frozenset[int]) -> None:
     """Expressions of nodes that can run."""
-    called = any(
-        n.short == "executeWorkflowTrigger" and not n.disabled for n in report.workflow.nodes
-    )
+    called = any(called_by_workflow(n) and not n.disabled for n in report.workflow.nodes)
     for node in report.workflow.nodes:
         if node.disabled or node.index not in active:
             continue

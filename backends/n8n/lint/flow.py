@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
 
+from orgflow.backends.n8n import node_types
 from orgflow.backends.n8n.engine_model.config import Phase
 from orgflow.backends.n8n.format.workflow_document import Node
 from orgflow.backends.n8n.lint.data_rules import UnexploredRuns
@@ -17,12 +17,6 @@ from orgflow.backends.n8n.lint.triggers import answered
 from orgflow.backends.n8n.lint.walk import MOST_STATES, Walk
 
 from orgflow_ir.diagnostics import Severity
-
-_SURE: Final = frozenset(
-    {"noOp", "set", "merge", "if", "switch", "splitInBatches", "executeWorkflowTrigger"}
-)
-"""Nodes that give an item for an item and do not fail by themselves, where the machine knows what
-their data can decide."""
 
 
 def check_runs(report: Report, walk: Walk) -> None:
@@ -86,7 +80,9 @@ def _endless(report: Report, walk: Walk) -> None:
 def _sure(walk: Walk, node: Node) -> bool:
     unknown = walk.flow.nodes[node.index].behaviour.kind == "choice"
     decided = not unknown or node.index in walk.kinds.routers
-    return node.disabled or (node.short in _SURE and decided and not node.on_error)
+    kind = node_types.of(node.short)
+    reliable = kind is not None and kind.reliable
+    return node.disabled or (reliable and decided and not node.on_error)
 
 
 def _waits(report: Report, walk: Walk) -> None:

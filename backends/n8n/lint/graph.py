@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
+from orgflow.backends.n8n import node_types
 from orgflow.backends.n8n.format.workflow_document import (
     Node,
     Path,
@@ -123,6 +124,12 @@ class Workflow:
     def loc(self, path: Path) -> SourceLocation:
         """Where something is in the file: `path`, or the nearest there is."""
         return self.document.loc(path)
+
+
+def called_by_workflow(node: Node) -> bool:
+    """Whether runs begin at this node when another workflow calls this one."""
+    kind = node_types.of(node.short)
+    return kind is not None and kind.start == "called"
 
 
 def texts(value: Any) -> Iterator[tuple[Path, str]]:

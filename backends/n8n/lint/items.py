@@ -12,16 +12,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
+from orgflow.backends.n8n import node_types
 from orgflow.backends.n8n.format.workflow_document import Node, Path, inside, rows
 from orgflow.backends.n8n.lint.expressions import CODE, read_texts
 from orgflow.backends.n8n.lint.graph import Workflow, field_after
+from orgflow.backends.n8n.node_types import set_
+from orgflow.backends.n8n.node_types.node_type import Effect
 
-Effect = Literal["pass", "write", "replace", "unknown", "start"]
+_PASSING: Final = frozenset({"sort", "removeDuplicates"})
+"""Types that are not in `node_types` and keep the fields of an item."""
 
-_PASSING: Final = frozenset(
-    {"noOp", "if", "filter", "switch", "splitInBatches", "limit", "sort", "removeDuplicates",
-     "respondToWebhook", "stopAndError"}
-)  # fmt: skip
 _ITEM: Final = re.compile(
     r"\$json\b|\$input\.item\.json\b|\$input\.(?:first|last)\(\)\.json\b|\bitems?\[0\]\.json\b"
 )
@@ -102,28 +102,14 @@ def follow(workflow: Workflow) -> Items:
     return items
 
 
-def effect(node: Node) -> Effect:
+def effect(node: Node) -> Effect | Literal["start"]:
     """What a node does to the fields of an item."""
     if node.trigger:
         return "start"
+    kind = node_types.of(node.short)
     if node.disabled or node.short in _PASSING:
         return "pass"
-    match node.short:
-        case "set":
-            return "write" if written(node) is not None else "unknown"
-        case "merge":
-            return "pass"
-        case "wait":
-            replaces = node.parameters.get("resume") in ("webhook", "form")
-            return "replace" if replaces and not limited(node) else "pass"
-        case "form":
-            return "unknown" if limited(node) else "replace"
-        case "httpRequest":
-            return "replace"
-        case "executeWorkflow":
-            waited = node.inside("options", "waitForSubWorkflow") is not False
-            return "replace" if waited else "pass"
-    return "unknown"
+    return kind.effect(node.version, node.parameters) if kind is not None else "unknown"
 
 
 def limited(node: Node) -> bool:
@@ -139,7 +125,11 @@ def _after(node: Node, items: Items) -> State:
         case "write":
             names = written(node)
             assert names is not None
-            kept = before if keeps_others(node) else State(sure=frozenset())
+            kept = (
+                before
+                if set_.keeps_others(node.version, node.parameters)
+                else State(sure=frozenset())
+            )
             fields = Fields(kept.fields)
             fields.update((name, frozenset({node.index})) for name in names)
             dropped = {k: v for k, v in kept.dropped.items() if k not in names}
@@ -167,34 +157,7 @@ def provided(node: Node) -> frozenset[str]:
 
 def written(node: Node) -> Mapping[str, Mapping[str, Any]] | None:
     """Fields that a Set writes, with their rows; `None` where that is not known."""
-    if node.parameters.get("mode", "manual") not in ("manual", "keyValue"):
-        return None
-    if node.version >= 3.3:
-        listed = rows(node.inside("assignments", "assignments"))
-    elif node.version >= 3:
-        listed = rows(node.inside("fields", "values"))
-    else:
-        values = node.parameters.get("values")
-        groups = values.values() if isinstance(values, Mapping) else ()
-        listed = [row for group in groups for row in rows(group)]
-    names: dict[str, Mapping[str, Any]] = {}
-    for row in listed:
-        name = row.get("name")
-        if not isinstance(name, str) or name.startswith("="):
-            return None
-        names[re.split(r"[.\[]", name)[0]] = row
-    return names
-
-
-def keeps_others(node: Node) -> bool:
-    """Whether a Set keeps the fields that it does not write."""
-    if node.version >= 3.3:
-        if node.parameters.get("includeOtherFields") is not True:
-            return False
-        return bool(node.parameters.get("include", "all") == "all")
-    if node.version >= 3:
-        return bool(node.parameters.get("include", "all") == "all")
-    return node.parameters.get("keepOnlySet") is not True
+    return set_.written(node.version, node.parameters)
 
 
 def reads(node: Node) -> Iterator[tuple[str, Path]]:

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from orgflow.backends.n8n.engine_model.flow import Flow, Wire, compile_rows
 from orgflow.backends.n8n.format.workflow_document import Node, inside, number, rows
-from orgflow.backends.n8n.lint.graph import Workflow
+from orgflow.backends.n8n.lint.graph import Workflow, called_by_workflow
 
 _MOST_SLOTS: Final = 64
 _FLAGS: Final = ("disabled", "executeOnce", "alwaysOutputData", "retryOnFail", "continueOnFail")
@@ -69,7 +69,7 @@ def _plain(node: Node) -> dict[str, Any]:
         "parameters": _parameters(node),
         "onError": node.on_error,
     }
-    if node.trigger and not node.disabled and node.short != "executeWorkflowTrigger":
+    if node.trigger and not node.disabled and not called_by_workflow(node):
         # The machine need not know every trigger by name: each hands on what comes in.
         found["type"] = "n8n-nodes-base.manualTrigger"
     found.update((key, True) for key in _FLAGS if node.raw.get(key) is True)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
-from typing import Any, Final
+from typing import Final
 
+from orgflow.backends.n8n import node_types
 from orgflow.backends.n8n.format.workflow_document import Node
 from orgflow.backends.n8n.lint import known
 from orgflow.backends.n8n.lint.report import Report, listed
@@ -18,6 +19,7 @@ from orgflow.backends.n8n.lint.shape_rules import (
     UnknownParameter,
     UnknownTypeVersion,
 )
+from orgflow.backends.n8n.node_types.node_type import Required
 
 from orgflow_ir.diagnostics import Severity
 
@@ -50,35 +52,8 @@ _SETTINGS: Final = frozenset(
 )  # fmt: skip
 _ON_ERROR: Final = ("stopWorkflow", "continueRegularOutput", "continueErrorOutput")
 
-_Required = tuple[str, Mapping[str, tuple[Any, ...]]]
-
-# Which parameters the core nodes require, and the values of others under which they are shown;
-# `None` in a list is absence (the default). From the nodes' descriptions.
-_REQUIRED: Final[Mapping[str, tuple[_Required, ...]]] = {
-    "emailSend": (
-        ("fromEmail", {"resource": ("email", None)}),
-        ("toEmail", {"resource": ("email", None)}),
-        ("subject", {"operation": ("sendAndWait",)}),
-        ("message", {"operation": ("sendAndWait",)}),
-    ),
-    "executeWorkflow": (("workflowId", {"source": ("database", None)}),),
-    "formTrigger": (("formTitle", {}),),
-    "httpRequest": (
-        ("url", {}),
-        ("nodeCredentialType", {"authentication": ("predefinedCredentialType",)}),
-        ("genericAuthType", {"authentication": ("genericCredentialType",)}),
-    ),
-    "respondToWebhook": (("redirectURL", {"respondWith": ("redirect",)}),),
-    "splitOut": (("fieldToSplitOut", {}),),
-    "stopAndError": (
-        ("errorMessage", {"errorType": ("errorMessage", None)}),
-        ("errorObject", {"errorType": ("errorObject",)}),
-    ),
-    "wait": (
-        ("dateTime", {"resume": ("specificTime",)}),
-        ("formTitle", {"resume": ("form",)}),
-    ),
-}
+_SPLIT_OUT: Final[Required] = ("fieldToSplitOut", {})
+"""Of Split Out, which is not in `node_types`."""
 
 
 def check_nodes(report: Report) -> None:
@@ -191,7 +166,9 @@ def _span(versions: list[float]) -> str:
 
 def _required(report: Report, node: Node) -> None:
     table = known.parameters(node.short) or {}
-    for name, shown in _REQUIRED.get(node.short, ()):
+    kind = node_types.of(node.short)
+    required = kind.required if kind is not None else ()
+    for name, shown in (_SPLIT_OUT,) if node.short == "splitOut" else required:
         if node.version not in table.get(name, ()):
             continue
         if any(node.parameters.get(key) not in values for key, values in shown.items()):

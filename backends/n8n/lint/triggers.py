@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from orgflow.backends.n8n import node_types
 from orgflow.backends.n8n.format.workflow_document import Node, Path, rows
 from orgflow.backends.n8n.lint.flow_rules import UntoldTimeout
 from orgflow.backends.n8n.lint.graph import Workflow, texts
@@ -231,6 +232,5 @@ def _tells(node: Node, wait: Node) -> bool:
 def _waits(node: Node) -> bool:
     if node.disabled:
         return False
-    if node.short == "executeWorkflow":
-        return node.inside("options", "waitForSubWorkflow") is not False
-    return node.short in ("wait", "form")
+    kind = node_types.of(node.short)
+    return kind is not None and kind.waits(node.parameters)

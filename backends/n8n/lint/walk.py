@@ -14,7 +14,6 @@ from typing import Final, NamedTuple
 from orgflow.backends.n8n.engine_model.choices import handed_on
 from orgflow.backends.n8n.engine_model.config import (
     Config,
-    Counts,
     Entries,
     Event,
     Frame,
@@ -35,6 +34,7 @@ from orgflow.backends.n8n.engine_model.outcome import (
 from orgflow.backends.n8n.engine_model.step import Work
 from orgflow.backends.n8n.engine_model.waiting import arrive
 from orgflow.backends.n8n.lint.machine_input import Kinds
+from orgflow.backends.n8n.node_types.behaviour import Counts
 
 MOST_STATES: Final = 3000
 """Configurations that are looked at; a workflow of 30 nodes has some hundred."""

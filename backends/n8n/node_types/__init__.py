@@ -1,1 +1,80 @@
-"""The types of nodes that orgflow emits, one module each."""
+"""The node types of n8n that we emit or whose behaviour the engine model knows, a module each.
+
+`of` finds one by its short name and imports its module then, so that a compile loads only those it
+writes. A new type is a module with a `NODE` and a line below; if it is emitted or described to
+users, its parameters get a schema in `format/schema/nodes`, too.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from typing import Final
+
+from orgflow.backends.n8n.node_types.node_type import NodeType
+
+_MODULES: Final = {
+    "aggregate": "aggregate",
+    "code": "code",
+    "emailSend": "email_send",
+    "errorTrigger": "error_trigger",
+    "executeWorkflow": "execute_workflow",
+    "executeWorkflowTrigger": "execute_workflow_trigger",
+    "filter": "filter",
+    "form": "form",
+    "formTrigger": "form_trigger",
+    "httpRequest": "http_request",
+    "if": "if_",
+    "limit": "limit",
+    "manualTrigger": "manual_trigger",
+    "merge": "merge",
+    "noOp": "no_op",
+    "respondToWebhook": "respond_to_webhook",
+    "scheduleTrigger": "schedule_trigger",
+    "set": "set_",
+    "splitInBatches": "split_in_batches",
+    "start": "start",
+    "stickyNote": "sticky_note",
+    "stopAndError": "stop_and_error",
+    "switch": "switch",
+    "wait": "wait",
+    "webhook": "webhook",
+}
+"""The short name of a type and its module in this folder."""
+
+
+def of(short: str | None) -> NodeType | None:
+    """What is known of the type `n8n-nodes-base.<short>`; `None` for any other type."""
+    module = _MODULES.get(short or "")
+    return _loaded(module) if module is not None else None
+
+
+@cache
+def _loaded(module: str) -> NodeType:
+    found = import_module(f"{__name__}.{module}").NODE
+    assert isinstance(found, NodeType)
+    return found
+
+
+def caller() -> NodeType:
+    """The type whose nodes call another workflow."""
+    found = of("executeWorkflow")
+    assert found is not None
+    return found
+
+
+def every() -> tuple[NodeType, ...]:
+    """All of them, in the order of their names."""
+    return tuple(_loaded(module) for module in _MODULES.values())
+
+
+@cache
+def described() -> tuple[str, ...]:
+    """Names of the types that we write or that our schemas describe."""
+    return tuple(kind.name for kind in every() if kind.described)
+
+
+def label(short: str) -> str:
+    """What n8n's editor calls a type; the short name of one that is not known here."""
+    known = of(short)
+    return known.label if known is not None else short

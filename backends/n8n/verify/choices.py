@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from orgflow.backends.n8n.emit.decisions import condition
-from orgflow.backends.n8n.engine_model.merges import is_expression, mapping
 from orgflow.backends.n8n.format.workflow_document import Node, WorkflowDocument
+from orgflow.backends.n8n.node_types.node_type import is_expression, mapping
 from orgflow.backends.n8n.verify.matching import Matching
 from orgflow.backends.n8n.verify.reference import Reference
 

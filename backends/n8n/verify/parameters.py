@@ -6,9 +6,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from orgflow.backends.n8n.engine_model.merges import is_expression, merging
 from orgflow.backends.n8n.format.workflow_document import Node, WorkflowDocument, rows
 from orgflow.backends.n8n.lint import known
+from orgflow.backends.n8n.node_types.merge import merging
+from orgflow.backends.n8n.node_types.node_type import is_expression
 from orgflow.backends.n8n.verify.matching import Matching
 from orgflow.backends.n8n.verify.reference import Reference
 

@@ -16,12 +16,12 @@ import orgflow.backends.n8n.format.schema_check as module_under_test
 import pytest
 from orgflow.backends.n8n.format.document import inputs_of, is_trigger, node_type, outputs_of
 from orgflow.backends.n8n.format.versions import (
-    NODE_TYPES,
     V1_123,
     V2_41,
     N8nVersion,
     type_versions,
 )
+from orgflow.backends.n8n.node_types import described as described_types
 
 SCHEMAS = Path(str(module_under_test.__file__)).parent / "schema"
 SAMPLES: dict[str, Any] = json.loads(
@@ -58,7 +58,7 @@ def engines() -> list[tuple[N8nVersion, Pairs]]:
     return found
 
 
-@pytest.fixture(params=NODE_TYPES)
+@pytest.fixture(params=described_types())
 def described(request: pytest.FixtureRequest) -> list[tuple[str, float, dict[str, Any]]]:
     """(node type, typeVersion, n8n's description) for every version we may emit."""
     if not engines():

@@ -9,7 +9,7 @@ import pytest
 from n8n_compiled import emitted, workflows
 from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.format.document import Workflow
-from orgflow.backends.n8n.node_types import parameters as p
+from orgflow.backends.n8n.node_types.durations import Duration, parse_duration
 from orgflow.backends.n8n.runner import LocalRunner
 from orgflow.backends.n8n.target import N8N_TARGET
 from orgflow.evaluation.replay import replay_model
@@ -150,7 +150,7 @@ def test_a_wait_in_parallel_is_a_warning() -> None:
 
 
 def test_durations() -> None:
-    assert p.parse_duration("P1Y2M3DT4H5M6S") == p.Duration(1, 2, 0, 3, 4, 5, 6)
-    assert p.parse_duration("PT1.5S") == p.Duration(seconds=1.5)
-    assert p.parse_duration("P1.5D") is None
-    assert p.parse_duration("1D") is None
+    assert parse_duration("P1Y2M3DT4H5M6S") == Duration(1, 2, 0, 3, 4, 5, 6)
+    assert parse_duration("PT1.5S") == Duration(seconds=1.5)
+    assert parse_duration("P1.5D") is None
+    assert parse_duration("1D") is None

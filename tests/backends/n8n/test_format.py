@@ -23,13 +23,13 @@ from orgflow.backends.n8n.format.schema_check import check_schema
 from orgflow.backends.n8n.format.versions import (
     DEFAULT_VERSION,
     KNOWN_VERSIONS,
-    NODE_TYPES,
     V1_123,
     V2_41,
     N8nVersion,
     type_version,
     type_versions,
 )
+from orgflow.backends.n8n.node_types import described
 
 
 def test_written_as_built() -> None:
@@ -164,8 +164,8 @@ def test_versions() -> None:
     assert type_version("set") == 3.5
     assert type_version("set", V1_123) == 3.4
     assert type_version("httpRequest", V1_123) == 4.3
-    assert list(NODE_TYPES) == sorted(NODE_TYPES)
-    for short in NODE_TYPES:
+    assert list(described()) == sorted(described())
+    for short in described():
         for version in KNOWN_VERSIONS:
             row = type_versions(short, version)
             assert list(row) == sorted(row)

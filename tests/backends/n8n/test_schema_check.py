@@ -12,8 +12,9 @@ import pytest
 from jsonschema import Draft202012Validator
 from orgflow.backends.n8n.format.document import node_type
 from orgflow.backends.n8n.format.schema_check import check_schema, check_schemas
-from orgflow.backends.n8n.format.versions import KNOWN_VERSIONS, NODE_TYPES, type_versions
+from orgflow.backends.n8n.format.versions import KNOWN_VERSIONS, type_versions
 from orgflow.backends.n8n.format.workflow_check import Problem, pointer
+from orgflow.backends.n8n.node_types import described
 from referencing import Registry, Resource
 
 SCHEMAS = Path(str(module_under_test.__file__)).parent / "schema"
@@ -47,7 +48,7 @@ def versions_of(short: str) -> list[float]:
 
 
 def sample_nodes(kind: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    for short in NODE_TYPES:
+    for short in described():
         for parameters in SAMPLES[short][kind]:
             yield short, node(short, parameters, versions_of(short)[-1])
 
@@ -122,10 +123,10 @@ def subschemas(schema: Any) -> Iterator[dict[str, Any]]:
 
 
 def test_every_schema_is_valid() -> None:
-    assert len(NAMES) == len(NODE_TYPES) + 5
+    assert len(NAMES) == len(described()) + 5
     for name in NAMES:
         Draft202012Validator.check_schema(document(name))
-    for short in NODE_TYPES:
+    for short in described():
         allowed = document(f"nodes/{short}")["properties"]["typeVersion"]
         assert allowed.get("enum", [allowed.get("const")]) == versions_of(short)
 
@@ -152,7 +153,7 @@ def test_every_reference_leads_somewhere() -> None:
     assert followed > 100
 
 
-@pytest.mark.parametrize("short", NODE_TYPES)
+@pytest.mark.parametrize("short", described())
 def test_samples_are_accepted_and_refused(short: str) -> None:
     for version in versions_of(short):
         for parameters in SAMPLES[short]["valid"]:
@@ -191,7 +192,7 @@ def typos(value: Any) -> Iterator[Any]:
                 yield [*value[:index], changed, *value[index + 1 :]]
 
 
-@pytest.mark.parametrize("short", NODE_TYPES)
+@pytest.mark.parametrize("short", described())
 def test_every_misspelt_name_is_refused(short: str) -> None:
     for parameters in SAMPLES[short]["valid"]:
         for changed in typos(parameters):

@@ -10,10 +10,10 @@ from orgflow.backends.n8n.format.document import short_type
 from orgflow.backends.n8n.format.versions import (
     DEFAULT_VERSION,
     KNOWN_VERSIONS,
-    NODE_TYPES,
     N8nVersion,
     type_version,
 )
+from orgflow.backends.n8n.node_types import described
 
 _VERSION = re.compile(r"(\d{1,4})\.(\d{1,4})\b")
 
@@ -59,7 +59,7 @@ def too_new(workflow: Mapping[str, Any], version: N8nVersion) -> Iterator[TooNew
     for row in workflow.get("nodes", ()):
         kind = short_type(row) or ""
         wanted = row.get("typeVersion")
-        if kind not in NODE_TYPES or not isinstance(wanted, int | float):
+        if kind not in described() or not isinstance(wanted, int | float):
             continue
         newest = type_version(kind, version)
         if wanted > newest and not row.get("disabled"):

@@ -7,9 +7,10 @@ import binascii
 import re
 import time
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 from urllib.parse import quote
 
+from orgflow.backends.n8n import node_types
 from orgflow.backends.n8n.format.document import is_trigger, short_type
 from orgflow.backends.n8n.format.versions import DEFAULT_VERSION, N8nVersion
 from orgflow.backends.n8n.server.client.client import Client
@@ -33,7 +34,8 @@ _DATA_PAGE = 25
 _EXECUTIONS = 25  # with their data they are large
 _RELEASE = re.compile(r'name="n8n:config:sentry" content="([A-Za-z0-9+/=]+)"')
 _N8N = re.compile(r"n8n@(\d+\.\d+\.\d+)")
-_CALLED = {"executeWorkflowTrigger", "errorTrigger"}
+_CALLED: Final = frozenset({"manual", "called", "error"})
+"""What starts workflows that nothing from outside reaches: a person or another workflow."""
 _HOOKS = {"webhook": "webhook", "formTrigger": "form"}
 
 
@@ -213,23 +215,27 @@ class WorkflowClient(Client):
         return tuple(word.strip() for word in allowed.split(","))
 
     def _counted(self, workflow: Mapping[str, Any]) -> bool:
-        kinds = {short_type(row) for row in workflow["nodes"] if _starts(row)}
-        if kinds <= _CALLED | {"manualTrigger"}:
+        if _started_by(workflow) <= _CALLED:
             return True  # others call it by its id: there is nothing to come up
         return int(self.workflow(str(workflow["id"])).get("triggerCount") or 0) > 0
 
 
-def _starts(row: Mapping[str, Any]) -> bool:
-    return is_trigger(row) and not row.get("disabled")
+def _started_by(workflow: Mapping[str, Any]) -> set[str]:
+    """What starts a workflow (see `Start` in node_types); triggers of other packages: `message`."""
+    return {
+        (kind.start if (kind := node_types.of(short_type(row))) is not None else None) or "message"
+        for row in workflow.get("nodes", ())
+        if is_trigger(row) and not row.get("disabled")
+    }
 
 
 def never_published(workflow: Mapping[str, Any], version: N8nVersion = DEFAULT_VERSION) -> str:
     """Why n8n has nothing to publish in a workflow: `by hand` where only a person starts it,
     `by call` where others do and n8n 1 lets them unpublished; else the empty text."""
-    kinds = {short_type(row) for row in workflow.get("nodes", ()) if _starts(row)}
-    if kinds <= {"manualTrigger"}:
+    kinds = _started_by(workflow)
+    if kinds <= {"manual"}:
         return "by hand"
-    if version.major < 2 and kinds <= _CALLED | {"manualTrigger"}:
+    if version.major < 2 and kinds <= _CALLED:
         return "by call"
     return ""
 

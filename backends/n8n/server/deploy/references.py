@@ -6,9 +6,14 @@ import copy
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
+from orgflow.backends.n8n import node_types
+from orgflow.backends.n8n.format.document import short_type
+from orgflow.backends.n8n.node_types.node_type import mapping
+
 Json = dict[str, Any]
 
-_CALLERS: Final = ("n8n-nodes-base.executeWorkflow", "@n8n/n8n-nodes-langchain.toolWorkflow")
+_TOOL: Final = "@n8n/n8n-nodes-langchain.toolWorkflow"
+"""A sub-node by which an agent calls a workflow; it names it as the node type does."""
 # What the editor remembers of a workflow that was chosen in a list: another server's.
 _REMEMBERED: Final = ("cachedResultName", "cachedResultUrl")
 
@@ -48,11 +53,5 @@ def rewritten(workflow: Mapping[str, Any], new: Callable[[str], str]) -> Json:
 
 def _value(row: Mapping[str, Any]) -> str:
     """The id in a node that calls a workflow; empty for an expression and for a whole workflow."""
-    parameters = row.get("parameters")
-    if row.get("type") not in _CALLERS or not isinstance(parameters, Mapping):
-        return ""
-    if parameters.get("source", "database") != "database":
-        return ""
-    reference = parameters.get("workflowId")
-    value = reference.get("value") if isinstance(reference, Mapping) else reference
-    return value if isinstance(value, str) and not value.startswith("=") else ""
+    kind = node_types.caller() if row.get("type") == _TOOL else node_types.of(short_type(row))
+    return kind.calls(mapping(row.get("parameters"))) if kind is not None else ""

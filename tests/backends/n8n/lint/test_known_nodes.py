@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from engine_fixture import missing
 from n8n_linted import linted, text
+from orgflow.backends.n8n import node_types
 from orgflow.backends.n8n.engine.install import engine_dir, status
 from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.engine.node import find_node
-from orgflow.backends.n8n.lint import nodes
 from orgflow.backends.n8n.lint.graph import workflows
 from orgflow.backends.n8n.lint.triggers import unreadable_cron
 from seeds import at_least, seeds
@@ -61,7 +61,8 @@ def test_the_required_parameters_are_n8ns(described: list[dict[str, Any]]) -> No
         for prop in one["properties"]
         if prop.get("required") and prop.get("default") == ""
     }
-    ours = {(short, name) for short, rows in nodes._REQUIRED.items() for name, _ in rows}
+    ours = {(kind.name, name) for kind in node_types.every() for name, _ in kind.required}
+    assert len(ours) > 10
     assert ours <= required
 
 

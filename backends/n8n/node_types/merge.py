@@ -1,11 +1,20 @@
-"""How many items the Merge node makes of its inputs, by version and mode."""
+"""Merge: joins what comes on several inputs; how many items it makes, by version and mode."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
-from orgflow.backends.n8n.engine_model.config import Counts
+from orgflow.backends.n8n.node_types.behaviour import Behaviour, Counts
+from orgflow.backends.n8n.node_types.node_type import (
+    NodeType,
+    Parameters,
+    Use,
+    count,
+    is_expression,
+    mapping,
+    passes_items,
+)
 
 _MOST_INPUTS = 1_000
 
@@ -13,7 +22,18 @@ Merging = Callable[[Counts], Counts | None]
 """Items per input to items per output; None where the node throws."""
 
 
-def merging(version: float, parameters: Mapping[str, Any]) -> Merging | None:
+def by_position(inputs: int, *, partial: bool) -> dict[str, Any]:
+    """Parameters that merge by position; `partial` fires with what came (inclusive joins only)."""
+    options = {"includeUnpaired": True} if partial else {}
+    return {
+        "mode": "combine",
+        "combineBy": "combineByPosition",
+        "numberInputs": inputs,
+        "options": options,
+    }
+
+
+def merging(version: float, parameters: Parameters) -> Merging | None:
     """The count function of a Merge node, None where the number depends on the data."""
     if version < 2:
         return _version_1(parameters)
@@ -22,17 +42,7 @@ def merging(version: float, parameters: Mapping[str, Any]) -> Merging | None:
     return _version_3(parameters)
 
 
-def is_expression(value: object) -> bool:
-    """Whether n8n computes this parameter while it runs."""
-    return isinstance(value, str) and value.startswith("=")
-
-
-def mapping(value: object) -> Mapping[str, Any]:
-    """An object of a file, empty where something else stands in its place."""
-    return value if isinstance(value, Mapping) else {}
-
-
-def inputs_declared(parameters: Mapping[str, Any]) -> int | None:
+def inputs_declared(parameters: Parameters) -> int | None:
     """The number of inputs a Merge of version 3 reads, however many are wired; None where it is
     computed, or no number that a node can have."""
     number = _whole(parameters.get("numberInputs") or 2)
@@ -66,7 +76,7 @@ def _one(counts: Counts) -> Counts:
     return (1,)
 
 
-def _version_1(parameters: Mapping[str, Any]) -> Merging | None:
+def _version_1(parameters: Parameters) -> Merging | None:
     match parameters.get("mode", "append"):
         case "append":
             return _sum(2)
@@ -94,7 +104,7 @@ def _by_index(join: object) -> Merging | None:
             return None
 
 
-def _version_2(parameters: Mapping[str, Any]) -> Merging | None:
+def _version_2(parameters: Parameters) -> Merging | None:
     mode = parameters.get("mode", "append")
     if mode == "append":
         return _sum(2)
@@ -119,21 +129,21 @@ def _version_2(parameters: Mapping[str, Any]) -> Merging | None:
             return None
 
 
-def _by_position_2(parameters: Mapping[str, Any]) -> Merging | None:
+def _by_position_2(parameters: Parameters) -> Merging | None:
     unpaired = _unpaired(parameters)
     if unpaired is None:
         return None
     choose = max if unpaired else min
 
-    def count(counts: Counts) -> Counts:
+    def counting(counts: Counts) -> Counts:
         first, second = _at(counts, 0), _at(counts, 1)
         # A missing side never empties the result in this version.
         return (first + second if not (first and second) else choose(first, second),)
 
-    return count
+    return counting
 
 
-def _version_3(parameters: Mapping[str, Any]) -> Merging | None:
+def _version_3(parameters: Parameters) -> Merging | None:
     inputs = inputs_declared(parameters)
     if inputs is None:
         return None
@@ -153,7 +163,7 @@ def _version_3(parameters: Mapping[str, Any]) -> Merging | None:
             return None
 
 
-def _by_position_3(inputs: int, parameters: Mapping[str, Any]) -> Merging | None:
+def _by_position_3(inputs: int, parameters: Parameters) -> Merging | None:
     unpaired = _unpaired(parameters)
     if unpaired is None:
         return None
@@ -163,19 +173,19 @@ def _by_position_3(inputs: int, parameters: Mapping[str, Any]) -> Merging | None
     if preferred.isdecimal() and not 1 <= (_whole(preferred) or 0) <= inputs:
         return lambda counts: None
 
-    def count(counts: Counts) -> Counts:
+    def counting(counts: Counts) -> Counts:
         # An input that is declared but not wired counts as empty.
         return (choose(_at(counts, index) for index in range(inputs)),)
 
-    return count
+    return counting
 
 
-def _unpaired(parameters: Mapping[str, Any]) -> bool | None:
+def _unpaired(parameters: Parameters) -> bool | None:
     value = mapping(parameters.get("options")).get("includeUnpaired", False)
     return None if is_expression(value) else bool(value)
 
 
-def _choose_3(inputs: int, parameters: Mapping[str, Any]) -> Merging | None:
+def _choose_3(inputs: int, parameters: Parameters) -> Merging | None:
     output = parameters.get("output", "specifiedInput")
     if output == "empty":
         return _one
@@ -187,3 +197,27 @@ def _choose_3(inputs: int, parameters: Mapping[str, Any]) -> Merging | None:
     if chosen > inputs:
         return lambda counts: None
     return lambda counts: (_at(counts, chosen - 1) if chosen - 1 < inputs else 0,)
+
+
+def _inputs(version: float | None, parameters: Parameters) -> int | None:
+    if version is None:
+        return None
+    return 2 if version < 3 else count(parameters.get("numberInputs", 2))
+
+
+def _behaviour(use: Use) -> Behaviour | None:
+    found = merging(use.version, use.parameters)
+    return Behaviour("merge", count=found) if found is not None else None
+
+
+NODE = NodeType(
+    name="merge",
+    label="Merge",
+    emitted=True,
+    versions=((3.2,), (3.2,)),
+    inputs=_inputs,
+    behaviour=_behaviour,
+    effect=passes_items,
+    reliable=True,
+    task=None,
+)

@@ -1,0 +1,80 @@
+"""What a node does with the numbers of items it gets: the vocabulary of the engine model."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+Counts = tuple[int, ...]
+"""Items per input or output."""
+
+Kind = Literal[
+    "trigger",  # hands on what it got, on every output what came on that input
+    "pass",  # hands on what came on its first input, item by item
+    "merge",  # a count function of all inputs
+    "choice",  # the data decide
+    "batches",  # Loop Over Items
+    "wait",  # opens and is done
+    "call",  # runs another workflow
+    "stop",  # throws
+]
+
+
+@dataclass(frozen=True)
+class Behaviour:
+    """What a node does.
+
+    Attributes:
+        kind: see `Kind`.
+        outputs: how many outputs its type declares, without the error output; None if unknown.
+        count: items per input to items per output, None where it throws; for "merge".
+        choices: the outputs possible for so many items on the first input; for "choice".
+        batch: items per batch; for "batches".
+        in_process: whether a wait sleeps in process; None where that is not known before.
+        answered: whether a wait is for an answer; limited: whether it ends without one too.
+        known: whether `choices` is all that the node can do, and not a guess at an unknown type.
+        calls: id of the workflow called; waited: whether the caller waits; each: once per item.
+    """
+
+    kind: Kind
+    outputs: int | None = 1
+    count: Callable[[Counts], Counts | None] | None = None
+    choices: Callable[[int, int], Iterator[Counts]] | None = None
+    batch: int = 1
+    in_process: bool | None = None
+    answered: bool = False
+    limited: bool = True
+    known: bool = True
+    calls: str = ""
+    waited: bool = True
+    each: bool = False
+
+
+def unknown(outputs: int) -> Behaviour:
+    """A node that may hand any number of items to each of its outputs."""
+    declared = max(1, outputs)
+
+    def choices(items: int, most: int) -> Iterator[Counts]:
+        return itertools.product(range(max(items, most) + 1), repeat=declared)
+
+    return Behaviour("choice", declared, choices=choices, known=False)
+
+
+def split(items: int, most: int) -> Iterator[Counts]:
+    """Each item leaves by one of two outputs."""
+    del most
+    return ((first, items - first) for first in range(items, -1, -1))
+
+
+def trigger(use: object) -> Behaviour:
+    """A trigger."""
+    del use
+    return Behaviour("trigger")
+
+
+def hands_on(use: object) -> Behaviour:
+    """A node that hands on each item."""
+    del use
+    return Behaviour("pass")

@@ -1,0 +1,20 @@
+"""Code: JavaScript or Python that may do anything with the items."""
+
+from __future__ import annotations
+
+from orgflow.backends.n8n.node_types.behaviour import Behaviour, unknown
+from orgflow.backends.n8n.node_types.node_type import NodeType, Use
+
+
+def _behaviour(use: Use) -> Behaviour:
+    return unknown(1)
+
+
+NODE = NodeType(
+    name="code",
+    label="Code",
+    versions=((2,), (2,)),
+    behaviour=_behaviour,
+    scripts=("jsCode", "pythonCode"),
+    task="script",
+)

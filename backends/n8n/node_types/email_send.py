@@ -1,0 +1,21 @@
+"""Send Email: sends, or sends and waits for an answer."""
+
+from __future__ import annotations
+
+from orgflow.backends.n8n.node_types.behaviour import hands_on
+from orgflow.backends.n8n.node_types.node_type import NodeType
+
+NODE = NodeType(
+    name="emailSend",
+    label="Send Email",
+    inputs=lambda version, parameters: None,
+    outputs=lambda version, parameters: None,
+    behaviour=hands_on,
+    required=(
+        ("fromEmail", {"resource": ("email", None)}),
+        ("toEmail", {"resource": ("email", None)}),
+        ("subject", {"operation": ("sendAndWait",)}),
+        ("message", {"operation": ("sendAndWait",)}),
+    ),
+    task="send",
+)

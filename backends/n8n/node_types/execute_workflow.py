@@ -1,0 +1,71 @@
+"""Execute Sub-workflow: runs another workflow, once or once per item, and may wait for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from orgflow.backends.n8n.node_types.behaviour import Behaviour, unknown
+from orgflow.backends.n8n.node_types.node_type import (
+    Effect,
+    NodeType,
+    Parameters,
+    Use,
+    inside,
+    is_expression,
+    mapping,
+)
+
+
+def calling(workflow: str) -> dict[str, Any]:
+    """Parameters of a node that calls a workflow once with all items and waits for its end."""
+    return {
+        "source": "database",
+        "workflowId": {"__rl": True, "mode": "id", "value": workflow},
+        "workflowInputs": {"mappingMode": "defineBelow", "value": {}},
+        "mode": "once",
+        "options": {"waitForSubWorkflow": True},
+    }
+
+
+def called(parameters: Parameters) -> str:
+    """The id in the parameters of a node that calls a workflow by a plain id."""
+    if parameters.get("source", "database") != "database":
+        return ""
+    value = parameters.get("workflowId")
+    if isinstance(value, Mapping):
+        value = value.get("value")
+    return "" if value is None or is_expression(value) else str(value)
+
+
+def waits(parameters: Parameters) -> bool:
+    """Whether the caller goes on only when the called workflow has ended."""
+    return inside(parameters, "options", "waitForSubWorkflow") is not False
+
+
+def _effect(version: float, parameters: Parameters) -> Effect:
+    return "replace" if waits(parameters) else "pass"
+
+
+def _behaviour(use: Use) -> Behaviour | None:
+    to = called(use.parameters)
+    if to not in use.known:
+        return None
+    waited = mapping(use.parameters.get("options")).get("waitForSubWorkflow", True)
+    mode = use.parameters.get("mode", "once")
+    if is_expression(waited) or is_expression(mode):
+        return unknown(1)
+    return Behaviour("call", calls=to, waited=bool(waited), each=mode == "each")
+
+
+NODE = NodeType(
+    name="executeWorkflow",
+    label="Execute Workflow",
+    versions=((1.3,), (1.3, 1.4)),
+    behaviour=_behaviour,
+    effect=_effect,
+    waits=waits,
+    calls=called,
+    required=(("workflowId", {"source": ("database", None)}),),
+    task=None,
+)

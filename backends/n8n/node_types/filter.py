@@ -1,0 +1,21 @@
+"""Filter: drops the items that a condition does not hold for."""
+
+from __future__ import annotations
+
+from orgflow.backends.n8n.node_types.behaviour import Behaviour, split
+from orgflow.backends.n8n.node_types.node_type import NodeType, Use, passes_items
+
+
+def _behaviour(use: Use) -> Behaviour:
+    # What it drops is a second list although only one output is declared.
+    return Behaviour("choice", 1, choices=split)
+
+
+NODE = NodeType(
+    name="filter",
+    label="Filter",
+    versions=((2.2, 2.3), (2.2, 2.3)),
+    behaviour=_behaviour,
+    effect=passes_items,
+    task=None,
+)

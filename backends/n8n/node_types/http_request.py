@@ -1,0 +1,22 @@
+"""HTTP Request: calls an address; the answer takes the place of the item."""
+
+from __future__ import annotations
+
+from orgflow.backends.n8n.node_types.node_type import Effect, NodeType, Parameters
+
+
+def _effect(version: float, parameters: Parameters) -> Effect:
+    return "replace"
+
+
+NODE = NodeType(
+    name="httpRequest",
+    label="HTTP Request",
+    versions=((4.3,), (4.3, 4.4, 4.5)),
+    effect=_effect,
+    required=(
+        ("url", {}),
+        ("nodeCredentialType", {"authentication": ("predefinedCredentialType",)}),
+        ("genericAuthType", {"authentication": ("genericCredentialType",)}),
+    ),
+)

@@ -1,0 +1,40 @@
+"""If: items leave by output 0 where a condition holds, by output 1 where not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from orgflow.backends.n8n.node_types.behaviour import Behaviour, split
+from orgflow.backends.n8n.node_types.conditions import filter_of
+from orgflow.backends.n8n.node_types.node_type import (
+    NodeType,
+    Parameters,
+    Use,
+    passes_items,
+)
+
+
+def testing(condition: dict[str, Any]) -> dict[str, Any]:
+    """Parameters of a node that tests one condition."""
+    return {"conditions": filter_of([condition]), "looseTypeValidation": True, "options": {}}
+
+
+def _two(version: float | None, parameters: Parameters) -> int | None:
+    return 2
+
+
+def _behaviour(use: Use) -> Behaviour:
+    return Behaviour("choice", 2, choices=split)
+
+
+NODE = NodeType(
+    name="if",
+    label="If",
+    emitted=True,
+    versions=((2.2, 2.3), (2.2, 2.3)),
+    outputs=_two,
+    behaviour=_behaviour,
+    effect=passes_items,
+    reliable=True,
+    task=None,
+)

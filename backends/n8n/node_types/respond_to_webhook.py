@@ -1,0 +1,33 @@
+"""Respond to Webhook: answers the call that started the run and hands on what came."""
+
+from __future__ import annotations
+
+from orgflow.backends.n8n.node_types.behaviour import Behaviour
+from orgflow.backends.n8n.node_types.node_type import NodeType, Parameters, Use, passes_items
+
+
+def _outputs(version: float | None, parameters: Parameters) -> int | None:
+    if version is None:
+        return None
+    if version < 1.4:  # the second output was always there in 1.3
+        return 2 if version == 1.3 else 1
+    return 2 if parameters.get("enableResponseOutput") is True else 1
+
+
+def _behaviour(use: Use) -> Behaviour:
+    answers = use.version > 1.3 and use.parameters.get("enableResponseOutput")
+    if use.version == 1.3 or answers:
+        return Behaviour("choice", 2, choices=lambda items, _: iter(((items, 1),)))
+    return Behaviour("pass")
+
+
+NODE = NodeType(
+    name="respondToWebhook",
+    label="Respond to Webhook",
+    versions=((1.4, 1.5), (1.4, 1.5)),
+    outputs=_outputs,
+    behaviour=_behaviour,
+    effect=passes_items,
+    required=(("redirectURL", {"respondWith": ("redirect",)}),),
+    task="send",
+)

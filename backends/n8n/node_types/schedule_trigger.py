@@ -1,0 +1,113 @@
+"""Schedule Trigger: starts by the clock."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from orgflow.backends.n8n.node_types.behaviour import trigger
+from orgflow.backends.n8n.node_types.durations import parse_duration
+from orgflow.backends.n8n.node_types.node_type import NodeType, none
+
+_CYCLE = re.compile(r"R/(P[^/]+)")
+
+
+_SCHEDULE_UNITS = (
+    (86400, "days", 1), (3600, "hours", 24), (60, "minutes", 60), (1, "seconds", 60),
+)  # fmt: skip
+
+
+def for_timer(kind: str | None, text: str) -> dict[str, Any] | None:
+    """Parameters for a timer start that repeats without end, else `None`.
+
+    A count or a first moment (`R3/…`, `R/2030-01-01…/…`) has no counterpart in n8n.
+    """
+    if kind != "cycle":
+        return None
+    cycle = _CYCLE.fullmatch(text.strip())
+    if cycle is not None:
+        duration = parse_duration(cycle.group(1))
+        seconds = duration.exact_seconds if duration else None
+        for size, unit, whole in _SCHEDULE_UNITS:
+            # n8n makes a cron step of it, which is even only where it divides the larger unit
+            if seconds and seconds % size == 0 and whole % (seconds // size) == 0:
+                interval = {"field": unit, f"{unit}Interval": int(seconds // size)}
+                return {"rule": {"interval": [interval]}}
+        return None
+    cron = parse_cron(text)
+    if cron is None:
+        return None
+    return {"rule": {"interval": [{"field": "cronExpression", "expression": cron}]}}
+
+
+_DAYS = {d: i for i, d in enumerate(("SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"))}
+_MONTHS = {
+    m: i
+    for i, m in enumerate(
+        ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"), 1
+    )
+}
+_NONE: dict[str, int] = {}
+_CRON = (
+    (0, 59, _NONE), (0, 59, _NONE), (0, 23, _NONE), (1, 31, _NONE), (1, 12, _MONTHS), (0, 7, _DAYS),
+)  # fmt: skip
+
+
+def parse_cron(text: str) -> str | None:
+    """A cron expression in n8n's dialect (five or six fields), or `None`.
+
+    A `?` marks Quartz's dialect, in which days of the week count from Sunday = 1 and a year may
+    follow; `L`, `W` and `#` exist only there, and n8n's scheduler refuses them when it starts.
+    """
+    fields = text.upper().split()
+    quartz = "?" in fields
+    if quartz and len(fields) == 7 and fields[6] == "*":
+        fields = fields[:6]
+    if len(fields) not in ((6,) if quartz else (5, 6)):
+        return None
+    checks = _CRON[6 - len(fields) :]
+    result = []
+    for position, (field, (low, high, names)) in enumerate(zip(fields, checks, strict=True)):
+        day_of_week = position == len(fields) - 1
+        shift = 1 if quartz and day_of_week else 0
+        made = "*" if field == "?" else _cron_field(field, low + shift, high, names, shift)
+        if made is None:
+            return None
+        result.append(made)
+    return " ".join(result)
+
+
+def _cron_field(field: str, low: int, high: int, names: dict[str, int], shift: int) -> str | None:
+    parts = []
+    for part in field.split(","):
+        span, slash, step = part.partition("/")
+        if slash and not (step.isdecimal() and 1 <= int(step) <= high):
+            return None
+        ends = [] if span == "*" else span.split("-")
+        values = []
+        for end in ends:
+            if end in names:
+                values.append(names[end])
+            elif end.isdecimal() and low <= int(end) <= high:
+                values.append(int(end) - shift)
+            else:
+                return None
+        if len(values) > 2 or values != sorted(values):
+            return None
+        base = "-".join(map(str, values)) or "*"
+        if slash and len(values) == 1:
+            base += f"-{high - shift}"  # Quartz and n8n differ on `5/10`; a range says it
+        parts.append(base + (f"/{step}" if slash else ""))
+    return ",".join(parts)
+
+
+NODE = NodeType(
+    name="scheduleTrigger",
+    label="Schedule Trigger",
+    emitted=True,
+    versions=((1.2, 1.3), (1.2, 1.3, 1.4)),
+    start="schedule",
+    inputs=none,
+    behaviour=trigger,
+    task=None,
+)

@@ -1,0 +1,39 @@
+"""Loop Over Items: hands out items in batches until none are left."""
+
+from __future__ import annotations
+
+from orgflow.backends.n8n.node_types.behaviour import Behaviour, unknown
+from orgflow.backends.n8n.node_types.node_type import (
+    NodeType,
+    Parameters,
+    Use,
+    is_expression,
+    mapping,
+    passes_items,
+)
+
+
+def _outputs(version: float | None, parameters: Parameters) -> int | None:
+    return None if version is None else 2 if version >= 2 else 1
+
+
+def _behaviour(use: Use) -> Behaviour | None:
+    if use.version < 3:
+        return None
+    size = use.parameters.get("batchSize", 1)
+    reset = mapping(use.parameters.get("options")).get("reset", False)
+    if not isinstance(size, int) or is_expression(reset):
+        return unknown(2)
+    return Behaviour("batches", 2, batch=-size if reset else size)
+
+
+NODE = NodeType(
+    name="splitInBatches",
+    label="Loop Over Items",
+    versions=((3,), (3,)),
+    outputs=_outputs,
+    behaviour=_behaviour,
+    effect=passes_items,
+    reliable=True,
+    task=None,
+)

@@ -1,0 +1,15 @@
+"""Start: the manual trigger of n8n before version 0.200."""
+
+from __future__ import annotations
+
+from orgflow.backends.n8n.node_types.behaviour import trigger
+from orgflow.backends.n8n.node_types.node_type import NodeType
+
+NODE = NodeType(
+    name="start",
+    label="Start",
+    inputs=lambda version, parameters: None,
+    outputs=lambda version, parameters: None,
+    behaviour=trigger,
+    task=None,
+)

@@ -1,0 +1,23 @@
+"""Sticky Note: text on the canvas; it takes no part in runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from orgflow.backends.n8n.node_types.node_type import NodeType, none
+
+
+def showing(content: str, width: int, height: int, colour: int) -> dict[str, Any]:
+    """Parameters of a note."""
+    return {"content": content, "height": height, "width": width, "color": colour}
+
+
+NODE = NodeType(
+    name="stickyNote",
+    label="Sticky Note",
+    emitted=True,
+    versions=((1,), (1,)),
+    inputs=none,
+    outputs=none,
+    task=None,
+)

@@ -1,0 +1,99 @@
+"""Wait: the run stands still for a time, until a moment, for a call or for a form."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from orgflow.backends.n8n.node_types.behaviour import Behaviour
+from orgflow.backends.n8n.node_types.conditions import expression
+from orgflow.backends.n8n.node_types.durations import parse_duration
+from orgflow.backends.n8n.node_types.node_type import (
+    Effect,
+    NodeType,
+    Parameters,
+    Use,
+    is_expression,
+)
+
+_UNIT_SECONDS: Final = {"seconds": 1, "minutes": 60, "hours": 3600, "days": 86400}
+_SLEEPS_BELOW: Final = 65
+"""Seconds below which n8n sleeps in process; longer waits are stored."""
+_DATE = re.compile(r"\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?")
+
+
+def for_call(suffix: str) -> dict[str, Any]:
+    """Wait until the resume URL is called. The suffix is static (N8N_PATTERNS.md: an expression
+    there never matches) and its own for each Wait."""
+    return {
+        "resume": "webhook",
+        "httpMethod": "POST",
+        "responseMode": "onReceived",
+        "options": {"webhookSuffix": suffix},
+    }
+
+
+def for_interval(amount: float, unit: str) -> dict[str, Any]:
+    """Wait a fixed time."""
+    return {"resume": "timeInterval", "amount": amount, "unit": unit}
+
+
+def until(moment: str) -> dict[str, Any]:
+    """Wait until a moment: ISO text or an expression."""
+    return {"resume": "specificTime", "dateTime": moment}
+
+
+def for_timer(kind: str | None, text: str) -> dict[str, Any] | None:
+    """Parameters for a timer that can be read, else `None`."""
+    if kind == "date" and _DATE.fullmatch(text.strip()):
+        return until(text.strip())
+    duration = parse_duration(text) if kind in ("duration", None) else None
+    if duration is None:
+        return None
+    seconds = duration.exact_seconds
+    if seconds is None:
+        plus = ", ".join(f"{k}: {v}" for k, v in duration._asdict().items() if v)
+        return until(expression(f"$now.plus({{ {plus} }})"))
+    for size, unit in ((86400, "days"), (3600, "hours"), (60, "minutes")):
+        if seconds and seconds % size == 0:
+            return for_interval(int(seconds // size), unit)
+    return for_interval(seconds, "seconds")
+
+
+def _effect(version: float, parameters: Parameters) -> Effect:
+    answered = parameters.get("resume") in ("webhook", "form")
+    return "replace" if answered and parameters.get("limitWaitTime") is not True else "pass"
+
+
+def _behaviour(use: Use) -> Behaviour:
+    version, parameters = use.version, use.parameters
+    resume = parameters.get("resume", "timeInterval")
+    if is_expression(resume):
+        return Behaviour("wait", answered=True)
+    if resume in ("webhook", "form"):
+        limited = bool(parameters.get("limitWaitTime"))
+        return Behaviour("wait", in_process=False, answered=True, limited=limited)
+    if resume != "timeInterval":
+        return Behaviour("wait")
+    amount = parameters.get("amount", 5 if version >= 1.1 else 1)
+    named = parameters.get("unit", "seconds" if version >= 1.1 else "hours")
+    unit = _UNIT_SECONDS.get(named) if isinstance(named, str) else None
+    if unit is None or not isinstance(amount, int | float):
+        return Behaviour("wait")
+    return Behaviour("wait", in_process=amount * unit < _SLEEPS_BELOW)
+
+
+NODE = NodeType(
+    name="wait",
+    label="Wait",
+    emitted=True,
+    versions=((1.1,), (1.1,)),
+    behaviour=_behaviour,
+    effect=_effect,
+    waits=lambda parameters: True,
+    required=(
+        ("dateTime", {"resume": ("specificTime",)}),
+        ("formTitle", {"resume": ("form",)}),
+    ),
+    task="user",
+)

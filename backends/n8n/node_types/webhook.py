@@ -1,0 +1,31 @@
+"""Webhook: starts when its address is called; what was posted is under `body`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from orgflow.backends.n8n.node_types.behaviour import trigger
+from orgflow.backends.n8n.node_types.node_type import NodeType, Parameters, none
+
+
+def posted_to(path: str) -> dict[str, Any]:
+    """Parameters of a trigger that answers a POST at once."""
+    return {"httpMethod": "POST", "path": path, "responseMode": "onReceived", "options": {}}
+
+
+def _outputs(version: float | None, parameters: Parameters) -> int | None:
+    methods = parameters.get("httpMethod")  # one output a method where several are allowed
+    return len(methods) if isinstance(methods, list) else 1
+
+
+NODE = NodeType(
+    name="webhook",
+    label="Webhook",
+    emitted=True,
+    versions=((2.1,), (2.1,)),
+    start="message",
+    inputs=none,
+    outputs=_outputs,
+    behaviour=trigger,
+    task=None,
+)

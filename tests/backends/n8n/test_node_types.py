@@ -1,0 +1,57 @@
+"""The registry of node types: complete, and no entry without a use."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+from orgflow.backends.n8n import node_types
+from orgflow.backends.n8n.node_types.node_type import NodeType
+
+ROOT = Path(__file__).resolve().parents[3]
+FOLDER = ROOT / "backends/n8n/node_types"
+SHARED = {"__init__", "behaviour", "conditions", "durations", "node_type"}
+EMITTER = ROOT / "backends/n8n/emit"
+KINDS = {kind.name: kind for kind in node_types.every()}
+
+
+def texts(folder: Path) -> set[str]:
+    """Every text that stands in the code of a folder."""
+    trees = (ast.parse(path.read_text("utf-8")) for path in folder.rglob("*.py"))
+    nodes = (node for tree in trees for node in ast.walk(tree))
+    return {n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)}
+
+
+def test_every_module_is_registered() -> None:
+    modules = {path.stem for path in FOLDER.glob("*.py")} - SHARED
+    assert modules == set(node_types._MODULES.values())
+    assert list(KINDS) == list(node_types._MODULES) == sorted(KINDS)
+
+
+@pytest.mark.parametrize("kind", node_types.every(), ids=lambda kind: kind.name)
+def test_every_type_is_emitted_or_modelled(kind: NodeType) -> None:
+    assert kind.emitted or kind.described or kind.behaviour is not None
+    assert kind.described or not kind.emitted
+    assert kind.label.strip()
+    assert node_types.of(kind.name) is kind
+    assert node_types.label(kind.name) == kind.label
+
+
+def test_what_the_emitter_writes_is_registered_as_emitted() -> None:
+    written = texts(EMITTER) & (KINDS.keys() - {"start"})  # a position of events is called so, too
+    assert written == {kind.name for kind in KINDS.values() if kind.emitted}
+
+
+def test_other_types_are_not_known() -> None:
+    assert node_types.of("slack") is None
+    assert node_types.of(None) is None
+    assert node_types.label("slack") == "slack"
+
+
+def test_a_type_is_named_in_few_files() -> None:
+    """Facts of a type that other rooms repeat would have to change with it."""
+    rooms = ("backends", "frontends", "evaluation", "commands", "orgflow_ir")
+    files = [path for room in rooms for path in (ROOT / room).rglob("*.py")]
+    naming = [path for path in files if "executeWorkflow" in path.read_text("utf-8")]
+    assert len(naming) <= 3, naming
