@@ -7,6 +7,7 @@ from orgflow.backends.asl.graph import Sketch
 
 from orgflow_ir.analysis.decisions import Decision, spoken
 from orgflow_ir.model import Element, Gateway, Model, Task
+from orgflow_ir.model.binding_text import statements, summary
 from orgflow_ir.model.element_names import one_line
 from orgflow_ir.pipeline import PassContext
 
@@ -36,14 +37,11 @@ def notes_on(model: Model) -> dict[str, tuple[str, ...]]:
 def own_words(node: Task, notes: tuple[str, ...]) -> tuple[str, ...]:
     """What the model says of a task beside its documentation, for its comment: what does it, and
     the annotations that hang on it."""
-    lines = []
-    binding = node.binding
-    if binding is not None and (binding.text or "").strip():
-        lines.append(f"The model has {_doer(node)}:\n{_code(binding.text or '')}\n")
-    elif (doer := _doer(node)) is not None:
-        said = [*_vendor(node), *(binding.parameters if binding is not None else ())]
-        details = "; ".join(f"{k}: {v}" for k, v in said)
-        lines.append(_cut(f"The model has {doer}" + (f": {details}" if details else "")) + ".")
+    found = statements(node)
+    lines = [f"The model has the {s.label}:\n{_code(s.text)}\n" for s in found if s.code]
+    details = "; ".join(f"{s.label}: {_cut(s.text)}" for s in found if not s.code)
+    if details:
+        lines.append(f"The model has {details}.")
     return (*lines, *(f"Note: {_cut(n)}" for n in notes))
 
 
@@ -56,39 +54,6 @@ def _code(text: str) -> str:
     """Code with its lines, as JSON and every console take it."""
     kept = "".join(c if c.isprintable() or c in "\n\t" else " " for c in text).strip()
     return kept if len(kept) <= _KEPT else kept[:_KEPT].rstrip() + "…"
-
-
-def _vendor(node: Task) -> list[tuple[str, str]]:
-    """Attributes and elements of an engine that say what does a task."""
-    return [
-        (name, v)
-        for k, v in node.extra
-        for space, _, name in [k.rpartition("}")]
-        if name in _BINDINGS and any(vendor in space for vendor in _VENDORS)
-    ]
-
-
-def _doer(node: Task) -> str | None:
-    """What the model says does a task, or `None`."""
-    binding = node.binding
-    if binding is not None:
-        kind = one_line(binding.kind)
-        target = f" `{one_line(binding.target)}`" if binding.target else ""
-        if kind == "script":
-            return f"the script in {target.strip()}" if target else "the script"
-        return f"the {kind}{target}"
-    names = dict.fromkeys(k for k, _ in _vendor(node))
-    return " and ".join(f"the binding `{n}`" for n in names) or None
-
-
-_VENDORS = ("camunda", "flowable", "activiti")
-"""Parts of the namespaces of engines (Zeebe's is Camunda's)."""
-
-_BINDINGS = frozenset(
-    ("class", "delegateExpression", "expression", "type", "topic", "connector", "taskDefinition",
-     "script", "decisionRef", "resource", "calledDecision", "formKey", "formRef", "scriptRef")
-)  # fmt: skip
-"""Names under which Camunda, Zeebe, Flowable and Activiti say what does a task."""
 
 
 def sets(decisions: list[Decision], whose: str = "its result") -> str:
@@ -158,12 +123,12 @@ def report_decision(d: Decision, ctx: PassContext) -> None:
 def report_task(node: Task, ctx: PassContext) -> None:
     """OF470 for a task that became a placeholder."""
     kind = "" if node.task_type == "abstract" else f"{node.task_type.replace('-', ' ')} "
-    doer = _doer(node)
-    if doer is not None:
+    said = summary(node)
+    if said:
         ctx.emit(
             rules.PlaceholderState,
             f"the {kind}task `{node.label}` became a Pass state that does nothing: no state runs "
-            f"{doer} that the model gives it, which is kept in the state's `Comment`",
+            f"{said} that the model gives it, kept in the state's `Comment`",
             element=node,
             help="put a Task state that does it (such as a Lambda function) in its place and keep "
             "name and `ResultPath`",

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from orgflow.backends.bpmn.format import (
     BPMN,
+    ENGINES,
     EVENT_DEFINITIONS,
     EVENTS,
     GATEWAYS,
     ITEM_END,
     ORGFLOW,
+    PERFORMERS,
     TASKS,
 )
 from orgflow.backends.bpmn.kept import attribute, find, parse
@@ -16,7 +18,6 @@ from orgflow.backends.bpmn.writer import Writer, default_attribute, flow_lists
 from orgflow.backends.bpmn.xml_text import Child, child, element
 
 from orgflow_ir.model import (
-    Binding,
     CallActivity,
     Event,
     EventDefinition,
@@ -27,6 +28,8 @@ from orgflow_ir.model import (
     SubProcess,
     Task,
 )
+from orgflow_ir.model.bindings import BINDINGS, AnyBinding, Script, Worker
+from orgflow_ir.model.codec import to_json
 from orgflow_ir.model.value import Extra
 
 _TASK_TAGS = {kind: tag for tag, kind in TASKS.items()}
@@ -59,25 +62,52 @@ def task(w: Writer, node: Task, depth: int, data: list[Child]) -> str:
 
 
 def _binding(w: Writer, node: Task, tag: str, depth: int) -> tuple[Pairs, list[Child], bool]:
-    """Attributes and children that say what does a task, and whether BPMN can say it."""
+    """Attributes and children that say what does a task, and whether all of it is said.
+
+    What an engine's extensions in `extra` say is said there.
+    """
     b, kind = node.binding, node.task_type
     if b is None:
         return [], [], True
-    if b.kind == "script" and kind == "script" and not b.parameters:
-        if b.text is None and b.target is None:
-            return [], [], False
+    kept = _speaks(node.extra)
+    if isinstance(b, Script) and kind == "script" and (kept or _is_plain(b)):
+        if b.code is None and b.language is None:
+            return [], [], kept
+        if _kept_script(node.extra):
+            return [], [], True
         children = []
-        if b.text is not None and not _has_script(node.extra, b.text):
-            children = [w.leaf(tag, "script", b.text, depth)]
-        return [("scriptFormat", b.target)], children, True
-    if b.text is None and b.target is not None:
+        if b.code is not None and not _has_script(node.extra, b.code):
+            children = [w.leaf(tag, "script", b.code, depth)]
+        return [("scriptFormat", b.language)], children, True
+    if isinstance(b, Worker) and b.code is None and b.target and (kept or _is_plain(b)):
         names = [name for name, _ in b.parameters]
-        if b.kind == "operation" and kind in _BY_OPERATION and names in ([], ["implementation"]):
+        if b.by == "operation" and kind in _BY_OPERATION and names in ([], ["implementation"]):
             found: Pairs = [("operationRef", b.target)]
             return [*b.parameters, *found], [], True
-        if b.kind == "implementation" and kind in _BY_IMPLEMENTATION and not names:
+        if b.by == "implementation" and kind in _BY_IMPLEMENTATION and not names:
             return [("implementation", b.target)], [], True
-    return [], [], False
+    return [], [], kept
+
+
+def _is_plain(b: Script | Worker) -> bool:
+    """Whether a binding says no more than BPMN's attributes, or our oldest element, can."""
+    more = isinstance(b, Script) and (b.resource is not None or b.parameters)
+    return not (b.inputs or b.outputs or b.result or b.retries or b.listeners or more)
+
+
+def _speaks(extra: Extra) -> bool:
+    """Whether extension data of an engine says what does a task."""
+    for key, _ in extra:
+        ns, _, local = key.removeprefix("@").removeprefix("{").rpartition("}")
+        if ns in ENGINES or (ns == BPMN and local in PERFORMERS):
+            return True
+    return False
+
+
+def _kept_script(extra: Extra) -> bool:
+    """Whether an engine's own element holds the script."""
+    return any(ENGINES.get(k[1:].rpartition("}")[0]) == "zeebe" and k.endswith("}script")
+               for k, _ in extra)  # fmt: skip
 
 
 def _has_script(extra: Extra, text: str) -> bool:
@@ -89,16 +119,36 @@ def _has_script(extra: Extra, text: str) -> bool:
     return bool(first.parts) or any(not k.startswith("xmlns") for k in first.attrs)
 
 
-def foreign_binding(w: Writer, binding: Binding) -> str:
-    """A binding that BPMN has no attribute for, as an element of our own namespace."""
+def foreign_binding(w: Writer, binding: AnyBinding) -> str:
+    """A binding that BPMN has no attribute for, as an element of our own namespace.
+
+    A worker with no more than a target, code and parameters has attributes and children; any other
+    binding is JSON, as in the IR's own text form.
+    """
     name = w.names.of(ORGFLOW, "binding")
+    if isinstance(binding, Script) and _is_plain(binding):
+        return _worker(w, "script", binding.language, binding.code, ())
+    if isinstance(binding, Worker) and _is_plain(binding) and binding.by not in BINDINGS:
+        return _worker(w, binding.by, binding.target, binding.code, binding.parameters)
+    text = to_json(binding, exclude_none=True)
+    return element(0, name, [("kind", binding.kind)], text=text).strip()
+
+
+def _worker(
+    w: Writer,
+    kind: str,
+    target: str | None,
+    code: str | None,
+    parameters: tuple[tuple[str, str], ...],
+) -> str:
     children = [
         Child(1, element(0, w.names.of(ORGFLOW, "parameter"), [("name", key)], text=value))
-        for key, value in binding.parameters
+        for key, value in parameters
     ]
-    if binding.text is not None:
-        children.append(Child(0, element(0, w.names.of(ORGFLOW, "text"), text=binding.text)))
-    return element(0, name, [("kind", binding.kind), ("target", binding.target)], children).strip()
+    if code is not None:
+        children.append(Child(0, element(0, w.names.of(ORGFLOW, "text"), text=code)))
+    name = w.names.of(ORGFLOW, "binding")
+    return element(0, name, [("kind", kind), ("target", target)], children).strip()
 
 
 def activity(
@@ -168,7 +218,10 @@ def call(w: Writer, node: CallActivity, depth: int, data: list[Child]) -> str:
     """A call activity."""
     more, inside = activity(w, node, "callActivity", depth)
     attributes = [*more, w.pointer("calledElement", node.called)]
-    return w.thing(depth, "callActivity", node, attributes, [*inside, *data])
+    extra = node.extra
+    if node.binding is not None and not _speaks(extra):
+        extra = (*extra, (f"{{{ORGFLOW}}}binding", foreign_binding(w, node.binding)))
+    return w.thing(depth, "callActivity", node, attributes, [*inside, *data], extra=extra)
 
 
 def gateway(w: Writer, node: Gateway, depth: int) -> str:

@@ -48,11 +48,13 @@ class SequentialWait(Rule):
 class OpenTask(Rule):
     """
     What it finds
-        A task of which the model says the name but not what does it.
+        A task that has a name but no implementation, or one whose implementation (a script, a
+        class, a job type, a form, an assignee …) no n8n node runs yet.
     Why it is wrong
         The workflow gets a placeholder that passes the item on, so it runs, but no work is done.
+        The note of the placeholder keeps everything the model states about the task.
     Example
-        A user task `Check invoice`.
+        A user task `Check invoice`, or a service task with a Java class.
     Instead
         In n8n, replace the placeholder by the node that does the work and keep its name.
     """

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from orgflow.backends.bpmn.format import ITEM_END, ORGFLOW
+from orgflow.frontends.bpmn.bindings import read_binding, read_script
 from orgflow.frontends.bpmn.names import BPMN, EVENT_DEFINITIONS, EVENTS, GATEWAYS, TASKS
 from orgflow.frontends.bpmn.own import is_empty
 from orgflow.frontends.bpmn.reading import NAMED, NOTHING, Reading, describe
@@ -17,12 +18,12 @@ from orgflow.frontends.bpmn.reading_rules import (
 from orgflow.frontends.bpmn.tree import XmlElement
 
 from orgflow_ir.model import (
-    Binding,
     Event,
     EventDefinition,
     Expression,
     Loop,
 )
+from orgflow_ir.model.bindings import AnyBinding, Script, Worker
 
 LOOPS = ("standardLoopCharacteristics", "multiInstanceLoopCharacteristics")
 _FLOWS = frozenset(("incoming", "outgoing"))
@@ -70,11 +71,14 @@ def read_task(r: Reading, node: XmlElement) -> dict[str, Any]:
     args["task_type"] = task_type = TASKS[local]
     if local == "scriptTask":
         _keep_marked_up_script(r, node, args)
-    own = _own_binding(node) if node.children else None
-    if own is not None:
-        args["binding"] = own
-    if task_type != "abstract" and task_type != "manual":
-        args["binding"] = own or _binding(r, node)
+    can_bind = task_type != "abstract" and task_type != "manual"
+    plain = _bpmn_binding(r, node) if can_bind else None
+    binding, by_engine = read_binding(r, node, plain)
+    if can_bind or binding is not None:
+        args["binding"] = binding
+    if by_engine:
+        _keep_unsaid(r, node, plain, args)
+    if can_bind:
         if "messageRef" in node.attrs and task_type in ("send", "receive"):
             args["message"] = r.ref(node, "messageRef")
             r.known(node, args["message"], None, "message")
@@ -105,6 +109,7 @@ def read_call(r: Reading, node: XmlElement) -> dict[str, Any]:
     """Arguments of a call activity; what it calls may be in another file."""
     args = r.base(node, _CALL_ATTRIBUTES, ACTIVITY_CHILDREN)
     args["called"] = r.ref(node, "calledElement")
+    args["binding"], _ = read_binding(r, node, None)
     return activity_arguments(r, node, args)
 
 
@@ -118,43 +123,42 @@ def own_opaque(node: XmlElement) -> XmlElement | None:
     return None
 
 
-def _own_binding(node: XmlElement) -> Binding | None:
-    """A binding of a kind that BPMN has no attributes for: an element of our own."""
-    for extensions in node.children:
-        if extensions.local != "extensionElements" or extensions.ns != BPMN:
-            continue
-        for child in extensions.children:
-            if child.ns == ORGFLOW and child.local == "binding":
-                texts = [c.text for c in child.children if c.local == "text"]
-                return Binding(
-                    kind=child.attrs.get("kind", ""),
-                    target=child.attrs.get("target"),
-                    text=texts[0] if texts else None,
-                    parameters=tuple(
-                        (c.attrs.get("name", ""), c.text)
-                        for c in child.children
-                        if c.local == "parameter"
-                    ),
-                )
-    return None
-
-
-def _binding(r: Reading, node: XmlElement) -> Binding | None:
+def _bpmn_binding(r: Reading, node: XmlElement) -> AnyBinding | None:
+    """What BPMN's own attributes say does a task."""
     implementation = node.attrs.get("implementation")
     operation = r.ref(node, "operationRef") if "operationRef" in node.attrs else None
     if node.local == "scriptTask":
-        scripts = [c for c in node.children if c.local == "script" and c.ns == BPMN]
-        language = node.attrs.get("scriptFormat")
-        if not scripts and language is None:
-            return None
-        return Binding(kind="script", target=language, text=scripts[0].text if scripts else None)
+        return read_script(node)
     if operation is not None and node.local in ("serviceTask", "sendTask", "receiveTask"):
         r.known(node, operation, None, "operation")
         parameters = (("implementation", implementation),) if implementation is not None else ()
-        return Binding(kind="operation", target=operation, parameters=parameters)
+        return Worker(by="operation", target=operation, parameters=parameters)
     if implementation is not None:
-        return Binding(kind="implementation", target=implementation)
+        return Worker(by="implementation", target=implementation)
     return None
+
+
+def _keep_unsaid(
+    r: Reading, node: XmlElement, plain: AnyBinding | None, args: dict[str, Any]
+) -> None:
+    """What BPMN's own attributes say and an engine's binding does not, kept as it is."""
+    kept: list[tuple[str, str]] = []
+    if isinstance(plain, Worker) and plain.target is not None:
+        name = "operationRef" if plain.by == "operation" else "implementation"
+        kept = [(f"@{{{BPMN}}}{name}", plain.target)]
+        kept += [(f"@{{{BPMN}}}{key}", text) for key, text in plain.parameters]
+        args["extra"] = (*kept, *args["extra"])
+    bound = args["binding"]
+    replaced = not isinstance(bound, Script) or bound.code != getattr(plain, "code", None)
+    if isinstance(plain, Script) and replaced:
+        if plain.language is not None:
+            args["extra"] = ((f"@{{{BPMN}}}scriptFormat", plain.language), *args["extra"])
+        found = {key for key, _ in args["extra"]}
+        args["extra"] += tuple(
+            (c.tag, r.document.standalone(c))
+            for c in node.children
+            if c.local == "script" and c.ns == BPMN and c.tag not in found
+        )
 
 
 def _keep_marked_up_script(r: Reading, node: XmlElement, args: dict[str, Any]) -> None:

@@ -6,14 +6,14 @@ import json
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from orgflow_ir.model import Binding
+from orgflow_ir.model.bindings import Worker
 from orgflow_ir.model.value import Extra
 
 N8N = "urn:orgflow:n8n"
 """Namespace of kept data: `{urn:orgflow:n8n}position` holds what the node has under `position`."""
 
 BINDING = "n8n"
-"""`kind` of bindings to nodes of n8n."""
+"""`by` of workers that are nodes of n8n."""
 
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
@@ -34,7 +34,7 @@ def keep(value: Mapping[str, Any], but: Collection[str] = ()) -> Extra:
     return tuple((key(name), text(v)) for name, v in value.items() if name not in but)
 
 
-def binding(node: Mapping[str, Any], script: str | None = None) -> Binding:
+def binding(node: Mapping[str, Any], script: str | None = None) -> Worker:
     """The node that does a task: `target` is `type@version`, each parameter its JSON text."""
     parameters = node.get("parameters")
     kept = parameters.items() if isinstance(parameters, Mapping) else ()
@@ -43,10 +43,10 @@ def binding(node: Mapping[str, Any], script: str | None = None) -> Binding:
         target = str(node["type"])
         if "typeVersion" in node:
             target += f"@{text(node['typeVersion'])}"
-    return Binding(
-        kind=BINDING,
+    return Worker(
+        by=BINDING,
         target=target,
-        text=script,
+        code=script,
         parameters=tuple((name, text(v)) for name, v in kept),
     )
 

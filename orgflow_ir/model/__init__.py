@@ -1,9 +1,9 @@
 """The process IR: what a process model is made of."""
 
+from orgflow_ir.model.bindings import Binding
 from orgflow_ir.model.elements import (
     AnyElement,
     Artifact,
-    Binding,
     CallActivity,
     Catalog,
     CatalogEntry,

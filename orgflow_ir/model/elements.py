@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import field
 from typing import Annotated, Any, Literal
 
+from orgflow_ir.model.bindings import Binding
 from orgflow_ir.model.codec import from_json, to_json
 from orgflow_ir.model.diagram import Diagram
 from orgflow_ir.model.source import SourceLocation
@@ -57,15 +58,6 @@ class Expression(Value):
     text: str
     language: str | None = None
     extra: Extra = ()
-
-
-class Binding(Value):
-    """What concretely does a task: a script, an operation, a node of a target's catalogue."""
-
-    kind: str
-    target: str | None = None
-    text: str | None = None
-    parameters: tuple[tuple[str, str], ...] = ()
 
 
 class Loop(Value):
@@ -121,6 +113,7 @@ class CallActivity(_Activity):
 
     kind: Literal["call-activity"] = "call-activity"
     called: str | None = None
+    binding: Binding | None = None
 
     @property
     def construct(self) -> str:

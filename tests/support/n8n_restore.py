@@ -14,6 +14,7 @@ from typing import Any
 from orgflow.frontends.n8n.keeping import N8N
 
 from orgflow_ir.model import Artifact, Element, Model, Process, Task
+from orgflow_ir.model.bindings import Worker
 
 _OWN = frozenset({"wire", "dead-wire", "lost-wire", "odd-node", "absent"})
 
@@ -37,7 +38,7 @@ def node_of(element: Element) -> dict[str, Any] | None:
     """The node that an element was read from; `None` for what the frontend added."""
     raw = others(element)
     absent = [key for keys in kept(element, "absent") for key in keys]
-    if isinstance(element, Task) and element.binding is not None:
+    if isinstance(element, Task) and isinstance(element.binding, Worker):
         target = element.binding.target
         if target is not None:
             type_, _, version = target.rpartition("@") if "@" in target[1:] else (target, "", "")

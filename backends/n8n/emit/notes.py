@@ -7,6 +7,7 @@ from orgflow.backends.n8n.emit.names import plain
 
 from orgflow_ir.analysis.decisions import Decision
 from orgflow_ir.model import Event, Gateway, Task
+from orgflow_ir.model.binding_text import statements, summary
 from orgflow_ir.pipeline import PassContext
 
 
@@ -36,16 +37,33 @@ def _or_default(decision: Decision) -> str:
 def task(node: Task, decisions: list[Decision], ctx: PassContext) -> list[str]:
     """Note of a placeholder task; OF501."""
     kind = "" if node.task_type == "abstract" else f"{node.task_type.replace('-', ' ')} "
+    said = summary(node)
     ctx.emit(
         rules.OpenTask,
-        f"what the {kind}task `{node.label}` does is left open: it became a placeholder",
+        f"{said} of the {kind}task `{node.label}` cannot be translated to n8n: kept in the note of "
+        "its placeholder"
+        if said
+        else f"what the {kind}task `{node.label}` does is left open: it became a placeholder",
         element=node,
         help="in n8n, put the node that does the work in its place and keep the name",
     )
     placeholder = (
         f"Placeholder for a {kind}task: put the node that does the work here, keep the name."
     )
-    return [*_sets(decisions), *_doc(node.doc), placeholder]
+    return [*_sets(decisions), *_doc(node.doc), *_kept(node), placeholder]
+
+
+def _kept(node: Task) -> list[str]:
+    """What the model says of a task and no node runs."""
+    found = statements(node)
+    if not found:
+        return []
+    lines = []
+    for one in found:
+        text = one.text.strip()
+        multiline = one.code or "\n" in text
+        lines.append(f"- {one.label}:\n{text}" if multiline else f"- {one.label}: {text}")
+    return ["The model says:\n" + "\n".join(lines)]
 
 
 def decision(d: Decision, ctx: PassContext) -> list[str]:

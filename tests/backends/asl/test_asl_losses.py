@@ -11,7 +11,8 @@ from orgflow.backends.asl.format import all_states
 from orgflow.compiler import compile_model
 
 from orgflow_ir.diagnostics import Severity
-from orgflow_ir.model import Artifact, Binding, Event, Loop, Model
+from orgflow_ir.model import Artifact, Event, Loop, Model
+from orgflow_ir.model.bindings import Script, Worker
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
 
@@ -92,11 +93,10 @@ def test_a_definition_longer_than_aws_takes_is_an_error(registry: Registry) -> N
 
 def test_what_the_model_says_of_a_task_is_kept(registry: Registry, referee: Validator) -> None:
     code = "x = 1; // one\ny = 2;"
-    script = task("t", task_type="script", binding=Binding(
-        kind="script", target="javascript", text=code + " " * 9 + "z" * 5000
+    script = task("t", task_type="script", binding=Script(
+        language="javascript", code=code + " " * 9 + "z" * 5000
     ))  # fmt: skip
-    own = "{http://camunda.org/schema/1.0/bpmn}"
-    service = task("u", task_type="service", extra=((f"@{own}class", "com.acme.X"),))
+    service = task("u", task_type="service", binding=Worker(by="class", target="com.acme.X"))
     found = model([start(), script, service, task("v"), end()], "s>t t>u u>v v>e")
     (process,) = found.processes
     note = Artifact(id="n", artifact_kind="annotation", text="Take\ncare")
@@ -105,12 +105,12 @@ def test_what_the_model_says_of_a_task_is_kept(registry: Registry, referee: Vali
     made = Compiled(found, registry)
     assert referee.problems(made.definitions[0]) == []
     states = dict(all_states(made.definitions[0]))
-    assert f"the script in `javascript`:\n{code}" in states["Task t"]["Comment"]
+    assert f"the script in javascript:\n{code}" in states["Task t"]["Comment"]
     assert len(states["Task t"]["Comment"]) < 2500
-    assert "the binding `class`: class: com.acme.X. Note: Take care" in states["Task u"]["Comment"]
+    assert "The model has class: com.acme.X. Note: Take care" in states["Task u"]["Comment"]
     first, second, third = made.told("OF470")
     assert "no state runs the script in `javascript` that the model gives it" in first.message
-    assert "no state runs the binding `class`" in second.message
+    assert "no state runs the class `com.acme.X`" in second.message
     assert "is left open" in third.message
 
 

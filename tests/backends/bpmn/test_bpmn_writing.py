@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
+from binding_values import one_of_each
 from bpmn_text import definitions, process
 from bpmn_trips import differences, read, schema_errors, written
 from cli_cases import LINEAR, orgflowc
@@ -13,7 +14,6 @@ from orgflow.backends.bpmn.document import document
 
 from orgflow_ir.model import (
     Artifact,
-    Binding,
     CallActivity,
     DataFlow,
     DataObject,
@@ -28,6 +28,7 @@ from orgflow_ir.model import (
     Process,
     Task,
 )
+from orgflow_ir.model.bindings import Script, Worker
 
 START, END = Event(id="s", position="start"), Event(id="e", position="end")
 
@@ -88,14 +89,17 @@ def test_labels_cannot_break_out(label: str) -> None:
 def test_bindings_of_any_kind() -> None:
     parameters = (("url", '{"a": "<b>"}'), ("", "x\ny"))
     for binding in (
-        Binding(kind="n8n", target="n8n-nodes-base.set@3", parameters=parameters),
-        Binding(kind="script", target="python", text="if a < b:\n    print('&')\n"),
-        Binding(kind="script"),
-        Binding(kind="implementation", target="##WebService"),
-        Binding(kind="other", text=""),
+        Worker(by="n8n", target="n8n-nodes-base.set@3", parameters=parameters),
+        Script(language="python", code="if a < b:\n    print('&')\n"),
+        Script(),
+        Worker(by="implementation", target="##WebService"),
+        Worker(by="other", code=""),
+        *one_of_each(),
     ):
         for kind in ("abstract", "service", "script", "user"):
             comes_back(line(Task(id="t", task_type=kind, binding=binding)))
+    for binding in one_of_each():
+        comes_back(line(CallActivity(id="c", called="other", binding=binding)))
 
 
 def test_what_is_no_qualified_name_stands_beside() -> None:

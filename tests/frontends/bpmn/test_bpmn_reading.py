@@ -23,6 +23,7 @@ from orgflow_ir.model import (
     SubProcess,
     Task,
 )
+from orgflow_ir.model.bindings import Script, Worker
 from orgflow_ir.model.source import SourceFile
 
 
@@ -101,19 +102,18 @@ ROOT = (
 def test_bindings() -> None:
     def binding(content: str) -> Any:
         task: Task = only(content, ROOT)
-        b = task.binding
-        return b and (b.kind, b.target, b.text, b.parameters)
+        return task.binding
 
     script = "<script> a &lt; 1 </script>"
-    assert binding(f'<scriptTask id="x" scriptFormat="js">{script}</scriptTask>') == (
-        "script", "js", " a < 1 ", (),
-    )  # fmt: skip
-    assert binding('<serviceTask id="x" operationRef="op" implementation="##WebService"/>') == (
-        "operation", "op", None, (("implementation", "##WebService"),),
-    )  # fmt: skip
-    assert binding('<userTask id="x" implementation="http://f"/>') == (
-        "implementation", "http://f", None, (),
-    )  # fmt: skip
+    assert binding(f'<scriptTask id="x" scriptFormat="js">{script}</scriptTask>') == Script(
+        language="js", code=" a < 1 "
+    )
+    assert binding(
+        '<serviceTask id="x" operationRef="op" implementation="##WebService"/>'
+    ) == Worker(by="operation", target="op", parameters=(("implementation", "##WebService"),))
+    assert binding('<userTask id="x" implementation="http://f"/>') == Worker(
+        by="implementation", target="http://f"
+    )
     assert binding('<serviceTask id="x"/>') is None
     assert binding('<scriptTask id="x"/>') is None
 

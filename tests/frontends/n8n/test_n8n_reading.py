@@ -9,6 +9,7 @@ from n8n_workflows import START, arrows, constructs, node, process, read, wires,
 
 from orgflow_ir.analysis.token_game.semantics import Game
 from orgflow_ir.model import CallActivity, DataObject, Event, Gateway, Model, Process, Task
+from orgflow_ir.model.bindings import Worker
 
 
 def one(type_: str, version: float = 1, **p: Any) -> Any:
@@ -115,7 +116,7 @@ def test_waits(p: dict[str, Any], timer: str, text: str, language: str | None) -
 def test_a_task_keeps_its_node() -> None:
     task = one("httpRequest", 4.2, url="={{ $json.u }}", options={"a": [1]})
     assert isinstance(task, Task)
-    assert task.binding is not None
+    assert isinstance(task.binding, Worker)
     assert task.binding.target == "n8n-nodes-base.httpRequest@4.2"
     assert dict(task.binding.parameters) == {"url": '"={{ $json.u }}"', "options": '{"a":[1]}'}
     assert ("{urn:orgflow:n8n}position", "[0,0]") in task.extra

@@ -1,0 +1,599 @@
+"""What does a task: BPMN's own attributes and the extensions of engines, as typed bindings.
+
+A table a vendor, by namespace, so that prefixes do not matter: Camunda 7, Activiti, Flowable and
+Operaton have one vocabulary, Zeebe (Camunda 8) and jBPM (Drools) their own. Everything read here
+also stays in the element's `extra`, as it was written; what no table knows is only there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from orgflow.backends.bpmn.format import ENGINES, ORGFLOW, PERFORMERS
+from orgflow.frontends.bpmn.names import BPMN
+from orgflow.frontends.bpmn.reading import Reading, describe
+from orgflow.frontends.bpmn.reading_rules import InvalidValue
+from orgflow.frontends.bpmn.tree import XmlElement
+
+from orgflow_ir.model.bindings import (
+    BINDINGS,
+    AnyBinding,
+    Decision,
+    Field,
+    Form,
+    Http,
+    Listener,
+    Mail,
+    Parameter,
+    Script,
+    SubProcessCall,
+    Worker,
+)
+from orgflow_ir.model.codec import from_json
+
+ACTIVITI, ZEEBE, DROOLS = "activiti", "zeebe", "drools"
+_DOERS = (("class", "class"), ("delegateExpression", "delegate"), ("expression", "expression"))
+"""Attributes by which the Activiti family names code, and `Worker.by`."""
+
+_FLOWABLE_HTTP = {"requestUrl": "url", "requestMethod": "method", "requestBody": "body"}
+_FLOWABLE_MAIL = {
+    "from": "sender", "to": "to", "cc": "cc", "bcc": "bcc", "subject": "subject", "text": "text",
+    "html": "html",
+}  # fmt: skip
+_C7_HTTP = {"url": "url", "method": "method", "payload": "body"}
+_ZEEBE_HTTP = {"url": "url", "method": "method", "body": "body"}
+_DROOLS_HTTP = {"Url": "url", "Method": "method", "ContentData": "body"}
+_DROOLS_MAIL = {"From": "sender", "To": "to", "Cc": "cc", "Bcc": "bcc", "Subject": "subject",
+                "Body": "text"}  # fmt: skip
+_JOB_HTTP = "io.camunda:http-json"
+_JOB_MAILS = ("io.camunda:sendgrid", "io.camunda:email")
+_ZEEBE_MAIL = {
+    "from": "sender", "from.email": "sender", "to": "to", "to.email": "to", "cc": "cc",
+    "bcc": "bcc", "subject": "subject", "content.subject": "subject", "body": "text",
+    "content.value": "text",
+}  # fmt: skip
+_FORM_ATTRIBUTES = {
+    "assignee": "assignee", "candidateUsers": "candidate_users",
+    "candidateGroups": "candidate_groups", "dueDate": "due", "followUpDate": "follow_up",
+    "priority": "priority",
+}  # fmt: skip
+_FORM_SETTINGS = (
+    "formRefBinding", "formRefVersion", "formHandlerClass", "category", "skipExpression",
+    "businessCalendarName",
+)  # fmt: skip
+_DROOLS_FORM = {
+    "ActorId": "assignee", "GroupId": "candidate_groups", "Priority": "priority",
+    "TaskName": "form",
+}  # fmt: skip
+
+
+class _Source:
+    """What vendors say of one task: attributes and extension elements by vendor."""
+
+    def __init__(self, node: XmlElement) -> None:
+        self.node = node
+        self.attributes: dict[tuple[str, str], str] = {}
+        self.elements: list[tuple[str, XmlElement]] = []
+        for key, value in node.attrs.items():
+            if ":" in key and not key.startswith("xmlns"):
+                ns, local = node.scope.attribute_name(key)
+                if ns in ENGINES:
+                    self.attributes[ENGINES[ns], local] = value
+        for extensions in node.children:
+            if extensions.local == "extensionElements" and extensions.ns == BPMN:
+                self.elements += [
+                    (ENGINES[c.ns], c) for c in extensions.children if c.ns in ENGINES
+                ]
+
+    @property
+    def empty(self) -> bool:
+        """Whether no vendor says anything."""
+        return not self.attributes and not self.elements
+
+    def attribute(self, vendor: str, name: str) -> str | None:
+        """An attribute of the task."""
+        return self.attributes.get((vendor, name))
+
+    def all(self, vendor: str, name: str) -> list[XmlElement]:
+        """Extension elements of a name."""
+        return [e for v, e in self.elements if v == vendor and e.local == name]
+
+    def first(self, vendor: str, name: str) -> XmlElement | None:
+        """The first extension element of a name."""
+        return next(iter(self.all(vendor, name)), None)
+
+    def settings(self, vendor: str, *names: str) -> tuple[tuple[str, str], ...]:
+        """Those of the attributes that are there, under their own names."""
+        found = ((name, self.attribute(vendor, name)) for name in names)
+        return tuple((name, text) for name, text in found if text is not None)
+
+
+def read_binding(
+    r: Reading, node: XmlElement, plain: AnyBinding | None
+) -> tuple[AnyBinding | None, bool]:
+    """What does a task, or how an activity calls another process, and whether an engine's
+    extensions say it; `plain` is what BPMN's own attributes say.
+
+    Our own element goes first, then the engines' extensions, then BPMN's own attributes.
+    """
+    own = _own(r, node) if node.children else None
+    if own is not None:
+        return own, False
+    performers = _performers(node) if node.local == "userTask" else {}
+    if not performers and not _speaks(node):
+        return plain, False
+    source = _Source(node)
+    if source.empty and not performers:
+        return plain, False
+    args = _common(source)
+    inputs = _data_inputs(node) if any(v == DROOLS for v, _ in source.attributes) else ()
+    if node.local == "userTask":
+        form = _form(source, args, performers, inputs)
+        return (form, True) if form is not None else (plain, False)
+    if node.local == "callActivity":
+        return _call(source, args), True
+    for read in (_zeebe, _drools, _activiti):
+        found = read(source, args, inputs)
+        if found is not None:
+            return found, True
+    if not args and not inputs:
+        return plain, False
+    if inputs:
+        args["inputs"] = (*args.get("inputs", ()), *inputs)
+    return (plain.replace(**args) if plain is not None else Worker(**args)), False
+
+
+def read_script(node: XmlElement) -> Script | None:
+    """The script of a script task in BPMN's own words."""
+    scripts = [c for c in node.children if c.local == "script" and c.ns == BPMN]
+    language = node.attrs.get("scriptFormat")
+    if not scripts and language is None:
+        return None
+    return Script(language=language, code=scripts[0].text if scripts else None)
+
+
+def _speaks(node: XmlElement) -> bool:
+    """Whether there is anything in another namespace; nearly always there is not."""
+    return any(":" in key for key in node.attrs) or any(
+        c.local == "extensionElements" for c in node.children
+    )
+
+
+def _own(r: Reading, node: XmlElement) -> AnyBinding | None:
+    """A binding that BPMN has no attributes for: an element of our own (`backends/bpmn`)."""
+    for extensions in node.children:
+        if extensions.local != "extensionElements" or extensions.ns != BPMN:
+            continue
+        for child in extensions.children:
+            if child.ns == ORGFLOW and child.local == "binding":
+                return _from_own(r, child)
+    return None
+
+
+def _from_own(r: Reading, child: XmlElement) -> AnyBinding | None:
+    kind = child.attrs.get("kind", "")
+    if kind in BINDINGS and child.text.strip():
+        try:
+            return from_json(BINDINGS[kind], child.text)
+        except ValueError as error:
+            r.report(
+                InvalidValue,
+                f"the binding of {describe(child)} cannot be read: {str(error).splitlines()[0]}",
+                child,
+                help="write it as orgflow does, or leave the element out",
+            )
+            return None
+    texts = [c.text for c in child.children if c.local == "text"]
+    text, target = texts[0] if texts else None, child.attrs.get("target")
+    parameters = tuple(
+        (c.attrs.get("name", ""), c.text) for c in child.children if c.local == "parameter"
+    )
+    if kind == "script":
+        return Script(language=target, code=text, parameters=parameters)
+    return Worker(by=kind, target=target, code=text, parameters=parameters)
+
+
+def _common(source: _Source) -> dict[str, Any]:
+    """What every binding may have; only what is there."""
+    inputs: list[Parameter] = []
+    outputs: list[Parameter] = []
+    for group in source.all(ACTIVITI, "inputOutput"):
+        inputs += _parameters(group, "inputParameter")
+        outputs += _parameters(group, "outputParameter")
+    for group in source.all(ZEEBE, "ioMapping"):
+        inputs += _mappings(group.children, "input")
+        outputs += _mappings(group.children, "output")
+    found: dict[str, Any] = {
+        "inputs": tuple(inputs),
+        "outputs": tuple(outputs),
+        "result": source.attribute(ACTIVITI, "resultVariable")
+        or source.attribute(ACTIVITI, "resultVariableName"),
+        "listeners": tuple(_listeners(source)),
+        "retries": _retries(source),
+    }
+    return {name: value for name, value in found.items() if value}
+
+
+def _retries(source: _Source) -> str | None:
+    for name in ("failedJobRetryTimeCycle", "retry"):
+        element = source.first(ACTIVITI, name)
+        if element is not None and element.text.strip():
+            return element.text.strip()
+    definition = source.first(ZEEBE, "taskDefinition")
+    return definition.attrs.get("retries") if definition is not None else None
+
+
+def _parameters(group: XmlElement, local: str) -> Iterator[Parameter]:
+    """Camunda 7's parameters: text, a script, a list or a map."""
+    for child in group.children:
+        if child.local == local:
+            script = next((c for c in child.children if c.local == "script"), None)
+            language = script.attrs.get("scriptFormat") if script is not None else None
+            text = script.text if script is not None else _content(child)
+            yield Parameter(name=child.attrs.get("name", ""), text=text, language=language)
+
+
+def _content(element: XmlElement) -> str:
+    """Text, or the entries of a map or list, one a line."""
+    if not element.children:
+        return element.text.strip()
+    lines = []
+    for child in element.children:
+        key = child.attrs.get("key")
+        lines.append(f"{key}: {_content(child)}" if key is not None else _content(child))
+    return "\n".join(line for line in lines if line) or element.text.strip()
+
+
+def _mappings(children: list[XmlElement], local: str) -> Iterator[Parameter]:
+    """Zeebe's `source`, a FEEL expression with `=` or a constant, and `target`."""
+    for child in children:
+        if child.local == local:
+            text = child.attrs.get("source", "")
+            yield Parameter(
+                name=child.attrs.get("target", ""),
+                text=text,
+                language="feel" if text.startswith("=") else None,
+            )
+
+
+def _listeners(source: _Source) -> Iterator[Listener]:
+    names = ("executionListener", "taskListener", "executionListeners", "taskListeners")
+    found = [e for _, e in source.elements if e.local in names]
+    found = [c for e in found for c in (e.children if e.local.endswith("s") else [e])]
+    for element in found:
+        attributes = element.attrs
+        event = attributes.get("event") or attributes.get("eventType") or ""
+        by = next((n for n in ("class", "delegateExpression", "expression", "type")
+                   if n in attributes), "")  # fmt: skip
+        script = next((c for c in element.children if c.local == "script"), None)
+        target = attributes.get(by, "") if by else ""
+        if script is not None and not by:
+            by, target = "script", script.text.strip() or script.attrs.get("resource", "")
+        yield Listener(event=event, by=by, target=target)
+
+
+def _activiti(
+    source: _Source, common: dict[str, Any], inputs: tuple[Parameter, ...]
+) -> AnyBinding | None:
+    """Camunda 7, Activiti, Flowable: an attribute names what does it, fields configure it."""
+    settings = _fields(source)
+    kind = source.attribute(ACTIVITI, "type")
+    connector = source.first(ACTIVITI, "connector")
+    decision = source.attribute(ACTIVITI, "decisionRef")
+    if decision is not None or kind == "dmn":
+        return _decision(source, common, decision, settings)
+    if connector is not None:
+        return _connector(connector, common)
+    if kind == "http":
+        headers = _lines(settings.pop("requestHeaders", ""))
+        result = settings.pop("responseVariableName", None)
+        return _http(settings, _FLOWABLE_HTTP, common, headers=headers, result=result)
+    if kind == "mail":
+        return _mail(settings, _FLOWABLE_MAIL, common)
+    parameters = tuple(settings.items())
+    for name, by in _DOERS:
+        target = source.attribute(ACTIVITI, name)
+        if target is not None:
+            return Worker(by=by, target=target, **common, parameters=parameters)
+    if kind is not None:
+        topic = source.attribute(ACTIVITI, "topic")
+        by, target = ("topic", topic) if topic is not None else ("type", kind)
+        parameters += source.settings(ACTIVITI, "taskPriority")
+        return Worker(by=by, target=target, **common, parameters=parameters)
+    resource = source.attribute(ACTIVITI, "resource")
+    if resource is not None and source.node.local == "scriptTask":
+        script = read_script(source.node) or Script()
+        return script.replace(resource=resource, **common)
+    return None
+
+
+def _decision(
+    source: _Source, common: dict[str, Any], decision: str | None, settings: dict[str, str]
+) -> Decision:
+    reference = settings.pop("decisionTableReferenceKey", None)
+    version = source.attribute(ACTIVITI, "decisionRefVersion")
+    return Decision(
+        decision=decision or reference,
+        version=version or source.attribute(ACTIVITI, "decisionRefBinding"),
+        mapping=source.attribute(ACTIVITI, "mapDecisionResult"),
+        **common,
+        parameters=tuple(settings.items()),
+    )
+
+
+def _connector(connector: XmlElement, common: dict[str, Any]) -> AnyBinding:
+    """Camunda 7's connectors: an id, and mappings of their own."""
+    name = next((c.text.strip() for c in connector.children if c.local == "connectorId"), "")
+    inputs: list[Parameter] = []
+    outputs: list[Parameter] = []
+    for group in connector.children:
+        if group.local == "inputOutput":
+            inputs += _parameters(group, "inputParameter")
+            outputs += _parameters(group, "outputParameter")
+    common = {**common, "outputs": (*common.get("outputs", ()), *outputs)}
+    if name == "http-connector":
+        found = {p.name: p.text for p in inputs}
+        return _http(found, _C7_HTTP, common, headers=_lines(found.pop("headers", "")))
+    common["inputs"] = (*common.get("inputs", ()), *inputs)
+    return Worker(by="connector", target=name, **common)
+
+
+def _http(
+    settings: dict[str, str],
+    names: dict[str, str],
+    common: dict[str, Any],
+    *,
+    headers: tuple[tuple[str, str], ...] = (),
+    result: str | None = None,
+    query: tuple[tuple[str, str], ...] = (),
+    authentication: tuple[tuple[str, str], ...] = (),
+) -> Http:
+    known: dict[str, Any] = {names[k]: v for k, v in settings.items() if k in names}
+    rest = tuple((k, v) for k, v in settings.items() if k not in names)
+    if result:
+        common = {**common, "result": result}
+    return Http(**known, headers=headers, query=query, authentication=authentication,
+        **{**common, "parameters": (*common.get("parameters", ()), *rest)},
+    )  # fmt: skip
+
+
+def _mail(settings: dict[str, str], names: dict[str, str], common: dict[str, Any]) -> Mail:
+    known: dict[str, Any] = {names[k]: v for k, v in settings.items() if k in names}
+    rest = tuple((k, v) for k, v in settings.items() if k not in names)
+    return Mail(**known, **{**common, "parameters": (*common.get("parameters", ()), *rest)})
+
+
+def _lines(text: str) -> tuple[tuple[str, str], ...]:
+    """`Name: value` lines."""
+    pairs = (line.partition(":") for line in text.splitlines() if line.strip())
+    return tuple((name.strip(), value.strip()) for name, _, value in pairs)
+
+
+def _fields(source: _Source) -> dict[str, str]:
+    """Injected fields, which Flowable's own tasks take their settings from."""
+    found = {}
+    for element in source.all(ACTIVITI, "field"):
+        inner = next((c.text for c in element.children if c.local in ("string", "expression")), "")
+        text = element.attrs.get("stringValue") or element.attrs.get("expression") or inner
+        found[element.attrs.get("name", "")] = text
+    return found
+
+
+def _zeebe(
+    source: _Source, common: dict[str, Any], inputs: tuple[Parameter, ...]
+) -> AnyBinding | None:
+    """Camunda 8: a job type with headers, a script or a decision."""
+    script = source.first(ZEEBE, "script")
+    if script is not None:
+        if "resultVariable" in script.attrs:
+            common = {**common, "result": script.attrs["resultVariable"]}
+        return Script(language="feel", code=script.attrs.get("expression", ""), **common)
+    called = source.first(ZEEBE, "calledDecision")
+    if called is not None:
+        if "resultVariable" in called.attrs:
+            common = {**common, "result": called.attrs["resultVariable"]}
+        return Decision(
+            decision=called.attrs.get("decisionId"),
+            version=called.attrs.get("versionTag") or called.attrs.get("bindingType"),
+            **common,
+        )
+    definition = source.first(ZEEBE, "taskDefinition")
+    if definition is None:
+        return None
+    job = definition.attrs.get("type", "")
+    headers = tuple(
+        (h.attrs.get("key", ""), h.attrs.get("value", ""))
+        for group in source.all(ZEEBE, "taskHeaders")
+        for h in group.children
+    )
+    if not job.startswith((_JOB_HTTP, *_JOB_MAILS)):
+        return Worker(by="job", target=job, **common, parameters=headers)
+    settings = {p.name: p.text for p in common.pop("inputs", ())}
+    common = {**common, "parameters": headers}
+    if job.startswith(_JOB_MAILS):
+        return _mail(settings, _ZEEBE_MAIL, common)
+    result = dict(headers).get("resultVariable")
+    pick = {
+        target: tuple((k.removeprefix(f"{target}."), settings.pop(k)) for k in list(settings)
+                      if k.startswith(f"{target}."))
+        for target in ("headers", "queryParameters", "authentication")
+    }  # fmt: skip
+    return _http(
+        settings, _ZEEBE_HTTP, common, headers=pick["headers"], query=pick["queryParameters"],
+        authentication=pick["authentication"], result=result,
+    )  # fmt: skip
+
+
+def _drools(
+    source: _Source, common: dict[str, Any], inputs: tuple[Parameter, ...]
+) -> AnyBinding | None:
+    """jBPM: a work item handler by name, its settings as data inputs; a rule group."""
+    group = source.attribute(DROOLS, "ruleFlowGroup")
+    if group is not None:
+        return Decision(decision=group, **{**common, "inputs": inputs})
+    handler = source.attribute(DROOLS, "taskName")
+    if handler is None:
+        return None
+    settings = {p.name: p.text for p in inputs if p.name != "TaskName"}
+    if handler == "Rest":
+        headers = _lines(settings.pop("Headers", "").replace(";", "\n").replace("=", ":"))
+        auth = tuple((k, settings.pop(k)) for k in ("AuthType", "Username", "Password", "AuthUrl")
+                     if k in settings)  # fmt: skip
+        return _http(settings, _DROOLS_HTTP, common, headers=headers, authentication=auth)
+    if handler == "Email":
+        return _mail(settings, _DROOLS_MAIL, common)
+    rest = tuple(p for p in inputs if p.name != "TaskName")
+    return Worker(by="handler", target=handler, **{**common, "inputs": rest})
+
+
+def _data_inputs(node: XmlElement) -> tuple[Parameter, ...]:
+    """jBPM's settings: data inputs by name, each with the constant or variable assigned to it."""
+    names: dict[str, str] = {}
+    for io in node.children:
+        if io.local == "ioSpecification" and io.ns == BPMN:
+            for data in io.children:
+                if data.local == "dataInput":
+                    names[data.attrs.get("id", "")] = data.attrs.get("name", "")
+    found = []
+    for association in node.children:
+        if association.local != "dataInputAssociation" or association.ns != BPMN:
+            continue
+        parts = {c.local: c for c in association.children}
+        target = parts["targetRef"].text.strip() if "targetRef" in parts else ""
+        text = parts["sourceRef"].text.strip() if "sourceRef" in parts else None
+        if "assignment" in parts:
+            text = next((c.text for c in parts["assignment"].children if c.local == "from"), text)
+        if text is not None and names.get(target):
+            found.append(Parameter(name=names[target], text=text.strip()))
+    return tuple(found)
+
+
+def _performers(node: XmlElement) -> dict[str, str]:
+    """Who does a user task, in BPMN's own words (BPMN 2.0.2, 10.3.2.3)."""
+    found: dict[str, str] = {}
+    for child in node.children:
+        if child.ns != BPMN or child.local not in PERFORMERS:
+            continue
+        text = " ".join(
+            e.text.strip() for e in child.descendants() if e.local == "formalExpression"
+        ).strip()
+        if text:
+            name = "candidate_groups" if child.local == "potentialOwner" else "assignee"
+            found[name] = f"{found[name]}, {text}" if name in found else text
+    return found
+
+
+def _form(
+    source: _Source,
+    common: dict[str, Any],
+    performers: dict[str, str],
+    inputs: tuple[Parameter, ...],
+) -> Form | None:
+    """Assignment, form and dates of a user task, of all vendors at once."""
+    found: dict[str, Any] = dict(performers)
+    for name, field in _FORM_ATTRIBUTES.items():
+        text = source.attribute(ACTIVITI, name)
+        if text is not None:
+            found[field] = text
+    for element_name, names in _ZEEBE_FORMS.items():
+        element = source.first(ZEEBE, element_name)
+        if element is not None:
+            found |= {field: element.attrs[n] for n, field in names.items() if n in element.attrs}
+    form = source.attribute(ACTIVITI, "formKey") or source.attribute(ACTIVITI, "formRef")
+    if form is not None:
+        found["form"] = form
+    fields = tuple(_form_fields(source))
+    if fields:
+        found["fields"] = fields
+    rest = []
+    for parameter in inputs:
+        if parameter.name in _DROOLS_FORM:
+            found.setdefault(_DROOLS_FORM[parameter.name], parameter.text)
+        else:
+            rest.append(parameter)
+    settings = source.settings(ACTIVITI, *_FORM_SETTINGS)
+    if rest:
+        common = {**common, "inputs": (*common.get("inputs", ()), *rest)}
+    if settings:
+        common = {**common, "parameters": settings}
+    return Form(**found, **common) if found or common else None
+
+
+_ZEEBE_FORMS: dict[str, dict[str, str]] = {
+    "assignmentDefinition": {
+        "assignee": "assignee", "candidateGroups": "candidate_groups",
+        "candidateUsers": "candidate_users",
+    },
+    "taskSchedule": {"dueDate": "due", "followUpDate": "follow_up"},
+    "priorityDefinition": {"priority": "priority"},
+    "formDefinition": {"formId": "form", "formKey": "form", "externalReference": "form"},
+}  # fmt: skip
+
+
+def _form_fields(source: _Source) -> Iterator[Field]:
+    """Camunda 7's `formData` and the older `formProperty`."""
+    elements = [c for e in source.all(ACTIVITI, "formData") for c in e.children]
+    for element in [*elements, *source.all(ACTIVITI, "formProperty")]:
+        if element.local not in ("formField", "formProperty"):
+            continue
+        attributes = element.attrs
+        constraints = [
+            (c.attrs.get("name", ""), c.attrs.get("config", ""))
+            for v in element.children if v.local == "validation" for c in v.children
+        ]  # fmt: skip
+        yield Field(name=attributes.get("id", ""),
+            label=attributes.get("label") or attributes.get("name") or "",
+            type=attributes.get("type", ""),
+            default=attributes.get("defaultValue") or attributes.get("default"),
+            required=attributes.get("required") == "true"
+            or any(name == "required" for name, _ in constraints),
+            values=tuple(
+                (c.attrs.get("id", ""), c.attrs.get("name", ""))
+                for c in element.children if c.local == "value"
+            ),
+            constraints=tuple(c for c in constraints if c[0] != "required"),
+        )  # fmt: skip
+
+
+def _call(source: _Source, common: dict[str, Any]) -> SubProcessCall | None:
+    """How a process is called: what goes in and out, which version, by which key."""
+    inputs, outputs = list(common.get("inputs", ())), list(common.get("outputs", ()))
+    found: dict[str, Any] = {}
+    for element in source.all(ACTIVITI, "in"):
+        if "businessKey" in element.attrs:
+            found["business_key"] = element.attrs["businessKey"]
+        elif element.attrs.get("variables") == "all":
+            found["all_variables"] = True
+        else:
+            inputs.append(_call_parameter(element))
+    for element in source.all(ACTIVITI, "out"):
+        if element.attrs.get("variables") == "all":
+            found["all_variables"] = True
+        else:
+            outputs.append(_call_parameter(element))
+    version = (source.attribute(ACTIVITI, "calledElementVersion")
+               or source.attribute(ACTIVITI, "calledElementBinding"))  # fmt: skip
+    called = source.first(ZEEBE, "calledElement")
+    if called is not None:
+        found["process"] = called.attrs.get("processId")
+        version = called.attrs.get("versionTag") or called.attrs.get("bindingType") or version
+        if called.attrs.get("propagateAllChildVariables") == "true":
+            found["all_variables"] = True
+    if version:
+        found["version"] = version
+    common = {**common, "inputs": tuple(inputs), "outputs": tuple(outputs)}
+    common = {name: value for name, value in common.items() if value}
+    settings = source.settings(
+        ACTIVITI, "calledElementTenantId", "variableMappingClass",
+        "variableMappingDelegateExpression", "inheritBusinessKey", "calledElementType",
+    )  # fmt: skip
+    if settings:
+        common["parameters"] = settings
+    return SubProcessCall(**found, **common) if found or common else None
+
+
+def _call_parameter(element: XmlElement) -> Parameter:
+    attributes = element.attrs
+    text = attributes.get("source") or attributes.get("sourceExpression") or ""
+    return Parameter(name=attributes.get("target", ""), text=text)

@@ -1,0 +1,155 @@
+"""What does a task, as the source says it: one class a way of doing work, told apart by `kind`.
+
+Texts are those of the source: they may be templates or expressions of its language (`${url}`,
+`=order.id`), which nothing here evaluates. What a vendor says beyond the fields stands in
+`parameters` under the vendor's own names; the extension XML itself stays in the task's `extra`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import field
+from typing import Annotated, Literal
+
+from orgflow_ir.model.value import TaggedBy, Value
+
+Pairs = tuple[tuple[str, str], ...]
+
+
+def _is_empty(value: tuple[object, ...]) -> bool:
+    return not value
+
+
+class Parameter(Value):
+    """A value handed to what does a task (`inputs`), or taken from it (`outputs`).
+
+    `name` is the variable it becomes; `text` the expression or constant it comes from, `language`
+    the vendor's (`feel`, `juel`, a script's), `None` where the source does not say.
+    """
+
+    name: str
+    text: str = ""
+    language: str | None = None
+
+
+class Listener(Value):
+    """What an engine calls when it enters or leaves a task: `by` is how it is named (`class`,
+    `expression`, `script`, …), `target` its name or code."""
+
+    event: str = ""
+    by: str = ""
+    target: str = ""
+
+
+class Field(Value):
+    """A field of a form. `type` is the vendor's word (`string`, `boolean`, `enum`, `date` …)."""
+
+    name: str
+    label: str = ""
+    type: str = ""
+    default: str | None = None
+    required: bool = False
+    values: Pairs = field(default=(), metadata={"exclude_if": _is_empty})
+    constraints: Pairs = field(default=(), metadata={"exclude_if": _is_empty})
+
+
+class _Binding(Value):
+    inputs: tuple[Parameter, ...] = field(default=(), metadata={"exclude_if": _is_empty})
+    outputs: tuple[Parameter, ...] = field(default=(), metadata={"exclude_if": _is_empty})
+    result: str | None = None
+    retries: str | None = None
+    parameters: Pairs = field(default=(), metadata={"exclude_if": _is_empty})
+    listeners: tuple[Listener, ...] = field(default=(), metadata={"exclude_if": _is_empty})
+
+
+class Http(_Binding):
+    """A call of a URL; `authentication` are the vendor's settings for it."""
+
+    kind: Literal["http"] = "http"
+    url: str | None = None
+    method: str | None = None
+    headers: Pairs = field(default=(), metadata={"exclude_if": _is_empty})
+    query: Pairs = field(default=(), metadata={"exclude_if": _is_empty})
+    body: str | None = None
+    authentication: Pairs = field(default=(), metadata={"exclude_if": _is_empty})
+
+
+class Script(_Binding):
+    """Code; `language` is the source's word for it, `resource` a file that holds it."""
+
+    kind: Literal["script"] = "script"
+    language: str | None = None
+    code: str | None = None
+    resource: str | None = None
+
+
+class Decision(_Binding):
+    """A decision table or rule set by its id; `mapping` is how its result is made one value."""
+
+    kind: Literal["decision"] = "decision"
+    decision: str | None = None
+    version: str | None = None
+    mapping: str | None = None
+
+
+class Worker(_Binding):
+    """Something named that does the work, which only its owner has.
+
+    `by` says how it is named: `class`, `delegate`, `expression`, `topic`, `job`, `handler`,
+    `connector`, `type`, `operation` (of a BPMN interface), `implementation`, or a catalogue of
+    nodes (`n8n`: `target` is `type@version`, `parameters` are the node's, each as JSON); nothing,
+    where the source has settings and names nobody. `code` is what it runs where the source shows
+    it.
+    """
+
+    kind: Literal["worker"] = "worker"
+    by: str = ""
+    target: str | None = None
+    code: str | None = None
+
+
+class Mail(_Binding):
+    """A message by mail; several addresses are one text, as the source separates them."""
+
+    kind: Literal["mail"] = "mail"
+    sender: str | None = None
+    to: str | None = None
+    cc: str | None = None
+    bcc: str | None = None
+    subject: str | None = None
+    text: str | None = None
+    html: str | None = None
+
+
+class SubProcessCall(_Binding):
+    """How another process is called; `all_variables` hands over everything there is."""
+
+    kind: Literal["call"] = "call"
+    process: str | None = None
+    version: str | None = None
+    business_key: str | None = None
+    all_variables: bool = False
+
+
+class Form(_Binding):
+    """Who does a user task, until when, and what is filled in."""
+
+    kind: Literal["form"] = "form"
+    form: str | None = None
+    fields: tuple[Field, ...] = field(default=(), metadata={"exclude_if": _is_empty})
+    assignee: str | None = None
+    candidate_users: str | None = None
+    candidate_groups: str | None = None
+    due: str | None = None
+    follow_up: str | None = None
+    priority: str | None = None
+
+
+Binding = Annotated[
+    Http | Script | Decision | Worker | Mail | SubProcessCall | Form, TaggedBy("kind")
+]
+AnyBinding = Http | Script | Decision | Worker | Mail | SubProcessCall | Form
+BINDINGS: dict[str, type[AnyBinding]] = {
+    "http": Http, "script": Script, "decision": Decision, "worker": Worker, "mail": Mail,
+    "call": SubProcessCall, "form": Form,
+}  # fmt: skip
+"""The classes by `kind`."""

@@ -1,0 +1,87 @@
+"""Nothing a binding says is lost in a target that does not run it: seen from outside, in the files
+and messages of a compile."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from binding_values import filled, markers
+
+from orgflow_ir.diagnostics import Diagnostic
+from orgflow_ir.model import Event, Flow, Model, Process, Task
+from orgflow_ir.model.bindings import BINDINGS, AnyBinding, Form, Http, Parameter, Script, Worker
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.plugins import Registry
+
+REGISTRY = Registry(outside=False)
+GAPS = {"n8n": "OF501", "asl": "OF470"}
+
+
+def _compiled(binding: AnyBinding | None, target: str) -> tuple[str, list[Diagnostic]]:
+    nodes = (
+        Event(id="s", position="start"),
+        Task(id="t", name="Ship", task_type="service", binding=binding),
+        Event(id="e", position="end"),
+    )
+    flows = (Flow(id="a", source="s", target="t"), Flow(id="b", source="t", target="e"))
+    model = Model(id="m", processes=(Process(id="p", nodes=nodes, flows=flows),))
+    from orgflow.compiler import compile_model
+
+    ctx = PassContext(registry=REGISTRY)
+    made = compile_model(model, REGISTRY.backends[target], ctx)
+    return "\n".join(a.text for a in made), ctx.diagnostics
+
+
+@pytest.mark.parametrize("target", GAPS)
+@pytest.mark.parametrize("kind", BINDINGS)
+def test_every_field_is_in_the_output_or_a_message(kind: str, target: str) -> None:
+    binding = filled(kind)
+    text, found = _compiled(binding, target)
+    wanted = markers(binding)
+    assert len(wanted) > 10
+    seen = text + "\n".join(d.message for d in found)
+    assert [m for m in wanted if m not in seen] == []
+
+
+@pytest.mark.parametrize("target", GAPS)
+@pytest.mark.parametrize(
+    ("binding", "words"),
+    [
+        (Script(language="groovy", code="x = 1"), "the script in `groovy`"),
+        (Worker(by="class", target="org.acme.Ship"), "the class `org.acme.Ship`"),
+        (Worker(by="job", target="ship", inputs=(Parameter(name="a", text="=b"),), retries="3"),
+         "the job `ship`, input mappings and retries"),
+        (Http(url="https://a.example", method="GET"), "the HTTP request"),
+        (Form(assignee="kim", due="P1D", form="f"), "the assignment, due date and form"),
+    ],
+)  # fmt: skip
+def test_what_is_not_run_is_named(binding: AnyBinding, words: str, target: str) -> None:
+    _, found = _compiled(binding, target)
+    (gap,) = (d for d in found if d.code == GAPS[target])
+    assert words in gap.message
+    assert "left open" not in gap.message
+
+
+@pytest.mark.parametrize("target", GAPS)
+def test_a_task_without_binding_is_left_open(target: str) -> None:
+    _, found = _compiled(None, target)
+    (gap,) = (d for d in found if d.code == GAPS[target])
+    assert "left open" in gap.message
+
+
+def test_the_note_reads_as_the_model() -> None:
+    text, _ = _compiled(Script(language="groovy", code="x = 1\ny = 2", result="r"), "n8n")
+    workflow = json.loads(text.split("\n}\n")[0] + "\n}")
+    (note,) = (n["notes"] for n in workflow["nodes"] if n["name"] == "Ship")
+    said = "The model says:\n- script in groovy:\nx = 1\ny = 2\n- result variable: r\n\nPlaceholder"
+    assert said in note
+
+
+def test_what_is_kept_is_never_an_expression() -> None:
+    """Text of the source stands in notes only, which n8n does not evaluate."""
+    hostile = "={{ $json.constructor }} }} {{ 1 }}"
+    text, _ = _compiled(Http(url=hostile, body=hostile), "n8n")
+    workflow = json.loads(text.split("\n}\n")[0] + "\n}")
+    for node in workflow["nodes"]:
+        assert "constructor" not in json.dumps(node["parameters"])
