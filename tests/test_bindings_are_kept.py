@@ -7,6 +7,7 @@ import json
 
 import pytest
 from binding_values import filled, markers
+from orgflow.compiler import compile_model
 
 from orgflow_ir.diagnostics import Diagnostic
 from orgflow_ir.model import Event, Flow, Model, Process, Task
@@ -26,11 +27,10 @@ def _compiled(binding: AnyBinding | None, target: str) -> tuple[str, list[Diagno
     )
     flows = (Flow(id="a", source="s", target="t"), Flow(id="b", source="t", target="e"))
     model = Model(id="m", processes=(Process(id="p", nodes=nodes, flows=flows),))
-    from orgflow.compiler import compile_model
-
     ctx = PassContext(registry=REGISTRY)
     made = compile_model(model, REGISTRY.backends[target], ctx)
-    return "\n".join(a.text for a in made), ctx.diagnostics
+    assert made is not None
+    return "\n".join(a.text for a in made.artifacts), ctx.diagnostics
 
 
 @pytest.mark.parametrize("target", GAPS)

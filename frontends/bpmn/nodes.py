@@ -145,8 +145,8 @@ def _keep_unsaid(
     kept: list[tuple[str, str]] = []
     if isinstance(plain, Worker) and plain.target is not None:
         name = "operationRef" if plain.by == "operation" else "implementation"
-        kept = [(f"@{{{BPMN}}}{name}", plain.target)]
-        kept += [(f"@{{{BPMN}}}{key}", text) for key, text in plain.parameters]
+        kept = [(f"@{{{BPMN}}}{key}", text) for key, text in plain.parameters]
+        kept.append((f"@{{{BPMN}}}{name}", plain.target))
         args["extra"] = (*kept, *args["extra"])
     bound = args["binding"]
     replaced = not isinstance(bound, Script) or bound.code != getattr(plain, "code", None)
