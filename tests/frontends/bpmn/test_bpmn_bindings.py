@@ -269,7 +269,7 @@ def test_a_binding_that_cannot_be_read_is_reported() -> None:
 
 def test_every_doer_of_the_executable_models_is_read(shared: Path) -> None:
     """No task with an attribute that names its doer is without a binding."""
-    files = sorted((shared / "camunda7-executable").rglob("*.bpmn*"))
+    files = sorted((shared / "data" / "camunda7-executable").rglob("*.bpmn*"))
     assert len(files) > 100
     names = ("class", "delegateExpression", "expression", "type", "decisionRef", "assignee",
              "formKey", "candidateGroups", "dueDate", "resultVariable")  # fmt: skip
