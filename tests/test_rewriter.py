@@ -12,7 +12,6 @@ from model_gen import random_model
 from orgflow_ir.diagnostics import Edit, Fix, FixError, apply, in_full
 from orgflow_ir.model import (
     Artifact,
-    Binding,
     DataFlow,
     DataObject,
     Event,
@@ -28,6 +27,7 @@ from orgflow_ir.model import (
     SubProcess,
     Task,
 )
+from orgflow_ir.model.bindings import Script
 from orgflow_ir.model.diagram import Diagram, Edge, Shape
 from orgflow_ir.model.rewriter import EditError, Rewriter
 from orgflow_ir.model.source import SourceLocation
@@ -243,7 +243,7 @@ def test_ids_are_free() -> None:
     assert rewriter.free_id("new") == "new_2"
 
 
-BINDING = Binding(kind="script", text="x")
+BINDING = Script(code="x")
 SMALL: dict[str, tuple[Edit, Any]] = {
     "binding": (
         Edit(action="set-binding", scope="sub", id="in1", binding=BINDING),

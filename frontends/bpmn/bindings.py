@@ -60,7 +60,7 @@ _FORM_ATTRIBUTES = {
 }  # fmt: skip
 _FORM_SETTINGS = (
     "formRefBinding", "formRefVersion", "formHandlerClass", "category", "skipExpression",
-    "businessCalendarName", "class", "delegateExpression", "expression", "type", "resultVariable",
+    "businessCalendarName", "class", "delegateExpression", "expression", "type",
 )  # fmt: skip
 _DROOLS_FORM = {
     "ActorId": "assignee", "GroupId": "candidate_groups", "Priority": "priority",

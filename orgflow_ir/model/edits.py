@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from orgflow_ir.model.elements import Binding, EventDefinition, Expression, Flow, Node
+from orgflow_ir.model.bindings import Binding
+from orgflow_ir.model.elements import EventDefinition, Expression, Flow, Node
 from orgflow_ir.model.value import Value
 
 EditAction = Literal[

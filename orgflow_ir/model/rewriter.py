@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, TypeVar
 
+from orgflow_ir.model.bindings import AnyBinding
 from orgflow_ir.model.diagram import Diagram, Edge, Shape
 from orgflow_ir.model.edits import Edit, EditAction
 from orgflow_ir.model.elements import (
     Artifact,
-    Binding,
     DataFlow,
     Element,
     Event,
@@ -193,7 +193,7 @@ class Rewriter:
         self._gone.add(id)
         self._record(scope, id, None)
 
-    def set_binding(self, scope: str, id: str, binding: Binding | None) -> None:
+    def set_binding(self, scope: str, id: str, binding: AnyBinding | None) -> None:
         """Say what does a task. Raises `EditError` for anything but a task."""
         task = self.node(scope, id)
         if not isinstance(task, Task):
