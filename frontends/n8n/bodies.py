@@ -10,10 +10,8 @@ from orgflow.backends.n8n import node_types
 from orgflow.frontends.n8n.catalogue import (
     script_of,
     start_of,
-    starts,
     task_type,
 )
-from orgflow.frontends.n8n.identity import tag_of
 from orgflow.frontends.n8n.keeping import binding, kept_node
 from orgflow.frontends.n8n.merges import Join
 from orgflow.frontends.n8n.source import SourceNode
@@ -49,7 +47,7 @@ class Bodies:
             return Gateway(gateway_kind=kind, condition=condition, **_common(node))
         if node.disabled:
             return Event(position="throw", **_common(node))
-        if starts(node.raw):
+        if node.trigger:
             return Event(position="start", definitions=_start(node), **_common(node))
         if node.short == node_types.caller().name:
             return self._call(node)
@@ -68,7 +66,7 @@ class Bodies:
         ref = f"{node.id}__message"
         self.errors.append(CatalogEntry(id=ref, name=message, loc=node.loc))
         thrown = EventDefinition(kind="error", ref=ref)
-        element, role = tag_of(node.raw.get("notes")) or ("", "")
+        element, role = node.tag or ("", "")
         return Event(
             position="end",
             definitions=(thrown,),

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from orgflow.backends.n8n import node_types
-from orgflow.backends.n8n.format.document import is_trigger
 from orgflow.backends.n8n.node_types.node_type import Start
 
 from orgflow_ir.model import TaskType
@@ -21,9 +20,6 @@ _STARTS: Mapping[str, Start] = {
     "cron": "schedule", "interval": "schedule",
 }  # fmt: skip
 """Triggers that are not in `node_types` and start other than by a message."""
-
-_OTHER_TRIGGERS = frozenset({"cron", "interval", "start", "emailReadImap"})
-"""Triggers of n8n's own packages whose names do not say so."""
 
 _SUB_NODE = re.compile(
     r"(lm[A-Z]|embeddings|memory(?!Manager)|tool[A-Z]|outputParser|textSplitter|document[A-Z]"
@@ -65,15 +61,6 @@ def known_short(full: str) -> str:
     """`if` for `n8n-nodes-base.if`; empty for nodes of packages that do not come with n8n."""
     package, short = split_type(full)
     return short if package in KNOWN_PACKAGES else ""
-
-
-def starts(node: Mapping[str, Any]) -> bool:
-    """Whether a run can start at this node."""
-    full = node.get("type")
-    if not isinstance(full, str):
-        return False
-    package, short = split_type(full)
-    return is_trigger(node) or (package == BASE and short in _OTHER_TRIGGERS)
 
 
 def start_of(short: str) -> Start:

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Sequence
 
-from orgflow.backends.n8n.format.document import OrgflowMap, read_map, tag_of, words_of
-
-__all__ = ["Ids", "OrgflowMap", "identify", "read_map", "slug", "tag_of", "words_of"]
+from orgflow.backends.n8n.format.document import OrgflowMap
+from orgflow.backends.n8n.format.workflow_document import Node
 
 _WORDS = re.compile(r"[a-z0-9]+")
 
@@ -44,44 +42,42 @@ class Ids:
         return id in self._taken
 
 
-def identify(
-    nodes: list[tuple[str, Mapping[str, Any]]], known: OrgflowMap, ids: Ids
-) -> tuple[list[str], list[int]]:
-    """An id for each node (given with its name), and the indexes of nodes whose own id is taken.
+def identify(nodes: Sequence[Node], known: OrgflowMap, ids: Ids) -> tuple[list[str], list[int]]:
+    """An id for each node, and the indexes of nodes whose own id is taken.
 
     Where a tagged node was copied, the copy has the same tag: the one that the map names, else
     the first, stands for the element.
     """
     found: dict[int, str] = {}
-    tags = [tag_of(node.get("notes")) for _, node in nodes]
+    tags = [node.tag for node in nodes]
 
     def claim(index: int, wanted: str) -> None:
         if index not in found and wanted not in ids:
             found[index] = ids.take(wanted)
 
-    for index, (name, _) in enumerate(nodes):
+    for index, node in enumerate(nodes):
         tag = tags[index]
-        if tag is not None and not tag[1] and known.nodes.get(name) == tag[0]:
+        if tag is not None and not tag[1] and known.nodes.get(node.name) == tag[0]:
             claim(index, tag[0])
     for index, tag in enumerate(tags):
         if tag is not None and not tag[1]:
             claim(index, tag[0])
-    for index, (name, _) in enumerate(nodes):
-        if tags[index] is None and name in known.nodes:
-            claim(index, known.nodes[name])
+    for index, node in enumerate(nodes):
+        if tags[index] is None and node.name in known.nodes:
+            claim(index, known.nodes[node.name])
     for index, tag in enumerate(tags):
         if tag is not None and tag[1]:
             found[index] = ids.take(f"{tag[0]}__{tag[1]}")
     repeated = []
     seen: set[str] = set()
-    for index, (name, node) in enumerate(nodes):
-        own = node.get("id")
-        if isinstance(own, str) and own:
+    for index, node in enumerate(nodes):
+        own = node.n8n_id
+        if own:
             if own in seen:
                 repeated.append(index)
             elif index not in found:
                 claim(index, own)
             seen.add(own)
         if index not in found:
-            found[index] = ids.take(slug(name, "node"))
+            found[index] = ids.take(slug(node.name, "node"))
     return [found[i] for i in range(len(nodes))], repeated

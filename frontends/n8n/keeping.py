@@ -6,7 +6,10 @@ import json
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from orgflow.backends.n8n.format.workflow_document import Path
+
 from orgflow_ir.model.bindings import Worker
+from orgflow_ir.model.json_source_map import JsonNode, json_path
 from orgflow_ir.model.value import Extra
 
 N8N = "urn:orgflow:n8n"
@@ -66,3 +69,22 @@ def kept_node(node: Mapping[str, Any], *, bound: bool) -> Extra:
 
 def _is_word(value: object) -> bool:
     return isinstance(value, str) and bool(value)
+
+
+def around(root: JsonNode, found: Collection[Path]) -> Extra:
+    """What stands in the file beside the workflows: an entry for each value, by its JSON path."""
+    inner = set(found)
+    outer = {path[:n] for path in inner for n in range(len(path))}
+    kept: list[tuple[str, str]] = []
+    stack: list[tuple[Path, JsonNode]] = [((), root)]
+    while stack:
+        path, item = stack.pop()
+        if path in inner:
+            continue
+        if path not in outer:
+            kept.append((key(json_path(path)), text(item.value)))
+            continue
+        children: list[tuple[Path, JsonNode]] = [((*path, n), v) for n, v in item.members.items()]
+        children += [((*path, i), v) for i, v in enumerate(item.items)]
+        stack.extend(reversed(children))
+    return tuple(kept)

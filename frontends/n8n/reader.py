@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 
+from orgflow.backends.n8n.format.workflow_document import workflows_in
 from orgflow.frontends.n8n.bodies import Bodies
-from orgflow.frontends.n8n.catalogue import KNOWN_PACKAGES, looks_like_sub_node, starts
+from orgflow.frontends.n8n.catalogue import KNOWN_PACKAGES, looks_like_sub_node, split_type
 from orgflow.frontends.n8n.drawing import drawing
 from orgflow.frontends.n8n.identity import Ids, identify, slug
-from orgflow.frontends.n8n.keeping import keep, kept_node, key, text
-from orgflow.frontends.n8n.opening import around, find
+from orgflow.frontends.n8n.keeping import around, keep, kept_node, key, text
 from orgflow.frontends.n8n.rules import (
     DeadConnection,
     NoTrigger,
@@ -17,7 +17,7 @@ from orgflow.frontends.n8n.rules import (
     RepeatedNodeId,
     UnknownNodePackage,
 )
-from orgflow.frontends.n8n.source import Opener, SourceNode, SourceWorkflow, Wire, package_of
+from orgflow.frontends.n8n.source import SourceNode, SourceWorkflow, Wire
 from orgflow.frontends.n8n.wiring import Wiring
 
 from orgflow_ir.model import (
@@ -38,7 +38,7 @@ _MODELLED = ("nodes", "connections", "name")
 
 def read(document: JsonDocument, ctx: PassContext) -> Model | None:
     """The model of a file, or `None` if there is no workflow in it."""
-    found = find(document.root)
+    found = workflows_in(document)
     if not found:
         ctx.emit(
             NotWorkflow,
@@ -47,51 +47,45 @@ def read(document: JsonDocument, ctx: PassContext) -> Model | None:
             help="name the right frontend with --from",
         )
         return None
-    opener = Opener(document, ctx)
-    flows = [opener.workflow(f) for f in found]
+    flows = [SourceWorkflow(one, ctx) for one in found]
+    for flow in flows:
+        flow.report_faults()
     ids = Ids()
     names = [_process_id(flow, ids) for flow in flows]
     workflows: dict[str, str] = {}
     for flow, name in zip(flows, names, strict=True):
-        workflows.setdefault(_n8n_id(flow), name)
+        workflows.setdefault(flow.document.id, name)
     workflows.pop("", None)
     errors: list[CatalogEntry] = []
     shapes: list[Shape] = []
     processes = []
     for flow, name in zip(flows, names, strict=True):
-        reader = _Reader(flow, ids, opener, Bodies(name, workflows, errors))
+        reader = _Reader(flow, ids, Bodies(name, workflows, errors))
         processes.append(reader.process(name))
         shapes += reader.shapes
     return Model(
         id=ids.take("Definitions_1"),
-        name=flows[0].name if len(flows) == 1 else "",
+        name=flows[0].document.name if len(flows) == 1 else "",
         loc=document.loc(document.root, "$"),
         source=document.file,
-        extra=around(document.root, found),
+        extra=around(document.root, [one.path for one in found]),
         processes=tuple(processes),
         catalog=Catalog(errors=tuple(errors)),
         diagram=Diagram(shapes=tuple(shapes)) if ctx.options.get("diagram") else None,
     )
 
 
-def _n8n_id(flow: SourceWorkflow) -> str:
-    found = flow.raw.get("id")
-    if isinstance(found, bool) or not isinstance(found, str | int):
-        return ""
-    return str(found)
-
-
 def _process_id(flow: SourceWorkflow, ids: Ids) -> str:
     """The id of the process it was compiled from, else n8n's, else made from the name."""
-    wanted = flow.map.process or _n8n_id(flow) or slug(flow.name, "workflow")
+    wanted = flow.document.map.process or flow.document.id or slug(flow.document.name, "workflow")
     return ids.take(wanted)
 
 
 class _Reader:
     """Reads one workflow."""
 
-    def __init__(self, flow: SourceWorkflow, ids: Ids, opener: Opener, bodies: Bodies) -> None:
-        self.flow, self.ids, self.opener = flow, ids, opener
+    def __init__(self, flow: SourceWorkflow, ids: Ids, bodies: Bodies) -> None:
+        self.flow, self.ids = flow, ids
         self.wiring = Wiring(bodies, ids)
         self.shapes: list[Shape] = []
         self.data_flows: list[DataFlow] = []
@@ -103,22 +97,22 @@ class _Reader:
         main = [w for w in self.flow.wires if w.kind == "main"]
         other = [w for w in self.flow.wires if w.kind != "main"]
         notes = [n for n in self.flow.nodes if n.short == "stickyNote"]
-        apart = {n.index for n in notes} | self._sub_nodes(main, other)
-        steps = [n for n in self.flow.nodes if n.index not in apart]
+        apart = {n.place for n in notes} | self._sub_nodes(main, other)
+        steps = [n for n in self.flow.nodes if n.place not in apart]
         live = []
         for wire in main:
-            if wire.source.index in apart or wire.target.index in apart:
+            if wire.source.place in apart or wire.target.place in apart:
                 self.wiring.dead.append((wire, "has an end that is no step"))
             else:
                 live.append(wire)
         self.wiring.build(steps, live)
-        noted = {n.index for n in notes}
-        serving = [n for n in self.flow.nodes if n.index in apart and n.index not in noted]
+        noted = {n.place for n in notes}
+        serving = [n for n in self.flow.nodes if n.place in apart and n.place not in noted]
         self._serve(other, {n.id for n in serving}, {n.id for n in steps})
         self.artifacts += [_annotation(n) for n in notes]
         self._judge(steps)
         self.shapes = drawing(self.flow.nodes, self.wiring)
-        raw = self.flow.raw
+        raw = self.flow.document.raw
         named = isinstance(raw.get("name"), str)
         extra = list(keep(raw, _MODELLED if named else _MODELLED[:2]))
         listed = raw.get("nodes")
@@ -126,12 +120,12 @@ class _Reader:
         if "nodes" in raw and not isinstance(listed, list):
             extra.append((key("nodes"), text(listed)))
         extra += [(key("odd-node"), text(n)) for n in odd]
-        extra += [(key("lost-wire"), text(w)) for w in self.flow.lost]
+        extra += [(key("lost-wire"), text(w)) for w in self.flow.document.lost]
         extra += [(key("dead-wire"), text(_kept(wire))) for wire, _ in self.wiring.dead]
         described = raw.get("description")
         return Process(
             id=id,
-            name=self.flow.name,
+            name=self.flow.document.name,
             doc=described if isinstance(described, str) else "",
             loc=self.flow.loc,
             extra=tuple(extra),
@@ -144,12 +138,12 @@ class _Reader:
 
     def _identify(self) -> None:
         nodes = self.flow.nodes
-        found, repeated = identify([(n.name, n.raw) for n in nodes], self.flow.map, self.ids)
+        found, repeated = identify(nodes, self.flow.document.map, self.ids)
         for node, id in zip(nodes, found, strict=True):
             node.id = id
         for index in repeated:
             node = nodes[index]
-            self.opener.report(
+            self.flow.report(
                 RepeatedNodeId,
                 f"`{node.name}` has the id of another node",
                 (*node.path, "id"),
@@ -160,16 +154,16 @@ class _Reader:
     def _sub_nodes(self, main: list[Wire], other: list[Wire]) -> set[int]:
         """Nodes that only serve others: on other than main connections, or unconnected and of a
         type that could be nothing else."""
-        stepping = {w.source.index for w in main} | {w.target.index for w in main}
-        serving = {w.source.index for w in other}
-        served = {w.target.index for w in other}
+        stepping = {w.source.place for w in main} | {w.target.place for w in main}
+        serving = {w.source.place for w in other}
+        served = {w.target.place for w in other}
         found = set()
         for node in self.flow.nodes:
-            if node.index in stepping or starts(node.raw):
+            if node.place in stepping or node.trigger:
                 continue
-            alone = node.index not in served and looks_like_sub_node(node.type)
-            if node.index in serving or alone:
-                found.add(node.index)
+            alone = node.place not in served and looks_like_sub_node(node.type)
+            if node.place in serving or alone:
+                found.add(node.place)
         return found
 
     def _serve(self, wires: list[Wire], serving: set[str], steps: set[str]) -> None:
@@ -198,15 +192,15 @@ class _Reader:
             )
 
     def _judge(self, steps: list[SourceNode]) -> None:
-        if steps and not any(starts(n.raw) and not n.disabled for n in steps):
-            self.opener.report(
+        if steps and not any(n.starts for n in steps):
+            self.flow.report(
                 NoTrigger,
-                f"nothing starts the workflow `{self.flow.name or self.flow.loc.element}`",
-                self.flow.path,
+                f"nothing starts the workflow `{self.flow.document.name or self.flow.loc.element}`",
+                self.flow.document.path,
                 "add a trigger",
             )
         for wire, why in self.wiring.dead:
-            self.opener.report(
+            self.flow.report(
                 DeadConnection,
                 f"the connection from `{wire.source.name}` to `{wire.target.name}` {why}",
                 wire.path,
@@ -216,14 +210,14 @@ class _Reader:
         counts: Counter[str] = Counter()
         first: dict[str, SourceNode] = {}
         for node in self.flow.nodes:
-            package = package_of(node)
+            package, _ = split_type(node.type)
             if node.type and package not in KNOWN_PACKAGES:
                 counts[package] += 1
                 first.setdefault(package, node)
         for package, node in first.items():
             more = f" and {counts[package] - 1} more" if counts[package] > 1 else ""
             what = f"the package `{package}`" if package else "no package"
-            self.opener.report(
+            self.flow.report(
                 UnknownNodePackage,
                 f"`{node.name}`{more}: a node of {what}, whose meaning is not known",
                 node.path,

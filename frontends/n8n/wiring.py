@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from orgflow.frontends.n8n.bodies import Bodies, Body, form_limit
-from orgflow.frontends.n8n.catalogue import starts
 from orgflow.frontends.n8n.identity import Ids
 from orgflow.frontends.n8n.keeping import key, text
 from orgflow.frontends.n8n.merges import Join, merge_join
@@ -67,18 +66,18 @@ class Wiring:
     def build(self, nodes: list[SourceNode], wires: list[Wire]) -> None:
         """Fill `nodes` and `flows`; `dead` are wires that carry nothing, with the reason, and
         `beside` tells for each element added the one it was added for."""
-        into: dict[int, list[Wire]] = {n.index: [] for n in nodes}
-        out: dict[int, list[Wire]] = {n.index: [] for n in nodes}
+        into: dict[int, list[Wire]] = {n.place: [] for n in nodes}
+        out: dict[int, list[Wire]] = {n.place: [] for n in nodes}
         for wire in wires:  # one that is there twice carries two tokens: n8n runs its target twice
-            out[wire.source.index].append(wire)
-            into[wire.target.index].append(wire)
-        shapes = {n.index: self._ways(n, out[n.index]) for n in nodes}
+            out[wire.source.place].append(wire)
+            into[wire.target.place].append(wire)
+        shapes = {n.place: self._ways(n, out[n.place]) for n in nodes}
         for node in nodes:
-            alive = [w for w in into[node.index] if self._alive(w, shapes)]
-            self._node(node, shapes[node.index], alive)
+            alive = [w for w in into[node.place] if self._alive(w, shapes)]
+            self._node(node, shapes[node.place], alive)
         for node in nodes:
-            live = [w for w in out[node.index] if self._alive(w, shapes, tell=True)]
-            self._leave(self._wired[node.index], live)
+            live = [w for w in out[node.place] if self._alive(w, shapes, tell=True)]
+            self._leave(self._wired[node.place], live)
 
     def _ways(self, node: SourceNode, out: list[Wire]) -> Ways:
         found = ways(node.raw, node.short, node.version, sorted({w.output for w in out}))
@@ -87,14 +86,14 @@ class Wiring:
         return found
 
     def _alive(self, wire: Wire, shapes: dict[int, Ways], *, tell: bool = False) -> bool:
-        shape = shapes[wire.source.index]
+        shape = shapes[wire.source.place]
         why = ""
         if wire.output not in shape.outlets and wire.output != shape.error:
             if wire.source.disabled:
                 why = "leaves a disabled node by another output than the first"
             else:
                 why = f"leaves by output {wire.output}, which the node does not have"
-        elif starts(wire.target.raw):
+        elif wire.target.trigger:
             why = "leads into a trigger, which has no input"
         if why and tell:
             self.dead.append((wire, why))
@@ -103,7 +102,7 @@ class Wiring:
     # -- elements ------------------------------------------------------------------------------
 
     def _node(self, node: SourceNode, shape: Ways, into: list[Wire]) -> None:
-        wired = self._wired[node.index] = Wired(node)
+        wired = self._wired[node.place] = Wired(node)
         inputs = sorted({w.input for w in into})
         kind: Join | None = None
         if node.short == "merge":
@@ -199,17 +198,17 @@ class Wiring:
                 self._flow(source, split, outlet)
                 source, outlet = split, Outlet()
             for wire in wires:
-                target = self._wired[wire.target.index].entries[wire.input]
+                target = self._wired[wire.target.place].entries[wire.input]
                 self._flow(source, target, outlet, wire)
                 if wired.limit is not None and number == 0:
                     self._flow(wired.limit, target)
 
     def _end(self, node: SourceNode) -> str:
         """The end of every path of this node that is not wired."""
-        if node.index not in self._ends:
-            id = self._ends[node.index] = self._free(node, "end")
+        if node.place not in self._ends:
+            id = self._ends[node.place] = self._free(node, "end")
             self.nodes.append(Event(id=id, position="end", loc=node.loc))
-        return self._ends[node.index]
+        return self._ends[node.place]
 
     def _flow(
         self, source: str, target: str, outlet: Outlet | None = None, wire: Wire | None = None
