@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Mapping, Sequence
 
 from orgflow.backends.n8n.diff.decisions import Joint
 from orgflow.backends.n8n.diff.side import Side
 from orgflow.backends.n8n.diff.steps import moves, same_items
 from orgflow.backends.n8n.engine_model import Config, Phase
+from orgflow.backends.n8n.engine_model.explorer import Explorer
 
 from orgflow_ir.targets.comparison import Behaviour, Row
 
@@ -63,50 +63,34 @@ class Walk:
         self.joints, self.singles, self.limit = joints, singles, limit
         self.several = several
         self.idle = idle
-        self.came: dict[State, tuple[State, tuple[Row, ...]] | None] = {}
-        self.queue: deque[State] = deque()
+        self.explorer = Explorer[State, tuple[Row, ...]](limit)
         self.cut = ""
 
     def run(self, starts: Sequence[tuple[str, str]]) -> Behaviour:
         """Walk from pairs of triggers, each run by itself."""
         for one, other in starts:
-            state = (self.old.start(one), self.new.start(other))
-            if state not in self.came:
-                self.came[state] = None
-                self.queue.append(state)
-        looked_at = 0
-        while self.queue:
-            if looked_at >= self.limit:
-                self.cut = f"{self.limit} configurations were looked at"
-                break
-            state = self.queue.popleft()
-            looked_at += 1
+            self.explorer.start((self.old.start(one), self.new.start(other)))
+        for state in self.explorer.pending():
             try:
                 self._expand(state)
             except _Different as found:
-                run = (*self._way_to(state), *found.rows)
-                return Behaviour("different", looked_at, found.reason, run)
+                before = (row for rows in self.explorer.way() for row in rows)
+                looked_at = self.explorer.looked_at
+                return Behaviour("different", looked_at, found.reason, (*before, *found.rows))
+        if self.explorer.bounded:
+            self.cut = f"{self.limit} configurations were looked at"
         if self.old.left_out or self.new.left_out:
             self.cut = self.cut or "a node can decide in more ways than are tried"
-        return Behaviour("bounded" if self.cut else "same", looked_at, self.cut)
+        return Behaviour("bounded" if self.cut else "same", self.explorer.looked_at, self.cut)
 
-    def _way_to(self, state: State) -> tuple[Row, ...]:
-        rows: list[tuple[Row, ...]] = []
-        came = self.came[state]
-        while came is not None:
-            rows.append(came[1])
-            came = self.came[came[0]]
-        return tuple(row for part in reversed(rows) for row in part)
-
-    def _go(self, state: State, one: Config, other: Config, rows: tuple[Row, ...]) -> None:
+    def _go(self, one: Config, other: Config, rows: tuple[Row, ...]) -> None:
         after = (one, other)
-        if after in self.came:
+        if after in self.explorer:
             return
         if self.old.piles_up(one) or self.new.piles_up(other):
             self.cut = "work piles up in it"
             return
-        self.came[after] = (state, rows)
-        self.queue.append(after)
+        self.explorer.reach(after, rows)
 
     def _expand(self, state: State) -> None:
         one, other = self.old.settle(state[0]), self.new.settle(state[1])
@@ -122,7 +106,7 @@ class Walk:
             return
         for side, config in ((self.old, a), (self.new, b)):
             if side.sort(config) == "hidden":
-                self._choose_hidden(state, side, a, b, rows)
+                self._choose_hidden(side, a, b, rows)
                 return
         if not self._check_ends(a, b, rows):
             return
@@ -132,14 +116,12 @@ class Walk:
                 a = self.old.machine.step(a, self.old.hidden(a)[0])
             else:
                 b = self.new.machine.step(b, self.new.hidden(b)[0])
-            self._go(state, a, b, rows)
+            self._go(a, b, rows)
             return
         self._check_nodes(a, b, rows)
-        self._move(state, a, b, rows)
+        self._move(a, b, rows)
 
-    def _choose_hidden(
-        self, state: State, side: Side, a: Config, b: Config, rows: tuple[Row, ...]
-    ) -> None:
+    def _choose_hidden(self, side: Side, a: Config, b: Config, rows: tuple[Row, ...]) -> None:
         config = a if side is self.old else b
         node = side.node(config)
         assert node is not None
@@ -153,9 +135,9 @@ class Walk:
             text = _said(node.name, decision.label(outputs) if decision is not None else "")
             after = side.machine.step(config, outcome)
             if side is self.old:
-                self._go(state, after, b, (*rows, Row(text, "")))
+                self._go(after, b, (*rows, Row(text, "")))
             else:
-                self._go(state, a, after, (*rows, Row("", text)))
+                self._go(a, after, (*rows, Row("", text)))
 
     def _check_ends(self, a: Config, b: Config, rows: tuple[Row, ...]) -> bool:
         """False where both have ended as they should."""
@@ -205,7 +187,7 @@ class Walk:
             reason = f"`{its.name}` gets {old} in the old workflow and {new} in the new one"
             raise _Different(reason, *rows, last)
 
-    def _move(self, state: State, a: Config, b: Config, rows: tuple[Row, ...]) -> None:
+    def _move(self, a: Config, b: Config, rows: tuple[Row, ...]) -> None:
         mine, its, key = self.old.node(a), self.new.node(b), self.old.key(a)
         assert mine is not None
         assert its is not None
@@ -222,7 +204,6 @@ class Walk:
             resumed = self.old.phase(a) is not Phase.READY
             shown = rows if resumed and not both.old_label else (*rows, row)
             self._go(
-                state,
                 self.old.machine.step(a, both.old),
                 self.new.machine.step(b, both.new),
                 shown,
@@ -240,17 +221,17 @@ def _items(counts: Sequence[int]) -> str:
 
 def _comes(side: Side, config: Config, key: int | None) -> bool:
     """Whether a node may still run, as far as it is looked for."""
-    seen = {config}
-    queue = deque([config])
-    while queue and len(seen) < _AHEAD:
-        config = queue.popleft()
+    explorer = Explorer[Config, None](_AHEAD)
+    explorer.start(config)
+    for config in explorer.pending():
+        if len(explorer.states) >= _AHEAD:
+            return False
         if side.key(config) == key:
             return True
         if side.sort(config) == "ended":
             continue
         for outcome in side.hidden(config):
             after = side.machine.step(config, outcome)
-            if after not in seen and not side.piles_up(after):
-                seen.add(after)
-                queue.append(after)
+            if not side.piles_up(after):
+                explorer.reach(after, None)
     return False

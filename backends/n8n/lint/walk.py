@@ -6,7 +6,7 @@ not known goes on. So what is found here happens without any error or empty answ
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final, NamedTuple
@@ -21,6 +21,7 @@ from orgflow.backends.n8n.engine_model.config import (
     Role,
     Waiting,
 )
+from orgflow.backends.n8n.engine_model.explorer import Explorer
 from orgflow.backends.n8n.engine_model.flow import Flow, Node, on_top
 from orgflow.backends.n8n.engine_model.machine import taken
 from orgflow.backends.n8n.engine_model.outcome import (
@@ -87,7 +88,7 @@ class Walk:
 
     flow: Flow
     kinds: Kinds
-    configs: list[Config] = field(default_factory=list)
+    configs: list[Config]
     turns: list[list[Turn]] = field(default_factory=list)
     starts: list[int] = field(default_factory=list)
     cut: set[int] = field(default_factory=set)
@@ -145,47 +146,40 @@ def _entries(waiting: Waiting, node: int) -> Entries:
 
 def explore(flow: Flow, kinds: Kinds, triggers: list[int], most: int = MOST_STATES) -> Walk:
     """Walk every run that begins at one of `triggers`."""
-    walk = Walk(flow, kinds)
-    known: dict[Config, int] = {}
-
-    def place(config: Config) -> int:
-        found = known.get(config)
-        if found is None:
-            found = known[config] = len(walk.configs)
-            walk.configs.append(config)
-            walk.turns.append([])
-        return found
-
+    explorer = Explorer[Config, None](most)
+    walk = Walk(flow, kinds, explorer.states)
     for trigger in triggers:
         frame = Frame(0, Role.MAIN, Phase.READY, ((trigger, (1,)),))
-        walk.starts.append(place(Config((frame,))))
-    at = steps = 0
-    while at < len(walk.configs):
-        if at >= most or steps >= _STEPS * most:
-            walk.bounded = True
-            walk.cut.update(range(at, len(walk.configs)))
+        walk.starts.append(explorer.start(Config((frame,))))
+    followed = steps = 0
+    for config in explorer.pending():
+        if steps >= _STEPS * most:
+            explorer.bounded = True
             break
-        config = walk.configs[at]
+        followed = explorer.looked_at
+        walk.turns.append([])
         if _piles_up(walk, config):
-            walk.cut.add(at)
-            at += 1
+            walk.cut.add(explorer.current)
             continue
         for outcome in _outcomes(flow, kinds, config):
             work = _Watched(flow, config)
             work.apply(outcome)
-            walk.turns[at].append(_turn(flow, config, work, place))
+            walk.turns[-1].append(_turn(flow, config, work, explorer))
             steps += 1
-        at += 1
+    walk.bounded = explorer.bounded
+    for config_index in range(followed, len(walk.configs)):
+        walk.cut.add(config_index)
+        walk.turns.append([])
     _spread(walk)
     return walk
 
 
-def _turn(flow: Flow, config: Config, work: _Watched, place: Callable[[Config], int]) -> Turn:
+def _turn(flow: Flow, config: Config, work: _Watched, explorer: Explorer[Config, None]) -> Turn:
     frame = config.frames[0]
     node, inputs = frame.stack[-1]
     event = work.events[0]
     ended = not work.frames
-    after = -1 if ended else place(Config(tuple(work.frames)))
+    after = -1 if ended else explorer.reach(Config(tuple(work.frames)), None)
     return Turn(
         node=node,
         after=after,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from orgflow.backends.n8n.verify.points import Move, Point
@@ -65,14 +65,13 @@ def _without_dead_ends(
     return left
 
 
-def pumped(seen: Mapping[Point, tuple[Point, Move] | None], point: Point) -> bool:
-    """Whether the way to `point` repeats itself for ever: the same node with the same items runs
-    again, the model has not moved, and what was pending below it then was never touched."""
+def pumped(back: Iterable[tuple[Point, Move]], point: Point) -> bool:
+    """Whether the way to `point` (`back` are its moves from the last one on, each with the point it
+    is made from) repeats itself for ever: the same node with the same items runs again, the model
+    has not moved, and what was pending below it then was never touched."""
     frame = point.config.frames[0]
     top, lowest = frame.stack[-1], len(frame.stack)
-    at = seen[point]
-    while at is not None:
-        earlier, move = at
+    for earlier, move in back:
         if move.steps or len(earlier.config.frames) != 1:
             return False
         stack = earlier.config.frames[0].stack
@@ -80,5 +79,4 @@ def pumped(seen: Mapping[Point, tuple[Point, Move] | None], point: Point) -> boo
         same = stack[-1] == top and earlier.decided == point.decided
         if same and lowest == len(stack) and earlier.config.frames[0].phase is frame.phase:
             return True
-        at = seen[earlier]
     return False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -147,24 +147,11 @@ def inert_nodes(machine: Machine, roles: Roles) -> frozenset[int]:
         inert = left
 
 
-def told(
-    seen: Mapping[Point, tuple[Point, Move] | None],
-    point: Point,
-    found: Differs,
-    first: tuple[Step, ...],
-) -> Difference:
-    """Both runs from the start up to the difference."""
-    lines, steps = [found.lines], [found.steps]
-    at = seen[point]
-    while at is not None:
-        before, move = at
-        lines.append(move.lines)
-        steps.append(move.steps)
-        at = seen[before]
-    steps.append(first)
+def told(way: Sequence[Move], point: Point, found: Differs, first: tuple[Step, ...]) -> Difference:
+    """Both runs from the start, by the moves of `way` to `point`, up to the difference."""
     return Difference(
         found.message,
-        tuple(line for part in reversed(lines) for line in part),
-        tuple(step for part in reversed(steps) for step in part),
+        tuple(line for part in (*(m.lines for m in way), found.lines) for line in part),
+        tuple(step for part in (first, *(m.steps for m in way), found.steps) for step in part),
         found.unfit or bool(point.unfit),
     )

@@ -11,11 +11,11 @@ choice is free once for each time the setter ran; reading it again gives the sam
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from orgflow.backends.n8n.engine_model import Config, Machine, Phase, Place
+from orgflow.backends.n8n.engine_model.explorer import Explorer
 from orgflow.backends.n8n.engine_model.flow import Node
 from orgflow.backends.n8n.engine_model.outcome import RUNS, Emits, Opens, Outcome, Resumes
 from orgflow.backends.n8n.verify.choices import Reader
@@ -72,29 +72,29 @@ class Walk:
 
         `steps` are those of the model before it. Raises `TooMuch`.
         """
-        seen: dict[Point, tuple[Point, Move] | None] = {start: None}
+        explorer = Explorer[Point, Move](self.most - self.states)
+        explorer.start(start)
         after: dict[Point, list[Onward]] = {}
-        queue = deque([start])
-        while queue:
-            point = queue.popleft()
+        for point in explorer.pending():
             self.states += 1
-            if self.states > self.most:
-                raise TooMuch(f"more than {self.most} states")
             onward = after.setdefault(point, [])
             try:
                 for move in self._moves(point):
                     onward.append(Onward(move.to, bool(move.steps)))
-                    if move.to not in seen:
-                        seen[move.to] = (point, move)
-                        queue.append(move.to)
+                    explorer.reach(move.to, move)
             except Differs as found:
-                return told(seen, point, found, steps)
+                return told(explorer.way(), point, found, steps)
             except PilesUp:
-                if not pumped(seen, point):
+                if not pumped(explorer.back(), point):
                     raise
-                return told(seen, point, self._endless(point), steps)
+                return told(explorer.way(), point, self._endless(point), steps)
+        if explorer.bounded:
+            raise TooMuch(f"more than {self.most} states")
+        # Every state is known: a circle without an exit in which the model stands still?
         stuck = circle(after)
-        return None if stuck is None else told(seen, stuck, self._endless(stuck), steps)
+        if stuck is None:
+            return None
+        return told(explorer.way(explorer.index(stuck)), stuck, self._endless(stuck), steps)
 
     def _endless(self, point: Point) -> Differs:
         place = self.machine.at(point.config)
