@@ -90,8 +90,8 @@ class Subject:
         self._player = _Player(LocalEngine())
         self._player.load(emitted, process.id, ctx)
         self.workflow: Json = dict(self._player.workflow)
-        self.sketched = {n.name: n for n in self._player.compiled.sketch.nodes.values()}
-        decides = self._player.compiled.decisions
+        self.sketched = {n.name: n for n in self._player.compiled.root.sketch.nodes.values()}
+        decides = self._player.compiled.root.decisions
         steps = {n.id for n in process.nodes if not isinstance(n, Gateway) or n.id in decides}
         self.visible = self._player.visible & steps
         self.scripts: tuple[Script, ...] = ()
@@ -144,7 +144,7 @@ class Subject:
     ) -> Iterator[tuple[str, RunRequest]]:
         """`request` with a value of no branch at the first visit of each decision not `known`, with
         `again` at every visit of every one."""
-        emission = self._player.compiled
+        emission = self._player.compiled.root
         visits: Counter[str] = Counter()
         done = set(known)
         for step in run.steps:
@@ -179,7 +179,7 @@ class Subject:
         self, request: RunRequest, setter: str, visit: int, fields: Json
     ) -> RunRequest | None:
         """`request` with what the setter outputs at a visit overwritten."""
-        emission = self._player.compiled
+        emission = self._player.compiled.root
         if setter in emission.sketch.nodes and emission.sketch.nodes[setter].role == "trigger":
             item = dict((request.items or [{"json": {}}])[0]["json"])
             if "body" in item:

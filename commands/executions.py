@@ -154,7 +154,7 @@ def _pulled(asked: Asked, pull: Pull, wanted: Wanted) -> tuple[ProductionReport,
     if "://" not in asked.engine:
         raise click.UsageError("--executions N needs --engine URL; or name a file with executions")
     assert asked.emitted is not None
-    compiled = [(process, one.workflow) for process, one in asked.emitted.compiled.items()]
+    compiled = [(process, one.root.workflow) for process, one in asked.emitted.compiled.items()]
     with connected(asked.engine, asked.key_file, asked.wait, asked.ctx) as server:
         if server is None:
             return None

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from orgflow.backends.n8n import rules
 from orgflow.backends.n8n.diff.rules import DIFF_RULES
-from orgflow.backends.n8n.emit.emitter import CompiledProcess, compile_process
+from orgflow.backends.n8n.emit.emitter import CompiledProcess, CompiledScope, compile_process
 from orgflow.backends.n8n.emit.parallel import report_parallel
+from orgflow.backends.n8n.emit.scopes import scopes_of
 from orgflow.backends.n8n.emit.source_map import parts
 from orgflow.backends.n8n.emit.workflow import build, model_hash
 from orgflow.backends.n8n.format.document import dumps
@@ -109,9 +110,9 @@ class N8nBackend(Backend):
         compiled = compile_processes(model, ctx)
         if not _correct(compiled, ctx):
             return Emitted((), SourceMap(model, tuple))
-        names: dict[str, CompiledProcess] = {}
+        names: dict[str, CompiledScope] = {}
         numbers: dict[str, int] = {}
-        for one in compiled:
+        for one in (scope for process in compiled for scope in process.scopes):
             base = slug(one.workflow["name"]).replace("_", "-") or "workflow"
             name = base
             while f"{name}.json" in names:
@@ -129,28 +130,29 @@ def compile_processes(model: Model, ctx: PassContext) -> list[CompiledProcess]:
     """Each process that has anything to run, compiled, not checked."""
     compiled = []
     for process in executable_processes(model):
-        report_parallel(process, ctx)
+        for scope in scopes_of(model, process):
+            report_parallel(scope.body, ctx)
         compiled.append(compile_process(model, process, ctx))
     digest = model_hash(model)
     version = _version(ctx)
-    for one in compiled:
-        build(model, one, digest, version)
+    for one in (scope for process in compiled for scope in process.scopes):
+        build(one, digest, version)
     return compiled
 
 
 def _correct(compiled: Iterable[CompiledProcess], ctx: PassContext) -> bool:
     """Whether every workflow passes our check of the format; what does not is OF911."""
     faulty = False
-    for one in compiled:
+    for one in (scope for process in compiled for scope in process.scopes):
         for problem in check_workflow(one.workflow, version=_version(ctx)):
             if problem.kind == "unreachable" and _has_islands(one):
                 continue  # the model has parts that nothing leads to, and a rule says so
             faulty = True
             ctx.emit(
                 rules.FaultyWorkflow,
-                f"the workflow made of `{one.process.label}` is faulty at {problem.path}: "
+                f"the workflow made of `{one.scope.body.label}` is faulty at {problem.path}: "
                 f"{problem.message}",
-                element=one.process,
+                element=one.scope.body,
                 help="this is a defect of orgflow: report it with the model",
             )
     return not faulty
@@ -160,5 +162,5 @@ def _version(ctx: PassContext) -> N8nVersion:
     return N8nVersion.parse(str(ctx.options.get("version", "2.41")))
 
 
-def _has_islands(compiled: CompiledProcess) -> bool:
+def _has_islands(compiled: CompiledScope) -> bool:
     return len(compiled.graph.reachable) < len(compiled.graph.nodes)

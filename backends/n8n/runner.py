@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from orgflow.backends.n8n.emit.emitter import CompiledProcess
+from orgflow.backends.n8n.emit.emitter import CompiledProcess, CompiledScope
 from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.engine.runs import EngineRun, RunRequest
 from orgflow.backends.n8n.format.document import Workflow
@@ -46,7 +46,7 @@ class LocalRunner(Runner):
         compiled = emitted.compiled[process]
         assert isinstance(compiled, CompiledProcess)
         self._compiled = compiled
-        self._workflow = compiled.workflow
+        self._workflow = compiled.root.workflow
 
     @property
     def workflow(self) -> Workflow:
@@ -66,25 +66,16 @@ class LocalRunner(Runner):
 
     @property
     def visible(self) -> frozenset[str]:
-        return frozenset(
-            n.element for n in self.compiled.sketch.nodes.values() if n.role == "element"
-        )
+        nodes = (n for scope in self.compiled.scopes for n in scope.sketch.nodes.values())
+        return frozenset(n.element for n in nodes if n.role == "element")
 
     @property
     def changed(self) -> tuple[str, ...]:
-        names = self._stubbed()
+        names = [name for scope in self.compiled.scopes for name in _stubbed(scope)]
         lines = [f"placeholder `{n}` outputs scripted decisions" for n in names]
-        waits = [n.name for n in self.compiled.sketch.nodes.values() if n.type == "wait"]
+        nodes = (n for scope in self.compiled.scopes for n in scope.sketch.nodes.values())
+        waits = [n.name for n in nodes if n.type == "wait"]
         return tuple(lines + [f"wait `{n}` is resumed at once" for n in waits])
-
-    def _stubbed(self) -> list[str]:
-        setters = {d.setter for d in self.compiled.decisions.values()}
-        return [
-            n.name
-            for n in self.compiled.sketch.nodes.values()
-            if n.role == "decide" or (n.role == "element" and n.element in setters)
-            if n.type in ("set", "noOp")
-        ]
 
     def play(self, runs: Iterable[Run]) -> Iterator[RunResult]:
         """See `Runner`. Raises `EngineError` where the engine is missing or cannot be started."""
@@ -102,25 +93,35 @@ class LocalRunner(Runner):
                 yield self._result(next(played))
 
     def _request(self, run: Run) -> RunRequest:
-        data = script(self.compiled, run)
-        start = run.start or f"{self.compiled.process.id}__start"
-        trigger = self.compiled.sketch.nodes[start].name
-        stubs: dict[str, dict[str, Any]] = {
-            name: {"visits": data.visits.get(name, []), "mode": "merge"} for name in self._stubbed()
-        }
+        root = self.compiled.root
+        start = run.start or f"{root.process.id}__start"
+        trigger = root.sketch.nodes[start].name
+        stubs: dict[str, dict[str, Any]] = {}
+        for scope in self.compiled.scopes:
+            # a node of a workflow that is called is named with that workflow's id
+            place = f"{scope.scope.workflow_id}/" if scope.scope.called else ""
+            visits = script(scope, run).visits
+            for name in _stubbed(scope):
+                stubs[f"{place}{name}"] = {"visits": visits.get(name, []), "mode": "merge"}
+        called = {s.scope.workflow_id: s.workflow for s in self.compiled.scopes if s.scope.called}
         return RunRequest(
             self.workflow,
             trigger,
-            items=[{"json": data.item}],
+            items=[{"json": script(root, run).item}],
+            workflows=called or None,
             stubs=stubs,
             limits={"nodes": NODES_PER_STEP * (len(run.steps) + 10), "ms": MOST_MS},
         )
 
     def _result(self, run: EngineRun) -> RunResult:
-        elements = {n.name: n for n in self.compiled.sketch.nodes.values()}
+        elements = {
+            (scope.scope.workflow_id if scope.scope.called else None, n.name): n
+            for scope in self.compiled.scopes
+            for n in scope.sketch.nodes.values()
+        }
         executed = []
         for node in run.order:
-            sketched = elements.get(node.node)
+            sketched = elements.get((node.workflow, node.node))
             mine = sketched is not None and sketched.role in ("element", "trigger")
             executed.append(
                 NodeExecution(
@@ -132,3 +133,14 @@ class LocalRunner(Runner):
     def close(self) -> None:
         if self._own:
             self._engine.close()
+
+
+def _stubbed(scope: CompiledScope) -> list[str]:
+    """Names of the placeholders of a workflow whose output decides something."""
+    setters = {d.setter for d in scope.decisions.values()}
+    return [
+        n.name
+        for n in scope.sketch.nodes.values()
+        if n.role == "decide" or (n.role == "element" and n.element in setters)
+        if n.type in ("set", "noOp")
+    ]

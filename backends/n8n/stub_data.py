@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from orgflow.backends.n8n.emit.decisions import reads_body
-from orgflow.backends.n8n.emit.emitter import CompiledProcess
+from orgflow.backends.n8n.emit.emitter import CompiledScope
 
 from orgflow_ir.analysis import stub_data as scripting
 
@@ -30,7 +30,7 @@ class Script:
         return {"headers": {}, "params": {}, "query": {}, "body": dict(self.trigger)}
 
 
-def script(emission: CompiledProcess, run: Run) -> Script:
+def script(emission: CompiledScope, run: Run) -> Script:
     """The data for one run. Raises `Unplayable`."""
     result = Script()
     start = run.start

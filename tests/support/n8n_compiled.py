@@ -21,4 +21,4 @@ def emitted(model: Model, ctx: PassContext | None = None) -> Emitted:
 
 def workflows(model: Model, ctx: PassContext | None = None) -> list[dict[str, Any]]:
     """The workflow of each process of a legal model, in file form."""
-    return [dict(one.workflow) for one in emitted(model, ctx).compiled.values()]
+    return [dict(one.root.workflow) for one in emitted(model, ctx).compiled.values()]

@@ -17,10 +17,10 @@ from orgflow_ir.analysis.decisions import Branch, Decision
 from orgflow_ir.model import Event
 
 if TYPE_CHECKING:
-    from orgflow.backends.n8n.emit.emitter import CompiledProcess
+    from orgflow.backends.n8n.emit.emitter import CompiledScope
 
 
-def emit_decision(decision: Decision, emission: CompiledProcess) -> None:
+def emit_decision(decision: Decision, emission: CompiledScope) -> None:
     """Give the gateway's node its parameters and say by which port each branch leaves."""
     join = next(
         (
@@ -57,7 +57,7 @@ def emit_decision(decision: Decision, emission: CompiledProcess) -> None:
 
 
 def condition(
-    decision: Decision, branch: Branch, emission: CompiledProcess, seed: str
+    decision: Decision, branch: Branch, emission: CompiledScope, seed: str
 ) -> dict[str, Any]:
     """The n8n condition under which a branch is taken."""
     if branch.kind == "value" and not decision.several:
@@ -65,7 +65,7 @@ def condition(
     return is_true(_test(decision, branch, emission), seed)
 
 
-def _test(decision: Decision, branch: Branch, emission: CompiledProcess) -> str:
+def _test(decision: Decision, branch: Branch, emission: CompiledScope) -> str:
     if branch.tree is not None:
         return to_js(branch.tree, lambda path: _coded(decision, path, emission))
     if decision.several:
@@ -74,11 +74,11 @@ def _test(decision: Decision, branch: Branch, emission: CompiledProcess) -> str:
     return f"{_variable(decision, emission)} === {js_string(branch.value)}"
 
 
-def _variable(decision: Decision, emission: CompiledProcess) -> str:
+def _variable(decision: Decision, emission: CompiledScope) -> str:
     return _read(decision.setter, (decision.variable,), emission)
 
 
-def _coded(decision: Decision, path: tuple[str, ...], emission: CompiledProcess) -> str:
+def _coded(decision: Decision, path: tuple[str, ...], emission: CompiledScope) -> str:
     """A variable from the nearest source that outputs it at all, were it null or incomplete: what a
     later step cleared must not come back from an earlier one."""
     if len(decision.sources) == 1:
@@ -92,18 +92,18 @@ def _coded(decision: Decision, path: tuple[str, ...], emission: CompiledProcess)
     return f"[{', '.join(items)}].find((o) => o?.{root} !== undefined){access}"
 
 
-def _read(source: str, path: tuple[str, ...], emission: CompiledProcess) -> str:
+def _read(source: str, path: tuple[str, ...], emission: CompiledScope) -> str:
     body = reads_body(source, emission.graph, emission)
     return read_field(emission.name_of(source), path, body=body)
 
 
-def reads_body(source: str, graph: ControlFlow, emission: CompiledProcess) -> bool:
+def reads_body(source: str, graph: ControlFlow, emission: CompiledScope) -> bool:
     """Whether `source` is a Webhook, whose item carries what was posted under `body`."""
     node = graph.nodes.get(source)
     return isinstance(node, Event) and emission.sketch.nodes[source].type == "webhook"
 
 
-def _stop(decision: Decision, emission: CompiledProcess, port: Port) -> None:
+def _stop(decision: Decision, emission: CompiledScope, port: Port) -> None:
     node = emission.sketch.nodes[decision.gateway.id]
     key = f"{node.key}\x00stop"
     emission.sketch.add(
@@ -117,7 +117,7 @@ def _stop(decision: Decision, emission: CompiledProcess, port: Port) -> None:
     emission.sketch.connect(port, Port(key))
 
 
-def stop_message(decision: Decision, emission: CompiledProcess) -> str:
+def stop_message(decision: Decision, emission: CompiledScope) -> str:
     """What the run says where no branch fits: variable, allowed values, who sets it."""
     label = emission.sketch.nodes[decision.gateway.id].name
     setter = emission.name_of(decision.setter)
@@ -137,7 +137,7 @@ class _Bypass:
     always delivered, by the branch or by a wire around it (N8N.md, "Inclusive in a loop")."""
 
     def __init__(
-        self, decision: Decision, emission: CompiledProcess, join: str, inputs: Mapping[str, str]
+        self, decision: Decision, emission: CompiledScope, join: str, inputs: Mapping[str, str]
     ) -> None:
         self.decision = decision
         self.emission = emission

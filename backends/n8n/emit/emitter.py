@@ -9,14 +9,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 from orgflow.backends.n8n import rules
 from orgflow.backends.n8n.emit import notes
 from orgflow.backends.n8n.emit.graph import Port, Sketch, SketchNode
 from orgflow.backends.n8n.emit.inclusive import InclusiveJoin, inclusive_joins
-from orgflow.backends.n8n.emit.names import field_name, plain, title
+from orgflow.backends.n8n.emit.names import field_name, plain
+from orgflow.backends.n8n.emit.scopes import WorkflowScope, scopes_of
 from orgflow.backends.n8n.format.document import Workflow
-from orgflow.backends.n8n.node_types import merge, schedule_trigger, set_, wait, webhook
+from orgflow.backends.n8n.node_types import (
+    execute_workflow,
+    execute_workflow_trigger,
+    merge,
+    schedule_trigger,
+    set_,
+    wait,
+    webhook,
+)
 
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.analysis.decisions import (
@@ -27,7 +37,7 @@ from orgflow_ir.analysis.decisions import (
     spoken,
     target_words,
 )
-from orgflow_ir.model import Event, Flow, Gateway, Model, Process, Task
+from orgflow_ir.model import Event, Flow, Gateway, Model, Process, SubProcess, Task
 from orgflow_ir.model.element_names import slug
 from orgflow_ir.pipeline import PassContext
 
@@ -44,15 +54,15 @@ STYLE = Style(
 
 
 @dataclass(eq=False, repr=False)
-class CompiledProcess:
-    """What one process became: the sketch, its decisions, and the nodes that stand for elements.
+class CompiledScope:
+    """What one scope became: the sketch, its decisions, and the nodes that stand for elements.
 
     `entry` says where a token on a flow goes in, for elements that are entered by flow (joins).
     `workflow`, `stickies` (element by name of a sticky note) and `wired` (flow by source node,
     output and position there) are there once the workflow is built.
     """
 
-    process: Process
+    scope: WorkflowScope
     graph: ControlFlow
     sketch: Sketch
     decisions: dict[str, Decision]
@@ -64,6 +74,11 @@ class CompiledProcess:
     stickies: dict[str, str] = field(default_factory=dict)
     wired: dict[tuple[str, int, int], str] = field(default_factory=dict)
 
+    @property
+    def process(self) -> Process:
+        """The process that the scope belongs to."""
+        return self.scope.process
+
     def name_of(self, element: str) -> str:
         """Name of the node that stands for an element (its decision node for a gateway that is
         its own setter)."""
@@ -72,26 +87,43 @@ class CompiledProcess:
         return self.sketch.nodes[key].name
 
 
+class CompiledProcess(NamedTuple):
+    """What one process became: its own scope, then those of the workflows that it calls."""
+
+    process: Process
+    scopes: tuple[CompiledScope, ...]
+
+    @property
+    def root(self) -> CompiledScope:
+        """The scope of the process itself, where runs start."""
+        return self.scopes[0]
+
+
 def compile_process(model: Model, process: Process, ctx: PassContext) -> CompiledProcess:
-    """The sketch of a process that is legal for n8n; gaps are reported to `ctx`."""
-    graph = ctx.analysis(ControlFlow, process)
-    emission = CompiledProcess(
-        process,
+    """The sketches of a process that is legal for n8n; gaps are reported to `ctx`."""
+    scopes = tuple(_compile_scope(scope, ctx) for scope in scopes_of(model, process))
+    return CompiledProcess(process, scopes)
+
+
+def _compile_scope(scope: WorkflowScope, ctx: PassContext) -> CompiledScope:
+    graph = ctx.analysis(ControlFlow, scope.body)
+    compiled = CompiledScope(
+        scope,
         graph,
         Sketch(),
-        decide(process, graph, ctx, STYLE),
-        inclusive_joins(process, graph, ctx),
+        decide(scope.body, graph, ctx, STYLE),
+        inclusive_joins(scope.body, graph, ctx),
     )
-    _Emitter(emission, model, ctx).run()
-    return emission
+    _Emitter(compiled, ctx).run()
+    return compiled
 
 
 class _Emitter:
-    def __init__(self, emission: CompiledProcess, model: Model, ctx: PassContext) -> None:
+    def __init__(self, emission: CompiledScope, ctx: PassContext) -> None:
         self.e = emission
+        self.scope = emission.scope
         self.graph = emission.graph
         self.sketch = emission.sketch
-        self.model = model
         self.ctx = ctx
         self.sinks: dict[str, tuple[Port, ...]] = {}
         self.addresses: set[str] = set()
@@ -101,16 +133,18 @@ class _Emitter:
             self.setters.setdefault(decision.setter, []).append(decision)
 
     def run(self) -> None:
-        for node in self.e.process.nodes:
+        for node in self.scope.body.nodes:
             if self._is_silent(node.id):
                 self.e.silent.add(node.id)
                 self._report_single_branch(node.id)
         self.started = self._implicit_start()
-        for node in self.e.process.nodes:
+        for node in self.scope.body.nodes:
             if node.id in self.e.silent:
                 continue
             if isinstance(node, Task):
                 self._task(node)
+            elif isinstance(node, SubProcess):
+                self._call(node)
             elif isinstance(node, Event):
                 self._event(node)
             elif isinstance(node, Gateway) and node.id in self.e.decisions:
@@ -122,7 +156,7 @@ class _Emitter:
         for flow in self.started:
             for port in self._ports(flow):
                 self.sketch.connect(Port(flow.source), port)
-        for node in self.e.process.nodes:
+        for node in self.scope.body.nodes:
             if node.id in self.e.silent:
                 continue
             for flow in self.graph.flows_out(node.id):
@@ -209,12 +243,29 @@ class _Emitter:
     def _implicit_start(self) -> tuple[Flow, ...]:
         """BPMN 2.0.2, 10.5.2: without a start event all that nothing leads to starts at once; the
         flows there, to be connected when every node has its ports."""
-        if any(isinstance(n, Event) and n.position == "start" for n in self.e.process.nodes):
+        if any(isinstance(n, Event) and n.position == "start" for n in self.scope.body.nodes):
             return ()
-        start = f"{self.e.process.id}__start"
-        self.sketch.add(start, "Start", "manualTrigger", {}, element=start, role="trigger")
+        start = f"{self.scope.body.id}__start"
+        kind, parameters = self._plain_trigger()
+        self.sketch.add(start, "Start", kind, parameters, element=start, role="trigger")
         return tuple(
             Flow(id=f"{start}_{node}", source=start, target=node) for node in self.graph.entries
+        )
+
+    def _plain_trigger(self) -> tuple[str, dict[str, Any]]:
+        """Type and parameters of the trigger by which a scope starts where nothing else does."""
+        if self.scope.called:
+            return execute_workflow_trigger.NODE.name, execute_workflow_trigger.taking_all()
+        return "manualTrigger", {}
+
+    def _call(self, sub: SubProcess) -> None:
+        """A sub-process is a workflow of its own: a node that calls it and waits for its end."""
+        self.sketch.add(
+            sub.id,
+            sub.name,
+            execute_workflow.NODE.name,
+            execute_workflow.calling(self.scope.inside(sub).workflow_id),
+            element=sub.id,
         )
 
     def _task(self, task: Task) -> None:
@@ -253,7 +304,7 @@ class _Emitter:
         node.notes += notes.event(event, open_time, text, self.ctx)
 
     def _start(self, event: Event) -> None:
-        kind, parameters, called = "manualTrigger", {}, False
+        (kind, parameters), called = self._plain_trigger(), False
         definition = event.definitions[0] if event.definitions else None
         first = not any(n.type == "manualTrigger" for n in self.sketch.nodes.values())
         text = definition.expression.text if definition and definition.expression else ""
@@ -263,7 +314,7 @@ class _Emitter:
             if schedule is not None:
                 kind, parameters = "scheduleTrigger", schedule
         if event.trigger == "message" or (kind == "manualTrigger" and not first):
-            path = self._address(title(self.model, self.e.process), event.label)
+            path = self._address(self.scope.title, event.label)
             kind, called = "webhook", True
             parameters = webhook.posted_to(path)
         node = self.sketch.add(

@@ -14,7 +14,8 @@ from typing import Literal, NamedTuple
 
 from orgflow_ir.analysis.control_flow.graph import ControlFlow, reach
 from orgflow_ir.analysis.control_flow.regions import Lowered
-from orgflow_ir.model import Gateway, Process
+from orgflow_ir.model import Gateway
+from orgflow_ir.model.elements import Scope
 from orgflow_ir.pipeline import PassContext
 
 WIDE = 10
@@ -39,12 +40,12 @@ class InclusiveJoin(NamedTuple):
 
 
 def inclusive_joins(
-    process: Process, graph: ControlFlow, ctx: PassContext
+    scope: Scope, graph: ControlFlow, ctx: PassContext
 ) -> Mapping[str, InclusiveJoin]:
     """The encoding of every inclusive join by gateway id."""
     joins = [
         n
-        for n in process.nodes
+        for n in scope.nodes
         if isinstance(n, Gateway)
         and n.gateway_kind == "inclusive"
         and len(graph.flows_in(n.id)) > 1
@@ -53,7 +54,7 @@ def inclusive_joins(
         return {}
     pairs = ctx.analysis(Lowered, graph).reduction
     result: dict[str, InclusiveJoin] = {}
-    crowd = _merges_per_cycle(process, graph)
+    crowd = _merges_per_cycle(scope, graph)
     for join in joins:
         split = pairs.pair_of(join.id)
         if split is not None and join.id in graph.cyclic:
@@ -123,10 +124,10 @@ def _bijection(
     return result if sorted(result.values()) == sorted(f.id for f in ways_in) else {}
 
 
-def _merges_per_cycle(process: Process, graph: ControlFlow) -> Mapping[int, int]:
+def _merges_per_cycle(scope: Scope, graph: ControlFlow) -> Mapping[int, int]:
     """How many gateways that become Merge nodes each strongly connected component holds."""
     count: dict[int, int] = {}
-    for node in process.nodes:
+    for node in scope.nodes:
         if (
             isinstance(node, Gateway)
             and node.gateway_kind in ("parallel", "inclusive")

@@ -8,17 +8,18 @@ from orgflow.backends.n8n import rules
 
 from orgflow_ir.analysis.control_flow.graph import ControlFlow, reach
 from orgflow_ir.analysis.decisions import spoken
-from orgflow_ir.model import Event, Gateway, Node, Process
+from orgflow_ir.model import Event, Gateway, Node
+from orgflow_ir.model.elements import Scope
 from orgflow_ir.pipeline import PassContext
 
 SMALL = 2_000
 """Up to this many nodes waits are also looked for where branches meet only in part."""
 
 
-def report_parallel(process: Process, ctx: PassContext) -> None:
+def report_parallel(scope: Scope, ctx: PassContext) -> None:
     """OF421 for each split into parallel work, OF422 for each wait inside such work."""
-    graph = ctx.analysis(ControlFlow, process)
-    splits = [n.id for n in process.nodes if _splits(n, graph)]
+    graph = ctx.analysis(ControlFlow, scope)
+    splits = [n.id for n in scope.nodes if _splits(n, graph)]
     for split in splits:
         ctx.emit(
             rules.SequentialParallel,
@@ -27,11 +28,11 @@ def report_parallel(process: Process, ctx: PassContext) -> None:
             "run one after the other on n8n",
             element=graph.nodes[split],
         )
-    waits = [n.id for n in process.nodes if _waits(n)]
+    waits = [n.id for n in scope.nodes if _waits(n)]
     if not waits or not splits:
         return
     beside = _branch_waits(waits, set(splits), graph)
-    if len(process.nodes) <= SMALL:
+    if len(scope.nodes) <= SMALL:
         beside = {**_partly_joined(waits, splits, graph), **beside}
     for wait in waits:
         if wait in beside:

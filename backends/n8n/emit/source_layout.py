@@ -7,9 +7,10 @@ from typing import NamedTuple
 
 from orgflow.backends.n8n.emit.graph import Sketch
 from orgflow.backends.n8n.emit.layout import COLUMN, GRID, ROW
+from orgflow.backends.n8n.emit.scopes import WorkflowScope
 
 from orgflow_ir.analysis.control_flow.graph import components
-from orgflow_ir.model import Model, Process
+from orgflow_ir.model.elements import Scope
 
 SCALE_X = (1.7, 2.8)
 SCALE_Y = (1.6, 2.6)
@@ -35,19 +36,19 @@ class Drawn(NamedTuple):
     lanes: dict[str, tuple[int, int]]
 
 
-def from_diagram(model: Model, process: Process, sketch: Sketch) -> Drawn | None:
+def from_diagram(scope: WorkflowScope, sketch: Sketch) -> Drawn | None:
     """The source's positions, scaled and with room made for nodes that it does not have; `None`
     where there is no diagram, it is incomplete, or it does not read from left to right."""
-    if model.diagram is None:
+    if scope.model.diagram is None:
         return None
-    shapes = {s.element: s.bounds for s in model.diagram.shapes}
+    shapes = {s.element: s.bounds for s in scope.model.diagram.shapes}
     centres = {
         n.id: (shapes[n.id][0] + shapes[n.id][2] / 2, shapes[n.id][1] + shapes[n.id][3] / 2)
-        for n in process.nodes
+        for n in scope.body.nodes
         if n.id in shapes
     }
     wanted = {node.element for node in sketch.nodes.values()}
-    if not wanted <= centres.keys() or not _left_to_right(process, centres):
+    if not wanted <= centres.keys() or not _left_to_right(scope.body, centres):
         return None
     across, down = _scales(list({centres[n.element] for n in sketch.nodes.values()}))
     left = min(x for x, _ in centres.values())
@@ -61,7 +62,7 @@ def from_diagram(model: Model, process: Process, sketch: Sketch) -> Drawn | None
     if placed is None:
         return None
     bands = {}
-    for lane in process.lanes:
+    for lane in scope.lanes:
         if lane.id in shapes:
             bounds = shapes[lane.id]
             bands[lane.id] = (
@@ -91,11 +92,11 @@ def _scales(centres: Sequence[tuple[float, float]]) -> tuple[float, float]:
     return stretch(gap_x, _CLOSE_X + GRID, SCALE_X), stretch(gap_y, ROW, SCALE_Y)
 
 
-def _left_to_right(process: Process, centres: Mapping[str, tuple[float, float]]) -> bool:
+def _left_to_right(body: Scope, centres: Mapping[str, tuple[float, float]]) -> bool:
     """Whether flows go rightwards, but for those of loops: n8n's wires leave a node on its right
     and enter on its left, so one that goes down or back winds around both."""
     succ: dict[str, list[str]] = {n: [] for n in centres}
-    for flow in process.flows:
+    for flow in body.flows:
         if flow.source in centres and flow.target in centres:
             succ[flow.source].append(flow.target)
     component = components(succ)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from orgflow.backends.n8n import node_types
-from orgflow.backends.n8n.emit.emitter import CompiledProcess
+from orgflow.backends.n8n.emit.emitter import CompiledScope
 
 from orgflow_ir.model.provenance import source_ids
 from orgflow_ir.targets.artifact import Part, pointer
 
 
-def parts(files: Mapping[str, CompiledProcess]) -> Iterator[Part]:
+def parts(files: Mapping[str, CompiledScope]) -> Iterator[Part]:
     """Nodes, sticky notes and wires of each workflow, by the path of its file.
 
     Places are JSON Pointers. A silent gateway has no part, nor has a flow out of one: its tokens
@@ -22,10 +22,10 @@ def parts(files: Mapping[str, CompiledProcess]) -> Iterator[Part]:
         yield from _wires(path, compiled)
 
 
-def _nodes(path: str, compiled: CompiledProcess) -> Iterator[Part]:
+def _nodes(path: str, compiled: CompiledScope) -> Iterator[Part]:
     process = compiled.process.id
     by_name = {node.name: node for node in compiled.sketch.nodes.values()}
-    lanes = {lane.id: lane for lane in compiled.process.lanes}
+    lanes = {lane.id: lane for lane in compiled.scope.lanes}
     for index, row in enumerate(compiled.workflow["nodes"]):
         name, place = row["name"], pointer("nodes", index)
         node = by_name.get(name)
@@ -37,7 +37,7 @@ def _nodes(path: str, compiled: CompiledProcess) -> Iterator[Part]:
             continue
         element = compiled.graph.nodes.get(node.element)
         # a process without a start event gets a trigger of its own
-        elements = source_ids(element) if element is not None else (process,)
+        elements = source_ids(element) if element is not None else (compiled.scope.body.id,)
         own = element is not None and elements == (element.id,)
         role = node.role if own or node.role not in ("element", "trigger") else "made"
         if element is None:
@@ -45,8 +45,8 @@ def _nodes(path: str, compiled: CompiledProcess) -> Iterator[Part]:
         yield Part(path, place, role, elements, name, node_types.label(node.type), process)
 
 
-def _wires(path: str, compiled: CompiledProcess) -> Iterator[Part]:
-    flows = {flow.id: flow for flow in compiled.process.flows}
+def _wires(path: str, compiled: CompiledScope) -> Iterator[Part]:
+    flows = {flow.id: flow for flow in compiled.scope.body.flows}
     for (name, output, position), flow in compiled.wired.items():
         if flow in flows:
             place = pointer("connections", name, "main", output, position)

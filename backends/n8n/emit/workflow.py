@@ -6,16 +6,16 @@ import hashlib
 import json
 from typing import Any
 
-from orgflow.backends.n8n.emit.emitter import CompiledProcess
+from orgflow.backends.n8n.emit.emitter import CompiledScope
 from orgflow.backends.n8n.emit.graph import Port
 from orgflow.backends.n8n.emit.layout import COLUMN, NODE, ROW, banded, grid
-from orgflow.backends.n8n.emit.names import plain, title
+from orgflow.backends.n8n.emit.names import plain
 from orgflow.backends.n8n.emit.source_layout import from_diagram
 from orgflow.backends.n8n.format.document import MAP_PREFIX, Node, node_type, node_uuid
 from orgflow.backends.n8n.format.versions import N8nVersion, type_version
 from orgflow.backends.n8n.node_types import sticky_note
 
-from orgflow_ir.model import Lane, Model, Process
+from orgflow_ir.model import Lane, Model
 from orgflow_ir.model.value import Value
 
 _LANE_COLOURS = (7, 4, 5, 6, 3, 2)
@@ -35,40 +35,33 @@ def _said(value: Value) -> dict[str, Any]:
     return {k: v for k, v in value.content().items() if v is not None}
 
 
-def build(model: Model, emission: CompiledProcess, digest: str, version: N8nVersion) -> None:
-    """Write the workflow of one process, in file form, into what it was compiled to."""
-    seed = _seed(model, emission.process)
-    positions, bands = _positions(model, emission)
+def build(emission: CompiledScope, digest: str, version: N8nVersion) -> None:
+    """Write the workflow of one scope, in file form, into what it was compiled to."""
+    seed = emission.scope.seed
+    positions, bands = _positions(emission)
     boxes = []
-    for name, element, box in _stickies(model, emission, positions, bands, digest):
+    for name, element, box in _stickies(emission, positions, bands, digest):
         boxes.append((emission.sketch.names.take(name), box))
         emission.stickies[boxes[-1][0]] = element
     nodes = [_node(key, emission, positions, seed, version) for key in emission.sketch.nodes]
     emission.workflow = {
-        "id": node_uuid(f"workflow/{seed}").replace("-", "")[:16],
-        "name": title(model, emission.process)[:128],
+        "id": emission.scope.workflow_id,
+        "name": emission.scope.title[:128],
         "nodes": [*(_sticky(name, box, seed, version) for name, box in boxes), *nodes],
         "connections": _connections(emission, positions),
         "settings": {"executionOrder": "v1"},
     }
 
 
-def _seed(model: Model, process: Process) -> str:
-    """What ids are made of: the same for a model that was edited, another for another model, since
-    tools like to call every process `Process_1`."""
-    file = model.source.replace("\\", "/").rsplit("/", 1)[-1]
-    return "/".join((file, model.id, process.id, title(model, process)))
-
-
 # -- positions -------------------------------------------------------------------------------------
 
 
-def _lane_of(emission: CompiledProcess) -> dict[str, str]:
+def _lane_of(emission: CompiledScope) -> dict[str, str]:
     """Innermost lane of each element; elements in none are missing."""
     result: dict[str, str] = {}
     depth: dict[str, int] = {}
-    lanes = {lane.id: lane for lane in emission.process.lanes}
-    for lane in emission.process.lanes:
+    lanes = {lane.id: lane for lane in emission.scope.lanes}
+    for lane in emission.scope.lanes:
         level, parent, seen = 0, lane.parent, {lane.id}
         while parent in lanes and parent not in seen:
             seen.add(parent)
@@ -80,10 +73,10 @@ def _lane_of(emission: CompiledProcess) -> dict[str, str]:
 
 
 def _positions(
-    model: Model, emission: CompiledProcess
+    emission: CompiledScope,
 ) -> tuple[dict[str, tuple[int, int]], dict[str, tuple[int, int]]]:
     sketch = emission.sketch
-    drawn = from_diagram(model, emission.process, sketch)
+    drawn = from_diagram(emission.scope, sketch)
     if drawn is not None:
         return drawn.positions, drawn.lanes
     triggers = [k for k, n in sketch.nodes.items() if n.role == "trigger"]
@@ -94,7 +87,7 @@ def _positions(
     bands: dict[str, tuple[int, int]] = {}
     if lane_of:
         member = {k: lane_of.get(n.element, "") for k, n in sketch.nodes.items()}
-        order = [lane.id for lane in emission.process.lanes]
+        order = [lane.id for lane in emission.scope.lanes]
         cells, bands = banded(cells, member, ["", *order])
         bands.pop("", None)
     positions = {k: (c * COLUMN, r * ROW) for k, (c, r) in cells.items()}
@@ -109,7 +102,7 @@ def _positions(
 
 def _node(
     key: str,
-    emission: CompiledProcess,
+    emission: CompiledScope,
     positions: dict[str, tuple[int, int]],
     seed: str,
     version: N8nVersion,
@@ -135,7 +128,7 @@ def _node(
     return result
 
 
-def _connections(emission: CompiledProcess, positions: dict[str, tuple[int, int]]) -> Any:
+def _connections(emission: CompiledScope, positions: dict[str, tuple[int, int]]) -> Any:
     """Wires per output, top target first, since that is the order in which n8n runs them."""
     sketch = emission.sketch
     inputs = _inputs_from_top(emission, positions)
@@ -172,7 +165,7 @@ def _connections(emission: CompiledProcess, positions: dict[str, tuple[int, int]
 
 
 def _inputs_from_top(
-    emission: CompiledProcess, positions: dict[str, tuple[int, int]]
+    emission: CompiledScope, positions: dict[str, tuple[int, int]]
 ) -> dict[tuple[str, int], int]:
     """Inputs of Merges renumbered from top to bottom by where their wires come from."""
     height: dict[str, dict[int, tuple[int, int]]] = {}
@@ -195,8 +188,7 @@ _Box = tuple[str, int, int, int, int, int]
 
 
 def _stickies(
-    model: Model,
-    emission: CompiledProcess,
+    emission: CompiledScope,
     positions: dict[str, tuple[int, int]],
     bands: dict[str, tuple[int, int]],
     digest: str,
@@ -208,9 +200,10 @@ def _stickies(
     tops = [top for top, _ in bands.values()]
     top = min([min(ys) - _MARGIN, *tops])
     boxes: list[tuple[str, str, _Box]] = []
-    lanes = {lane.id: lane for lane in emission.process.lanes}
+    lanes = {lane.id: lane for lane in emission.scope.lanes}
     indent = 176 if bands else 0
-    pool = next((p for p in model.pools if p.process == emission.process.id), None)
+    pools = emission.scope.model.pools
+    pool = next((p for p in pools if p.process == emission.process.id), None)
     for index, (lane, (upper, lower)) in enumerate(
         sorted(bands.items(), key=lambda item: (item[1], item[0]))
     ):
@@ -231,10 +224,10 @@ def _stickies(
             )
         )
     name = plain(pool.name) if pool else ""
-    summary = _summary(emission, title(model, emission.process), name, left - indent, top)
-    process = emission.process.id
-    boxes.append(("About this workflow", process, summary))
-    boxes.append(("Map for orgflow", process, _map(emission, digest, summary)))
+    summary = _summary(emission, emission.scope.title, name, left - indent, top)
+    whole = emission.scope.body.id
+    boxes.append(("About this workflow", whole, summary))
+    boxes.append(("Map for orgflow", whole, _map(emission, digest, summary)))
     return boxes
 
 
@@ -242,7 +235,7 @@ def _heading(lane: Lane) -> str:
     return plain(lane.label).lstrip("#") or lane.id
 
 
-def _summary(emission: CompiledProcess, title: str, pool: str, left: int, top: int) -> _Box:
+def _summary(emission: CompiledScope, title: str, pool: str, left: int, top: int) -> _Box:
     """The note above the workflow: what it is and what is left to do."""
     sketch = emission.sketch
     lines = [f"## {title}"]
@@ -255,7 +248,7 @@ def _summary(emission: CompiledProcess, title: str, pool: str, left: int, top: i
             values = ", ".join(f"`{v}`" for v in decision.values)
             setter = emission.name_of(decision.setter)
             todo.append(f"- **{setter}** sets `{decision.variable}` to {what} {values}")
-    tasks = {n.id for n in emission.process.nodes if n.kind == "task"}
+    tasks = {n.id for n in emission.scope.body.nodes if n.kind == "task"}
     places = [
         n.name
         for n in sketch.nodes.values()
@@ -274,15 +267,16 @@ def _summary(emission: CompiledProcess, title: str, pool: str, left: int, top: i
     return ("\n".join(lines), left, top - height - 48, 736, height, 7)
 
 
-def _map(emission: CompiledProcess, digest: str, beside: _Box) -> _Box:
+def _map(emission: CompiledScope, digest: str, beside: _Box) -> _Box:
     """The identity map, in a small note of its own: the text runs on below its edge."""
     mapping = {
         n.name: n.element
         for n in emission.sketch.nodes.values()
         if n.role in ("element", "trigger")
     }
+    scope = {"scope": emission.scope.body.id} if emission.scope.called else {}
     payload = json.dumps(
-        {"model": digest, "process": emission.process.id, "nodes": mapping},
+        {"model": digest, "process": emission.process.id, **scope, "nodes": mapping},
         ensure_ascii=False,
         separators=(",", ":"),
     )

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from orgflow.backends.n8n.backend import compile_processes
 from orgflow.backends.n8n.emit.decisions import condition
-from orgflow.backends.n8n.emit.emitter import CompiledProcess
+from orgflow.backends.n8n.emit.emitter import CompiledProcess, CompiledScope
 from orgflow.backends.n8n.format.workflow_document import Node, WorkflowDocument
 from orgflow.backends.n8n.target import N8N_TARGET
 
@@ -46,7 +46,7 @@ class Reference(NamedTuple):
     """
 
     process: Process
-    emission: CompiledProcess
+    emission: CompiledScope
     nodes: Mapping[str, Node]
     deciders: Mapping[str, tuple[str, ...]]
     labels: Mapping[str, str]
@@ -83,7 +83,7 @@ def references(
     """
     compiled = compiled_forms(model, ctx) if emitted is None else emitted.compiled
     sources = {p.id: p for p in model.processes}
-    return {id: _reference(sources[id], one) for id, one in compiled.items()}
+    return {id: _reference(sources[id], one.root) for id, one in compiled.items()}
 
 
 def compiled_forms(model: Model, ctx: PassContext) -> dict[str, CompiledProcess]:
@@ -99,7 +99,7 @@ def compiled_forms(model: Model, ctx: PassContext) -> dict[str, CompiledProcess]
     return {one.process.id: one for one in compile_processes(legal, quiet)}
 
 
-def _reference(source: Process, compiled: CompiledProcess) -> Reference:
+def _reference(source: Process, compiled: CompiledScope) -> Reference:
     by_name = WorkflowDocument(compiled.workflow).steps
     deciders: dict[str, list[str]] = {}
     for gateway, decision in compiled.decisions.items():

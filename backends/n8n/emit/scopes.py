@@ -1,0 +1,82 @@
+"""Which workflows a process becomes: one for itself, and one for each sub-process it calls.
+
+A sub-process is carried in one of two ways. A lowering may put its content in the place of it
+before anything is emitted: then there is no scope left here. Every sub-process that is left becomes
+a workflow of its own, which the workflow of the scope around it calls and waits for. (The target
+refuses sub-processes for now, so only the first way reaches users.)
+
+What is unique or ordered in a workflow (names, positions, triggers, notes, the identity map) is so
+by scope; workflows refer to each other by ids that follow from the model alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from orgflow.backends.n8n.emit.names import plain, title
+from orgflow.backends.n8n.format.document import node_uuid
+
+from orgflow_ir.model import Lane, Model, Process, SubProcess
+from orgflow_ir.model.elements import Scope
+
+
+@dataclass(frozen=True, eq=False)
+class WorkflowScope:
+    """What becomes one workflow.
+
+    Attributes:
+        model: the model it is in.
+        process: the process it belongs to.
+        body: the process itself or a sub-process in it.
+        around: ids of the sub-processes around a sub-process, the outermost first.
+    """
+
+    model: Model
+    process: Process
+    body: Scope
+    around: tuple[str, ...] = ()
+
+    @property
+    def called(self) -> bool:
+        """Whether a workflow calls it, so that nothing else starts it."""
+        return self.body is not self.process
+
+    @property
+    def lanes(self) -> tuple[Lane, ...]:
+        """Lanes whose bands are drawn on its canvas."""
+        return self.process.lanes if not self.called else ()
+
+    @property
+    def title(self) -> str:
+        """What its workflow is called."""
+        whole = title(self.model, self.process)
+        return f"{whole}: {plain(self.body.label)}" if self.called else whole
+
+    @property
+    def seed(self) -> str:
+        """What ids are made of: the same for a model that was edited, another for another model,
+        since tools like to call every process `Process_1`."""
+        file = self.model.source.replace("\\", "/").rsplit("/", 1)[-1]
+        parts = (file, self.model.id, self.process.id, title(self.model, self.process))
+        inner = (*self.around, self.body.id) if self.called else ()
+        return "/".join((*parts, *inner))
+
+    @property
+    def workflow_id(self) -> str:
+        """The id of its workflow, by which others call it."""
+        return node_uuid(f"workflow/{self.seed}").replace("-", "")[:16]
+
+    def inside(self, sub: SubProcess) -> WorkflowScope:
+        """The scope of a sub-process directly in this one."""
+        around = (*self.around, self.body.id) if self.called else ()
+        return WorkflowScope(self.model, self.process, sub, around)
+
+
+def scopes_of(model: Model, process: Process) -> Iterator[WorkflowScope]:
+    """The scope of a process, then those of the sub-processes in it, outer ones first."""
+    todo = [WorkflowScope(model, process, process)]
+    while todo:
+        scope = todo.pop(0)
+        yield scope
+        todo.extend(scope.inside(n) for n in scope.body.nodes if isinstance(n, SubProcess))
