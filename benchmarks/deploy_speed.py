@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from orgflow.backends.n8n.server.client.backoff import Patience
+from orgflow.backends.n8n.server.client.backoff import Backoff
 from orgflow.backends.n8n.server.client.client import FINISHED
 from orgflow.backends.n8n.server.client.errors import RefusedError
 from orgflow.backends.n8n.server.client.workflows import WorkflowClient
@@ -130,7 +130,7 @@ def main() -> None:
     parser.add_argument("--url", help="a server that runs; default: one is booted")
     options = parser.parse_args()
     for url, key in _server(options.url):
-        with WorkflowClient(url, key, patience=Patience(30)) as client:
+        with WorkflowClient(url, key, backoff=Backoff(30)) as client:
             mine: list[str] = []
             try:
                 one(client, 0)  # n8n loads code at the first run

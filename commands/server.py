@@ -29,7 +29,7 @@ class Server(NamedTuple):
 
     Attributes:
         client: with the key.
-        undo: the same with less patience, for tidying up.
+        undo: the same with shorter backoff, for tidying up.
         version: what it runs.
     """
 
@@ -72,7 +72,7 @@ def connected(
     Raises:
         click.UsageError: the address or the key cannot be one, or httpx is not installed.
     """
-    from orgflow.backends.n8n.server.client.backoff import Patience
+    from orgflow.backends.n8n.server.client.backoff import Backoff
     from orgflow.backends.n8n.server.client.compatibility import server_version
     from orgflow.backends.n8n.server.client.credentials import AccessError, api_key, server_urls
     from orgflow.backends.n8n.server.client.errors import NotN8nError, ServerError
@@ -87,7 +87,7 @@ def connected(
     with contextlib.ExitStack() as stack:
 
         def client_of(address: str, seconds: float) -> WorkflowClient:
-            made = WorkflowClient(address, key, patience=Patience(seconds))
+            made = WorkflowClient(address, key, backoff=Backoff(seconds))
             return stack.enter_context(made)
 
         try:

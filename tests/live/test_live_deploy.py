@@ -17,7 +17,7 @@ from cli_cases import orgflowc
 from deploy_faults import CREATE, PUBLISH, SCENARIOS, Site, assert_whole, chain, hook, ok
 from faulty_proxy import Fault
 from orgflow.backends.n8n.engine.runs import RunRequest
-from orgflow.backends.n8n.server.client.backoff import Patience
+from orgflow.backends.n8n.server.client.backoff import Backoff
 from orgflow.backends.n8n.server.client.errors import ServerError
 from orgflow.backends.n8n.server.client.workflows import WorkflowClient
 from orgflow.backends.n8n.server.executions.runner import ServerRunner
@@ -132,8 +132,8 @@ def test_killed_during_a_run(fresh: Mortal) -> None:
     site = fresh.site
     site.proxy.faults = [Fault("GET /api/v1/executions/", deed=fresh.die, broken="before")]
     with (
-        WorkflowClient(site.proxy.url, site.key, patience=Patience(WAIT)) as client,
-        WorkflowClient(site.proxy.url, site.key, patience=Patience(WAIT)) as undo,
+        WorkflowClient(site.proxy.url, site.key, backoff=Backoff(WAIT)) as client,
+        WorkflowClient(site.proxy.url, site.key, backoff=Backoff(WAIT)) as undo,
     ):
         flow = hook()
         flow["nodes"][1] |= {

@@ -16,7 +16,7 @@ import pytest
 from hostile_texts import CANARY, expressions, pack_model, packs, stops, texts
 from orgflow.backends.n8n.engine.runs import RunRequest
 from orgflow.backends.n8n.format.document import short_type, to_api
-from orgflow.backends.n8n.server.client.backoff import Patience
+from orgflow.backends.n8n.server.client.backoff import Backoff
 from orgflow.backends.n8n.server.client.client import FINISHED
 from orgflow.backends.n8n.server.client.workflows import WorkflowClient
 from orgflow.backends.n8n.server.deploy.carry_out import Deployer
@@ -49,7 +49,7 @@ class Watching(WorkflowClient):
 
 @pytest.fixture
 def watching(server_url: str, key: str) -> Iterator[Watching]:
-    with Watching(server_url, key, patience=Patience(10)) as made:
+    with Watching(server_url, key, backoff=Backoff(10)) as made:
         made.kept = {}
         yield made
 

@@ -11,9 +11,9 @@ from engine_fixture import call, flow, node
 from faulty_proxy import Fault, FaultyProxy
 from orgflow.backends.n8n.format.document import node_uuid
 from orgflow.backends.n8n.format.versions import V1_123, V2_41
-from orgflow.backends.n8n.server.client.backoff import Patience
+from orgflow.backends.n8n.server.client.backoff import Backoff
 from orgflow.backends.n8n.server.client.workflows import WorkflowClient, never_published
-from orgflow.backends.n8n.server.deploy.apply import Placer
+from orgflow.backends.n8n.server.deploy.apply import DeployTransaction
 from orgflow.backends.n8n.server.deploy.carry_out import Deployer, GroupResult
 from orgflow.backends.n8n.server.deploy.deployment_marker import is_edited, stamp_of
 from orgflow.backends.n8n.server.deploy.diagnostics import report_results
@@ -58,9 +58,9 @@ class Site:
         together: bool = False,
     ) -> tuple[tuple[GroupResult, ...], list[str]]:
         """Deploy through the proxy; the results and the codes of what was reported."""
-        client = WorkflowClient(self.proxy.url, self.key, patience=Patience(wait), seconds=seconds)
+        client = WorkflowClient(self.proxy.url, self.key, backoff=Backoff(wait), seconds=seconds)
         undo = WorkflowClient(
-            self.proxy.url, self.key, patience=Patience(min(wait, 0.3)), seconds=seconds
+            self.proxy.url, self.key, backoff=Backoff(min(wait, 0.3)), seconds=seconds
         )
         client.version = undo.version = self.version
         with client, undo:
@@ -492,9 +492,9 @@ def _dying(site: Site, method: str) -> Iterator[None]:
     def die(*_: object, **__: object) -> None:
         raise _Killed
 
-    kept, undone = getattr(WorkflowClient, method), Placer.roll_back
+    kept, undone = getattr(WorkflowClient, method), DeployTransaction.roll_back
     setattr(WorkflowClient, method, die)
-    Placer.roll_back = lambda self: ()  # type: ignore[method-assign]  # who is dead undoes nothing
+    DeployTransaction.roll_back = lambda self: ()  # type: ignore[method-assign]  # who is dead undoes nothing
     try:
         yield
     except _Killed:
@@ -503,7 +503,7 @@ def _dying(site: Site, method: str) -> Iterator[None]:
         raise AssertionError("it did not die")
     finally:
         setattr(WorkflowClient, method, kept)
-        Placer.roll_back = undone  # type: ignore[method-assign]
+        DeployTransaction.roll_back = undone  # type: ignore[method-assign]
 
 
 SCENARIOS: tuple[Callable[[Site], None], ...] = (

@@ -69,7 +69,7 @@ def _switch(report: Report, node: Node) -> None:
     if node.parameters.get("mode", "rules") != "rules":
         return
     if "values" not in (node.inside("rules") or {}) and rows(node.inside("rules", "rules")):
-        report.tell(
+        report.add(
             UnreadableCondition,
             node,
             f"the rules of `{node.name}` have the shape of an older version: version "
@@ -86,8 +86,8 @@ def _switch(report: Report, node: Node) -> None:
 def _filter(report: Report, node: Node, given: Any, path: Path) -> None:
     """A value of version 2 and later."""
 
-    def tell(what: str, help: str, *keys: str | int, severity: Severity | None = None) -> None:
-        report.tell(
+    def add(what: str, help: str, *keys: str | int, severity: Severity | None = None) -> None:
+        report.add(
             UnreadableCondition, node, f"`{node.name}`: {what}", help, *path, *keys,
             severity=severity,
         )  # fmt: skip
@@ -96,7 +96,7 @@ def _filter(report: Report, node: Node, given: Any, path: Path) -> None:
     if not isinstance(listed, list):
         old = isinstance(given, Mapping) and bool(_OLD_SHAPE & given.keys())
         if old:
-            tell(
+            add(
                 f"its conditions have the shape of version 1; version {node.version:g} sees none "
                 "and takes every item as a match",
                 "write them as a list `conditions` with a `combinator`",
@@ -104,7 +104,7 @@ def _filter(report: Report, node: Node, given: Any, path: Path) -> None:
         return
     combinator = inside(given, "combinator")
     if combinator not in ("and", "or", None) and listed:
-        tell(
+        add(
             f"n8n has no combinator `{combinator}`, so the condition is never true",
             "write `and` or `or`",
             "combinator",
@@ -118,7 +118,7 @@ def _filter(report: Report, node: Node, given: Any, path: Path) -> None:
         at = ("conditions", index, "operator")
         kind, operation = inside(operator, "type"), inside(operator, "operation")
         if not isinstance(kind, str):
-            tell(
+            add(
                 "a condition has no operator with a type, which stops the run",
                 'write "operator": {"type": …, "operation": …}',
                 *at,
@@ -126,7 +126,7 @@ def _filter(report: Report, node: Node, given: Any, path: Path) -> None:
             )
             continue
         if not isinstance(operation, str) or operation not in _OPERATORS.get(kind, _ANY):
-            tell(
+            add(
                 f"n8n has no operator `{operation}` for `{kind}`, so the condition is never true",
                 f"write one of {', '.join(sorted(_OPERATORS.get(kind) or _OPERATORS))}",
                 *at,
@@ -134,7 +134,7 @@ def _filter(report: Report, node: Node, given: Any, path: Path) -> None:
             )
             continue
         for side, why in _mistyped(one, operator, strict, third):
-            report.tell(
+            report.add(
                 MistypedCondition,
                 node,
                 f"`{node.name}`: {why}, so the node fails",
@@ -207,7 +207,7 @@ def _first(report: Report, node: Node, given: Any) -> None:
     """A value of version 1: lists by type."""
     path = ("parameters", "conditions")
     if isinstance(inside(given, "conditions"), list):
-        report.tell(
+        report.add(
             UnreadableCondition,
             node,
             f"`{node.name}`: its conditions have the shape of version 2; version "
@@ -223,7 +223,7 @@ def _first(report: Report, node: Node, given: Any) -> None:
             computed = isinstance(operation, str) and operation.startswith("=")
             known = isinstance(operation, str) and operation in _FIRST
             if operation is not None and not known and not computed:
-                report.tell(
+                report.add(
                     UnreadableCondition,
                     node,
                     f"`{node.name}`: version {node.version:g} has no operation `{operation}`, "

@@ -123,7 +123,7 @@ def _broken(report: Report, node: Node) -> None:
         faults = [f for f in read_parameter(text).faults if not f.startswith(_HARMLESS)]
         faults += [f"`{code}` ends in the middle" for code in _unfinished(text)]
         if faults:
-            report.tell(
+            report.add(
                 BrokenExpression,
                 node,
                 f"`{node.name}`: {faults[0]}, so the node fails when it runs",
@@ -151,7 +151,7 @@ def _literal(report: Report, node: Node) -> None:
             if "{{" not in text and len(text) > 1:
                 dropped.append(path)
         elif not own and not _OWN_BRACES_IN & set(path) and _FILLED.search(text):
-            report.tell(
+            report.add(
                 MisplacedBraces,
                 node,
                 f"`{node.name}`: the text at `{path[-1]}` has `{{{{ }}}}` and does not begin with "
@@ -162,7 +162,7 @@ def _literal(report: Report, node: Node) -> None:
             )
     if dropped:
         count = f" and {len(dropped) - 1} more" if len(dropped) > 1 else ""
-        report.tell(
+        report.add(
             MisplacedBraces,
             node,
             f"`{node.name}`: the text at `{dropped[0][-1]}`{count} begins with `=` and has no "
@@ -177,7 +177,7 @@ def _literal(report: Report, node: Node) -> None:
 def _index(report: Report, node: Node) -> None:
     for path, text in read_texts(node):
         if "$runIndex" in text and (text.startswith("=") or path == CODE.get(node.short)):
-            report.tell(
+            report.add(
                 RestartedIndex,
                 node,
                 f"`{node.name}` reads `$runIndex` in a workflow that others call: it begins at 0 "
@@ -221,7 +221,7 @@ def check_references(report: Report, found: list[Reference]) -> None:
     for one in found:
         if one.name in there:
             continue
-        report.tell(
+        report.add(
             MissingNodeReference,
             one.node,
             f"`{one.node.name}` reads from `{one.name}`, which the workflow does not have: the "

@@ -48,7 +48,7 @@ def _dropped(report: Report, items: Items, node: Node) -> None:
         by, setter = flow.nodes[replacer], flow.nodes[writer]
         sure = by.short in _SURE_REPLACERS
         unless = "" if sure else ", unless the answer has such a field"
-        report.tell(
+        report.add(
             DroppedField,
             node,
             f"`{node.name}` reads `$json.{name}`, which `{setter.name}` set: `{by.name}` in "
@@ -88,7 +88,7 @@ def _mistyped(report: Report, items: Items, node: Node) -> None:
                 continue
             fixed = all(_literal(row.get("value")) for row in set_as)
             goes_on = node.on_error.startswith("continue")
-            report.tell(
+            report.add(
                 MistypedCondition,
                 node,
                 f"`{node.name}`: `{match[1]}` is set as `{types.pop()}` by `{writers[0].name}` and "
@@ -141,7 +141,7 @@ def _stale(report: Report, items: Items, node: Node) -> None:
 def _tell_stale(
     report: Report, node: Node, setter: Node, name: str, old: int, reader: Node
 ) -> None:
-    report.tell(
+    report.add(
         StaleField,
         node,
         f"`{reader.name}` reads `$json.{name}`, which `{setter.name}` sets on one branch; input "

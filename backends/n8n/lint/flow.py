@@ -23,7 +23,7 @@ def check_runs(report: Report, walk: Walk) -> None:
     """Findings from the walk over all runs."""
     flow = report.workflow
     if walk.bounded:
-        report.tell(
+        report.add(
             UnexploredRuns,
             flow.document.path,
             f"`{flow.name}` has more than {MOST_STATES:,} situations: what goes wrong only in the "
@@ -54,20 +54,20 @@ def _endless(report: Report, walk: Walk) -> None:
                 leaving.add(config)
                 todo.append(config)
     trapped = [c for c in range(len(walk.configs)) if c not in leaving]
-    told: set[int] = set()
+    reported: set[int] = set()
     for config in trapped:
         node = walk.at(config)
-        if node in told or node not in flow.cyclic:
+        if node in reported or node not in flow.cyclic:
             continue
         ring = sorted(
             i
             for i in {walk.at(c) for c in trapped}
             if i in flow.after(node) and node in flow.after(i)
         )
-        told.update(ring)
+        reported.update(ring)
         nodes = [flow.nodes[i] for i in ring]
         sure = all(_sure(walk, n) for n in nodes)
-        report.tell(
+        report.add(
             InescapableLoop,
             flow.nodes[node],
             f"nothing leads out of the loop of {listed([n.name for n in nodes])}: the run never "
@@ -99,7 +99,7 @@ def _waits(report: Report, walk: Walk) -> None:
         later = _second_wait(flow, index, pending) if answered(node) else None
         names = listed([flow.nodes[i].name for i in pending])
         if later is not None:
-            report.tell(
+            report.add(
                 WaitBesideWork,
                 node,
                 f"`{node.name}` and `{later.name}` wait side by side: n8n waits at one place at a "
@@ -109,7 +109,7 @@ def _waits(report: Report, walk: Walk) -> None:
                 others=(("the other wait", later),),
             )
         else:
-            report.tell(
+            report.add(
                 WaitBesideWork,
                 node,
                 f"while `{node.name}` waits, the whole run stands still, {names} included",

@@ -165,14 +165,14 @@ def reads(node: Node) -> Iterator[tuple[str, Path]]:
     if node.disabled:
         return
     code = CODE.get(node.short, ())
-    told: set[str] = set()
+    reported: set[str] = set()
     for path, text in read_texts(node):
         if not text.startswith("=") and not (len(path) == 1 and path[0] in code):
             continue
         for match in _ITEM.finditer(text):
             name = field_after(text, match.end())
-            if name is not None and name not in told:
-                told.add(name)
+            if name is not None and name not in reported:
+                reported.add(name)
                 yield name, path
 
 

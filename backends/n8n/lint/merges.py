@@ -36,7 +36,7 @@ def check_left(report: Report, walk: Walk) -> None:
         _starved(report, walk, flow.nodes[node], slots)
     for nodes in blocked:
         names = listed([flow.nodes[n].name for n in nodes])
-        report.tell(
+        report.add(
             BlockedMerges,
             flow.nodes[nodes[0]],
             f"{names} lie in one loop and can both wait for an input that does not come: neither "
@@ -78,7 +78,7 @@ def _starved(report: Report, walk: Walk, node: Node, slots: list[int]) -> None:
     ]
     which = " or ".join(str(s) for s in own or slots)
     if own:
-        report.tell(
+        report.add(
             StarvedMerge,
             node,
             f"input {which} of `{node.name}` comes only from behind it, and the mode "
@@ -88,7 +88,7 @@ def _starved(report: Report, walk: Walk, node: Node, slots: list[int]) -> None:
             severity=Severity.ERROR,
         )
         return
-    report.tell(
+    report.add(
         StarvedMerge,
         node,
         f"in some run input {which} of `{node.name}` does not come, and the mode `chooseBranch` "
@@ -119,7 +119,7 @@ def check_empty(report: Report, walk: Walk) -> None:
         else:
             why, certain = f"in some run input {slot} of `{node.name}` does not come", False
         idle = _idle(_only_behind(flow, node), "never" if certain else "not")
-        report.tell(
+        report.add(
             EmptyMerge,
             node,
             f"{why}: it gives no item and {idle}, while the run ends with status success",

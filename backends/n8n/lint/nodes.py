@@ -81,7 +81,7 @@ def check_nodes(report: Report) -> None:
 def _unknown_type(report: Report, node: Node) -> None:
     package, short = known.split_type(node.type)
     near = get_close_matches(short, known.names(node.type), n=1)
-    report.tell(
+    report.add(
         UnknownNodeType,
         node,
         f"`{node.name}` is of the type `{node.type}`, which n8n {known.release()} does not have: "
@@ -97,7 +97,7 @@ def _unknown_version(report: Report, node: Node, found: tuple[float, ...]) -> No
     newer = "is newer than any" if node.version > newest else "is none"
     apart = known.versioned(node.type)
     does = "cannot run the node" if apart else "runs it by rules nobody tested"
-    report.tell(
+    report.add(
         UnknownTypeVersion,
         node,
         f"version {node.version:g} of `{node.name}` {newer} of those that n8n {known.release()} "
@@ -113,7 +113,7 @@ def _unknown_version(report: Report, node: Node, found: tuple[float, ...]) -> No
 
 def _no_version(report: Report, node: Node, found: tuple[float, ...]) -> None:
     if len(found) > 1 and not node.disabled:
-        report.tell(
+        report.add(
             UnknownTypeVersion,
             node,
             f"`{node.name}` has no `typeVersion`: n8n takes its default version, and drops "
@@ -132,7 +132,7 @@ def _parameters(report: Report, node: Node) -> None:
     if unknown:
         good = [k for k, v in table.items() if node.version in v]
         near = [m for name in unknown for m in get_close_matches(name, good, n=1)]
-        report.tell(
+        report.add(
             UnknownParameter,
             node,
             f"`{node.name}` has {_called(unknown)}, which no version of `{node.short}` knows: n8n "
@@ -143,7 +143,7 @@ def _parameters(report: Report, node: Node) -> None:
         )
     if other:
         spans = sorted({_span(table[name]) for name in other})
-        report.tell(
+        report.add(
             OtherVersionParameter,
             node,
             f"`{node.name}` has {_called(other)}, which `{node.short}` knows in version "
@@ -177,7 +177,7 @@ def _required(report: Report, node: Node) -> None:
         if isinstance(value, Mapping) and value.get("__rl") is True:
             value = value.get("value")
         if value in (None, "", "="):
-            report.tell(
+            report.add(
                 MissingParameter,
                 node,
                 f"`{node.name}` has no `{name}`: n8n does not publish the workflow",
@@ -190,7 +190,7 @@ def _on_error(report: Report, node: Node) -> None:
     value = node.raw.get("onError")
     if value is None or value in _ON_ERROR:
         return
-    report.tell(
+    report.add(
         UnknownErrorHandling,
         node,
         f"`{node.name}` has the `onError` {value!r}, which n8n does not know: its errors stop the "
@@ -228,7 +228,7 @@ def _odd(
     one = len(odd) == 1
     near = {key: get_close_matches(key, sorted(good), n=1, cutoff=0.75) for key in odd}
     meant = [f"`{key}` for `{match[0]}`" for key, match in near.items() if match]
-    report.tell(
+    report.add(
         RefusedKey,
         (*path, odd[0]),
         f"{what} has {'the key' if one else 'the keys'} {listed(odd)}, which n8n does "

@@ -30,11 +30,13 @@ def check_early(report: Report, found: list[Reference], walk: Walk | None) -> No
             if history is not None and history.sometimes(step, target):
                 if history.always(step, target):
                     continue
-                _tell(report, one, "has not run before it in some run", None)
+                _report_early(report, one, "has not run before it in some run", None)
             elif ways.never(step, target):
-                _tell(report, one, "never runs before it", None if one.maybe else Severity.ERROR)
+                _report_early(
+                    report, one, "never runs before it", None if one.maybe else Severity.ERROR
+                )
             elif history is not None and history.runs(step):
-                _tell(report, one, "has not run before it in some run", None)
+                _report_early(report, one, "has not run before it in some run", None)
             else:
                 continue
             break
@@ -45,8 +47,8 @@ def asked(found: list[Reference]) -> frozenset[str]:
     return frozenset(one.name for one in found if one.guarded)
 
 
-def _tell(report: Report, one: Reference, why: str, severity: Severity | None) -> None:
-    report.tell(
+def _report_early(report: Report, one: Reference, why: str, severity: Severity | None) -> None:
+    report.add(
         EarlyReference,
         one.node,
         f"`{one.node.name}` reads from `{one.name}`, which {why}: the node then fails",

@@ -52,7 +52,7 @@ def _refilled(report: Report, walk: Walk) -> frozenset[int]:
             continue
         found.add(node.index)
         names = listed([flow.nodes[i].name for i in by_slot[several[0]]])
-        report.tell(
+        report.add(
             RefilledInput,
             node,
             f"{names} all lead into input {several[0]} of `{node.name}` and can come in one run: "
@@ -73,7 +73,7 @@ def _held_twice(walk: Walk, node: int) -> bool:
 
 
 def _repeated(report: Report, walk: Walk, refilled: frozenset[int]) -> None:
-    """Where tokens of one run meet without a Merge: only the first such nodes are told."""
+    """Where tokens of one run meet without a Merge: only the first such nodes are reported."""
     flow = report.workflow
     twice = _twice(walk)
     for node in flow.nodes:
@@ -86,19 +86,19 @@ def _repeated(report: Report, walk: Walk, refilled: frozenset[int]) -> None:
             continue
         names = listed([s.name for s in dict.fromkeys(sources)])
         behind = flow.after(node.index)
-        report.tell(
+        report.add(
             RepeatedWork,
             node,
             f"{names} can all run in one run and lead into `{node.name}` without a Merge: it"
             f"{' and all behind it run' if behind else ' runs'} once for each",
             "put a Merge (`combineByPosition`) in front of it, an input for each branch",
         )
-    told = _in_loops(report, walk)
+    reported = _in_loops(report, walk)
     for index in sorted(walk.piled & flow.cyclic):
-        if told:
+        if reported:
             break
         node = flow.nodes[index]
-        report.tell(
+        report.add(
             RepeatedWork,
             node,
             f"`{node.name}` piles up: its loop leads back to where branches fork before they have "
@@ -123,22 +123,22 @@ def _in_loops(report: Report, walk: Walk) -> bool:
         for node, held in sorted(meeting.items())
         if (pending := [p for p in sorted(held) if node in flow.reach([p], avoiding=joins)])
     }
-    told = False
+    reported = False
     for index, held_up in candidates.items():
         others = joins | (candidates.keys() - {index})
         if not any(index in flow.reach([p], avoiding=frozenset(others)) for p in held_up):
             continue
-        told = True
+        reported = True
         node = flow.nodes[index]
         names = listed([flow.nodes[w.source].name for w in flow.into[index]])
-        report.tell(
+        report.add(
             RepeatedWork,
             node,
             f"{names} lead into `{node.name}`, in a loop, without a Merge, and several of them can "
             "run before it is done: the loop runs once for each, and so does what is behind it",
             "join the branches with a Merge (`combineByPosition`) before the loop leads back",
         )
-    return told
+    return reported
 
 
 def _overwritten(report: Report, walk: Walk, refilled: frozenset[int]) -> None:
@@ -151,7 +151,7 @@ def _overwritten(report: Report, walk: Walk, refilled: frozenset[int]) -> None:
         node = flow.nodes[index]
         if index in refilled:
             continue
-        report.tell(
+        report.add(
             OverwrittenItem,
             node,
             f"an item that waits on input {slot} of `{node.name}` can be overwritten by a "
@@ -174,7 +174,7 @@ def _multiplied(report: Report, walk: Walk) -> None:
         node = flow.nodes[index]
         loops = growing and index in flow.cyclic
         more = ", and their number grows with every pass of its loop" if loops else ""
-        report.tell(
+        report.add(
             MultipliedItems,
             node,
             f"`{node.name}` hands on the items of all its branches: what is behind it works "

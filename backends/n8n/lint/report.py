@@ -1,4 +1,4 @@
-"""How the checks of a workflow speak: a rule, a message, a place in the file."""
+"""What the checks of a workflow report: a rule, a message, a place in the file."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from orgflow_ir.pipeline import PassContext
 
 @dataclass(frozen=True)
 class Report:
-    """Tells what is wrong with one workflow."""
+    """Collects what is wrong with one workflow."""
 
     workflow: Workflow
     ctx: PassContext
 
-    def tell(
+    def add(
         self,
         rule: type[Rule],
         where: Node | Path,

@@ -38,7 +38,7 @@ def check_triggers(report: Report, others: tuple[Workflow, ...]) -> None:
     """Triggers, waits and settings; `others` are all workflows of the file."""
     flow = report.workflow
     if not flow.ordered and flow.wires:
-        report.tell(
+        report.add(
             LegacyOrder,
             (*flow.document.path, "settings"),
             f"`{flow.name}` does not say `executionOrder` v1, so n8n runs it in its legacy order",
@@ -67,7 +67,7 @@ def _error_workflow(report: Report, others: tuple[Workflow, ...]) -> None:
     if found is not None and any(n.short == "errorTrigger" and n.starts for n in found.nodes):
         return
     what = "has no Error Trigger" if found is not None else "is not in this file"
-    report.tell(
+    report.add(
         ErrorWorkflowElsewhere,
         (*flow.document.path, "settings", "errorWorkflow"),
         f"the error workflow `{said}` of `{flow.name}` {what}: unless it is there, published and "
@@ -95,7 +95,7 @@ def _schedule(report: Report, node: Node) -> None:
             continue
         why = unreadable_cron(said)
         if why:
-            report.tell(
+            report.add(
                 DeadSchedule,
                 node,
                 f"`{node.name}` never starts: n8n cannot read the cron expression `{said}`, {why}",
@@ -152,7 +152,7 @@ def _addresses(report: Report) -> None:
             for method in methods if isinstance(methods, list) else [methods]:
                 first = taken.setdefault((str(method), path.strip("/")), node)
                 if first is not node:
-                    report.tell(
+                    report.add(
                         SharedAddress,
                         node,
                         f"`{first.name}` and `{node.name}` both answer {method} at `{path}`: n8n "
@@ -166,7 +166,7 @@ def _addresses(report: Report) -> None:
         elif node.short in ("wait", "form"):
             suffix = node.inside("options", "webhookSuffix")
             if isinstance(suffix, str) and suffix.startswith("=") and "{{" in suffix:
-                report.tell(
+                report.add(
                     SharedAddress,
                     node,
                     f"`{node.name}` can never be answered: its `webhookSuffix` is an expression, "
@@ -195,7 +195,7 @@ def _limited(report: Report, node: Node) -> None:
         return
     after = flow.after(node.index)
     if after and not any(_tells(flow.nodes[i], node) for i in after):
-        report.tell(
+        report.add(
             UntoldTimeout,
             node,
             f"when the time limit of `{node.name}` is over, the run goes on as if an answer had "
@@ -206,7 +206,7 @@ def _limited(report: Report, node: Node) -> None:
         )
     later = sorted(i for i in after if _waits(flow.nodes[i]))
     if later:
-        report.tell(
+        report.add(
             StaleTimer,
             node,
             f"the time limit of `{node.name}` stays when it is answered, and can end "

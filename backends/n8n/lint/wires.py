@@ -33,7 +33,7 @@ _PASSING: Final = frozenset({"noOp", "set", "if", "switch", "filter", "wait", "r
 
 
 def check_wires(report: Report) -> None:
-    """What can be told from the wires alone."""
+    """What the wires alone show."""
     _connections(report)
     for node in report.workflow.nodes:
         if node.disabled:
@@ -53,7 +53,7 @@ def _connections(report: Report) -> None:
     flow = report.workflow
     for kind, source, target, path in flow.other:
         if kind not in _KINDS:
-            report.tell(
+            report.add(
                 IgnoredConnection,
                 path,
                 f"the connection from `{flow.nodes[source].name}` to `{flow.nodes[target].name}` "
@@ -65,7 +65,7 @@ def _connections(report: Report) -> None:
         end = wire.raw
         kind = inside(end, "type")
         if isinstance(kind, str) and kind != "main":
-            report.tell(
+            report.add(
                 IgnoredConnection,
                 wire.path,
                 f"the connection to `{target_node.name}` ends as `{kind}` and begins as `main`: "
@@ -78,7 +78,7 @@ def _connections(report: Report) -> None:
         many = "one input" if count == 1 else f"{count} inputs"
         giver = flow.nodes[wire.source].name
         what = "what comes there is dropped" if target_node.short == "merge" else "it gets nothing"
-        report.tell(
+        report.add(
             IgnoredConnection,
             wire.path,
             f"`{giver}` leads to input {wire.slot} of `{target_node.name}`, which has {many}: "
@@ -92,7 +92,7 @@ def _disabled(report: Report, node: Node) -> None:
     if node.trigger or not flow.out[node.index] or node.index not in flow.live:
         return
     says = " and every item leaves by its first output" if node.short in _ROUTERS else ""
-    report.tell(
+    report.add(
         DisabledStep,
         node,
         f"`{node.name}` is disabled: what comes in on its first input passes through{says}",
@@ -109,7 +109,7 @@ def _error_output(report: Report, node: Node) -> None:
     error = 1 if regular is None else regular
     if any(w.output >= error for w in flow.out[node.index]):
         return
-    report.tell(
+    report.add(
         UnwiredErrorOutput,
         node,
         f"nothing is wired to the error output of `{node.name}`: items that fail are gone, and "
@@ -133,7 +133,7 @@ def _siblings(report: Report, node: Node) -> None:
     for found in places.values():
         if len(found) > 1:
             names = listed([n.name for n in found])
-            report.tell(
+            report.add(
                 SamePosition,
                 found[0],
                 f"{names} after `{node.name}` lie at the same place, so n8n runs them in the "
@@ -149,7 +149,7 @@ def _added_item(report: Report, node: Node) -> None:
         return
     outputs = sorted({w.output for w in flow.out[node.index]})
     if len(outputs) > 1 and outputs[0] == 0:
-        report.tell(
+        report.add(
             AddedItem,
             node,
             f"`{node.name}` has `alwaysOutputData`: where nothing is for its first output, an "
@@ -165,7 +165,7 @@ def _first_item(report: Report, node: Node) -> None:
         return
     if node.index not in flow.live or _gets_one(report, node):
         return
-    report.tell(
+    report.add(
         FirstItemOnly,
         node,
         f"`{node.name}` has `executeOnce`: of several items it takes the first, the rest is gone",
@@ -203,7 +203,7 @@ def _no_fallback(report: Report, node: Node) -> None:
             return
     elif node.parameters.get("fallbackOutput", -1) != -1:
         return
-    report.tell(
+    report.add(
         UnmatchedItem,
         node,
         f"an item that no rule of `{node.name}` takes is gone: the run ends there with status "
@@ -219,7 +219,7 @@ def _triggers(report: Report, node: Node) -> None:
         return  # an incomplete one goes on with what it has
     apart = triggers_apart(flow, node)
     if apart:
-        report.tell(
+        report.add(
             MergedTriggers,
             node,
             f"the inputs of `{node.name}` come from different triggers "

@@ -88,7 +88,7 @@ def readers(
 ) -> tuple[dict[str, Reader], list[Changed]]:
     """The deciding nodes of `workflow` by name, and the expressions in them that have changed.
 
-    A node that was drawn by hand and whose outputs cannot all be told apart is none of them.
+    A node that was drawn by hand and whose outputs cannot all be distinguished is none of them.
     """
     return _Reading(ref, matching, workflow).run()
 
@@ -118,8 +118,8 @@ class _Names:
         options = mapping(filter_.get("options"))
         conditions = [
             [
-                self.told(c.get("leftValue")),
-                self.told(c.get("rightValue")),
+                self.resolved(c.get("leftValue")),
+                self.resolved(c.get("rightValue")),
                 mapping(c.get("operator")).get("type"),
                 mapping(c.get("operator")).get("operation"),
             ]
@@ -130,7 +130,7 @@ class _Names:
         case = bool(options.get("caseSensitive", True))
         return json.dumps([conditions, combinator, validation, case], ensure_ascii=False)
 
-    def told(self, value: Any) -> Any:
+    def resolved(self, value: Any) -> Any:
         """A value with the references in it replaced; white space around an expression is none."""
         if not isinstance(value, str):
             return value
@@ -265,8 +265,8 @@ class _Reading:
                 left.remove(was)
                 predicates[place] = _predicate(wanted[was], gateway, self.known)
                 said = _said([wanted[was]], self.ref.labels)
-            told = _said([texts[place]], self.ref.labels)
-            changed.append(Changed(name, gateway, said, told))
+            text = _said([texts[place]], self.ref.labels)
+            changed.append(Changed(name, gateway, said, text))
         outputs = len(predicates) + (now.fallback is not None)
         few = outputs < len(self.ref.decision(gateway).branches)
         if not self._tied(name) and (few or None in predicates):
@@ -317,15 +317,15 @@ def _predicate(text: str, gateway: str, known: Mapping[str, list[Key]]) -> Predi
 
 def _said(texts: Iterable[str], labels: Mapping[str, str]) -> str:
     """Conditions for people: left side, operation, right side; our own way to read a field of the
-    node that sets it is told as `field of node`."""
+    node that sets it is shown as `field of node`."""
     parts: list[str] = []
     for text in texts:
         conditions, combinator, *_ = json.loads(text)
-        told = []
+        comparisons = []
         for left, right, _, operation in conditions:
             sides = [_plain(side, labels) for side in (left, right)]
-            told.append(f"{sides[0]} {operation or 'is'} {sides[1]}".strip())
-        parts.append(f" {combinator} ".join(told) or "nothing")
+            comparisons.append(f"{sides[0]} {operation or 'is'} {sides[1]}".strip())
+        parts.append(f" {combinator} ".join(comparisons) or "nothing")
     return "; ".join(parts)
 
 
@@ -335,9 +335,9 @@ def _plain(value: Any, labels: Mapping[str, str]) -> str:
     if value.startswith("={{ ") and value.endswith(" }}"):
         value = value[4:-3]
 
-    def told(key: str) -> str:
+    def label(key: str) -> str:
         element = key.partition("\x00")[0]
         return labels.get(element, element)
 
-    path = _READ.sub(lambda m: f"{m['path'].replace('?', '')} of “{told(m['key'])}”", value)
-    return _AT.sub(lambda m: f"$('{told(m[1])}')", path)
+    path = _READ.sub(lambda m: f"{m['path'].replace('?', '')} of “{label(m['key'])}”", value)
+    return _AT.sub(lambda m: f"$('{label(m[1])}')", path)

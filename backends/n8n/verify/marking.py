@@ -24,7 +24,7 @@ class Fired(NamedTuple):
 
     point: Point
     steps: tuple[Step, ...]
-    told: str
+    text: str
 
 
 class Loosened(NamedTuple):
@@ -32,7 +32,7 @@ class Loosened(NamedTuple):
 
     state: State
     steps: tuple[Step, ...]
-    told: str
+    text: str
 
 
 @dataclass
@@ -86,12 +86,12 @@ class Marking:
                 for step in steps:
                     if step.element in self.roles.loose:
                         self.loosely.setdefault(step.element, {})[step.taken] = None
-                told = " ".join(
+                text = " ".join(
                     f"{self.label(s.element)} → {self.ways(s.taken)}"
                     for s in steps
                     if s.element in self.roles.loose
                 )
-                return Loosened(now, steps, told)
+                return Loosened(now, steps, text)
             for step in self.game.enabled(now):
                 if step.element in self.roles.loose and step.action in _ACTS:
                     after, quiet = self.settled(self.game.fire(now, step))
@@ -104,27 +104,27 @@ class Marking:
 
     def opens(self, point: Point, element: str, name: str) -> Fired:
         """The element begins to wait in the workflow. Raises `Differs`."""
-        point, before, told = self._reached(point, element)
+        point, before, text = self._reached(point, element)
         steps = self.game.steps_of(point.state, element)
         if not steps:
             raise self.not_allowed(point, name)
         opening = next((s for s in steps if s.action == "open"), None)
         if opening is None:
-            return Fired(point, before, told)
+            return Fired(point, before, text)
         state = self.game.fire(point.state, opening)
         return Fired(
             point._replace(state=state),
             (*before, opening),
-            f"{told} {self.label(element)}: waits".strip(),
+            f"{text} {self.label(element)}: waits".strip(),
         )
 
     def fires(self, point: Point, element: str, items: int, name: str) -> Fired:
         """The element happens in the workflow, once for each item. Raises `Differs`.
 
         An element that takes one of its own flows has to be able to happen; which flow it takes is
-        told by the node that decides, later (`begun`).
+        decided by the node that decides, later (`begun`).
         """
-        point, before, told = self._reached(point, element)
+        point, before, text = self._reached(point, element)
         state, begun, fired = point.state, list(point.begun), list(before)
         for number in range(items):
             steps = self._acts(state, element)
@@ -144,7 +144,7 @@ class Marking:
             fired.append(steps[0])
         said = self.label(element) if items < 2 else f"{self.label(element)} ({items} times)"
         after = point._replace(state=state, begun=tuple(sorted(begun)))
-        return Fired(after, tuple(fired), f"{told} {said}".strip())
+        return Fired(after, tuple(fired), f"{text} {said}".strip())
 
     def _reached(self, point: Point, element: str) -> Fired:
         """The point itself, or after loose choices the nearest where the element can happen."""
@@ -152,7 +152,7 @@ class Marking:
             found = self.loosened(point.state, lambda s: bool(self.game.steps_of(s, element)))
             if found is not None:
                 after = point._replace(state=found.state)
-                return Fired(after, found.steps, f"{found.told};")
+                return Fired(after, found.steps, f"{found.text};")
         return Fired(point, (), "")
 
     def _acts(self, state: State, element: str) -> list[Step]:

@@ -32,13 +32,13 @@ def changed_parameters(
     for name, key in matching.key_of.items():
         before, now = ref.nodes[key], workflow.steps[name]
         element = ref.emission.sketch.nodes[key].element
-        for was, told in (
+        for was, now_text in (
             _version(now),
             _merge(before, now),
             _wait(before, now),
         ):
-            if was != told:
-                yield Changed(name, element, was, told)
+            if was != now_text:
+                yield Changed(name, element, was, now_text)
         for gateway in setters.get(key, ()):
             if before.short == "set":
                 yield from _setter(ref, name, gateway, now)

@@ -1,4 +1,4 @@
-"""The nodes and steps of the product, and what its walk is told about a workflow."""
+"""The nodes and steps of the product, and what its walk knows about a workflow."""
 
 from __future__ import annotations
 
@@ -147,7 +147,9 @@ def inert_nodes(machine: Machine, roles: Roles) -> frozenset[int]:
         inert = left
 
 
-def told(way: Sequence[Move], point: Point, found: Differs, first: tuple[Step, ...]) -> Difference:
+def difference_at(
+    way: Sequence[Move], point: Point, found: Differs, first: tuple[Step, ...]
+) -> Difference:
     """Both runs from the start, by the moves of `way` to `point`, up to the difference."""
     return Difference(
         found.message,

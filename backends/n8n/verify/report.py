@@ -1,4 +1,4 @@
-"""Verification of a whole file, told as diagnostics."""
+"""Verification of a whole file, reported as diagnostics."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def verify_file(
         result = verify_process(
             model, processes[process], flow, ctx, strict=strict, against=refs[process]
         )
-        _tell(result, processes[process], here, ctx, strict)
+        _report(result, processes[process], here, ctx, strict)
         found.append(result)
     return tuple(found)
 
@@ -111,7 +111,7 @@ def _more(
     place: SourceLocation,
 ) -> list[tuple[str, WorkflowDocument]]:
     """Further workflows of a process that has one already: another copy is judged like the first.
-    What belongs to no process is told."""
+    What belongs to no process is reported."""
     found = []
     for flow in flows:
         if any(flow is taken for taken in pairs.values()):
@@ -137,7 +137,7 @@ def _unverifiable(message: str, place: SourceLocation, ctx: PassContext) -> None
     )
 
 
-def _tell(
+def _report(
     result: Verification, process: Process, place: SourceLocation, ctx: PassContext, strict: bool
 ) -> None:
     """What there is to say about one workflow."""

@@ -76,8 +76,8 @@ class _Verifier:
         self.changed += changed_parameters(ref, self.matching, workflow)
         if workflow.order != "v1":
             # Only v1 is modelled; n8n's first order takes the branches of a split level by level.
-            told = f"executionOrder {workflow.order or 'v0'}"
-            self.changed.insert(0, Changed(SETTINGS, "", _V1, told))
+            order = f"executionOrder {workflow.order or 'v0'}"
+            self.changed.insert(0, Changed(SETTINGS, "", _V1, order))
         self.walk: Walk | None = None
 
     def run(self) -> Verification:

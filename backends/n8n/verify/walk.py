@@ -29,9 +29,9 @@ from orgflow.backends.n8n.verify.points import (
     Point,
     Roles,
     TooMuch,
+    difference_at,
     inert_nodes,
     live_decisions,
-    told,
 )
 
 from orgflow_ir.analysis.token_game.semantics import State
@@ -83,18 +83,20 @@ class Walk:
                     onward.append(Onward(move.to, bool(move.steps)))
                     explorer.reach(move.to, move)
             except Differs as found:
-                return told(explorer.way(), point, found, steps)
+                return difference_at(explorer.way(), point, found, steps)
             except PilesUp:
                 if not pumped(explorer.back(), point):
                     raise
-                return told(explorer.way(), point, self._endless(point), steps)
+                return difference_at(explorer.way(), point, self._endless(point), steps)
         if explorer.bounded:
             raise TooMuch(f"more than {self.most} states")
         # Every state is known: a circle without an exit in which the model stands still?
         stuck = circle(after)
         if stuck is None:
             return None
-        return told(explorer.way(explorer.index(stuck)), stuck, self._endless(stuck), steps)
+        return difference_at(
+            explorer.way(explorer.index(stuck)), stuck, self._endless(stuck), steps
+        )
 
     def _endless(self, point: Point) -> Differs:
         place = self.machine.at(point.config)
@@ -134,11 +136,11 @@ class Walk:
         for outcome in self._outcomes(point.config, node, place):
             if isinstance(outcome, Opens):
                 fired = self.marking.opens(point, element, name)
-                told = f"{name}: waits"
+                text = f"{name}: waits"
             else:
                 fired = self.marking.fires(point, element, items, name)
-                told = name if items < 2 else f"{name} ({items} items)"
-            line = SideBySide(fired.told, told)
+                text = name if items < 2 else f"{name} ({items} items)"
+            line = SideBySide(fired.text, text)
             yield self._arrive(fired.point, outcome, (line,), fired.steps, name)
 
     def _goes_on(
@@ -154,7 +156,7 @@ class Walk:
             timed_out = isinstance(outcome, Resumes) and outcome.items is None
             late = " (time is up)" if timed_out and node.behaviour.answered else ""
             fired = self.marking.fires(point, element, 1, place.node)
-            line = SideBySide(fired.told, f"{place.node}: goes on{late}")
+            line = SideBySide(fired.text, f"{place.node}: goes on{late}")
             yield self._arrive(fired.point, outcome, (line,), fired.steps, place.node)
 
     def _outcomes(self, config: Config, node: Node, place: Place) -> tuple[Outcome, ...]:
@@ -171,12 +173,12 @@ class Walk:
     def _hidden(self, point: Point, outcome: Outcome, place: Place) -> Move:
         """The node stands for nothing, or does nothing: the engine moves alone."""
         name = place.node
-        told = ""
+        text = ""
         if name in self.roles.disabled:
-            told = f"{name} (switched off)"
+            text = f"{name} (switched off)"
         elif name not in self.roles.helpers and name not in self.roles.stands:
-            told = f"{name} (added)"
-        lines = (SideBySide("", told),) if told and any(place.inputs) else ()
+            text = f"{name} (added)"
+        lines = (SideBySide("", text),) if text and any(place.inputs) else ()
         return self._arrive(point, outcome, lines, (), name)
 
     def _arrive(
@@ -299,8 +301,8 @@ class Walk:
             if owner in begun:
                 begun.remove(owner)
         after = _decide(point._replace(state=state, begun=tuple(begun)), reader.gateway, taken)
-        told = f"{self.marking.label(owner)} → {self.marking.ways(taken)}"
-        yield from self._leaves(after, place, reader, taken, told, tuple(fired))
+        text = f"{self.marking.label(owner)} → {self.marking.ways(taken)}"
+        yield from self._leaves(after, place, reader, taken, text, tuple(fired))
 
     def _fits_none(self, point: Point, place: Place, reader: Reader) -> Iterator[Move]:
         """A value that is no branch's: the run has to stop loudly."""
@@ -316,12 +318,12 @@ class Walk:
         place: Place,
         reader: Reader,
         taken: tuple[str, ...],
-        told: str,
+        text: str,
         steps: tuple[Step, ...],
     ) -> Iterator[Move]:
-        line = SideBySide(told, f"{place.node} → {self.marking.ways(taken)}")
+        line = SideBySide(text, f"{place.node} → {self.marking.ways(taken)}")
         for outputs in reader.outputs(frozenset(taken)):
-            yield self._leave(after, place, outputs, (line,) if told else (), steps)
+            yield self._leave(after, place, outputs, (line,) if text else (), steps)
 
     def _leave(
         self,

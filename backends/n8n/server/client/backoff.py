@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 
-class Patience(NamedTuple):
+class Backoff(NamedTuple):
     """Pauses that double, until a time is over.
 
     Attributes:

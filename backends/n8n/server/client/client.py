@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from orgflow.backends.n8n.format.document import to_api
 from orgflow.backends.n8n.format.versions import DEFAULT_VERSION, N8nVersion
-from orgflow.backends.n8n.server.client.backoff import Patience
+from orgflow.backends.n8n.server.client.backoff import Backoff
 from orgflow.backends.n8n.server.client.connection import certificates, door, why
 from orgflow.backends.n8n.server.client.errors import RefusedError as RefusedError
 from orgflow.backends.n8n.server.client.errors import ServerError as ServerError
@@ -33,7 +33,7 @@ FINISHED = frozenset({"success", "error", "crashed", "canceled"})
 _POLL_SECONDS = 0.02
 _CALL_SECONDS = 30.0
 _NAME_LENGTH = 128
-_NO_PATIENCE = Patience(0.0)
+_NO_BACKOFF = Backoff(0.0)
 
 
 class Client:
@@ -43,7 +43,7 @@ class Client:
         url: where it answers, such as `http://127.0.0.1:5678`.
         key: a key of the public API; `set_up_owner` gets one on a fresh server.
         seconds: the most one call may take.
-        patience: how long calls that fail for the moment are made again; by default not at all.
+        backoff: how long calls that fail for the moment are made again; by default not at all.
         version: the release that workflows are written for; `deploy` finds it out.
 
     Raises:
@@ -56,7 +56,7 @@ class Client:
         key: str | None = None,
         *,
         seconds: float = _CALL_SECONDS,
-        patience: Patience = _NO_PATIENCE,
+        backoff: Backoff = _NO_BACKOFF,
         version: N8nVersion = DEFAULT_VERSION,
     ) -> None:
         try:
@@ -67,7 +67,7 @@ class Client:
         self.shown = place_of(self.url)
         self.version = version
         self._key = key or ""
-        self._patience = patience
+        self._backoff = backoff
         self._seconds = seconds
         headers = {"X-N8N-API-KEY": key} if key else {}
         trust = certificates()
@@ -312,9 +312,9 @@ class Client:
         *,
         again: bool | None = None,
     ) -> Json:
-        """One call, made again as `Patience` says where that does no harm (`again`)."""
+        """One call, made again as `Backoff` says where that does no harm (`again`)."""
         again = method != "POST" if again is None else again
-        pauses = self._patience.pauses()
+        pauses = self._backoff.pauses()
         while True:
             try:
                 return self._once(client, method, path, body)
@@ -322,7 +322,7 @@ class Client:
                 pause = next(pauses, None) if error.passing(again) else None
                 if pause is None:
                     raise
-                self.sleep(max(pause, min(error.retry_after, self._patience.most)))
+                self.sleep(max(pause, min(error.retry_after, self._backoff.most)))
 
     def _once(self, client: httpx.Client, method: str, path: str, body: Any) -> Json:
         import httpx

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from orgflow.backends.n8n.server.client.backoff import Patience
+from orgflow.backends.n8n.server.client.backoff import Backoff
 from orgflow.backends.n8n.server.client.errors import RefusedError, ServerError, TookTooLongError
 from orgflow.backends.n8n.server.client.workflows import WorkflowClient, never_published, webhooks
 from orgflow.backends.n8n.server.deploy.deployment_marker import (
@@ -71,7 +71,7 @@ class _Put:
 
 
 @dataclass
-class Placer:
+class DeployTransaction:
     """Places the steps of one group; `roll_back` undoes all of it.
 
     Args:
@@ -157,7 +157,7 @@ class Placer:
 
     def _create_once(self, body: Json, identity: str) -> Json:
         """Create it; where no answer came, look whether it is there before doing it again."""
-        pauses = Patience(_TRY_SECONDS).pauses()
+        pauses = Backoff(_TRY_SECONDS).pauses()
         for tries in range(_TRIES):
             try:
                 return self.client.create_body(body)

@@ -10,7 +10,7 @@ from typing import Any
 
 from orgflow.backends.n8n.server.client.errors import RefusedError, ServerError
 from orgflow.backends.n8n.server.client.workflows import WorkflowClient
-from orgflow.backends.n8n.server.deploy.apply import Placed, Placer, Stopped
+from orgflow.backends.n8n.server.deploy.apply import DeployTransaction, Placed, Stopped
 from orgflow.backends.n8n.server.deploy.plan import Group, Inventory, Step, Wanted, plan
 
 Json = dict[str, Any]
@@ -53,7 +53,7 @@ class Deployer:
 
     Args:
         client: with a key, and the version that workflows are written for.
-        undo: the same server with less patience, for undoing.
+        undo: the same server with shorter backoff, for undoing.
         publish: whether to publish.
         take_over: whether to overwrite what others made or edited.
         progress: called from this thread.
@@ -91,9 +91,9 @@ class Deployer:
         self._claimed |= {one.identity for one in wanted}
         return plan(wanted, inventory, take_over=self.take_over, beside=self._claimed)
 
-    def placer(self) -> Placer:
+    def transaction(self) -> DeployTransaction:
         """What places one group."""
-        return Placer(
+        return DeployTransaction(
             self.client, self.undo, self._stop, self.publish, self.take_over, dict(self._known)
         )
 
@@ -133,20 +133,20 @@ class Deployer:
                 return GroupResult(group)
             if self._stop.is_set() or self._broken.is_set():
                 return GroupResult(group, skipped=True)
-            placer = self.placer()
+            transaction = self.transaction()
             step: Step | None = None
             try:
                 for step in group.steps:
-                    placer.place(step)
+                    transaction.place(step)
                 for step in group.steps:
-                    placer.publish(step)
+                    transaction.publish(step)
                 for step in group.steps:
-                    placer.await_live(step)
-                return GroupResult(group, placer.placed())
+                    transaction.await_live(step)
+                return GroupResult(group, transaction.placed())
             except Stopped:
-                return GroupResult(group, left=placer.roll_back(), skipped=True)
+                return GroupResult(group, left=transaction.roll_back(), skipped=True)
             except ServerError as error:
-                left = placer.roll_back()
+                left = transaction.roll_back()
                 if _vanished(error) and not left and look + 1 < _LOOKS:
                     try:
                         (group,) = self.plan([step.wanted for step in group.steps])
@@ -159,7 +159,7 @@ class Deployer:
                 assert step is not None
                 return GroupResult(group, (), step.wanted, error, left)
             except BaseException:  # a defect of ours leaves nothing behind, either
-                placer.roll_back()
+                transaction.roll_back()
                 raise
         raise AssertionError
 

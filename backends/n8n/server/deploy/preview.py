@@ -25,7 +25,7 @@ def preview(deployer: Deployer, step: Step, width: int) -> str:
         left = " (stands against it: see the message)" if step.problems else ""
         return f"create     {name}{left}\n"
     now = unstamped(to_api(step.existing, deployer.client.version))
-    new = unstamped(deployer.placer().body(step, str(step.existing["id"]), step.existing))
+    new = unstamped(deployer.transaction().body(step, str(step.existing["id"]), step.existing))
     where = f"{name} (id {step.existing['id']})"
     stamp = stamp_of(step.existing)
     same = stamp is not None and stamp.sent == digest_of(new) and not is_edited(step.existing)

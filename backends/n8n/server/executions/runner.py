@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from orgflow.backends.n8n.engine.runs import EngineRun, RunRequest
 from orgflow.backends.n8n.format.document import short_type
 from orgflow.backends.n8n.runner import LocalRunner
-from orgflow.backends.n8n.server.client.backoff import Patience
+from orgflow.backends.n8n.server.client.backoff import Backoff
 from orgflow.backends.n8n.server.client.client import FINISHED
 from orgflow.backends.n8n.server.client.errors import RefusedError, ServerError
 from orgflow.backends.n8n.server.client.workflows import WorkflowClient
@@ -32,7 +32,7 @@ Json = dict[str, Any]
 RUN_SECONDS = 30.0
 """Wall time granted to one run."""
 
-_CALL_AGAIN = Patience(3.0)
+_CALL_AGAIN = Backoff(3.0)
 _LOOK_SECONDS = (0.02, 0.16)
 _SETTLE_SECONDS = 0.15
 _SETTLE_LOOKS = 20
@@ -47,7 +47,7 @@ class ServerRunner(LocalRunner):
 
     Args:
         client: with a key, and the version of the server.
-        undo: the same server with less patience, for deleting.
+        undo: the same server with shorter backoff, for deleting.
         seconds: wall time granted to one run.
     """
 

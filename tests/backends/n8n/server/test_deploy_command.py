@@ -18,7 +18,7 @@ from cli_cases import DEADLOCK, LINEAR, Ran, interruptible
 from deploy_faults import Site, assert_whole, hook
 from faulty_proxy import Fault
 from n8n_stand_in import KEY, StandIn
-from orgflow.backends.n8n.server.deploy.apply import Placer
+from orgflow.backends.n8n.server.deploy.apply import DeployTransaction
 from orgflow.backends.n8n.server.deploy.plan import Step
 from orgflow.cli import run
 
@@ -312,19 +312,19 @@ def test_how_many_calls_are_made_at_once(
     server = StandIn(version)
     running, seen = 0, 0
     lock = threading.Lock()
-    place = Placer.place
+    place = DeployTransaction.place
 
-    def counted(placer: Placer, step: Step) -> None:
+    def counted(transaction: DeployTransaction, step: Step) -> None:
         nonlocal running, seen
         with lock:
             running += 1
             seen = max(seen, running)
         time.sleep(0.05)
-        place(placer, step)
+        place(transaction, step)
         with lock:
             running -= 1
 
-    monkeypatch.setattr(Placer, "place", counted)
+    monkeypatch.setattr(DeployTransaction, "place", counted)
     try:
         assert deploy(server.url, *many(tmp_path, 8)).code == 0
     finally:

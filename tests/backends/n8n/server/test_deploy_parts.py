@@ -15,7 +15,7 @@ from hostile_texts import texts
 from orgflow.backends.n8n.engine.runs import RunRequest
 from orgflow.backends.n8n.format.document import node_uuid, to_api
 from orgflow.backends.n8n.format.versions import V1_123, V2_41
-from orgflow.backends.n8n.server.client.backoff import Patience
+from orgflow.backends.n8n.server.client.backoff import Backoff
 from orgflow.backends.n8n.server.client.compatibility import server_version, too_new
 from orgflow.backends.n8n.server.client.credentials import (
     AccessError,
@@ -421,9 +421,9 @@ def test_webhooks_of_a_workflow() -> None:
     assert never_published(chain()[1], V1_123) == "by call"
 
 
-def test_patience_ends() -> None:
-    assert list(Patience(0.0).pauses()) == []
-    pauses = Patience(0.7, first=0.1, most=0.2).pauses()
+def test_backoff_ends() -> None:
+    assert list(Backoff(0.0).pauses()) == []
+    pauses = Backoff(0.7, first=0.1, most=0.2).pauses()
     assert [next(pauses) for _ in range(3)] == [0.1, 0.2, 0.2]
 
 
