@@ -169,11 +169,11 @@ class Leaves:
         definition, text = times.timer(event)
         kind = definition.timer if definition else None
         state: State = {"Type": "Wait", "Comment": gaps.comment(event)}
-        stamp = times.timestamp(kind, text)
+        stamp = times.timestamp(definition)
         if stamp is not None:
             return {**state, "Timestamp": stamp}
-        seconds = times.seconds(kind, text)
-        path = times.variable_path(text)
+        seconds = times.seconds(definition)
+        path = times.variable_path(definition)
         if seconds is None and path is not None and kind == "date":
             # What engines keep for a duration is text such as `PT2H`, which no path reads.
             field = path.removeprefix("$.input.")
@@ -191,7 +191,7 @@ class Leaves:
 
     def _open_delay(self, event: Event, text: str, consequence: str) -> None:
         definition, _ = times.timer(event)
-        reason = times.unsaid(definition.timer if definition else None, text)
+        reason = times.unsaid(definition)
         if text.strip():  # the model says something, and it is lost
             what = f"`{one_line(text)}`, the time that `{event.label}` waits for, {reason}"
         else:

@@ -17,6 +17,7 @@ from orgflow_ir.model.bindings import Binding
 from orgflow_ir.model.codec import from_json, to_json
 from orgflow_ir.model.diagram import Diagram
 from orgflow_ir.model.source import SourceLocation
+from orgflow_ir.model.timers import Time, read_time
 from orgflow_ir.model.value import Extra, MinLength, TaggedBy, Value
 
 
@@ -142,6 +143,16 @@ class EventDefinition(Value):
     wait_for_completion: bool = True
     extra: Extra = ()
     loc: SourceLocation | None = field(default=None, compare=False)
+
+    @property
+    def time(self) -> Time | None:
+        """When a timer event happens; `None` where the source does not say, or it is no timer.
+
+        Derived from the text, so that the two never disagree; each text is parsed once.
+        """
+        if self.kind != "timer" or self.expression is None or not self.expression.text.strip():
+            return None
+        return read_time(self.expression.text, self.expression.language)
 
 
 class Event(Element):

@@ -287,7 +287,7 @@ class _Emitter:
         open_time = False
         if event.position == "catch" and event.trigger == "timer":
             kind = "wait"
-            found = wait.for_timer(definition.timer if definition else None, text)
+            found = wait.for_timer(definition)
             open_time = found is None
             parameters, called = found or wait.for_interval(0, "seconds"), True
         elif event.position == "catch" and event.trigger == "message":
@@ -307,10 +307,9 @@ class _Emitter:
         (kind, parameters), called = self._plain_trigger(), False
         definition = event.definitions[0] if event.definitions else None
         first = not any(n.type == "manualTrigger" for n in self.sketch.nodes.values())
-        text = definition.expression.text if definition and definition.expression else ""
         schedule = None
         if event.trigger == "timer":
-            schedule = schedule_trigger.for_timer(definition.timer if definition else None, text)
+            schedule = schedule_trigger.for_timer(definition)
             if schedule is not None:
                 kind, parameters = "scheduleTrigger", schedule
         if event.trigger == "message" or (kind == "manualTrigger" and not first):

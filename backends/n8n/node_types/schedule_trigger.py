@@ -2,42 +2,41 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from orgflow.backends.n8n.node_types.behaviour import trigger
-from orgflow.backends.n8n.node_types.durations import parse_duration
 from orgflow.backends.n8n.node_types.node_type import NodeType, none
 
-_CYCLE = re.compile(r"R/(P[^/]+)")
-
+from orgflow_ir.model import EventDefinition
+from orgflow_ir.model.timers import Cron, Cycle
 
 _SCHEDULE_UNITS = (
     (86400, "days", 1), (3600, "hours", 24), (60, "minutes", 60), (1, "seconds", 60),
 )  # fmt: skip
 
 
-def for_timer(kind: str | None, text: str) -> dict[str, Any] | None:
+def for_timer(definition: EventDefinition | None) -> dict[str, Any] | None:
     """Parameters for a timer start that repeats without end, else `None`.
 
-    A count or a first moment (`R3/…`, `R/2030-01-01…/…`) has no counterpart in n8n.
+    A count, a first moment or a delay (`R3/…`, `R/2030-01-01…/…`) has no counterpart in n8n.
     """
-    if kind != "cycle":
+    if definition is None or definition.timer != "cycle":
         return None
-    cycle = _CYCLE.fullmatch(text.strip())
-    if cycle is not None:
-        duration = parse_duration(cycle.group(1))
-        seconds = duration.exact_seconds if duration else None
-        for size, unit, whole in _SCHEDULE_UNITS:
-            # n8n makes a cron step of it, which is even only where it divides the larger unit
-            if seconds and seconds % size == 0 and whole % (seconds // size) == 0:
-                interval = {"field": unit, f"{unit}Interval": int(seconds // size)}
-                return {"rule": {"interval": [interval]}}
+    time = definition.time
+    if isinstance(time, Cron):
+        cron = cron_text(time)
+        if cron is None:
+            return None
+        return {"rule": {"interval": [{"field": "cronExpression", "expression": cron}]}}
+    if not isinstance(time, Cycle) or time != Cycle(time.interval) or not time.interval.is_plain:
         return None
-    cron = parse_cron(text)
-    if cron is None:
-        return None
-    return {"rule": {"interval": [{"field": "cronExpression", "expression": cron}]}}
+    seconds = time.interval.exact_seconds
+    for size, unit, whole in _SCHEDULE_UNITS:
+        # n8n makes a cron step of it, which is even only where it divides the larger unit
+        if seconds and seconds % size == 0 and whole % (seconds // size) == 0:
+            interval = {"field": unit, f"{unit}Interval": int(seconds // size)}
+            return {"rule": {"interval": [interval]}}
+    return None
 
 
 _DAYS = {d: i for i, d in enumerate(("SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"))}
@@ -53,14 +52,13 @@ _CRON = (
 )  # fmt: skip
 
 
-def parse_cron(text: str) -> str | None:
+def cron_text(cron: Cron) -> str | None:
     """A cron expression in n8n's dialect (five or six fields), or `None`.
 
-    A `?` marks Quartz's dialect, in which days of the week count from Sunday = 1 and a year may
-    follow; `L`, `W` and `#` exist only there, and n8n's scheduler refuses them when it starts.
+    In Quartz's, days of the week count from Sunday = 1 and a year may follow; `L`, `W` and `#`
+    exist only there, and n8n's scheduler refuses them when it starts.
     """
-    fields = text.upper().split()
-    quartz = "?" in fields
+    fields, quartz = cron.fields, cron.quartz
     if quartz and len(fields) == 7 and fields[6] == "*":
         fields = fields[:6]
     if len(fields) not in ((6,) if quartz else (5, 6)):

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any, Final
 
 from orgflow.backends.n8n.node_types.behaviour import Behaviour
 from orgflow.backends.n8n.node_types.conditions import expression
-from orgflow.backends.n8n.node_types.durations import parse_duration
 from orgflow.backends.n8n.node_types.node_type import (
     Effect,
     NodeType,
@@ -16,10 +14,12 @@ from orgflow.backends.n8n.node_types.node_type import (
     is_expression,
 )
 
+from orgflow_ir.model import EventDefinition
+from orgflow_ir.model.timers import Duration, Moment
+
 _UNIT_SECONDS: Final = {"seconds": 1, "minutes": 60, "hours": 3600, "days": 86400}
 _SLEEPS_BELOW: Final = 65
 """Seconds below which n8n sleeps in process; longer waits are stored."""
-_DATE = re.compile(r"\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?")
 
 
 def for_call(suffix: str) -> dict[str, Any]:
@@ -43,16 +43,23 @@ def until(moment: str) -> dict[str, Any]:
     return {"resume": "specificTime", "dateTime": moment}
 
 
-def for_timer(kind: str | None, text: str) -> dict[str, Any] | None:
-    """Parameters for a timer that can be read, else `None`."""
-    if kind == "date" and _DATE.fullmatch(text.strip()):
-        return until(text.strip())
-    duration = parse_duration(text) if kind in ("duration", None) else None
-    if duration is None:
+def for_timer(definition: EventDefinition | None) -> dict[str, Any] | None:
+    """Parameters for a timer of a fixed length or moment, else `None`.
+
+    A date has to stand where BPMN has dates, a duration where it has durations.
+    """
+    if definition is None:
         return None
-    seconds = duration.exact_seconds
+    time = definition.time
+    if isinstance(time, Moment) and definition.timer == "date":
+        return until(time.text)
+    if definition.timer not in ("duration", None):
+        return None
+    if not isinstance(time, Duration) or not time.is_plain:
+        return None
+    seconds = time.exact_seconds
     if seconds is None:
-        plus = ", ".join(f"{k}: {v}" for k, v in duration._asdict().items() if v)
+        plus = ", ".join(f"{k}: {v}" for k, v in time.parts.items() if v)
         return until(expression(f"$now.plus({{ {plus} }})"))
     for size, unit in ((86400, "days"), (3600, "hours"), (60, "minutes")):
         if seconds and seconds % size == 0:

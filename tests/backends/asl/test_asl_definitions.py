@@ -24,7 +24,7 @@ from orgflow_ir.analysis.expressions.evaluator import evaluate
 from orgflow_ir.analysis.expressions.parsers.juel import JuelParser
 from orgflow_ir.analysis.expressions.syntax import ConditionError, variables
 from orgflow_ir.diagnostics import Severity
-from orgflow_ir.model import Event, Expression, Flow, Loop, Model, Process
+from orgflow_ir.model import Event, EventDefinition, Expression, Flow, Loop, Model, Process
 from orgflow_ir.plugins import Registry
 
 
@@ -72,7 +72,7 @@ def test_error_names_are_not_the_languages_own() -> None:
     ],
 )
 def test_durations(kind: str | None, text: str, wanted: int | None) -> None:
-    assert seconds(kind, text) == wanted
+    assert seconds(_timer(kind, text)) == wanted
 
 
 @pytest.mark.parametrize(
@@ -87,8 +87,12 @@ def test_durations(kind: str | None, text: str, wanted: int | None) -> None:
     ],
 )
 def test_dates(text: str, wanted: str | None) -> None:
-    assert timestamp("date", text) == wanted
-    assert timestamp("duration", text) is None
+    assert timestamp(_timer("date", text)) == wanted
+    assert timestamp(_timer("duration", text)) is None
+
+
+def _timer(kind: Any, text: str) -> EventDefinition:
+    return EventDefinition(kind="timer", timer=kind, expression=Expression(text=text))
 
 
 # -- conditions ------------------------------------------------------------------------------

@@ -1,0 +1,215 @@
+"""When a timer event happens: the texts of timers read once, into typed values.
+
+Read are ISO 8601 dates, durations and repetitions, cron expressions (Unix's five fields, or
+Quartz's with seconds first), jBPM's short notation, and expressions that compute a time. Prose
+stays text. What a target cannot do with a value, it refuses; nobody reads the text again.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Literal, NamedTuple
+
+
+class Moment(NamedTuple):
+    """A date, or a date and time of day, by its parts as written.
+
+    `day` is `2030-01-31`; `clock` `10:00`, `10:00:00` or `10:00:00.5`, empty for a whole day;
+    `zone` is `Z`, `+01:00` or `+0100`, empty where there is none. Nothing is checked against the
+    calendar.
+    """
+
+    day: str
+    clock: str = ""
+    zone: str = ""
+
+    @property
+    def text(self) -> str:
+        """ISO 8601."""
+        return f"{self.day}{'T' if self.clock else ''}{self.clock}{self.zone}"
+
+    @property
+    def is_possible(self) -> bool:
+        """Whether there are such a month, day, hour, minute and second."""
+        _, month, day = self.day.split("-")
+        hour, minute, second, *_ = [*(self.clock or "0").split(":"), "0", "0"]
+        return (
+            1 <= int(month) <= 12
+            and 1 <= int(day) <= 31
+            and int(hour) < 24
+            and int(minute) < 60
+            and float(second) < 60
+        )
+
+
+class Duration(NamedTuple):
+    """A length of time by its parts as written; at most the last one has a fraction.
+
+    `notation` is `iso` (`P1DT2H`) or jBPM's `short` one (`1d2h`); `sign` is `-` where the length
+    is negative, and `+` where somebody wrote that.
+    """
+
+    years: float = 0
+    months: float = 0
+    weeks: float = 0
+    days: float = 0
+    hours: float = 0
+    minutes: float = 0
+    seconds: float = 0
+    notation: Literal["iso", "short"] = "iso"
+    sign: Literal["", "+", "-"] = ""
+
+    @property
+    def parts(self) -> dict[str, float]:
+        """The parts by name, `years` first, those that are zero too."""
+        return dict(zip(self._fields[:7], self[:7], strict=True))
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is an unsigned ISO 8601 duration of whole numbers, but for milliseconds."""
+        whole = all(isinstance(part, int) for part in self[:6])
+        fine = round(self.seconds * 1000) == self.seconds * 1000
+        return self.notation == "iso" and not self.sign and whole and fine
+
+    @property
+    def exact_seconds(self) -> float | None:
+        """Length in seconds, or `None` where months or years make it depend on the date."""
+        if self.years or self.months:
+            return None
+        days = self.weeks * 7 + self.days
+        length = ((days * 24 + self.hours) * 60 + self.minutes) * 60 + self.seconds
+        return -length if self.sign == "-" else length
+
+
+class Cycle(NamedTuple):
+    """A repetition: every `interval`, `repetitions` times (`None`: without end; -1 is jBPM's and
+    ISO's other way to write that), from `start` or until `end`, first after `delay`."""
+
+    interval: Duration
+    repetitions: int | None = None
+    start: Moment | None = None
+    end: Moment | None = None
+    delay: Duration | None = None
+
+
+class Cron(NamedTuple):
+    """A cron expression by its fields, in upper case.
+
+    `quartz`: seconds first, `?` for any day, days of the week from Sunday = 1, perhaps a year.
+    """
+
+    fields: tuple[str, ...]
+    quartz: bool = False
+
+
+class Computed(NamedTuple):
+    """An expression that gives the time; `variable` is its path where it is no more than one."""
+
+    text: str
+    variable: tuple[str, ...] | None = None
+
+
+class Unread(NamedTuple):
+    """A text that says when, to people only."""
+
+    text: str
+
+
+Time = Moment | Duration | Cycle | Cron | Computed | Unread
+
+_NUMBER = r"-?\d{1,6}(?:[.,]\d{1,9})?"
+_ISO = re.compile(
+    rf"([+-]?)P(?=[-\dT])(?:({_NUMBER})Y)?(?:({_NUMBER})M)?(?:({_NUMBER})W)?(?:({_NUMBER})D)?"
+    rf"(?:T(?=[-\d])(?:({_NUMBER})H)?(?:({_NUMBER})M)?(?:({_NUMBER})S)?)?"
+)
+_MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(Z|[+-]\d\d:?\d\d)?)?")
+_SHORT = re.compile(r"(?=\d)(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+)s)?(?:(\d+)ms)?")
+_VARIABLE = re.compile(r"[$#]\{\s*([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)\s*\}", re.ASCII)
+_CRON_FIELD = re.compile(
+    r"(?:[\d*?/,#-]|L|W|JAN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC|SUN|MON|TUE|WED|THU|FRI|SAT)+"
+)
+_LANGUAGES = ("feel", "juel", "groovy", "javascript", "ecmascript", "python", "n8n")
+
+
+@lru_cache(maxsize=512)
+def read_time(text: str, language: str | None = None) -> Time:
+    """What a timer's text says; its language counts only for what is nothing else.
+
+    Example:
+        >>> read_time("R3/PT10M")
+        Cycle(interval=Duration(minutes=10), repetitions=3)
+    """
+    words = text.strip()
+    found = _moment(words) or _duration(words) or _cycle(words) or _cron(words)
+    if found is not None:
+        return found
+    marked = "${" in words or "#{" in words or words.startswith("=")
+    if marked or any(name in (language or "").lower() for name in _LANGUAGES):
+        variable = _VARIABLE.fullmatch(words)
+        return Computed(words, tuple(variable.group(1).split(".")) if variable else None)
+    return Unread(words)
+
+
+def _moment(text: str) -> Moment | None:
+    match = _MOMENT.fullmatch(text)
+    return Moment(*(part or "" for part in match.groups())) if match else None
+
+
+def _duration(text: str) -> Duration | None:
+    match = _ISO.fullmatch(text)
+    if match is None:
+        return _short(text)
+    sign, *parts = match.groups()
+    written = [part for part in parts if part]
+    if any("." in part or "," in part for part in written[:-1]):
+        return None  # ISO 8601: only the smallest part may have a fraction
+    negative = sign == "-" or any(part.startswith("-") for part in written)
+    years, months, weeks, days, hours, minutes, seconds = (
+        _number((part or "0").lstrip("-")) for part in parts
+    )
+    return Duration(
+        years=years, months=months, weeks=weeks, days=days, hours=hours, minutes=minutes,
+        seconds=seconds, sign="-" if negative else "+" if sign else "",
+    )  # fmt: skip
+
+
+def _number(text: str) -> float:
+    return float(text.replace(",", ".")) if "." in text or "," in text else int(text)
+
+
+def _short(text: str) -> Duration | None:
+    match = _SHORT.fullmatch(text)
+    if match is None:
+        return None
+    days, hours, minutes, seconds, more = (int(part or 0) for part in match.groups())
+    exact = seconds + more / 1000 if more else seconds
+    return Duration(days=days, hours=hours, minutes=minutes, seconds=exact, notation="short")
+
+
+def _cycle(text: str) -> Cycle | None:
+    if "###" in text:  # jBPM: first after, then every
+        delay, _, interval = (_duration(part.strip()) for part in text.partition("###"))
+        return Cycle(interval, delay=delay) if delay and interval else None
+    head, slash, rest = text.partition("/")
+    count = re.fullmatch(r"R(-1|\d{0,9})", head)
+    if count is None or not slash:
+        return None
+    repetitions = int(count.group(1)) if count.group(1) else None
+    one, slash, two = rest.partition("/")
+    if not slash:
+        interval = _duration(one)
+        return Cycle(interval, repetitions) if interval else None
+    start, end = _moment(one), _moment(two)
+    if start is not None and (interval := _duration(two)):
+        return Cycle(interval, repetitions, start=start)
+    if end is not None and (interval := _duration(one)):
+        return Cycle(interval, repetitions, end=end)
+    return None
+
+
+def _cron(text: str) -> Cron | None:
+    fields = tuple(text.upper().split())
+    if len(fields) not in (5, 6, 7) or not all(_CRON_FIELD.fullmatch(f) for f in fields):
+        return None
+    return Cron(fields, quartz="?" in fields)

@@ -1,0 +1,114 @@
+"""Texts of timers as typed values."""
+
+from __future__ import annotations
+
+import pytest
+
+from orgflow_ir.model import EventDefinition, Expression
+from orgflow_ir.model.timers import (
+    Computed,
+    Cron,
+    Cycle,
+    Duration,
+    Moment,
+    Time,
+    Unread,
+    read_time,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "time"),
+    [
+        ("P1Y2M3DT4H5M6S", Duration(1, 2, 0, 3, 4, 5, 6)),
+        (" PT1.5S ", Duration(seconds=1.5)),
+        ("PT1,5S", Duration(seconds=1.5)),
+        ("P2W", Duration(weeks=2)),
+        ("P1.5D", Duration(days=1.5)),
+        ("PT0.25H", Duration(hours=0.25)),
+        ("-PT5M", Duration(minutes=5, sign="-")),
+        ("PT-5M", Duration(minutes=5, sign="-")),
+        ("+P1D", Duration(days=1, sign="+")),
+        ("2030-01-31", Moment("2030-01-31")),
+        ("2030-01-31T10:00", Moment("2030-01-31", "10:00")),
+        ("2030-01-31T10:00:00.5+02:00", Moment("2030-01-31", "10:00:00.5", "+02:00")),
+        ("2030-01-31T10:00Z", Moment("2030-01-31", "10:00", "Z")),
+        ("R3/PT10M", Cycle(Duration(minutes=10), 3)),
+        ("R/PT10M", Cycle(Duration(minutes=10))),
+        ("R-1/P1D", Cycle(Duration(days=1), -1)),
+        ("R5/2030-01-31T10:00Z/P1D",
+         Cycle(Duration(days=1), 5, start=Moment("2030-01-31", "10:00", "Z"))),
+        ("R/P1D/2030-01-31", Cycle(Duration(days=1), end=Moment("2030-01-31"))),
+        ("0 0 12 * * ?", Cron(("0", "0", "12", "*", "*", "?"), quartz=True)),
+        ("0 0/5 * ? * mon-fri 2030",
+         Cron(("0", "0/5", "*", "?", "*", "MON-FRI", "2030"), quartz=True)),
+        ("*/5 9 * * 1-5", Cron(("*/5", "9", "*", "*", "1-5"))),
+        ("0 0 L * ?", Cron(("0", "0", "L", "*", "?"), quartz=True)),
+        ("${duration}", Computed("${duration}", ("duration",))),
+        ("#{order.due}", Computed("#{order.due}", ("order", "due"))),
+        ("${now().plusDays(1)}", Computed("${now().plusDays(1)}")),
+        ("PT${n}H", Computed("PT${n}H")),
+        ("=delay", Computed("=delay")),
+        ("5s", Duration(seconds=5, notation="short")),
+        ("1d2h30m", Duration(days=1, hours=2, minutes=30, notation="short")),
+        ("500ms###1s",
+         Cycle(Duration(seconds=1, notation="short"),
+               delay=Duration(seconds=0.5, notation="short"))),
+        ("14 Tage", Unread("14 Tage")),
+        ("every day at five or so", Unread("every day at five or so")),
+        ("P", Unread("P")),
+        ("PT", Unread("PT")),
+        ("P1.5DT1H", Unread("P1.5DT1H")),
+        ("R3/soon", Unread("R3/soon")),
+        ("R/2030-01-31", Unread("R/2030-01-31")),
+        ("10:00", Unread("10:00")),
+        ("1 2 3 4", Unread("1 2 3 4")),
+    ],
+)  # fmt: skip
+def test_texts(text: str, time: Time) -> None:
+    found = read_time(text)
+    assert found == time
+    assert type(found) is type(time)
+
+
+def test_a_language_counts_for_what_is_nothing_else() -> None:
+    assert read_time("due", "feel") == Computed("due")
+    assert read_time("PT5M", "feel") == Duration(minutes=5)
+    assert read_time("due", "http://www.w3.org/1999/XPath") == Unread("due")
+
+
+@pytest.mark.parametrize("text", ["2030-01-31", "2030-01-31T10:00", "2030-01-31T10:00:07.5+0100"])
+def test_a_moment_has_its_text(text: str) -> None:
+    found = read_time(text)
+    assert isinstance(found, Moment)
+    assert found.text == text
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [("PT90M", 5400), ("P1W", 604800), ("P1DT1S", 86401), ("P1M", None), ("P1Y", None),
+     ("-PT1S", -1), ("PT0.5H", 1800), ("1h", 3600)],
+)  # fmt: skip
+def test_lengths(text: str, seconds: float | None) -> None:
+    found = read_time(text)
+    assert isinstance(found, Duration)
+    assert found.exact_seconds == seconds
+
+
+def test_possible_moments() -> None:
+    for text, possible in (("2030-12-31T23:59:59Z", True), ("2030-13-01", False),
+                           ("2030-01-32", False), ("2030-01-01T24:00", False),
+                           ("2030-01-01T10:60", False)):  # fmt: skip
+        found = read_time(text)
+        assert isinstance(found, Moment)
+        assert found.is_possible is possible
+
+
+def test_the_time_of_an_event_follows_its_text() -> None:
+    definition = EventDefinition(kind="timer", timer="duration", expression=Expression(text="PT1H"))
+    assert definition.time == Duration(hours=1)
+    later = definition.replace(expression=Expression(text="${wait}"))
+    assert later.time == Computed("${wait}", ("wait",))
+    assert definition.replace(expression=None).time is None
+    assert definition.replace(expression=Expression(text=" ")).time is None
+    assert EventDefinition(kind="conditional", expression=Expression(text="PT1H")).time is None
