@@ -142,10 +142,33 @@ def only_process(model: Model, wanted: str) -> Model:
         for f in model.message_flows
         if not (f.source in home and f.target in home)
     ]
-    return model.replace(
+    one = model.replace(
         processes=(kept,),
         pools=tuple(p if p.process == kept.id else p.replace(process=None) for p in model.pools),
         message_flows=tuple(f for f in flows if f.source and f.target),
+    )
+    return _without_traces(one, model)
+
+
+def _without_traces(model: Model, whole: Model) -> Model:
+    """The model without associations and shapes of elements that only `whole` has."""
+    gone = {e.id for e in whole.elements()} - {e.id for e in model.elements()}
+    (process,) = model.processes
+    cut = {
+        a.id for a in (*model.artifacts, *process.artifacts) if a.source in gone or a.target in gone
+    }
+    if cut:
+        process = process.replace(artifacts=tuple(a for a in process.artifacts if a.id not in cut))
+    drawing = model.diagram
+    if drawing is not None:
+        drawing = drawing.replace(
+            shapes=tuple(s for s in drawing.shapes if s.element not in gone),
+            edges=tuple(e for e in drawing.edges if e.element not in gone | cut),
+        )
+    return model.replace(
+        processes=(process,),
+        artifacts=tuple(a for a in model.artifacts if a.id not in cut),
+        diagram=drawing,
     )
 
 

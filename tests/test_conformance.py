@@ -15,7 +15,7 @@ import pytest
 from orgflow_ir.analysis.token_game.runs import Run, enumerate_runs
 from orgflow_ir.diagnostics import Category, Rule, Severity
 from orgflow_ir.model import Model, Task
-from orgflow_ir.model.verifier import breaches
+from orgflow_ir.model.verifier import violations
 from orgflow_ir.pipeline import Pass, PassContext, Stage
 from orgflow_ir.plugins import Registry
 from orgflow_ir.plugins.contracts import Backend, NodeExecution, Runner, RunResult
@@ -59,7 +59,7 @@ def test_shapes_and_odd_models_are_well_formed(registry: Registry) -> None:
         ctx = PassContext(registry=registry)
         check_model(model, ctx)
         assert not ctx.has_errors, (name, ctx.diagnostics)
-        assert breaches(model) == frozenset()
+        assert violations(model) == frozenset()
         assert enumerate_runs(model, "process").runs
     assert len(set(HOSTILE)) == len(HOSTILE)
 

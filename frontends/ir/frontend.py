@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from orgflow.frontends.ir.rules import IR_RULES, InvalidIr, RepeatedIrId
 
-from orgflow_ir.model import Element, Model
+from orgflow_ir.model import Model
 from orgflow_ir.model.json_source_map import MAX_BYTES
 from orgflow_ir.model.source import SourceFile, SourceLocation
 from orgflow_ir.pipeline import PassContext
@@ -57,27 +55,10 @@ class IrFrontend(Frontend):
         return model if _unique(model, source, ctx) else None
 
 
-def _elements(model: Model) -> Iterator[Element]:
-    yield model
-    for scope in model.scopes():
-        yield scope
-        for node in scope.nodes:
-            if node.kind != "sub-process":
-                yield node
-        for part in (scope.flows, scope.lanes, scope.data_objects, scope.data_flows,
-                     scope.artifacts):  # fmt: skip
-            yield from part
-    catalog = model.catalog
-    for roots in (model.pools, model.message_flows, catalog.messages, catalog.signals,
-                 catalog.errors, catalog.escalations, model.correlation_keys, model.artifacts,
-                 model.opaque):  # fmt: skip
-        yield from roots
-
-
 def _unique(model: Model, source: SourceFile, ctx: PassContext) -> bool:
     seen: set[str] = set()
     good = True
-    for element in _elements(model):
+    for element in model.elements():
         if element.id in seen:
             good = False
             ctx.emit(

@@ -1,36 +1,133 @@
-"""What every pass has to keep: unique ids, flows and attachments that lead somewhere.
+"""What every pass has to keep: unique ids, and references that lead somewhere.
 
-A model may come in malformed (rules OF1xx say so); a pass must not make it worse. So the breaches
-of the model before are held against those after.
+A model may come in malformed (rules OF1xx report that); a pass must not make it worse. So the
+violations of the model before a pass are compared with those after it.
+
+Unconstrained are `CallActivity.called` (another file may define it), `derived_from` (ids of the
+source, of which lowerings remove some), the properties of correlation keys (names of data) and
+whatever stands in expressions.
 """
 
 from __future__ import annotations
 
-from orgflow_ir.model.elements import Event, Model
+from collections.abc import Iterable, Iterator
+
+from orgflow_ir.model.elements import (
+    CallActivity,
+    Catalog,
+    DataFlow,
+    Event,
+    Model,
+    Node,
+    Scope,
+    SubProcess,
+    Task,
+)
+
+_CATALOG = {
+    "message": "messages",
+    "signal": "signals",
+    "error": "errors",
+    "escalation": "escalations",
+}
+"""The list of the catalog that an event definition of a kind refers to."""
 
 
-def breaches(model: Model) -> frozenset[str]:
-    """What breaks the rules of the IR, in words that name the element."""
+def violations(model: Model) -> frozenset[str]:
+    """What breaks the rules of the IR, each as a sentence that names the element by its id.
+
+    Example:
+        violations(after) - violations(before)
+    """
     found: set[str] = set()
-    seen: set[str] = set()
-
-    def once(id: str) -> None:
-        if id in seen:
-            found.add(f"the id `{id}` stands twice")
-        seen.add(id)
-
-    for scope in model.scopes():
-        nodes = {n.id for n in scope.nodes}
-        for node in scope.nodes:
-            once(node.id)
-            if isinstance(node, Event) and node.attached_to not in (None, *nodes):
-                found.add(f"`{node.id}` is attached to `{node.attached_to}`, which is not there")
-        for flow in scope.flows:
-            once(flow.id)
-            for end in (flow.source, flow.target):
-                if end not in nodes:
-                    found.add(f"the flow `{flow.id}` has an end `{end}` that is not there")
-        defaults = [f.source for f in scope.flows if f.default]
-        for source in {s for s in defaults if defaults.count(s) > 1}:
-            found.add(f"`{source}` has several default flows")
+    ids: set[str] = set()
+    for element in model.elements():
+        if element.id in ids:
+            found.add(f"the id `{element.id}` occurs more than once")
+        ids.add(element.id)
+    for process in model.processes:
+        inside = {n.id for scope in process.scopes() for n in scope.nodes}
+        for scope in process.scopes():
+            found.update(_scope(scope, inside, ids, model.catalog))
+    found.update(_collaboration(model, ids))
+    if model.diagram is not None:
+        drawn = [s.element for s in model.diagram.shapes] + [e.element for e in model.diagram.edges]
+        found.update(_missing("the diagram shows", drawn, ids))
     return frozenset(found)
+
+
+def _scope(scope: Scope, inside: set[str], ids: set[str], catalog: Catalog) -> Iterator[str]:
+    """Violations of one process or sub-process; `inside` holds all nodes of its process."""
+    nodes = {n.id: n for n in scope.nodes}
+    for node in scope.nodes:
+        yield from _node(node, nodes, inside, catalog)
+    for flow in scope.flows:
+        for end in (flow.source, flow.target):
+            if end not in nodes:
+                yield f"the flow `{flow.id}` has an end `{end}` that is not in its scope"
+    defaults = [f.source for f in scope.flows if f.default]
+    for source in {s for s in defaults if defaults.count(s) > 1}:
+        yield f"`{source}` has several default flows"
+    lanes = {lane.id for lane in scope.lanes}
+    for lane in scope.lanes:
+        yield from _missing(f"the lane `{lane.id}` contains", lane.members, inside)
+        yield from _missing(f"the lane `{lane.id}` is inside", (lane.parent,), lanes)
+    for item in scope.data_objects:
+        yield from _missing(f"the data object `{item.id}` refers to", (item.ref,), ids)
+    for data in scope.data_flows:
+        yield from _ends(data, ids)
+    for artifact in scope.artifacts:
+        ends = (artifact.source, artifact.target)
+        yield from _missing(f"the association `{artifact.id}` ends at", ends, ids)
+
+
+def _node(node: Node, nodes: dict[str, Node], inside: set[str], catalog: Catalog) -> Iterator[str]:
+    """Violations of a node's own references."""
+    if isinstance(node, Task):
+        messages = {m.id for m in catalog.messages}
+        yield from _missing(f"`{node.id}` has the message", (node.message,), messages)
+    if not isinstance(node, Event):
+        return
+    if node.attached_to is not None:
+        host = nodes.get(node.attached_to)
+        if host is None:
+            yield f"`{node.id}` is attached to `{node.attached_to}`, which is not in its scope"
+        elif not isinstance(host, Task | CallActivity | SubProcess):
+            yield f"`{node.id}` is attached to `{node.attached_to}`, which is no activity"
+    for definition in node.definitions:
+        if definition.kind == "compensation":
+            known = inside
+        elif definition.kind in _CATALOG:
+            known = {e.id for e in getattr(catalog, _CATALOG[definition.kind])}
+        else:
+            continue
+        yield from _missing(
+            f"`{node.id}` refers to the {definition.kind}", (definition.ref,), known
+        )
+
+
+def _collaboration(model: Model, ids: set[str]) -> Iterator[str]:
+    """Violations around the processes."""
+    processes = {p.id for p in model.processes}
+    for pool in model.pools:
+        yield from _missing(f"the pool `{pool.id}` shows the process", (pool.process,), processes)
+    ends = {n.id for scope in model.scopes() for n in scope.nodes} | {p.id for p in model.pools}
+    messages = {m.id for m in model.catalog.messages}
+    for flow in model.message_flows:
+        name = f"the message flow `{flow.id}`"
+        yield from _missing(f"{name} ends at", (flow.source, flow.target), ends)
+        yield from _missing(f"{name} carries the message", (flow.message,), messages)
+    for artifact in model.artifacts:
+        both = (artifact.source, artifact.target)
+        yield from _missing(f"the association `{artifact.id}` ends at", both, ids)
+
+
+def _ends(flow: DataFlow, ids: set[str]) -> Iterator[str]:
+    yield from _missing(f"the data flow `{flow.id}` ends at", (flow.source, flow.target), ids)
+
+
+def _missing(what: str, refs: Iterable[str | None], known: set[str]) -> Iterator[str]:
+    """A sentence for each reference to something that is not known; None refers to nothing."""
+    for ref in refs:
+        if ref is not None and ref not in known:
+            yield f"{what} `{ref}`, which does not exist"

@@ -62,7 +62,7 @@ class PassManager:
             finally:
                 ctx.current = None
             if self.verify:
-                report_breaches(before, model, f"pass `{item.name}`", ctx)
+                report_violations(before, model, f"pass `{item.name}`", ctx)
             for hook in self.after_each:
                 hook(item, model, time.perf_counter() - started)
         return model
@@ -87,14 +87,14 @@ def verifying() -> bool:
     return os.environ.get("ORGFLOW_VERIFY", "") not in ("", "0")
 
 
-def report_breaches(before: Model, after: Model, what: str, ctx: PassContext) -> None:
+def report_violations(before: Model, after: Model, what: str, ctx: PassContext) -> None:
     """OF902 for each rule of the IR that `after` breaks and `before` did not."""
     if after is before:
         return
-    from orgflow_ir.model.verifier import breaches
+    from orgflow_ir.model.verifier import violations
 
-    for breach in sorted(breaches(after) - breaches(before)):
-        ctx.emit(InvalidAfterPass, f"{what} left a broken model: {breach}", help=_REPORT)
+    for violation in sorted(violations(after) - violations(before)):
+        ctx.emit(InvalidAfterPass, f"{what} left a broken model: {violation}", help=_REPORT)
 
 
 _REPORT = "this is a defect of it: report it with the model"

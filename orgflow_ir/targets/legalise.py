@@ -26,7 +26,7 @@ from orgflow_ir.diagnostics.core_rules import FaultyLeaf
 from orgflow_ir.model import Element, Flow, MessageFlow, Model
 from orgflow_ir.model.constructs import ConstructUse, plain_constructs
 from orgflow_ir.pipeline import PassContext
-from orgflow_ir.pipeline.manager import report_breaches, verifying
+from orgflow_ir.pipeline.manager import report_violations, verifying
 from orgflow_ir.pipeline.outside import validated_model
 from orgflow_ir.targets.lowering import (
     PatternError,
@@ -268,7 +268,7 @@ def _round(
                 f"({where.name}, line {where.lineno})"
             ) from error
         if verifying():
-            report_breaches(model, after, f"lowering `{pattern.name}`", plan.ctx)
+            report_violations(model, after, f"lowering `{pattern.name}`", plan.ctx)
         if rewritten:
             return pattern, after, rewritten
     return None

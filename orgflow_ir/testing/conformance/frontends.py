@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from orgflow_ir.diagnostics import Diagnostic
 from orgflow_ir.model import Model
 from orgflow_ir.model.source import SourceFile, SourceLocation
-from orgflow_ir.model.verifier import breaches
+from orgflow_ir.model.verifier import violations
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import Frontend
 from orgflow_ir.testing.conformance.words import name_problems, rule_problems, said_problems
@@ -113,7 +113,7 @@ def _sample_problems(frontend: Frontend, source: SourceFile) -> list[str]:
         problems.append("gives another model the second time")
     if Model.from_json(first.to_json()) != first:
         problems.append("the model does not survive its own JSON")
-    problems += sorted(breaches(first))
+    problems += sorted(violations(first))
     problems += _span_problems(first, source)
     renamed, _ = _parse(frontend, SourceFile(f"renamed-{source.path}", source.data))
     files = {loc.file for _, loc in _places(renamed)} if renamed is not None else set()

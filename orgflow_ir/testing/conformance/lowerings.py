@@ -10,7 +10,7 @@ from orgflow_ir.analysis.token_game.trace_equivalence import compare_processes
 from orgflow_ir.model import Model, SubProcess
 from orgflow_ir.model.constructs import ConstructUse, plain_constructs
 from orgflow_ir.model.provenance import elements_by_id
-from orgflow_ir.model.verifier import breaches
+from orgflow_ir.model.verifier import violations
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets.lowering import PatternError, RewritePattern, covers, rewrite_all
 from orgflow_ir.targets.spec import Derivation
@@ -86,7 +86,7 @@ def _try(pattern: RewritePattern, model: Model, derivations: tuple[Derivation, .
         if problems:
             return problems
         now, uses = after, then
-    broken = sorted(breaches(now) - breaches(model))
+    broken = sorted(violations(now) - violations(model))
     if broken or now is model or pattern.loses is not None:
         return broken
     return _other_runs(model, now)

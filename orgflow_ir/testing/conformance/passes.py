@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from orgflow_ir.diagnostics import Diagnostic
 from orgflow_ir.model import Model
-from orgflow_ir.model.verifier import breaches
+from orgflow_ir.model.verifier import violations
 from orgflow_ir.pipeline import (
     Pass,
     PassContext,
@@ -59,7 +59,7 @@ def _model_problems(item: Pass, model: Model) -> list[str]:
         problems.append("a pass that only looks returns the very object it was given")
     if third != first:
         problems.append("run on its own result it changes it once more")
-    problems += sorted(breaches(first) - breaches(model))
+    problems += sorted(violations(first) - violations(model))
     return problems
 
 

@@ -1,0 +1,122 @@
+"""Where every element of a model is: one table, made once a model.
+
+Example:
+    index = ctx.analysis(ModelIndex, model)
+    index.label("Task_1"), index.pool("Task_1")
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from orgflow_ir.model.elements import Flow, Lane, Model, Node, Pool, Process, Scope
+
+
+class ModelIndex:
+    """Nodes, flows and scopes by id, and what encloses them.
+
+    A malformed model may have two elements of one id: the last one wins. Methods for one element
+    give `None` (or nothing) for an id that is not in the model.
+
+    Attributes:
+        nodes: every node of every scope, outer scopes first.
+        flows: every sequence flow.
+        scopes: every process and sub-process.
+    """
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.nodes: dict[str, Node] = {}
+        self.flows: dict[str, Flow] = {}
+        self.scopes: dict[str, Scope] = {}
+        self._home: dict[str, Scope] = {}
+        self._process: dict[str, Process] = {}
+        for process in model.processes:
+            for scope in process.scopes():
+                self.scopes[scope.id] = scope
+                self._process[scope.id] = process
+                for element in (*scope.nodes, *scope.flows):
+                    self._home[element.id] = scope
+                self.nodes.update((n.id, n) for n in scope.nodes)
+                self.flows.update((f.id, f) for f in scope.flows)
+
+    def parent(self, id: str) -> Scope | None:
+        """The process or sub-process that directly contains a node or flow; None for a process."""
+        return self._home.get(id)
+
+    def process(self, id: str) -> Process | None:
+        """The process around a node, flow or scope; a process is its own."""
+        scope = self._home.get(id)
+        return self._process.get(scope.id if scope is not None else id)
+
+    def label(self, id: str) -> str:
+        """How people know an element: the label of a node, flow, scope or pool, else the id."""
+        for table in (self.nodes, self.flows, self.scopes, self._pools_by_id):
+            if id in table:
+                return table[id].label
+        return id
+
+    def pool(self, id: str) -> Pool | None:
+        """The pool around a node, flow or scope."""
+        process = self.process(id)
+        return self._pools.get(process.id) if process is not None else None
+
+    def lane(self, id: str) -> Lane | None:
+        """The innermost lane that names a node, or the nearest sub-process around it."""
+        seen: set[str] = set()
+        while id not in self._lanes:
+            around = self._home.get(id)
+            if around is None or id in seen:  # a malformed model may have one id twice
+                return None
+            seen.add(id)
+            id = around.id
+        return self._lanes[id]
+
+    def flows_in(self, id: str) -> tuple[Flow, ...]:
+        """Sequence flows into a node, in the order of its scope."""
+        return self._ends[0].get(id, ())
+
+    def flows_out(self, id: str) -> tuple[Flow, ...]:
+        """Sequence flows out of a node, in the order of its scope."""
+        return self._ends[1].get(id, ())
+
+    @cached_property
+    def _pools_by_id(self) -> dict[str, Pool]:
+        return {pool.id: pool for pool in self.model.pools}
+
+    @cached_property
+    def _pools(self) -> dict[str, Pool]:
+        found: dict[str, Pool] = {}
+        for pool in self.model.pools:
+            if pool.process is not None:
+                found.setdefault(pool.process, pool)
+        return found
+
+    @cached_property
+    def _ends(self) -> tuple[dict[str, tuple[Flow, ...]], dict[str, tuple[Flow, ...]]]:
+        """Flows by target, and by source."""
+        into: dict[str, list[Flow]] = {}
+        out: dict[str, list[Flow]] = {}
+        for scope in self.scopes.values():
+            for flow in scope.flows:
+                into.setdefault(flow.target, []).append(flow)
+                out.setdefault(flow.source, []).append(flow)
+        return {n: tuple(f) for n, f in into.items()}, {n: tuple(f) for n, f in out.items()}
+
+    @cached_property
+    def _lanes(self) -> dict[str, Lane]:
+        """The lane of each node that one names: of nested ones the innermost, else the first."""
+        found: dict[str, tuple[int, Lane]] = {}
+        for scope in self.scopes.values():
+            parents = {lane.id: lane.parent for lane in scope.lanes}
+            for lane in scope.lanes:
+                depth, above = 0, lane.parent
+                seen: set[str | None] = {lane.id}
+                while above is not None and above not in seen:  # a malformed model may have a ring
+                    depth, above, seen = depth + 1, parents.get(above), {*seen, above}
+                for member in lane.members:
+                    if member not in found or found[member][0] < depth:
+                        found[member] = (depth, lane)
+        return {member: lane for member, (_, lane) in found.items()}
