@@ -14,6 +14,7 @@ from typing import BinaryIO
 from orgflow_ir.diagnostics import Severity
 from orgflow_ir.diagnostics.core_rules import BrokenPlugin, UnknownFormat, UnreadableInput
 from orgflow_ir.model import Model
+from orgflow_ir.model.provenance import all_elements
 from orgflow_ir.model.source import SourceFile
 from orgflow_ir.pipeline import AfterEach, Pass, PassContext, PassManager, Stage
 from orgflow_ir.pipeline.collector import paused_collector
@@ -152,7 +153,7 @@ def only_process(model: Model, wanted: str) -> Model:
 
 def _without_traces(model: Model, whole: Model) -> Model:
     """The model without associations and shapes of elements that only `whole` has."""
-    gone = {e.id for e in whole.elements()} - {e.id for e in model.elements()}
+    gone = {e.id for e in all_elements(whole)} - {e.id for e in all_elements(model)}
     (process,) = model.processes
     cut = {
         a.id for a in (*model.artifacts, *process.artifacts) if a.source in gone or a.target in gone

@@ -320,7 +320,7 @@ COUNTER = iter(range(1_000_000))
         ({"run": lambda self, m, ctx: None}, "`run` gave None, not a model"),
         ({"run": lambda self, m, ctx: m.replace()}, "returns the very object"),
         ({"run": lambda self, m, ctx: _renamed(m), "stage": Stage.LOWER}, "changes it once more"),
-        ({"run": lambda self, m, ctx: _doubled(m), "stage": Stage.LOWER}, "stands twice"),
+        ({"run": lambda self, m, ctx: _doubled(m), "stage": Stage.LOWER}, "occurs more than once"),
         (
             {"run": lambda self, m, ctx: m.replace(name=str(next(COUNTER))), "stage": Stage.LOWER},
             "the second time it does something else",

@@ -6,6 +6,7 @@ from orgflow.frontends.ir.rules import IR_RULES, InvalidIr, RepeatedIrId
 
 from orgflow_ir.model import Model
 from orgflow_ir.model.json_source_map import MAX_BYTES
+from orgflow_ir.model.provenance import all_elements
 from orgflow_ir.model.source import SourceFile, SourceLocation
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import Frontend
@@ -58,7 +59,7 @@ class IrFrontend(Frontend):
 def _unique(model: Model, source: SourceFile, ctx: PassContext) -> bool:
     seen: set[str] = set()
     good = True
-    for element in model.elements():
+    for element in (model, *all_elements(model)):
         if element.id in seen:
             good = False
             ctx.emit(

@@ -380,22 +380,6 @@ class Model(Element):
         for process in self.processes:
             yield from process.scopes()
 
-    def elements(self) -> Iterator[Element]:
-        """Every element of the model, itself first, a scope before its content."""
-        yield self
-        for scope in self.scopes():
-            yield scope
-            # sub-processes come as scopes
-            yield from (n for n in scope.nodes if not isinstance(n, SubProcess))
-            for part in (scope.flows, scope.lanes, scope.data_objects, scope.data_flows,
-                         scope.artifacts):  # fmt: skip
-                yield from part
-        catalog = self.catalog
-        for roots in (self.pools, self.message_flows, catalog.messages, catalog.signals,
-                      catalog.errors, catalog.escalations, self.correlation_keys, self.artifacts,
-                      self.opaque):  # fmt: skip
-            yield from roots
-
     def to_json(self, *, indent: int | None = 1) -> str:
         """The exact text form: absent values are left out, order is the model's own."""
         return to_json(self, exclude_none=True, indent=indent) + "\n"

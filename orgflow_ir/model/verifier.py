@@ -23,6 +23,7 @@ from orgflow_ir.model.elements import (
     SubProcess,
     Task,
 )
+from orgflow_ir.model.provenance import all_elements
 
 _CATALOG = {
     "message": "messages",
@@ -41,7 +42,7 @@ def violations(model: Model) -> frozenset[str]:
     """
     found: set[str] = set()
     ids: set[str] = set()
-    for element in model.elements():
+    for element in (model, *all_elements(model)):
         if element.id in ids:
             found.add(f"the id `{element.id}` occurs more than once")
         ids.add(element.id)
