@@ -11,7 +11,7 @@ from orgflow.backends.asl.emission import CompiledProcess
 from orgflow.backends.asl.engine import FUNCTION, Answer, MotoEngine, Played
 from orgflow.backends.asl.format import Definition, State, all_states
 from orgflow.backends.asl.schedule import Schedule, ends_early, order_of
-from orgflow.backends.asl.script import Script, make_script
+from orgflow.backends.asl.stub_data import StubData, stub_data_of
 
 from orgflow_ir.analysis.stub_data import Unplayable
 from orgflow_ir.pipeline import PassContext
@@ -85,17 +85,17 @@ class MotoRunner(Runner):
         """See `Runner`."""
         for run in runs:
             try:
-                script = make_script(self.compiled, run)
+                data = stub_data_of(self.compiled, run)
             except Unplayable as error:
                 yield RunResult("unplayable", error=str(error))
             else:
-                yield self.play_script(script, self._schedule(run))
+                yield self.play_stubs(data, self._schedule(run))
 
-    def play_script(self, script: Script, schedule: Schedule | None = None) -> RunResult:
+    def play_stubs(self, data: StubData, schedule: Schedule | None = None) -> RunResult:
         """Execute with given results of every step."""
         assert self._engine is not None
-        effects = _Effects(script)
-        played = self._engine.run(script.input, effects.answer, MOST_SECONDS, schedule)
+        effects = _Effects(data)
+        played = self._engine.run(data.input, effects.answer, MOST_SECONDS, schedule)
         self.last_output = played.output
         return self._result(played)
 
@@ -129,13 +129,13 @@ class MotoRunner(Runner):
 class _Effects:
     """Answers of stubs and callbacks, one a visit, counted over the whole run."""
 
-    def __init__(self, script: Script) -> None:
-        self.script = script
+    def __init__(self, data: StubData) -> None:
+        self.data = data
         self.visits: dict[str, int] = {}
 
     def answer(self, element: str) -> Answer:
         visit = self.visits[element] = self.visits.get(element, 0) + 1
-        rows = self.script.results.get(element, [])
+        rows = self.data.results.get(element, [])
         return rows[visit - 1] if visit <= len(rows) else Answer({})
 
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from orgflow.backends.n8n.emit.emitter import CompiledProcess, CompiledScope
 from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.engine.runs import EngineRun, RunRequest
 from orgflow.backends.n8n.format.document import Workflow
-from orgflow.backends.n8n.stub_data import script
+from orgflow.backends.n8n.stub_data import stub_data
 
-from orgflow_ir.analysis.stub_data import Unplayable
+from orgflow_ir.analysis.stub_data import Unplayable, data_stimuli
+from orgflow_ir.analysis.token_game.stimulus import Stimulus
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import NodeExecution, Runner, RunResult
 from orgflow_ir.targets.artifact import Emitted
@@ -92,25 +93,43 @@ class LocalRunner(Runner):
             else:
                 yield self._result(next(played))
 
+    def play_stimuli(self, stimuli: Sequence[Stimulus]) -> RunResult:
+        """What the engine does when it is driven by one list, with the data of its stubs
+        (`with_data`). Raises `EngineError`."""
+        (played,) = self._engine.run_many([self.request(stimuli)])
+        return self._result(played)
+
     def _request(self, run: Run) -> RunRequest:
+        return self.request(self.data_of(run))
+
+    def data_of(self, run: Run) -> tuple[Stimulus, ...]:
+        """What the stubs have to output for a run. Raises `Unplayable`."""
+        decisions = (d for scope in self.compiled.scopes for d in scope.decisions.values())
+        return data_stimuli(decisions, run)
+
+    def request(self, stimuli: Sequence[Stimulus]) -> RunRequest:
+        """The run of the engine that a list of stimuli drives; those without data need no stub:
+        waits are answered at once, and the engine has an order of its own."""
         root = self.compiled.root
-        start = run.start or f"{root.process.id}__start"
-        trigger = root.sketch.nodes[start].name
+        start, process = stimuli[0].element, root.process.id
+        trigger = root.sketch.nodes[f"{process}__start" if start == process else start].name
         stubs: dict[str, dict[str, Any]] = {}
         for scope in self.compiled.scopes:
             # a node of a workflow that is called is named with that workflow's id
             place = f"{scope.scope.workflow_id}/" if scope.scope.called else ""
-            visits = script(scope, run).visits
+            visits = stub_data(scope, stimuli).visits
             for name in _stubbed(scope):
                 stubs[f"{place}{name}"] = {"visits": visits.get(name, []), "mode": "merge"}
         called = {s.scope.workflow_id: s.workflow for s in self.compiled.scopes if s.scope.called}
+        nodes = sum(len(scope.sketch.nodes) for scope in self.compiled.scopes)
+        steps = max(s.at for s in stimuli) + nodes
         return RunRequest(
             self.workflow,
             trigger,
-            items=[{"json": script(root, run).item}],
+            items=[{"json": stub_data(root, stimuli).item}],
             workflows=called or None,
             stubs=stubs,
-            limits={"nodes": NODES_PER_STEP * (len(run.steps) + 10), "ms": MOST_MS},
+            limits={"nodes": NODES_PER_STEP * (steps + 10), "ms": MOST_MS},
         )
 
     def _result(self, run: EngineRun) -> RunResult:

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from orgflow.backends.n8n.emit.decisions import reads_body
 from orgflow.backends.n8n.emit.emitter import CompiledScope
 
-from orgflow_ir.analysis import stub_data as scripting
-
-if TYPE_CHECKING:
-    from orgflow_ir.analysis.token_game.runs import Run
+from orgflow_ir.analysis.stub_data import stub_data as data_of
+from orgflow_ir.analysis.token_game.stimulus import Stimulus
 
 
 @dataclass
-class Script:
-    """Stub data: fields per visit by node name, and the fields of the trigger's item."""
+class StubData:
+    """Fields per visit by node name, and the fields of the trigger's item."""
 
     visits: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     trigger: dict[str, Any] = field(default_factory=dict)
@@ -30,17 +29,20 @@ class Script:
         return {"headers": {}, "params": {}, "query": {}, "body": dict(self.trigger)}
 
 
-def script(emission: CompiledScope, run: Run) -> Script:
-    """The data for one run. Raises `Unplayable`."""
-    result = Script()
-    start = run.start
-    if start is not None and start in emission.graph.nodes:
-        result.body = reads_body(start, emission.graph, emission)
-    nodes = emission.sketch.nodes
-    for setter, rows in scripting.script(emission.decisions.values(), run.steps).items():
+def stub_data(compiled: CompiledScope, stimuli: Sequence[Stimulus]) -> StubData:
+    """What the nodes of one workflow output when they are driven by a list of stimuli."""
+    result = StubData()
+    start = stimuli[0].element
+    if start in compiled.graph.nodes:
+        result.body = reads_body(start, compiled.graph, compiled)
+    nodes = compiled.sketch.nodes
+    setters = {decision.setter for decision in compiled.decisions.values()}
+    for setter, rows in data_of(stimuli).items():
+        if setter not in setters:  # it is in another workflow of the process
+            continue
         if setter in nodes and nodes[setter].role == "trigger":
             for row in rows:
                 result.trigger.update(row)
         else:
-            result.visits[emission.name_of(setter)] = rows
+            result.visits[compiled.name_of(setter)] = rows
     return result

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from orgflow_ir.analysis.decisions import Decision
 from orgflow_ir.analysis.expressions.evaluator import evaluate, is_truthy
@@ -16,8 +16,12 @@ from orgflow_ir.analysis.expressions.syntax import (
     constants,
     variables,
 )
+from orgflow_ir.analysis.token_game.stimulus import Payload, Stimulus
 from orgflow_ir.diagnostics import Step
 from orgflow_ir.model.provenance import source_ids
+
+if TYPE_CHECKING:
+    from orgflow_ir.analysis.token_game.runs import Run
 
 OTHERWISE = "(something else)"
 """A value that is no branch's: it takes the default flow."""
@@ -34,29 +38,52 @@ Choice = tuple[Decision, tuple[str, ...]]
 """A decision and the flows to take."""
 
 
-def script(decisions: Iterable[Decision], steps: Iterable[Step]) -> dict[str, list[dict[str, Any]]]:
-    """Fields that every setter puts out, visit by visit, by its id. Raises `Unplayable`."""
+def data_stimuli(decisions: Iterable[Decision], run: Run) -> tuple[Stimulus, ...]:
+    """The start of a run, and what every setter puts out at each of its visits: the part of the
+    list of stimuli that an engine needs. Elements are those of the decisions.
+
+    Raises:
+        Unplayable: no data makes the target take the run's choices.
+    """
     deciders: dict[str, list[Decision]] = {}
     for decision in decisions:
         deciders.setdefault(decided_by(decision), []).append(decision)
-    visits: dict[str, int] = {}
-    wanted: dict[tuple[str, int], list[Choice]] = {}
-    for step in steps:
+    visited: dict[str, list[int]] = {}
+    wanted: dict[tuple[str, str], dict[int, list[Choice]]] = {}
+    for index, step in enumerate(run.steps):
         if step.action not in ("fire", "done", "start"):
             continue
-        visits[step.element] = visits.get(step.element, 0) + 1
+        visited.setdefault(step.element, []).append(index)
         for decision in deciders.get(step.element, ()):
             own = decision.setter == decision.gateway.id
-            visit = visits.get(step.element if own else decision.setter, 0)
-            wanted.setdefault((decision.setter, max(visit, 1)), []).append(
-                (decision, taken(decision, step))
-            )
-    result: dict[str, list[dict[str, Any]]] = {}
-    for (setter, visit), choices in wanted.items():
-        rows = result.setdefault(setter, [])
-        rows.extend({} for _ in range(visit - len(rows)))
-        rows[visit - 1] = values(choices)
-    return result
+            owner = step.element if own else decision.setter
+            visit = max(len(visited.get(owner, ())), 1)
+            choices = wanted.setdefault((decision.setter, owner), {})
+            choices.setdefault(visit, []).append((decision, taken(decision, step)))
+    found = [Stimulus(run.start or run.process, "start")]
+    for (setter, owner), choices in wanted.items():
+        for visit in range(1, max(choices) + 1):
+            row = values(choices[visit]) if visit in choices else {}
+            steps = visited.get(owner, ())
+            at = steps[visit - 1] if visit <= len(steps) else 0
+            found.append(Stimulus(setter, "data", Payload(values=row), at))
+    return tuple(found)
+
+
+def stub_data(stimuli: Iterable[Stimulus]) -> dict[str, list[dict[str, Any]]]:
+    """Fields that every setter puts out, visit by visit, by its id."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for stimulus in stimuli:
+        if stimulus.kind == "data":
+            found.setdefault(stimulus.element, []).append(dict(stimulus.payload.values))
+    return found
+
+
+def with_data(stimuli: Iterable[Stimulus], data: Iterable[Stimulus]) -> tuple[Stimulus, ...]:
+    """One list of both, in the order in which they come; data first where they come together."""
+    more = [s for s in data if s.kind == "data"]
+    start, *rest = stimuli
+    return (start, *sorted([*more, *rest], key=lambda s: s.at))
 
 
 def decided_by(decision: Decision) -> str:

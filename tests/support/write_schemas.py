@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any, get_args
 
+from orgflow_ir.analysis.token_game.stimulus import STIMULI_VERSION
+from orgflow_ir.analysis.token_game.stimulus import Kind as StimulusKind
 from orgflow_ir.diagnostics import Diagnostic
 from orgflow_ir.diagnostics.json import JSON_VERSION
 from orgflow_ir.model.codec import json_schema
@@ -155,7 +157,39 @@ def comparison_schema() -> dict[str, Any]:
     }
 
 
+def stimuli_schema() -> dict[str, Any]:
+    """A list of what the environment answers, by `token_game.stimulus`."""
+    text = {"type": "string", "minLength": 1}
+    payload = _closed(
+        {
+            "taken": {"anyOf": [{"type": "null"}, _list({"type": "string"})]},
+            "values": {"type": "object"},
+        }
+    )
+    stimulus = _closed(
+        {
+            "element": text,
+            "kind": {"enum": list(get_args(StimulusKind))},
+            "payload": payload,
+            "at": _COUNT,
+            "instance": _COUNT,
+        }
+    )
+    return {
+        "$schema": _DIALECT,
+        "title": "orgflow stimuli",
+        **_closed(
+            {
+                "format": {"const": "orgflow-stimuli"},
+                "version": {"const": STIMULI_VERSION},
+                "stimuli": _list(stimulus),
+            }
+        ),
+    }
+
+
 SCHEMAS = {
+    "stimuli.schema.json": stimuli_schema,
     "comparison.schema.json": comparison_schema,
     "verification.schema.json": verification_schema,
     "diagnostics.schema.json": diagnostics_schema,

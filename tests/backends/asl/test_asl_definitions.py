@@ -384,12 +384,12 @@ def test_callbacks_in_place_of_placeholders(registry: Registry, referee: Validat
 
 def test_an_unset_decision_is_not_caught_as_an_error_of_the_process(registry: Registry) -> None:
     """A boundary event that catches every error does not catch that nobody decided."""
-    from orgflow.backends.asl.script import Script
+    from orgflow.backends.asl.stub_data import StubData
 
     made = Compiled(CASES["sub-process with any error"], registry)
     with moto_runner() as runner:
         made.replay(runner, 1)
-        result = runner.play_script(Script())
+        result = runner.play_stubs(StubData())
     assert result.status == "error"
     assert (result.error or "").startswith("NoBranchFits")
 

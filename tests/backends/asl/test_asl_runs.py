@@ -185,9 +185,9 @@ def test_without_decisions_an_execution_fails_and_says_who_has_to_decide(
 ) -> None:
     made = Compiled(CASES["decision inside a branch, in a loop"], registry)
     made.replay(runner, 1)
-    from orgflow.backends.asl.script import Script
+    from orgflow.backends.asl.stub_data import StubData
 
-    result = runner.play_script(Script())
+    result = runner.play_stubs(StubData())
     assert result.status == "error"
     assert result.error is not None
     assert result.error.startswith("NoBranchFits: no branch of Gate x fits: Task t1 has to set")

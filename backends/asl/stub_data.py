@@ -9,7 +9,7 @@ from orgflow.backends.asl.engine import Answer
 from orgflow.backends.asl.graph import ScopeSketch, branch_fields, loops
 from orgflow.backends.asl.times import timer_seconds
 
-from orgflow_ir.analysis.stub_data import Unplayable, script
+from orgflow_ir.analysis.stub_data import Unplayable, data_stimuli, stub_data
 from orgflow_ir.model import Event, SubProcess, Task
 
 if TYPE_CHECKING:
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class Script:
+class StubData:
     """The execution's input, and what stubs and callbacks answer by element, one a visit."""
 
     input: dict[str, Any] = field(default_factory=dict)
     results: dict[str, list[Answer]] = field(default_factory=dict)
 
 
-def make_script(emission: CompiledProcess, run: Run) -> Script:
+def stub_data_of(emission: CompiledProcess, run: Run) -> StubData:
     """The script of one run. Raises `Unplayable`."""
     sketch = emission.sketch
     decisions = list(sketch.decisions.values())
-    result = Script()
-    for setter, rows in script(decisions, run.steps).items():
+    result = StubData()
+    for setter, rows in stub_data(data_stimuli(decisions, run)).items():
         for row in rows:
             for decision in decisions:
                 if decision.setter == setter and decision.several and decision.variable in row:
@@ -54,7 +54,7 @@ def make_script(emission: CompiledProcess, run: Run) -> Script:
     return result
 
 
-def _outside(scope: ScopeSketch, emission: CompiledProcess, run: Run, result: Script) -> None:
+def _outside(scope: ScopeSketch, emission: CompiledProcess, run: Run, result: StubData) -> None:
     """What comes from outside: the event that came first, errors that are caught, lists."""
     for node in scope.scope.nodes:
         visits = run.script.get(node.id, ())
@@ -96,7 +96,7 @@ def _attempts(
     task: str,
     caught: list[Event],
     visits: tuple[tuple[str, ...], ...],
-    result: Script,
+    result: StubData,
 ) -> None:
     done = result.results.get(task, [])
     rows: list[Answer] = []
