@@ -16,7 +16,7 @@ from orgflow.backends.n8n.runner import LocalRunner
 from orgflow.backends.n8n.target import N8N_TARGET
 from orgflow.evaluation.replay import judge
 
-from orgflow_ir.analysis.stub_data import data_stimuli, with_data
+from orgflow_ir.analysis.stub_data import with_data
 from orgflow_ir.analysis.token_game.runs import Run, enumerate_runs
 from orgflow_ir.analysis.token_game.semantics import Game, Policy
 from orgflow_ir.analysis.token_game.stimulus import (
@@ -160,7 +160,7 @@ def test_the_engine_of_n8n_takes_the_path_of_the_list(engine: LocalEngine) -> No
         visible = runner.visible & {n.id for n in process.nodes}
         game = Game(made, Policy(once=True))
         for run in enumerate_runs(made, process.id, max_runs=3, game=game).runs:
-            data = data_stimuli(runner.compiled.decisions.values(), run)
+            data = runner.data_of(run)
             stimuli = stimuli_from_json(stimuli_to_json(with_data(stimuli_of(game, run), data)))
             expected = replay_stimuli(made, stimuli, game=game)
             assert expected == run

@@ -79,7 +79,7 @@ def test_unstructured_parallel_work_is_refused_with_the_reason(
     errors = [d for d in made.ctx.diagnostics if d.severity is Severity.ERROR]
     illegal = [d for d in errors if d.code == "OF403"]
     assert {d.code for d in errors} <= {"OF403", "OF206"}  # one of them forks without end, too
-    assert all("(parallel.unstructured): " in d.message for d in illegal)
+    assert all("(parallel.unstructured) " in d.message for d in illegal)
     assert any(reason in d.message for d in illegal), [d.message for d in errors]
 
 

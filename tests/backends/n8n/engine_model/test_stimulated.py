@@ -1,0 +1,51 @@
+"""The model of n8n's engine and the engine itself, driven by one list of stimuli."""
+
+from __future__ import annotations
+
+import pytest
+from model_gen import random_model
+from n8n_compiled import emitted
+from orgflow.backends.n8n.engine.local import LocalEngine
+from orgflow.backends.n8n.engine_model.stimulated import executed_nodes
+from orgflow.backends.n8n.runner import LocalRunner
+from orgflow.backends.n8n.target import N8N_TARGET
+
+from orgflow_ir.analysis.stub_data import with_data
+from orgflow_ir.analysis.token_game.runs import enumerate_runs
+from orgflow_ir.analysis.token_game.semantics import Game, Policy
+from orgflow_ir.analysis.token_game.stimulus import Stimulus, StimulusError, stimuli_of
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.targets import legalise
+
+
+@pytest.mark.parametrize("kinds", [("task", "xor", "loop"), ("task", "xor", "and", "or", "loop")])
+def test_the_engine_model_executes_what_the_engine_does(
+    kinds: tuple[str, ...], engine: LocalEngine
+) -> None:
+    """Node by node and in the same order."""
+    played = 0
+    for seed in range(8):
+        model = random_model(900 + seed, 14, kinds)
+        ctx = PassContext()
+        legal = legalise(model, N8N_TARGET, ctx, allow_lossy=False)
+        assert not ctx.has_errors
+        process = model.processes[0]
+        runner = LocalRunner(engine)
+        runner.load(emitted(legal), process.id, ctx)
+        game = Game(model, Policy(once=True))
+        for run in enumerate_runs(model, process.id, max_runs=4, game=game).runs:
+            data = runner.data_of(run)
+            stimuli = with_data(stimuli_of(game, run), data)
+            result = runner.play_stimuli(stimuli)
+            assert result.status == "success"
+            executed = executed_nodes(model, runner.compiled, stimuli)
+            assert executed == tuple(node.node for node in result.executed)
+            played += 1
+    assert played >= 16
+
+
+def test_a_list_of_another_model_is_refused() -> None:
+    model = random_model(901, 14, ("task", "xor"))
+    made = emitted(model)
+    with pytest.raises(StimulusError):
+        executed_nodes(model, made.compiled[model.processes[0].id], [Stimulus("x", "start")])
