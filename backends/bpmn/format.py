@@ -101,20 +101,6 @@ model only has the item's name."""
 PLACEHOLDER_END = "__target"
 """Its id is that of the association with this behind it."""
 
-ENGINES = {
-    "http://camunda.org/schema/1.0/bpmn": "activiti",
-    "http://operaton.org/schema/1.0/bpmn": "activiti",
-    "http://flowable.org/bpmn": "activiti",
-    "http://activiti.org/bpmn": "activiti",
-    "http://camunda.org/schema/zeebe/1.0": "zeebe",
-    "http://www.jboss.org/drools": "drools",
-}
-"""Namespaces of the engines whose extensions are read as bindings, and whose vocabulary each has:
-Camunda 7, Operaton, Flowable and Activiti share one."""
-
-PERFORMERS = ("performer", "humanPerformer", "potentialOwner")
-"""BPMN's own elements that say who does a task."""
-
 # -- the order in which the schema wants children ------------------------------------------------
 
 EXTENSIONS = "extensionElements"

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from orgflow.backends.bpmn.format import (
     BPMN,
-    ENGINES,
     EVENT_DEFINITIONS,
     EVENTS,
     GATEWAYS,
     ITEM_END,
     ORGFLOW,
-    PERFORMERS,
     TASKS,
 )
 from orgflow.backends.bpmn.kept import attribute, find, parse
@@ -28,7 +26,14 @@ from orgflow_ir.model import (
     SubProcess,
     Task,
 )
-from orgflow_ir.model.bindings import BINDINGS, AnyBinding, Script, Worker
+from orgflow_ir.model.bindings import (
+    BINDINGS,
+    ENGINES,
+    AnyBinding,
+    Script,
+    Worker,
+    says_binding,
+)
 from orgflow_ir.model.codec import to_json
 from orgflow_ir.model.value import Extra
 
@@ -96,12 +101,8 @@ def _is_plain(b: Script | Worker) -> bool:
 
 
 def _speaks(extra: Extra) -> bool:
-    """Whether extension data of an engine says what does a task."""
-    for key, _ in extra:
-        ns, _, local = key.removeprefix("@").removeprefix("{").rpartition("}")
-        if ns in ENGINES or (ns == BPMN and local in PERFORMERS):
-            return True
-    return False
+    """Whether extension data says what does a task."""
+    return any(says_binding(key) for key, _ in extra)
 
 
 def _kept_script(extra: Extra) -> bool:

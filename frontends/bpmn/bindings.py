@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from orgflow.backends.bpmn.format import ENGINES, ORGFLOW, PERFORMERS
+from orgflow.backends.bpmn.format import ORGFLOW
 from orgflow.frontends.bpmn.names import BPMN
 from orgflow.frontends.bpmn.reading import Reading, describe
 from orgflow.frontends.bpmn.reading_rules import InvalidValue
@@ -18,6 +18,8 @@ from orgflow.frontends.bpmn.tree import XmlElement
 
 from orgflow_ir.model.bindings import (
     BINDINGS,
+    ENGINES,
+    PERFORMERS,
     AnyBinding,
     Decision,
     Field,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import field
 from typing import Annotated, Literal
 
-from orgflow_ir.model.value import TaggedBy, Value
+from orgflow_ir.model.value import Extra, TaggedBy, Value
 
 Pairs = tuple[tuple[str, str], ...]
 
@@ -153,3 +153,55 @@ BINDINGS: dict[str, type[AnyBinding]] = {
     "call": SubProcessCall, "form": Form,
 }  # fmt: skip
 """The classes by `kind`."""
+
+ENGINES = {
+    "http://camunda.org/schema/1.0/bpmn": "activiti",
+    "http://operaton.org/schema/1.0/bpmn": "activiti",
+    "http://flowable.org/bpmn": "activiti",
+    "http://activiti.org/bpmn": "activiti",
+    "http://camunda.org/schema/zeebe/1.0": "zeebe",
+    "http://www.jboss.org/drools": "drools",
+}
+"""Namespaces of the engines whose extensions are read as bindings, and whose vocabulary each has:
+Camunda 7, Operaton, Flowable and Activiti share one."""
+
+PERFORMERS = ("performer", "humanPerformer", "potentialOwner")
+"""BPMN's own elements that say who does a task."""
+
+_BPMN = "http://www.omg.org/spec/BPMN/20100524/MODEL"
+_ENGINE_NAMES = frozenset(
+    (
+        # attributes
+        "class", "delegateExpression", "expression", "type", "topic", "taskPriority", "resource",
+        "decisionRef", "decisionRefBinding", "decisionRefVersion", "mapDecisionResult",
+        "resultVariable", "resultVariableName", "assignee", "candidateUsers", "candidateGroups",
+        "dueDate", "followUpDate", "priority", "formKey", "formRef", "formRefBinding",
+        "formRefVersion", "formHandlerClass", "category", "skipExpression", "businessCalendarName",
+        "calledElementBinding", "calledElementVersion", "calledElementTenantId",
+        "calledElementType", "variableMappingClass", "variableMappingDelegateExpression",
+        "inheritBusinessKey", "taskName", "ruleFlowGroup",
+        # elements
+        "inputOutput", "connector", "field", "failedJobRetryTimeCycle", "retry",
+        "executionListener", "taskListener", "executionListeners", "taskListeners", "formData",
+        "formProperty", "in", "out", "script", "taskDefinition", "taskHeaders", "ioMapping",
+        "calledDecision", "calledElement", "assignmentDefinition", "taskSchedule",
+        "priorityDefinition", "formDefinition",
+    )
+)  # fmt: skip
+
+
+def says_binding(key: str) -> bool:
+    """Whether extension data under this key (`@{ns}class`, `{ns}field`) says what a binding that
+    was read from it says."""
+    namespace, _, local = key.removeprefix("@").removeprefix("{").rpartition("}")
+    if namespace in ENGINES:
+        return local in _ENGINE_NAMES
+    return namespace == _BPMN and local in PERFORMERS
+
+
+def without_binding(extra: Extra) -> Extra:
+    """Extension data but for what says what does a task, of an engine or in BPMN's own words: what
+    goes when the task gets another binding."""
+    own = [f"@{{{_BPMN}}}{name}" for name in ("implementation", "operationRef", "scriptFormat")]
+    gone = (*own, f"{{{_BPMN}}}script")
+    return tuple((k, v) for k, v in extra if k not in gone and not says_binding(k))

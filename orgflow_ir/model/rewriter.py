@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, TypeVar
 
-from orgflow_ir.model.bindings import AnyBinding
+from orgflow_ir.model.bindings import AnyBinding, without_binding
 from orgflow_ir.model.diagram import Diagram, Edge, Shape
 from orgflow_ir.model.edits import Edit, EditAction
 from orgflow_ir.model.elements import (
@@ -194,11 +194,14 @@ class Rewriter:
         self._record(scope, id, None)
 
     def set_binding(self, scope: str, id: str, binding: AnyBinding | None) -> None:
-        """Say what does a task. Raises `EditError` for anything but a task."""
+        """Say what does a task; extension data that says something else goes.
+
+        Raises `EditError` for anything but a task.
+        """
         task = self.node(scope, id)
         if not isinstance(task, Task):
             raise EditError(f"`{id}` is no task, and takes no binding")
-        self.replace(scope, id, task.replace(binding=binding))
+        self.replace(scope, id, task.replace(binding=binding, extra=without_binding(task.extra)))
 
     def set_condition(self, scope: str, id: str, condition: Expression | None) -> None:
         """Give a flow a condition, or none. Raises `EditError`."""

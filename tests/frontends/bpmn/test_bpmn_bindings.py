@@ -22,6 +22,7 @@ from orgflow_ir.model.bindings import (
     SubProcessCall,
     Worker,
 )
+from orgflow_ir.model.rewriter import Rewriter
 
 _PREFIXES = (
     'xmlns:camunda="http://camunda.org/schema/1.0/bpmn" '
@@ -251,6 +252,30 @@ def test_what_bpmn_says_beside_an_engine_comes_back(content: str) -> None:
     assert said == []
     for said_there in ("implementation=", "scriptFormat=", ">a</"):
         assert (said_there in content) == (said_there in text)
+
+
+@pytest.mark.parametrize("content", [c for c, _ in (*CAMUNDA_7, *ZEEBE, *FLOWABLE, *JBPM)])
+def test_another_binding_replaces_what_the_engine_said(content: str) -> None:
+    model = model_of(_file(content))
+    node = by_id(model)["x"]
+    if node.kind != "task":
+        return
+    other = Http(url="https://other.example", method="GET")
+    rewriter = Rewriter(model)
+    rewriter.set_binding("p", "x", other)
+    again, said = read(written(rewriter.done()))
+    assert said == []
+    assert by_id(again)["x"].binding == other
+
+
+def test_settings_of_an_engine_that_say_nothing_of_the_work_stay() -> None:
+    model = model_of(_file(_task("serviceTask", 'camunda:asyncBefore="true" camunda:class="A"')))
+    rewriter = Rewriter(model)
+    rewriter.set_binding("p", "x", Script(code="x"))
+    text = written(rewriter.done())
+    assert "asyncBefore" in text
+    assert "class=" not in text
+    assert by_id(read(text)[0])["x"].binding == Script(code="x")
 
 
 def test_other_namespaces_say_nothing() -> None:
