@@ -7,6 +7,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from orgflow.backends.n8n.format.conditions import Comparison, Condition
+
 from orgflow_ir.model import Expression
 
 LANGUAGE = "n8n"
@@ -76,56 +78,18 @@ def _comparison(left: Any, operation: str, right: Any, *, single: bool = False) 
     return f"{operand(left)} {_BINARY.get(operation, operation)} {operand(right)}"
 
 
-def condition_words(conditions: Any, combine: Any = None) -> str:
-    """What a `conditions` parameter says: version 2 (a list and a combinator) or 1 (lists by type,
-    `combine` is `combineOperation` or Filter's like). Empty where it says nothing."""
-    if not isinstance(conditions, Mapping):
+def condition_words(condition: Condition) -> str:
+    """What a condition says; empty where it says nothing."""
+    parts = [_words(one, condition.first) for one in condition.comparisons if one.raw]
+    return (" or " if condition.either else " and ").join(part for part in parts if part)
+
+
+def _words(one: Comparison, first: bool) -> str:
+    """Version 1 leaves out the sides that are the default."""
+    if first:
+        right = one.raw.get("value2", False if one.kind == "boolean" else "")
+        return _comparison(one.raw.get("value1", ""), one.operation or "equal", right)
+    if not isinstance(one.raw.get("operator"), str | Mapping):
         return ""
-    listed = conditions.get("conditions")
-    if isinstance(listed, list):
-        parts = [_second(c) for c in listed if isinstance(c, Mapping)]
-        return _joined(parts, conditions.get("combinator") == "or")
-    parts = []
-    for kind, items in conditions.items():
-        if kind != "options" and isinstance(items, list):
-            parts += [_first(c, kind) for c in items if isinstance(c, Mapping)]
-    return _joined(parts, combine in ("any", "OR"))
-
-
-def _joined(parts: list[str], either: bool) -> str:
-    said = [p for p in parts if p]
-    return (" or " if either else " and ").join(said)
-
-
-def _second(condition: Mapping[str, Any]) -> str:
-    operator = condition.get("operator")
-    if isinstance(operator, str):
-        operator = {"operation": operator}
-    if not isinstance(operator, Mapping) or not condition:
-        return ""
-    operation = operator.get("operation")
-    return _comparison(
-        condition.get("leftValue", ""),
-        operation if isinstance(operation, str) else "equals",
-        condition.get("rightValue", ""),
-        single=operator.get("singleValue") is True,
-    )
-
-
-_FIRST_DEFAULT = {"number": "smaller", "dateTime": "after"}
-
-
-def _first(condition: Mapping[str, Any], kind: str) -> str:
-    """Version 1 leaves out what is the default: `equal` for texts and truth values."""
-    if not condition:
-        return ""
-    operation = condition.get("operation")
-    if not isinstance(operation, str):
-        operation = _FIRST_DEFAULT.get(kind, "equal")
-    right = condition.get("value2", False if kind == "boolean" else "")
-    return _comparison(condition.get("value1", ""), operation, right)
-
-
-def rule_words(value: Any, rule: Mapping[str, Any], kind: Any) -> str:
-    """A rule of Switch 1 or 2: `value1` of the node against the rule's `value2`."""
-    return _first({"value1": value, **rule}, kind if isinstance(kind, str) else "number")
+    left, right = (one.raw.get(side, "") for side in ("leftValue", "rightValue"))
+    return _comparison(left, one.operation or "equals", right, single=one.single)

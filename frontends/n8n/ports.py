@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from orgflow.backends.n8n.format.conditions import Rules, rules_of
 from orgflow.backends.n8n.format.document import outputs_of
 from orgflow.frontends.n8n.catalogue import BASE, LANGCHAIN, split_type
-from orgflow.frontends.n8n.conditions import condition_words, expression, operand, rule_words
+from orgflow.frontends.n8n.conditions import condition_words, expression, operand
 
 from orgflow_ir.model import Expression
 
@@ -62,14 +63,14 @@ def _regular(
     version: float,
     wired: Sequence[int],
 ) -> Ways:
-    said = parameters.get("conditions")
+    decided = rules_of(short, version, parameters)
+    if decided is not None and short != "switch":
+        words = condition_words(decided.rules[0].condition)
     match short:
         case "if":
-            words = condition_words(said, parameters.get("combineOperation"))
             yes, no = Outlet("true", expression(words)), Outlet("false", default=True)
             return Ways("exclusive", {0: yes, 1: no}, own=True)
         case "filter":
-            words = condition_words(said, parameters.get("combineConditions"))
             kept, dropped = Outlet("kept", expression(words)), Outlet("discarded", default=True)
             # It hands out what it drops as a second list, but declares one output.
             second = 1 in wired and node.get("onError") != "continueErrorOutput"
@@ -82,7 +83,7 @@ def _regular(
             first, second = (loop, done) if version < 3 else (done, loop)
             return Ways("exclusive", {0: first, 1: second}, own=True)
         case "switch":
-            return _switch(parameters, version, wired)
+            return _switch(decided, parameters, version, wired)
         case "webhook" if parameters.get("multipleMethods") is True:
             methods = _list(parameters.get("httpMethod", ["GET", "POST"]))[:_MOST]
             outlets = {i: Outlet(str(m)) for i, m in enumerate(methods)}
@@ -133,81 +134,43 @@ def _category_names(parameters: Mapping[str, Any]) -> list[str]:
 # -- Switch ----------------------------------------------------------------------------------------
 
 
-def _switch(parameters: Mapping[str, Any], version: float, wired: Sequence[int]) -> Ways:
-    options = parameters.get("options")
-    options = options if isinstance(options, Mapping) else {}
+def _switch(
+    decided: Rules | None, parameters: Mapping[str, Any], version: float, wired: Sequence[int]
+) -> Ways:
     most = min(max(wired, default=-1) + 1, _MOST)
-    if parameters.get("mode") == "expression":
+    if decided is None:
         said = operand(parameters.get("output", ""))
         key = "numberOutputs" if version >= 3 else "outputsAmount"
         count = _count(parameters.get(key), 4)
         taken = {i: Outlet(str(i), expression(f"{said} == {i}")) for i in range(count)}
         return Ways("exclusive", taken, own=True)
-    if version >= 3:
-        outlets = _rules(parameters)
-        if not outlets:  # a file without its parameters: the wires say how many there are
-            outlets = {i: Outlet(str(i)) for i in range(most)}
-        fallback = options.get("fallbackOutput")
-    else:
-        outlets = _old_rules(parameters, version, most)
-        fallback = parameters.get("fallbackOutput")
-        fallback = None if fallback == -1 else fallback
-    several = options.get("allMatchingOutputs") is True
-    _fall_back(outlets, fallback, options, several)
-    return Ways("inclusive" if several else "exclusive", outlets, own=True)
-
-
-def _fall_back(
-    outlets: dict[int, Outlet], fallback: Any, options: Mapping[str, Any], several: bool
-) -> None:
-    """Where an item goes that no rule takes: an output more, one of the rules', or nowhere."""
-    number = fallback if isinstance(fallback, int) and not isinstance(fallback, bool) else None
-    if fallback == "extra":
-        renamed = options.get("renameFallbackOutput")
-        name = renamed if isinstance(renamed, str) and renamed else "Fallback"
-        outlets[max(outlets, default=-1) + 1] = Outlet(name, default=True)
-    elif number is not None and number in outlets and not several:
-        old = outlets[number]
-        note = f"also where {old.condition.text}" if old.condition else ""
-        outlets[number] = Outlet(old.name, default=True, note=note)
-    else:
-        outlets[NO_MATCH] = Outlet("no match", default=True)
-
-
-def _rules(parameters: Mapping[str, Any]) -> dict[int, Outlet]:
-    holder = parameters.get("rules")
-    values = holder.get("values") if isinstance(holder, Mapping) else None
-    found: dict[int, Outlet] = {}
-    for index, rule in enumerate(values[:_MOST] if isinstance(values, list) else ()):
-        rule = rule if isinstance(rule, Mapping) else {}
-        words = condition_words(rule.get("conditions"))
-        name = rule.get("outputKey")
-        if not isinstance(name, str) or not name:
-            name = "" if words else str(index)
-        found[index] = Outlet(name, expression(words))
-    return found
-
-
-def _old_rules(parameters: Mapping[str, Any], version: float, most: int) -> dict[int, Outlet]:
-    """Switch 1 has four outputs and rules that name one; Switch 2 an output a rule."""
-    holder = parameters.get("rules")
-    listed = holder.get("rules") if isinstance(holder, Mapping) else None
-    rules = [r for r in _list(listed)[:_MOST] if isinstance(r, Mapping)]
-    value, kind = parameters.get("value1", ""), parameters.get("dataType")
     words: dict[int, list[str]] = {}
     names: dict[int, str] = {}
-    for index, rule in enumerate(rules):
-        output = _count(rule.get("output"), 0) if version < 2 else index
-        words.setdefault(output, []).append(rule_words(value, rule, kind))
-        if isinstance(rule.get("outputKey"), str):
-            names[output] = rule["outputKey"]
-    count = max(4 if version < 2 else len(rules), most, 1)
-    return {
-        i: Outlet(
-            names.get(i, "" if words.get(i) else str(i)), expression(" or ".join(words.get(i, ())))
-        )
-        for i in range(count)
-    }
+    for rule in decided.rules[:_MOST]:
+        words.setdefault(rule.output, []).append(condition_words(rule.condition))
+        names[rule.output] = rule.label or names.get(rule.output, "")
+    # Switch 1 has four outputs, Switch 2 at least as many as are wired; of a file without its
+    # parameters the wires say how many there are.
+    count = len(words) if version >= 3 else max(4 if version < 2 else len(words), most, 1)
+    outlets = {}
+    for i in range(count or most):
+        text = " or ".join(words.get(i, ()))
+        outlets[i] = Outlet(names.get(i) or ("" if text else str(i)), expression(text))
+    _fall_back(outlets, decided)
+    return Ways("inclusive" if decided.every else "exclusive", outlets, own=True)
+
+
+def _fall_back(outlets: dict[int, Outlet], decided: Rules) -> None:
+    """Where an item goes that no rule takes: an output more, one of the rules', or nowhere."""
+    if decided.fallback == "extra":
+        name = decided.fallback_name or "Fallback"
+        outlets[max(outlets, default=-1) + 1] = Outlet(name, default=True)
+    elif decided.fallback in outlets and not decided.every:
+        old = outlets[decided.fallback]
+        note = f"also where {old.condition.text}" if old.condition else ""
+        outlets[decided.fallback] = Outlet(old.name, default=True, note=note)
+    else:
+        outlets[NO_MATCH] = Outlet("no match", default=True)
 
 
 def _list(value: Any) -> list[Any]:

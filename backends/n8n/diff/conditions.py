@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from orgflow.backends.n8n.format.conditions import Condition, rules_of
 from orgflow.backends.n8n.format.workflow_document import Node
 
 _WHOLE = re.compile(r"=\s*\{\{(?P<code>(?:(?!\{\{|\}\}).)*)\}\}\s*", re.DOTALL)
@@ -85,57 +86,38 @@ def decision_of(step: Node, parameters: Mapping[str, Any]) -> Decision | None:
     """What a step decides; `None` for one that is no If, Filter or Switch, or is disabled."""
     if step.disabled:
         return None
-    match step.short:
-        case "if" | "filter":
-            combine = parameters.get("combineOperation", parameters.get("combineConditions"))
-            atom, holds, words, exclusive = _formula(parameters.get("conditions"), combine)
-            names = ("true", "false") if step.short == "if" else ("kept", "dropped")
-            rule = Rule(atom, holds, 0, words, exclusive=exclusive)
-            return Decision((rule,), 1, False, dict(enumerate(names)))
-        case "switch":
-            return _switch(step, parameters)
-    return None
-
-
-def _switch(step: Node, parameters: Mapping[str, Any]) -> Decision:
-    options = _mapping(parameters.get("options"))
-    if parameters.get("mode", "rules") == "expression":
-        key = "numberOutputs" if step.version >= 3 else "outputsAmount"
-        count = parameters.get(key, 4)
-        count = count if type(count) is int and 0 <= count <= 256 else 4
-        said = operand(parameters.get("output", ""))
-        by_number = tuple(
-            Rule(json.dumps([said, i]), True, i, f"{said} = {i}", str(i), (said, str(i)))
-            for i in range(count)
-        )
-        return Decision(by_number, None, False, {}, total=True)
-    modern = step.version >= 3
-    listed = _mapping(parameters.get("rules")).get("values" if modern else "rules")
+    found = rules_of(step.short, step.version, parameters)
+    if found is None:
+        return _computed(step, parameters) if step.short == "switch" else None
+    if step.short in ("if", "filter"):
+        atom, holds, words, exclusive = _formula(found.rules[0].condition)
+        names = ("true", "false") if step.short == "if" else ("kept", "dropped")
+        rule = Rule(atom, holds, 0, words, exclusive=exclusive)
+        return Decision((rule,), 1, False, dict(enumerate(names)))
     rules: list[Rule] = []
     labels: dict[int, str] = {}
-    for index, row in enumerate(listed if isinstance(listed, list) else ()):
-        row = _mapping(row)
-        output = index
-        if modern:
-            atom, holds, words, exclusive = _formula(row.get("conditions"), None)
-        else:
-            number = row.get("output")
-            output = number if step.version < 2 and type(number) is int else index
-            kind = str(parameters.get("dataType", "number"))
-            one = {"value1": parameters.get("value1", ""), **row}
-            atom, holds, words, exclusive = _formula({kind: [one]}, None)
-        named = row.get("outputKey")
-        label = named if isinstance(named, str) and named.strip() else ""
-        labels[output] = label or words
-        rules.append(Rule(atom, holds, output, words, label, exclusive))
-    holder = options if modern else parameters
-    fallback = holder.get("fallbackOutput")
-    otherwise = fallback if type(fallback) is int and fallback >= 0 else None
-    if fallback == "extra":
-        otherwise = len(rules)
-        renamed = options.get("renameFallbackOutput")
-        labels[otherwise] = renamed if isinstance(renamed, str) and renamed else "otherwise"
-    return Decision(tuple(rules), otherwise, options.get("allMatchingOutputs") is True, labels)
+    for one in found.rules:
+        atom, holds, words, exclusive = _formula(one.condition)
+        label = one.label if one.label.strip() else ""
+        labels[one.output] = label or words
+        rules.append(Rule(atom, holds, one.output, words, label, exclusive))
+    otherwise = len(rules) if found.fallback == "extra" else found.fallback
+    if found.fallback == "extra":
+        labels[len(rules)] = found.fallback_name or "otherwise"
+    return Decision(tuple(rules), otherwise, found.every, labels)
+
+
+def _computed(step: Node, parameters: Mapping[str, Any]) -> Decision:
+    """A Switch that computes the number of its output."""
+    key = "numberOutputs" if step.version >= 3 else "outputsAmount"
+    count = parameters.get(key, 4)
+    count = count if type(count) is int and 0 <= count <= 256 else 4
+    said = operand(parameters.get("output", ""))
+    by_number = tuple(
+        Rule(json.dumps([said, i]), True, i, f"{said} = {i}", str(i), (said, str(i)))
+        for i in range(count)
+    )
+    return Decision(by_number, None, False, {}, total=True)
 
 
 # -- formulas ------------------------------------------------------------------------------------
@@ -144,29 +126,16 @@ _Literal = tuple[str, str, str, str, bool]
 """Left side, type, operation, right side, and whether it holds or does not."""
 
 
-def _formula(conditions: Any, combine: Any) -> tuple[str, bool, str, tuple[str, str] | None]:
+def _formula(condition: Condition) -> tuple[str, bool, str, tuple[str, str] | None]:
     """Atom, sign, words, and what excludes another atom."""
-    conditions = _mapping(conditions)
-    listed = conditions.get("conditions")
+    either = condition.either
     literals: list[_Literal] = []
     words: list[str] = []
-    if isinstance(listed, list):
-        either = conditions.get("combinator") == "or"
-        for row in map(_mapping, listed):
-            operator = row.get("operator")
-            operator = {"operation": operator} if isinstance(operator, str) else _mapping(operator)
-            kind, name = str(operator.get("type", "string")), str(operator.get("operation", ""))
-            literals.append(_literal(row.get("leftValue"), kind, name, row.get("rightValue")))
-            words.append(_words(row.get("leftValue"), name, row.get("rightValue")))
-    else:
-        either = combine in ("any", "OR")
-        for kind, rows in conditions.items():
-            for row in map(_mapping, rows if isinstance(rows, list) else ()):
-                name = str(row.get("operation", _FIRST.get(kind, "equal")))
-                name = _OLD_NAMES.get(name, name)
-                left, right = row.get("value1"), row.get("value2")
-                literals.append(_literal(left, kind, name, right))
-                words.append(_words(left, name, right))
+    for one in condition.comparisons:
+        name = one.operation or ""
+        name = _OLD_NAMES.get(name, name) if condition.first else name
+        literals.append(_literal(one.left, one.kind, name, one.right))
+        words.append(_words(one.left, name, one.right))
     said = (" or " if either else " and ").join(words) or "always"
     if len(literals) == 1:
         left, kind, name, right, holds = literals[0]
@@ -175,10 +144,6 @@ def _formula(conditions: Any, combine: Any) -> tuple[str, bool, str, tuple[str, 
     plain = json.dumps([either, sorted(set(literals))])
     negated = json.dumps([not either, sorted({(*one[:4], not one[4]) for one in literals})])
     return min(plain, negated), plain <= negated, said, None
-
-
-_FIRST: Mapping[str, str] = {"number": "smaller", "dateTime": "after"}
-"""Operations that version 1 leaves out."""
 
 
 def _literal(left: Any, kind: str, name: str, right: Any) -> _Literal:
@@ -229,7 +194,3 @@ def operand(value: Any) -> str:
 
 def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, sort_keys=True)
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}

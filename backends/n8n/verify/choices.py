@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from orgflow.backends.n8n.emit.decisions import condition
+from orgflow.backends.n8n.format.conditions import rules_of
 from orgflow.backends.n8n.format.workflow_document import Node, WorkflowDocument
 from orgflow.backends.n8n.node_types.node_type import is_expression, mapping
 from orgflow.backends.n8n.verify.matching import Matching
@@ -163,27 +164,18 @@ def _name(match: re.Match[str]) -> str:
 
 def _rules(step: Node) -> _Rules | None:
     """The rules of a node; None where it is no If or Switch of a version with filters."""
-    version, parameters = step.version, step.parameters
-    options = mapping(parameters.get("options"))
-    loose = bool(parameters.get("looseTypeValidation") or options.get("looseTypeValidation"))
-    match step.short:
-        case "if" if version >= 2:
-            only = mapping(parameters.get("conditions"))
-            return _Rules((only,), ("true",), loose, False, 1)
-        case "switch" if version >= 3 and parameters.get("mode", "rules") == "rules":
-            values = _mappings(mapping(parameters.get("rules")).get("values"))
-            fallback: Any = options.get("fallbackOutput", "none")
-            place = len(values) if fallback == "extra" else None
-            if isinstance(fallback, int):
-                place = fallback
-            return _Rules(
-                tuple(mapping(v.get("conditions")) for v in values),
-                tuple(str(v.get("outputKey", "")) for v in values),
-                loose,
-                bool(options.get("allMatchingOutputs")),
-                place,
-            )
-    return None
+    if step.short not in ("if", "switch") or step.version < (2 if step.short == "if" else 3):
+        return None
+    found = rules_of(step.short, step.version, step.parameters)
+    if found is None:
+        return None
+    return _Rules(
+        tuple(rule.condition.raw for rule in found.rules),
+        tuple(rule.label for rule in found.rules),
+        found.loose,
+        found.every,
+        len(found.rules) if found.fallback == "extra" else found.fallback,
+    )
 
 
 def _known(ref: Reference, names: _Names) -> dict[str, list[Key]]:

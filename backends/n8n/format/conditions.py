@@ -1,0 +1,168 @@
+"""What If, Filter and Switch decide by: one typed reading of every version of their parameters.
+
+What is written is kept (`raw`, and values as they are in the file), whether n8n would accept it or
+not: checks, comparisons and words for people are views of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, Literal, NamedTuple
+
+from orgflow.backends.n8n.format.workflow_document import inside, mapping, rows
+
+_ASSUMED: Final[Mapping[str, str]] = {"number": "smaller", "dateTime": "after"}
+"""Operations that version 1 leaves out; for other types it is `equal`."""
+
+_MOST_OUTPUTS: Final = 256
+"""More outputs than any node has: a larger number in a file is not believed."""
+
+
+class Comparison(NamedTuple):
+    """One comparison of a condition.
+
+    Attributes:
+        left: the left side as the file has it, None where there is none; `right` likewise.
+        kind: the type that both are compared as.
+        operation: as its version names it (`gt`, in version 1 `larger`); None where there is none.
+        single: it is said to have no right side.
+        raw: the object in the file.
+    """
+
+    left: Any
+    kind: str
+    operation: str | None
+    right: Any
+    single: bool
+    raw: Mapping[str, Any]
+
+
+class Condition(NamedTuple):
+    """Comparisons of which all have to hold, or with `either` any.
+
+    `first`: they have the shape of version 1 (lists by type).
+    """
+
+    comparisons: tuple[Comparison, ...]
+    either: bool
+    first: bool
+    raw: Mapping[str, Any]
+
+
+class Rule(NamedTuple):
+    """A rule: what holds for it leaves by `output`; `label` is what people called that."""
+
+    condition: Condition
+    output: int
+    label: str
+
+
+class Rules(NamedTuple):
+    """What a node decides by.
+
+    Attributes:
+        rules: tried in order.
+        every: all rules that hold are followed, and not the first one only.
+        fallback: the output of what no rule takes; `extra` is one more than the rules have, None
+            drops it.
+        fallback_name: what people called the extra output.
+        loose: types are converted before they are compared.
+    """
+
+    rules: tuple[Rule, ...]
+    every: bool = False
+    fallback: int | Literal["extra"] | None = None
+    fallback_name: str = ""
+    loose: bool = False
+
+
+def rules_of(short: str, version: float, parameters: Mapping[str, Any]) -> Rules | None:
+    """The rules of an If, a Filter or a Switch; None for any other node and for a Switch that
+    computes the number of its output."""
+    options = mapping(parameters.get("options"))
+    loose = bool(parameters.get("looseTypeValidation") or options.get("looseTypeValidation"))
+    if short in ("if", "filter"):
+        combine = parameters.get("combineOperation", parameters.get("combineConditions"))
+        condition = condition_of(parameters.get("conditions"), combine)
+        label = "true" if short == "if" else "kept"
+        return Rules((Rule(condition, 0, label),), fallback=1, loose=loose)
+    if short != "switch" or parameters.get("mode", "rules") == "expression":
+        return None
+    every = options.get("allMatchingOutputs") is True
+    renamed = _text(options.get("renameFallbackOutput"))
+    if version >= 3:
+        found = tuple(
+            Rule(condition_of(row.get("conditions")), index, _text(row.get("outputKey")))
+            for index, row in enumerate(_rows(inside(parameters, "rules", "values")))
+        )
+        return Rules(found, every, _fallback(options.get("fallbackOutput")), renamed, loose)
+    # Version 1 has four outputs and rules that name one, version 2 an output a rule.
+    kind = _text(parameters.get("dataType")) or "number"
+    found = tuple(
+        Rule(
+            condition_of({kind: [{"value1": parameters.get("value1", ""), **row}]}),
+            _output(row.get("output")) if version < 2 else index,
+            _text(row.get("outputKey")),
+        )
+        for index, row in enumerate(_rows(inside(parameters, "rules", "rules")))
+    )
+    return Rules(found, every, _fallback(parameters.get("fallbackOutput")), renamed, loose)
+
+
+def condition_of(value: Any, combine: Any = None) -> Condition:
+    """A `conditions` parameter: of version 2 a list with a combinator, of version 1 lists by type.
+
+    Args:
+        value: the parameter.
+        combine: of version 1 `combineOperation` of If, `combineConditions` of Filter.
+    """
+    raw = mapping(value)
+    listed = raw.get("conditions")
+    if isinstance(listed, list):
+        comparisons = tuple(_second(mapping(row)) for row in listed)
+        return Condition(comparisons, raw.get("combinator") == "or", False, raw)
+    comparisons = tuple(
+        _first(row, kind) for kind, given in raw.items() if kind != "options" for row in rows(given)
+    )
+    return Condition(comparisons, combine in ("any", "OR"), True, raw)
+
+
+def _second(row: Mapping[str, Any]) -> Comparison:
+    operator = row.get("operator")
+    if isinstance(operator, str):
+        operator = {"operation": operator}
+    operation = inside(operator, "operation")
+    return Comparison(
+        row.get("leftValue"),
+        str(mapping(operator).get("type", "string")),
+        operation if isinstance(operation, str) else None,
+        row.get("rightValue"),
+        inside(operator, "singleValue") is True,
+        row,
+    )
+
+
+def _first(row: Mapping[str, Any], kind: str) -> Comparison:
+    operation = row.get("operation")
+    if not isinstance(operation, str):
+        operation = _ASSUMED.get(kind, "equal")
+    return Comparison(row.get("value1"), kind, operation, row.get("value2"), False, row)
+
+
+def _fallback(value: Any) -> int | Literal["extra"] | None:
+    if value == "extra":
+        return "extra"
+    return value if type(value) is int and value >= 0 else None
+
+
+def _output(value: Any) -> int:
+    return value if type(value) is int and 0 <= value <= _MOST_OUTPUTS else 0
+
+
+def _rows(value: Any) -> list[Mapping[str, Any]]:
+    """The entries of a list: what is no object counts as an empty one, so that places are kept."""
+    return [mapping(row) for row in value] if isinstance(value, list) else []
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
