@@ -245,3 +245,34 @@ def test_what_a_page_shows_can_be_wrong() -> None:
     assert shown("a\n…\nb", "x\na\nc\nb\n")
     assert not shown("3 passed", "13 passed\n")
     assert not shown("a\nb", "a\nc\nb\n")
+
+
+# -- the architecture page ---------------------------------------------------------------------
+
+
+_PATH = re.compile(r"`((?:[\w.]+/)+(?:[\w.]+)?|\w+\.py)`")
+
+
+def test_the_architecture_page_names_files_that_exist() -> None:
+    named = _PATH.findall((DOCS / "architecture.md").read_text("utf-8"))
+    assert len(named) > 40
+    assert [name for name in named if not (ROOT / name).exists()] == []
+
+
+def test_the_architecture_page_names_every_room() -> None:
+    said = (DOCS / "architecture.md").read_text("utf-8")
+    tops = ("frontends", "passes", "backends", "evaluation", "commands")
+    inner = [
+        f"{base}/{folder.name}"
+        for base in ("orgflow_ir", "backends/n8n")
+        for folder in sorted((ROOT / base).iterdir())
+        if (folder / "__init__.py").is_file()
+    ]
+    assert [room for room in (*tops, *inner) if f"`{room}/`" not in said] == []
+
+
+def test_the_picture_names_rooms_that_exist() -> None:
+    drawn = (DOCS / "architecture.svg").read_text("utf-8")
+    rooms = {folder.name for folder in (ROOT / "orgflow_ir").iterdir() if folder.is_dir()}
+    rooms -= {"schema", "__pycache__"}
+    assert [room for room in sorted(rooms) if f">{room}/<" not in drawn] == []
