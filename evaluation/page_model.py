@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, assert_never
 
 from orgflow.backends.svg.render import element_ids, render
 from orgflow.evaluation.page import BranchRow, ElementRow, Finding
@@ -13,7 +13,17 @@ from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.analysis.decisions import preceding_words, target_words
 from orgflow_ir.diagnostics import Diagnostic, Step
 from orgflow_ir.layout import drawn
-from orgflow_ir.model import Flow, Gateway, Model, Node
+from orgflow_ir.model import (
+    CallActivity,
+    Event,
+    Flow,
+    Gateway,
+    Model,
+    Node,
+    Opaque,
+    SubProcess,
+    Task,
+)
 from orgflow_ir.model.element_names import one_line
 from orgflow_ir.targets.artifact import SourceMap
 
@@ -264,6 +274,10 @@ def visit_counts(steps: Iterable[Step]) -> Counter[str]:
 
 
 def _chooses(node: Node, out: Sequence[Flow]) -> bool:
-    if isinstance(node, Gateway):
-        return node.gateway_kind != "parallel"
-    return any(f.condition is not None for f in out)
+    match node:
+        case Gateway():
+            return node.gateway_kind != "parallel"
+        case Task() | CallActivity() | SubProcess() | Event() | Opaque():
+            return any(f.condition is not None for f in out)
+        case _:
+            assert_never(node)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, assert_never
 
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.diagnostics import Category, Rule, Severity
-from orgflow_ir.model import Event, Gateway, Model, Task
+from orgflow_ir.model import CallActivity, Event, Gateway, Model, Opaque, SubProcess, Task
 from orgflow_ir.model import Node as ModelNode
 from orgflow_ir.pipeline import Pass, PassContext, Stage
 
@@ -72,9 +72,13 @@ def _check(gateway: Gateway, graph: ControlFlow, ctx: PassContext) -> None:
 
 
 def _waits(node: ModelNode) -> bool:
-    if isinstance(node, Task):
-        return node.task_type == "receive"
-    if not isinstance(node, Event) or node.position != "catch":
-        return False
-    # An event without a definition says only that something is waited for: taken as it is meant.
-    return all(d.kind in _CATCHING for d in node.definitions)
+    match node:
+        case Task():
+            return node.task_type == "receive"
+        case Event():
+            # One without a definition states only that something is waited for: accepted as meant.
+            return node.position == "catch" and all(d.kind in _CATCHING for d in node.definitions)
+        case CallActivity() | SubProcess() | Gateway() | Opaque():
+            return False
+        case _:
+            assert_never(node)

@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
+from typing import assert_never
+
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.diagnostics import Step
-from orgflow_ir.model import Event, Gateway, Model, Process, Scope
+from orgflow_ir.model import (
+    CallActivity,
+    Event,
+    Gateway,
+    Model,
+    Opaque,
+    Process,
+    Scope,
+    SubProcess,
+    Task,
+)
 from orgflow_ir.model import Node as ModelNode
 
 _ENDING = frozenset({"terminate", "error", "cancel"})
@@ -100,10 +112,13 @@ def _forks(node: ModelNode, graph: ControlFlow, inside: frozenset[str]) -> bool:
 
 
 def _waits(node: ModelNode, graph: ControlFlow) -> bool:
-    if isinstance(node, Event):
-        return node.attached_to is not None
-    return (
-        isinstance(node, Gateway)
-        and node.gateway_kind in ("parallel", "inclusive", "complex")
-        and len(graph.flows_in(node.id)) > 1
-    )
+    match node:
+        case Event():
+            return node.attached_to is not None
+        case Gateway():
+            joins = node.gateway_kind in ("parallel", "inclusive", "complex")
+            return joins and len(graph.flows_in(node.id)) > 1
+        case Task() | CallActivity() | SubProcess() | Opaque():
+            return False
+        case _:
+            assert_never(node)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, assert_never
 
 from orgflow.passes.wording import Namer, listed
 
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.analysis.soundness.wiring import is_handler, live
 from orgflow_ir.diagnostics import Category, Rule, Severity
-from orgflow_ir.model import CallActivity, Event, Model, Process, SubProcess, Task
+from orgflow_ir.model import CallActivity, Event, Gateway, Model, Opaque, Process, SubProcess, Task
 from orgflow_ir.model import Node as ModelNode
 from orgflow_ir.pipeline import Pass, PassContext, Stage
 
@@ -72,9 +72,15 @@ def _check(process: Process, ctx: PassContext) -> None:
 
 def _ends(node: ModelNode) -> bool:
     """Whether a run that comes to a node with no way out of it ends there, as its last step."""
-    if isinstance(node, Event):
-        # Of a link a run goes on at its other end; OF122 tells of a boundary event.
-        return node.position in ("catch", "throw") and all(
-            d.kind != "link" for d in node.definitions
-        )
-    return isinstance(node, Task | CallActivity | SubProcess) and not is_handler(node)
+    match node:
+        case Event():
+            # A run goes on at the other end of a link; OF122 reports a boundary event.
+            return node.position in ("catch", "throw") and all(
+                d.kind != "link" for d in node.definitions
+            )
+        case Task() | CallActivity() | SubProcess():
+            return not is_handler(node)
+        case Gateway() | Opaque():
+            return False
+        case _:
+            assert_never(node)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, assert_never
 
 from orgflow.passes.event_placement import cancels_nothing, never_begun, waits_in_vain
 from orgflow.passes.wording import Namer
@@ -10,7 +10,17 @@ from orgflow.passes.wording import Namer
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.analysis.soundness.wiring import has_starts, is_handler, live
 from orgflow_ir.diagnostics import Category, Rule, Severity
-from orgflow_ir.model import Event, Gateway, Model, Opaque, Process, Scope, SubProcess
+from orgflow_ir.model import (
+    CallActivity,
+    Event,
+    Gateway,
+    Model,
+    Opaque,
+    Process,
+    Scope,
+    SubProcess,
+    Task,
+)
 from orgflow_ir.model import Node as ModelNode
 from orgflow_ir.pipeline import Pass, PassContext, Stage
 
@@ -157,13 +167,19 @@ def _list(labels: list[str]) -> str:
 
 def _apart(node: ModelNode, graph: ControlFlow) -> bool:
     """Whether it is no surprise that no flow leads to a node."""
-    if isinstance(node, Opaque) and not (graph.out[node.id] or graph.into[node.id]):
-        return True
-    if isinstance(node, Event) and node.position == "boundary":
-        host = graph.nodes.get(node.attached_to or "")
-        undoing = node.trigger == "compensation"  # by an association, not by a flow
-        return host is None or is_handler(host) or undoing
-    return is_handler(node)
+    match node:
+        case Opaque():
+            return not (graph.out[node.id] or graph.into[node.id])
+        case Event():
+            if node.position != "boundary":
+                return False
+            host = graph.nodes.get(node.attached_to or "")
+            undoing = node.trigger == "compensation"  # by an association, not by a flow
+            return host is None or is_handler(host) or undoing
+        case Task() | CallActivity() | SubProcess() | Gateway():
+            return is_handler(node)
+        case _:
+            assert_never(node)
 
 
 def _islands(dead: list[ModelNode], graph: ControlFlow) -> list[list[ModelNode]]:

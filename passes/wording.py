@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import assert_never
 
 from orgflow_ir.analysis.soundness.net import FIRST, Net
-from orgflow_ir.model import Event, Flow, Gateway, Scope
+from orgflow_ir.model import CallActivity, Event, Flow, Gateway, Opaque, Scope, SubProcess, Task
 from orgflow_ir.model import Node as ModelNode
 
 _GATE = {
@@ -55,11 +56,15 @@ class Namer:
         return f"the {what} `{element}`"
 
     def _what(self, node: ModelNode) -> str | None:
-        if isinstance(node, Gateway):
-            return _GATE[node.gateway_kind]
-        if isinstance(node, Event):
-            return _POSITION[node.position]
-        return None
+        match node:
+            case Gateway():
+                return _GATE[node.gateway_kind]
+            case Event():
+                return _POSITION[node.position]
+            case Task() | CallActivity() | SubProcess() | Opaque():
+                return None
+            case _:
+                assert_never(node)
 
     def named(self, elements: Iterable[str], most: int = 4) -> str:
         """Several elements, labelled ones first, at most so many."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, assert_never
 
 from orgflow.backends.asl import gaps, rules, times
 from orgflow.backends.asl.collections import collection_of
@@ -14,11 +14,13 @@ from orgflow.backends.asl.names import error_name
 from orgflow_ir.analysis.decisions import Decision
 from orgflow_ir.diagnostics import Severity
 from orgflow_ir.model import (
+    CallActivity,
     CatalogEntry,
     Event,
     Gateway,
     Model,
     Node,
+    Opaque,
     SubProcess,
     Task,
 )
@@ -57,11 +59,15 @@ class Leaves:
 
     def state(self, node: Node) -> State:
         """The state of a task, an event or a gateway that only passes tokens on."""
-        if isinstance(node, Task):
-            return self._task(node)
-        if isinstance(node, Event):
-            return self._event(node)
-        return {"Type": "Pass", "Comment": gaps.comment(node)}
+        match node:
+            case Task():
+                return self._task(node)
+            case Event():
+                return self._event(node)
+            case CallActivity() | SubProcess() | Gateway() | Opaque():
+                return {"Type": "Pass", "Comment": gaps.comment(node)}
+            case _:
+                assert_never(node)
 
     # -- tasks ---------------------------------------------------------------------------------
 

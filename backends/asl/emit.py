@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, assert_never
 
 from orgflow.backends.asl import choice, gaps
 from orgflow.backends.asl.branching import rule
@@ -15,7 +15,17 @@ from orgflow.backends.asl.names import FieldNames
 from orgflow.backends.asl.plan import END, START, Jump, Machine, Step
 
 from orgflow_ir.analysis.decisions import Decision
-from orgflow_ir.model import Event, Gateway, Model, Node, Process, SubProcess
+from orgflow_ir.model import (
+    CallActivity,
+    Event,
+    Gateway,
+    Model,
+    Node,
+    Opaque,
+    Process,
+    SubProcess,
+    Task,
+)
 from orgflow_ir.model.element_names import one_line, title
 from orgflow_ir.pipeline import PassContext
 
@@ -188,25 +198,25 @@ class Emitter:
         assert step.node is not None
         node = frame.scope.graph.nodes[step.node]
         name = self.s.names[node.id]
-        if isinstance(node, Gateway) and node.id in frame.scope.decisions:
-            self._decision(step, frame.scope.decisions[node.id], frame)
-        elif isinstance(node, Gateway) and node.gateway_kind == "event":
-            self._race(step, node, frame)
-        elif isinstance(node, SubProcess):
-            self._sub_process(step, node, frame)
-        elif isinstance(node, Event) and node.trigger in ("error", "terminate"):
-            if node.position == "end":
+        match node:
+            case Gateway() if node.id in frame.scope.decisions:
+                self._decision(step, frame.scope.decisions[node.id], frame)
+            case Gateway() if node.gateway_kind == "event":
+                self._race(step, node, frame)
+            case SubProcess():
+                self._sub_process(step, node, frame)
+            case Event() if node.position == "end" and node.trigger in ("error", "terminate"):
                 name = self.door(frame.machine, step.key, frame.scope)
                 frame.states[name] = self.leaves.abort(node, nested=frame.nested)
                 if frame.nested and node.trigger == "terminate":
                     self.s.set_role(name, "terminate")  # it is caught outside all branches
-            else:
+            case Event() if node.position == "end" and node.trigger == "none":
+                name = self.door(frame.machine, step.key, frame.scope)
+                frame.states[name] = {"Type": "Succeed", "Comment": gaps.comment(node)}
+            case Task() | CallActivity() | Event() | Gateway() | Opaque():
                 self._work(step, frame)
-        elif isinstance(node, Event) and node.position == "end" and node.trigger == "none":
-            name = self.door(frame.machine, step.key, frame.scope)
-            frame.states[name] = {"Type": "Succeed", "Comment": gaps.comment(node)}
-        else:
-            self._work(step, frame)
+            case _:
+                assert_never(node)
 
     def _work(self, step: Step, frame: Frame) -> None:
         """One state for a task or an event, inside whatever repeats it or catches its errors."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, assert_never
 
 from orgflow.backends.asl import rules
 from orgflow.backends.asl.choice import compile_sayable
@@ -19,7 +19,18 @@ from orgflow.backends.asl.structure import plan
 
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.analysis.decisions import Decision, Style, decide, preceding_words, target_words
-from orgflow_ir.model import Event, Gateway, Model, Node, Process, Scope, SubProcess, Task
+from orgflow_ir.model import (
+    CallActivity,
+    Event,
+    Gateway,
+    Model,
+    Node,
+    Opaque,
+    Process,
+    Scope,
+    SubProcess,
+    Task,
+)
 from orgflow_ir.model.element_names import one_line
 from orgflow_ir.pipeline import PassContext
 
@@ -137,15 +148,20 @@ class _Namer:
         label = one_line(node.name)
         if label:
             return label
-        if isinstance(node, Gateway):
-            before = preceding_words(node.id, scope.graph)
-            kind = {"parallel": "Parallel work", "event": "Wait"}.get(node.gateway_kind, "Choice")
-            return f"{kind} after {before}" if before else kind
-        if isinstance(node, Event):
-            kind = {"start": "Start", "end": "End"}.get(node.position, "")
-            waits = f"Wait for {node.trigger}" if node.position == "catch" else "Event"
-            return kind or waits
-        return one_line(node.id)
+        match node:
+            case Gateway():
+                before = preceding_words(node.id, scope.graph)
+                kinds = {"parallel": "Parallel work", "event": "Wait"}
+                kind = kinds.get(node.gateway_kind, "Choice")
+                return f"{kind} after {before}" if before else kind
+            case Event():
+                kind = {"start": "Start", "end": "End"}.get(node.position, "")
+                waits = f"Wait for {node.trigger}" if node.position == "catch" else "Event"
+                return kind or waits
+            case Task() | CallActivity() | SubProcess() | Opaque():
+                return one_line(node.id)
+            case _:
+                assert_never(node)
 
     # -- places --------------------------------------------------------------------------------
 
@@ -237,15 +253,18 @@ def branches_of(fork: Fork) -> tuple[Branch, ...]:
 
 def has_result(node: Node) -> bool:
     """Whether an element puts out something that later ones may read."""
-    if isinstance(node, Task):
-        return True
-    if isinstance(node, Gateway):
-        return node.gateway_kind == "event"
-    return (
-        isinstance(node, Event)
-        and node.position in ("catch", "throw", "end")
-        and node.trigger in ("message", "signal", "conditional")
-    )
+    match node:
+        case Task():
+            return True
+        case Gateway():
+            return node.gateway_kind == "event"
+        case Event():
+            carries = node.trigger in ("message", "signal", "conditional")
+            return carries and node.position in ("catch", "throw", "end")
+        case CallActivity() | SubProcess() | Opaque():
+            return False
+        case _:
+            assert_never(node)
 
 
 def loops(node: Node) -> bool:

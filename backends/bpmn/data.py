@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import NamedTuple
+from typing import NamedTuple, assert_never
 
 from orgflow.backends.bpmn.format import ORGFLOW, PLACEHOLDER, PLACEHOLDER_END
 from orgflow.backends.bpmn.kept import attribute, find, parse
@@ -16,7 +16,9 @@ from orgflow_ir.model import (
     DataFlow,
     DataObject,
     Event,
+    Gateway,
     Node,
+    Opaque,
     Scope,
     SubProcess,
     Task,
@@ -110,15 +112,27 @@ def data_associations(w: Writer, scope: Scope, depth: int) -> Associations:
 
 
 def _may_read(node: Node) -> bool:
-    if isinstance(node, Event):
-        return node.position in ("throw", "end")
-    return isinstance(node, Task | CallActivity | SubProcess)
+    match node:
+        case Event():
+            return node.position in ("throw", "end")
+        case Task() | CallActivity() | SubProcess():
+            return True
+        case Gateway() | Opaque():
+            return False
+        case _:
+            assert_never(node)
 
 
 def _may_write(node: Node) -> bool:
-    if isinstance(node, Event):
-        return node.position in ("start", "catch", "boundary")
-    return isinstance(node, Task | CallActivity | SubProcess)
+    match node:
+        case Event():
+            return node.position in ("start", "catch", "boundary")
+        case Task() | CallActivity() | SubProcess():
+            return True
+        case Gateway() | Opaque():
+            return False
+        case _:
+            assert_never(node)
 
 
 def _placeholder(w: Writer, flow: DataFlow) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import assert_never
+
 from orgflow.backends.bpmn import nodes as write
 from orgflow.backends.bpmn.data import (
     artifact,
@@ -92,6 +94,8 @@ def _node(w: Writer, node: Node, depth: int, data: list[Child]) -> str:
             return _sub_process(w, node, depth, data)
         case Opaque():
             return write.opaque_node(w, node, depth)
+        case _:
+            assert_never(node)
 
 
 def _lane_sets(w: Writer, scope: Scope, tag: str, depth: int) -> tuple[list[Child], list[int]]:

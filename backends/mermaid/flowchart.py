@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import assert_never
 
 from orgflow_ir.model import (
     Artifact,
@@ -14,9 +15,11 @@ from orgflow_ir.model import (
     Lane,
     Model,
     Node,
+    Opaque,
     Pool,
     Scope,
     SubProcess,
+    Task,
 )
 
 _PLAIN = re.compile(r"[^\w .,?!'()/+\-=äöüÄÖÜß]|_(?=_)")
@@ -182,8 +185,10 @@ class Chart:
                 return self._node(node.id, f"{sign} {label}".strip(), "gateway")
             case CallActivity():
                 return self._node(node.id, node.label, "call")
-            case _:
+            case Task() | SubProcess() | Opaque():
                 return self._node(node.id, node.label, "task")
+            case _:
+                assert_never(node)
 
     def _data(self, value: DataObject) -> str:
         kind = "store" if value.data_kind.startswith("store") else "data"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import assert_never
 
 from orgflow.backends.svg.marks import (
     circle,
@@ -51,15 +52,20 @@ def activity(node: Task | CallActivity | SubProcess, box: Box, *, expanded: bool
     shown = loop_marker(node.loop)
     if node.for_compensation:
         shown.append("compensation")
-    if isinstance(node, SubProcess):
-        if node.flavour == "transaction":
-            found.append(rect((x + 3, y + 3, w - 6, h - 6), "of-node of-none", 8))
-        if node.flavour == "ad-hoc":
-            shown.append("ad-hoc")
-        if not expanded:
-            shown.append("collapsed")
-    elif isinstance(node, Task):
-        found += task_icon(node.task_type, x + 5, y + 5)
+    match node:
+        case SubProcess():
+            if node.flavour == "transaction":
+                found.append(rect((x + 3, y + 3, w - 6, h - 6), "of-node of-none", 8))
+            if node.flavour == "ad-hoc":
+                shown.append("ad-hoc")
+            if not expanded:
+                shown.append("collapsed")
+        case Task():
+            found += task_icon(node.task_type, x + 5, y + 5)
+        case CallActivity():
+            pass  # its thick border is a class of the rectangle
+        case _:
+            assert_never(node)
     found += markers(shown, x + w / 2, y + h - 11)
     text = " ".join(node.name.split())
     if expanded:

@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
+from typing import assert_never
+
 from orgflow_ir.layout.grid import Cell, Kind, Part
 from orgflow_ir.layout.text import Block, wrap
-from orgflow_ir.model import Artifact, DataObject, Event, Gateway, Node, Task
+from orgflow_ir.model import (
+    Artifact,
+    CallActivity,
+    DataObject,
+    Event,
+    Gateway,
+    Node,
+    Opaque,
+    SubProcess,
+    Task,
+)
 
 EVENT = 36.0
 GATEWAY = 50.0
@@ -37,19 +49,31 @@ def task_size(name: str, lines: int = 4) -> Size:
 
 def node_size(node: Node, *, host: bool = False) -> Size:
     """Size of a node whose content is not drawn; a `host` has boundary events on its border."""
-    if isinstance(node, Event):
-        return EVENT, EVENT
-    if isinstance(node, Gateway):
-        return GATEWAY, GATEWAY
-    icon = isinstance(node, Task) and node.task_type != "abstract"
+    match node:
+        case Event():
+            return EVENT, EVENT
+        case Gateway():
+            return GATEWAY, GATEWAY
+        case Task():
+            icon = node.task_type != "abstract"
+        case CallActivity() | SubProcess() | Opaque():
+            icon = False
+        case _:
+            assert_never(node)
     return task_size(node.name, 2 if host else 3 if icon else 4)
 
 
 def kind_of(node: Node) -> Kind:
     """What a node is to the layout."""
-    if isinstance(node, Event):
-        return "event"
-    return "gateway" if isinstance(node, Gateway) else "task"
+    match node:
+        case Event():
+            return "event"
+        case Gateway():
+            return "gateway"
+        case Task() | CallActivity() | SubProcess() | Opaque():
+            return "task"
+        case _:
+            assert_never(node)
 
 
 def outer_label(node: Node) -> Block | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import NamedTuple, assert_never
 
 from orgflow_ir.model.elements import (
     CallActivity,
@@ -11,6 +11,7 @@ from orgflow_ir.model.elements import (
     Event,
     Gateway,
     Model,
+    Node,
     Opaque,
     Scope,
     SubProcess,
@@ -139,16 +140,20 @@ def plain_constructs(model: Model) -> Iterator[ConstructUse]:
         yield ConstructUse(opaque.construct, opaque)
 
 
-def _node_uses(node: Element, scope: Scope) -> Iterator[ConstructUse]:
-    assert isinstance(node, Task | CallActivity | SubProcess | Event | Gateway | Opaque)
+def _node_uses(node: Node, scope: Scope) -> Iterator[ConstructUse]:
     construct = node.construct
     if isinstance(node, Gateway) and node.gateway_kind == "event" and node.instantiate:
         construct += ".instantiating"
     yield ConstructUse(construct, node, scope)
-    if isinstance(node, Task | CallActivity | SubProcess):
-        if node.loop is not None:
-            yield ConstructUse(node.loop.construct, node, scope)
-        if node.for_compensation:
-            yield ConstructUse("activity.compensation", node, scope)
-        if _quantity(node):
-            yield ConstructUse("activity.quantity", node, scope)
+    match node:
+        case Task() | CallActivity() | SubProcess():
+            if node.loop is not None:
+                yield ConstructUse(node.loop.construct, node, scope)
+            if node.for_compensation:
+                yield ConstructUse("activity.compensation", node, scope)
+            if _quantity(node):
+                yield ConstructUse("activity.quantity", node, scope)
+        case Event() | Gateway() | Opaque():
+            pass
+        case _:
+            assert_never(node)

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import assert_never
 
 from orgflow_ir.analysis.soundness.net import SINK, SOURCE, TERM, VOID, Body, Kind, Net
 from orgflow_ir.analysis.soundness.wiring import Wiring
-from orgflow_ir.model import CallActivity, Event, Flow, Gateway, Scope, SubProcess, Task
+from orgflow_ir.model import CallActivity, Event, Flow, Gateway, Opaque, Scope, SubProcess, Task
 from orgflow_ir.model import Node as ModelNode
 
 _ENDING = frozenset({"terminate", "error", "cancel"})
@@ -211,16 +212,19 @@ class _Lowering:
             else:
                 net.arc(at, TERM)
             return
-        if isinstance(node, Gateway):
-            self._gateway(i, node, at, out)
-        elif isinstance(node, Task | CallActivity | SubProcess):
-            default = [f for f in out if f.default][:1]
-            first = default[0] if default else None
-            free = [f for f in out if (f.condition or f.default) and f is not first]
-            always = [f for f in out if not (f.condition or f.default)]
-            self._choices(node, at, always, free, default)
-        else:
-            self._all(at, out)
+        match node:
+            case Gateway():
+                self._gateway(i, node, at, out)
+            case Task() | CallActivity() | SubProcess():
+                default = [f for f in out if f.default][:1]
+                first = default[0] if default else None
+                free = [f for f in out if (f.condition or f.default) and f is not first]
+                always = [f for f in out if not (f.condition or f.default)]
+                self._choices(node, at, always, free, default)
+            case Event() | Opaque():
+                self._all(at, out)
+            case _:
+                assert_never(node)
         if not net.outs[at]:
             net.arc(at, SINK)
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import assert_never
 
 from orgflow_ir.analysis.soundness.net import Body
 from orgflow_ir.analysis.soundness.wiring import is_handler
-from orgflow_ir.model import Event, Gateway, Scope, SubProcess
+from orgflow_ir.model import CallActivity, Event, Gateway, Opaque, Scope, SubProcess, Task
 from orgflow_ir.model import Node as ModelNode
 
 
@@ -50,10 +51,16 @@ def entangled(scope: SubProcess) -> bool:
 
 def apart(node: ModelNode, scope: Scope) -> bool:
     """Whether it is no surprise that no flow leads to a node."""
-    if node.kind == "opaque":
-        return not any(node.id in (f.source, f.target) for f in scope.flows)
-    if isinstance(node, Event) and node.position == "boundary":
-        host = next((n for n in scope.nodes if n.id == node.attached_to), None)
-        compensates = any(d.kind == "compensation" for d in node.definitions)
-        return host is None or is_handler(host) or compensates
-    return is_handler(node)
+    match node:
+        case Opaque():
+            return not any(node.id in (f.source, f.target) for f in scope.flows)
+        case Event():
+            if node.position != "boundary":
+                return False
+            host = next((n for n in scope.nodes if n.id == node.attached_to), None)
+            compensates = any(d.kind == "compensation" for d in node.definitions)
+            return host is None or is_handler(host) or compensates
+        case Task() | CallActivity() | SubProcess() | Gateway():
+            return is_handler(node)
+        case _:
+            assert_never(node)

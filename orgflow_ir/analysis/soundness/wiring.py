@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import assert_never
 
 from orgflow_ir.analysis.soundness.net import Body
 from orgflow_ir.model import (
@@ -21,20 +22,32 @@ from orgflow_ir.model import Node as ModelNode
 
 def is_handler(node: ModelNode) -> bool:
     """Whether the node is started by something other than a token on a sequence flow."""
-    if isinstance(node, SubProcess) and node.flavour == "event":
-        return True
-    return isinstance(node, Task | CallActivity | SubProcess) and node.for_compensation
+    match node:
+        case Task() | CallActivity():
+            return node.for_compensation
+        case SubProcess():
+            return node.flavour == "event" or node.for_compensation
+        case Event() | Gateway() | Opaque():
+            return False
+        case _:
+            assert_never(node)
 
 
 def startable(node: ModelNode) -> bool:
     """Whether a node that no flow leads to begins with its scope (BPMN 2.0.2, 13.2)."""
-    if isinstance(node, Event):
-        if node.position in ("throw", "end"):
+    match node:
+        case Event():
+            if node.position in ("throw", "end"):
+                return True
+            return node.position == "catch" and all(d.kind != "link" for d in node.definitions)
+        case Opaque():
+            return not node.harmless
+        case Gateway():
             return True
-        return node.position == "catch" and all(d.kind != "link" for d in node.definitions)
-    if isinstance(node, Opaque):
-        return not node.harmless
-    return isinstance(node, Gateway) or not is_handler(node)
+        case Task() | CallActivity() | SubProcess():
+            return not is_handler(node)
+        case _:
+            assert_never(node)
 
 
 def link_names(event: Event) -> list[str]:

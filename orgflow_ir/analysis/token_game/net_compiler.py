@@ -4,17 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import combinations
+from typing import assert_never
 
 from orgflow_ir.analysis.token_game.net import WAITING_EVENTS, Net, NetNode, NetScope, Policy
-from orgflow_ir.model import (
-    CallActivity,
-    Event,
-    Gateway,
-    Model,
-    Opaque,
-    SubProcess,
-    Task,
-)
+from orgflow_ir.model import CallActivity, Event, Gateway, Model, Opaque, SubProcess, Task
 from orgflow_ir.model import Node as ModelNode
 
 
@@ -189,21 +182,19 @@ class _Compiler:
             scope.guards = bool(scope.loop or scope.ad_hoc or scope.events)
 
     def _waits(self, element: ModelNode) -> bool:
-        if isinstance(element, Task):
-            waiting = (
-                ("user", "receive", "manual")
-                if self.policy.manual_waits
-                else (
-                    "user",
-                    "receive",
+        match element:
+            case Task():
+                if element.task_type == "manual":
+                    return self.policy.manual_waits
+                return element.task_type in ("user", "receive")
+            case Event():
+                return element.position == "catch" and any(
+                    d.kind in WAITING_EVENTS for d in element.definitions
                 )
-            )
-            return element.task_type in waiting
-        return (
-            isinstance(element, Event)
-            and element.position == "catch"
-            and any(d.kind in WAITING_EVENTS for d in element.definitions)
-        )
+            case CallActivity() | SubProcess() | Gateway() | Opaque():
+                return False
+            case _:
+                assert_never(element)
 
     def _handlers(self) -> dict[str, int]:
         found = {}
@@ -286,19 +277,24 @@ class _Compiler:
             element = node.element
             flows = [self.net.flows[p] for p in node.outs]
             node.always = node.outs
-            if isinstance(element, Gateway):
-                if element.gateway_kind == "parallel":
-                    node.join = "all"
-                elif element.gateway_kind in ("inclusive", "complex"):
-                    node.join = "path" if len(node.ins) > 1 else "each"
-                if element.gateway_kind in ("exclusive", "inclusive", "complex"):
-                    node.always, node.free = (), node.outs
-                    node.single = element.gateway_kind == "exclusive"
-            elif isinstance(element, Task | CallActivity | SubProcess):
-                node.free = tuple(
-                    p for p, f in zip(node.outs, flows, strict=True) if f.condition or f.default
-                )
-                node.always = tuple(p for p in node.outs if p not in node.free)
+            match element:
+                case Gateway():
+                    if element.gateway_kind == "parallel":
+                        node.join = "all"
+                    elif element.gateway_kind in ("inclusive", "complex"):
+                        node.join = "path" if len(node.ins) > 1 else "each"
+                    if element.gateway_kind in ("exclusive", "inclusive", "complex"):
+                        node.always, node.free = (), node.outs
+                        node.single = element.gateway_kind == "exclusive"
+                case Task() | CallActivity() | SubProcess():
+                    node.free = tuple(
+                        p for p, f in zip(node.outs, flows, strict=True) if f.condition or f.default
+                    )
+                    node.always = tuple(p for p in node.outs if p not in node.free)
+                case Event() | Opaque():
+                    pass  # every flow is taken
+                case _:
+                    assert_never(element)
             defaults = [p for p in node.free if self.net.flows[p].default]
             if defaults and not node.single:
                 node.default = defaults[0]
@@ -353,6 +349,8 @@ def _startable(element: ModelNode) -> bool:
             return True
         case Opaque():
             return not element.harmless
+        case _:
+            assert_never(element)
 
 
 def _bounds(node: ModelNode, most: int) -> tuple[int, int, bool]:
