@@ -16,7 +16,7 @@ from orgflow.commands.progress import progress_bar
 from orgflow.commands.server import (
     SERVER_FAILED,
     Server,
-    clear_left,
+    clear_stale,
     connected,
     server_exit_code,
     server_options,
@@ -211,7 +211,7 @@ def _deploy(
         except ServerError as error:
             report_error(error, ctx)
             return SERVER_FAILED
-        clear_left(deployer.seen, None if dry_run else server.undo, ctx)
+        clear_stale(deployer.seen, None if dry_run else server.undo, ctx)
         if dry_run:
             return _show_plan(deployer, groups, ctx)
         try:

@@ -116,17 +116,17 @@ def connected(
         yield Server(client, undo, version)
 
 
-def clear_left(
+def clear_stale(
     rows: Iterable[dict[str, Any]], undo: WorkflowClient | None, ctx: PassContext
 ) -> None:
     """Remove what killed runs have left among the workflows of a server, and say so; `undo` None
     only looks."""
     import datetime
 
-    from orgflow.backends.n8n.server.deploy.diagnostics import report_left_runs
-    from orgflow.backends.n8n.server.executions.stale_runs import clear_left_runs
+    from orgflow.backends.n8n.server.deploy.diagnostics import report_stale_runs
+    from orgflow.backends.n8n.server.executions.stale_runs import clear_stale_runs
 
-    report_left_runs(clear_left_runs(rows, undo, datetime.datetime.now(datetime.UTC)), ctx)
+    report_stale_runs(clear_stale_runs(rows, undo, datetime.datetime.now(datetime.UTC)), ctx)
 
 
 @contextlib.contextmanager
@@ -168,7 +168,7 @@ def engine_runner(
         if server is None:
             yield None, {}
             return
-        clear_left(list(server.client.listed()), server.undo, ctx)
+        clear_stale(list(server.client.listed()), server.undo, ctx)
         played = ServerRunner(server.client, server.undo)
         try:
             yield played, {"version": str(server.client.version)}

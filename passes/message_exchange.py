@@ -10,7 +10,7 @@ from orgflow_ir.model import Element, Model
 from orgflow_ir.pipeline import Pass, PassContext, Stage
 
 if TYPE_CHECKING:
-    from orgflow_ir.analysis.collaboration_analysis import ExchangeFault
+    from orgflow_ir.analysis.collaboration_analysis import CollaborationFault
 
 
 class UnsentMessage(Rule):
@@ -105,10 +105,10 @@ class MessageExchange(Pass):
     def run(self, model: Model, ctx: PassContext) -> Model:
         """Report; the model is given back as it is."""
         from orgflow_ir.analysis.collaboration_analysis import (
-            exchange,  # brings the token game with it
+            analyse_collaboration,  # brings the token game with it
         )
 
-        found = exchange(model, budget=self.max_states)
+        found = analyse_collaboration(model, budget=self.max_states)
         telling = _Telling(model, ctx)
         for fault in found.faults:
             telling.tell(fault)
@@ -140,7 +140,7 @@ class _Telling:
                     self.pools[node.id] = names.get(process.id, process.label)
         self.flows = {f.id: f for f in model.message_flows}
 
-    def tell(self, fault: ExchangeFault) -> None:
+    def tell(self, fault: CollaborationFault) -> None:
         """One diagnostic."""
         if fault.kind == "unreceived":
             self._unreceived(fault)
@@ -159,7 +159,7 @@ class _Telling:
         name = " ".join(self.flows[flow].name.split())
         return f"the message `{name}`" if name else "a message"
 
-    def _unsent(self, fault: ExchangeFault) -> None:
+    def _unsent(self, fault: CollaborationFault) -> None:
         (waits,) = fault.elements
         parts = [f"{self._message(f)} from {self._node(self.flows[f].source)}" for f in fault.flows]
         self.ctx.emit(
@@ -173,7 +173,7 @@ class _Telling:
             "time",
         )
 
-    def _circular(self, fault: ExchangeFault) -> None:
+    def _circular(self, fault: CollaborationFault) -> None:
         first = self.elements[fault.elements[0]]
         waits = " and ".join(
             f"{self._node(self.flows[f].target)} waits for {self._message(f)} from "
@@ -189,7 +189,7 @@ class _Telling:
             help="decide which of them sends first, and let it send before it waits",
         )
 
-    def _unreceived(self, fault: ExchangeFault) -> None:
+    def _unreceived(self, fault: CollaborationFault) -> None:
         (flow,) = fault.flows
         element = self.flows[flow]
         self.ctx.emit(
@@ -203,7 +203,7 @@ class _Telling:
             "where somebody still waits",
         )
 
-    def _related(self, fault: ExchangeFault, *, source: bool) -> tuple[Related, ...]:
+    def _related(self, fault: CollaborationFault, *, source: bool) -> tuple[Related, ...]:
         ends = dict.fromkeys(
             self.flows[f].source if source else self.flows[f].target for f in fault.flows
         )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from orgflow.backends.asl import rules
+from orgflow.backends.asl.compiled_process import CompiledProcess
 from orgflow.backends.asl.definition_check import problems
-from orgflow.backends.asl.emission import CompiledProcess
 from orgflow.backends.asl.emit import emit_process
 from orgflow.backends.asl.format import dumps
 from orgflow.backends.asl.source_map import parts
@@ -47,11 +47,11 @@ class AslBackend(Backend):
         emissions = emit_machines(model, ctx)
         if emissions is None:
             return Emitted((), SourceMap(model, tuple))
-        texts = [dumps(emission.definition) for emission in emissions]
-        for emission, text in zip(emissions, texts, strict=True):
+        texts = [dumps(compiled.definition) for compiled in emissions]
+        for compiled, text in zip(emissions, texts, strict=True):
             size = len(text.encode("utf-8", "surrogatepass"))
             if size > MAX_BYTES:
-                process = emission.sketch.process
+                process = compiled.sketch.process
                 ctx.emit(
                     rules.OversizedStateMachine,
                     f"the state machine of `{process.label}` has {size} bytes, and Step Functions "
@@ -61,17 +61,17 @@ class AslBackend(Backend):
                 )
         names: dict[str, CompiledProcess] = {}
         numbers: dict[str, int] = {}
-        for emission in emissions:
-            words = slug(title(model, emission.sketch.process))[:MAX_FILE].replace("_", "-")
+        for compiled in emissions:
+            words = slug(title(model, compiled.sketch.process))[:MAX_FILE].replace("_", "-")
             name = base = words or "state-machine"
             while f"{name}.asl.json" in names:
                 numbers[base] = numbers.get(base, 1) + 1
                 name = f"{base}-{numbers[base]}"
-            names[f"{name}.asl.json"] = emission
+            names[f"{name}.asl.json"] = compiled
         return Emitted(
             tuple(Artifact(path, text) for path, text in zip(names, texts, strict=True)),
             SourceMap(model, lambda: parts(names)),
-            {emission.sketch.process.id: emission for emission in emissions},
+            {compiled.sketch.process.id: compiled for compiled in emissions},
         )
 
 
@@ -80,8 +80,8 @@ def emit_machines(model: Model, ctx: PassContext) -> list[CompiledProcess] | Non
     emissions = []
     faulty = False
     for process in executable_processes(model):
-        emission = emit_process(model, process, ctx)
-        for problem in problems(emission.definition):
+        compiled = emit_process(model, process, ctx)
+        for problem in problems(compiled.definition):
             faulty = True
             ctx.emit(
                 rules.FaultyStateMachine,
@@ -89,5 +89,5 @@ def emit_machines(model: Model, ctx: PassContext) -> list[CompiledProcess] | Non
                 element=process,
                 help="this is a defect of orgflow: report it with the model",
             )
-        emissions.append(emission)
+        emissions.append(compiled)
     return None if faulty else emissions

@@ -28,7 +28,7 @@ from orgflow_ir.model.element_names import one_line
 from orgflow_ir.pipeline import PassContext
 
 if TYPE_CHECKING:
-    from orgflow.backends.asl.emission import CompiledProcess
+    from orgflow.backends.asl.compiled_process import CompiledProcess
 
 CALLBACK = "arn:aws:states:::events:putEvents.waitForTaskToken"
 """Puts an event with a task token on the default bus and waits until the token comes back. Of all
@@ -40,13 +40,13 @@ class Leaves:
 
     def __init__(
         self,
-        emission: CompiledProcess,
+        compiled: CompiledProcess,
         model: Model,
         setters: Mapping[str, list[Decision]],
         ctx: PassContext,
     ) -> None:
         self.e, self.s, self.model, self.setters, self.ctx = (
-            emission, emission.sketch, model, setters, ctx,
+            compiled, compiled.sketch, model, setters, ctx,
         )  # fmt: skip
         self.limits = {
             str(n.attached_to): times.timer_seconds(n)

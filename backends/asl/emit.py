@@ -6,8 +6,8 @@ from typing import NamedTuple, assert_never
 
 from orgflow.backends.asl import choice, gaps
 from orgflow.backends.asl.branching import rule
+from orgflow.backends.asl.compiled_process import CompiledProcess
 from orgflow.backends.asl.element_states import Leaves
-from orgflow.backends.asl.emission import CompiledProcess
 from orgflow.backends.asl.forks import Forks
 from orgflow.backends.asl.format import Definition, State
 from orgflow.backends.asl.graph import ScopeSketch, loops, sketch
@@ -35,9 +35,9 @@ NO_BRANCH = "NoBranchFits"
 
 def emit_process(model: Model, process: Process, ctx: PassContext) -> CompiledProcess:
     """The state machine of a process that is legal for the target; gaps are reported to `ctx`."""
-    emission = CompiledProcess(sketch(model, process, ctx))
-    Emitter(emission, model, ctx).run()
-    return emission
+    compiled = CompiledProcess(sketch(model, process, ctx))
+    Emitter(compiled, model, ctx).run()
+    return compiled
 
 
 class Frame(NamedTuple):
@@ -52,12 +52,12 @@ class Frame(NamedTuple):
 class Emitter:
     """Writes the machines of a process, outermost first."""
 
-    def __init__(self, emission: CompiledProcess, model: Model, ctx: PassContext) -> None:
-        self.e, self.s, self.model, self.ctx = emission, emission.sketch, model, ctx
+    def __init__(self, compiled: CompiledProcess, model: Model, ctx: PassContext) -> None:
+        self.e, self.s, self.model, self.ctx = compiled, compiled.sketch, model, ctx
         self.setters: dict[str, list[Decision]] = {}
         for decision in self.s.decisions.values():
             self.setters.setdefault(decision.setter, []).append(decision)
-        self.leaves = Leaves(emission, model, self.setters, ctx)
+        self.leaves = Leaves(compiled, model, self.setters, ctx)
         self.forks = Forks(self)
         self._doors: dict[tuple[int, str], str] = {}
         self._shared: set[str] = set()

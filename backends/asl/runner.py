@@ -6,8 +6,8 @@ import copy
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from orgflow.backends.asl.compiled_process import CompiledProcess
 from orgflow.backends.asl.element_states import CALLBACK
-from orgflow.backends.asl.emission import CompiledProcess
 from orgflow.backends.asl.engine import FUNCTION, Answer, MotoEngine, Played
 from orgflow.backends.asl.format import Definition, State, all_states
 from orgflow.backends.asl.schedule import Schedule, ends_early, order_of
@@ -139,10 +139,10 @@ class _Effects:
         return rows[visit - 1] if visit <= len(rows) else Answer({})
 
 
-def _put_stubs(definition: Definition, emission: CompiledProcess) -> dict[str, str]:
+def _put_stubs(definition: Definition, compiled: CompiledProcess) -> dict[str, str]:
     """Replace what decides or may fail by functions that a run answers; waits take no time."""
-    wanted = {name: element for element, name in emission.deciders.items()}
-    wanted |= {name: element for element, name in emission.attempts.items()}
+    wanted = {name: element for element, name in compiled.deciders.items()}
+    wanted |= {name: element for element, name in compiled.attempts.items()}
     stubs: dict[str, str] = {}
     for name, state in all_states(definition):
         if state["Type"] == "Wait":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from orgflow.backends.asl.emission import CompiledProcess
+from orgflow.backends.asl.compiled_process import CompiledProcess
 from orgflow.backends.asl.format import Definition
 
 from orgflow_ir.model.provenance import all_scoped, source_ids

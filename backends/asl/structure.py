@@ -24,7 +24,7 @@ from orgflow.backends.asl.plan import (
 from orgflow.backends.asl.regions import JOINING, Group, Regions
 
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
-from orgflow_ir.analysis.control_flow.regions import Lowered
+from orgflow_ir.analysis.control_flow.regions import ScopeReduction
 from orgflow_ir.model import Event, Flow, Gateway
 
 MAX_DEPTH = 60
@@ -57,7 +57,7 @@ class _Planner:
         splits = any(len(graph.flows_out(n)) > 1 for n in graph.nodes)
         if not splits:
             return {}
-        pairs = Lowered(graph).reduction.pairs
+        pairs = ScopeReduction(graph).reduction.pairs
         return {
             p.split: p.join
             for p in pairs

@@ -13,7 +13,7 @@ from orgflow_ir.analysis.stub_data import Unplayable, data_stimuli, stub_data
 from orgflow_ir.model import Event, SubProcess, Task
 
 if TYPE_CHECKING:
-    from orgflow.backends.asl.emission import CompiledProcess
+    from orgflow.backends.asl.compiled_process import CompiledProcess
 
     from orgflow_ir.analysis.token_game.runs import Run
 
@@ -26,9 +26,9 @@ class StubData:
     results: dict[str, list[Answer]] = field(default_factory=dict)
 
 
-def stub_data_of(emission: CompiledProcess, run: Run) -> StubData:
+def stub_data_of(compiled: CompiledProcess, run: Run) -> StubData:
     """The script of one run. Raises `Unplayable`."""
-    sketch = emission.sketch
+    sketch = compiled.sketch
     decisions = list(sketch.decisions.values())
     result = StubData()
     for setter, rows in stub_data(data_stimuli(decisions, run)).items():
@@ -47,14 +47,14 @@ def stub_data_of(emission: CompiledProcess, run: Run) -> StubData:
         else:
             for row in rows:
                 result.input.update(row)
-    if run.start in emission.starts:
-        result.input["start"] = emission.starts[run.start]
+    if run.start in compiled.starts:
+        result.input["start"] = compiled.starts[run.start]
     for scope in sketch.scopes.values():
-        _outside(scope, emission, run, result)
+        _outside(scope, compiled, run, result)
     return result
 
 
-def _outside(scope: ScopeSketch, emission: CompiledProcess, run: Run, result: StubData) -> None:
+def _outside(scope: ScopeSketch, compiled: CompiledProcess, run: Run, result: StubData) -> None:
     """What comes from outside: the event that came first, errors that are caught, lists."""
     for node in scope.scope.nodes:
         visits = run.script.get(node.id, ())
@@ -62,19 +62,19 @@ def _outside(scope: ScopeSketch, emission: CompiledProcess, run: Run, result: St
             assert isinstance(node, Task | SubProcess)
             assert node.loop is not None
             result.input[str(node.loop.collection)] = ["item"]
-        if node.id in emission.races:
-            result.results[node.id] = [_came(scope, emission, node.id, v) for v in visits]
+        if node.id in compiled.races:
+            result.results[node.id] = [_came(scope, compiled, node.id, v) for v in visits]
         elif isinstance(node, Task) and visits:
             caught = [e for e in scope.scope.nodes if isinstance(e, Event)]
             caught = [e for e in caught if e.attached_to == node.id]
             if caught:
-                _attempts(scope, emission, node.id, caught, visits, result)
+                _attempts(scope, compiled, node.id, caught, visits, result)
 
 
 def _came(
-    scope: ScopeSketch, emission: CompiledProcess, gateway: str, taken: tuple[str, ...]
+    scope: ScopeSketch, compiled: CompiledProcess, gateway: str, taken: tuple[str, ...]
 ) -> Answer:
-    values = emission.races[gateway]
+    values = compiled.races[gateway]
     target = next((f.target for f in scope.graph.flows_out(gateway) if f.id in taken), None)
     if target is None:
         raise Unplayable(f"nothing comes at `{gateway}`")
@@ -92,7 +92,7 @@ def _first(event: Event, others: list[Any]) -> bool:
 
 def _attempts(
     scope: ScopeSketch,
-    emission: CompiledProcess,
+    compiled: CompiledProcess,
     task: str,
     caught: list[Event],
     visits: tuple[tuple[str, ...], ...],
@@ -104,7 +104,7 @@ def _attempts(
         error = None
         for event in caught:
             if taken and taken == tuple(f.id for f in scope.graph.flows_out(event.id)):
-                error = emission.catches[event.id]
+                error = compiled.catches[event.id]
         if error is not None:
             rows.append(Answer(error="orgflow.Failed" if error == "States.ALL" else error))
         else:  # what the run's decisions need is counted by visits that are done

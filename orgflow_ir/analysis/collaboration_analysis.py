@@ -30,7 +30,7 @@ FaultKind = Literal["unsent", "circular", "unreceived"]
 
 
 @dataclass(frozen=True)
-class ExchangeFault:
+class CollaborationFault:
     """Something that goes wrong between processes, with a shortest run to it.
 
     `unsent`: `elements` wait for messages that never come; `circular`: each of `elements` waits for
@@ -45,20 +45,22 @@ class ExchangeFault:
 
 
 @dataclass(frozen=True)
-class Exchange:
+class CollaborationAnalysis:
     """What was found. `verdict` is `proved` (every run of the collaboration ends with all messages
     taken), `violated`, `unknown` (`reason` says which bound was met) or `not applicable`."""
 
     verdict: Literal["proved", "violated", "unknown", "not applicable"]
-    faults: tuple[ExchangeFault, ...] = ()
+    faults: tuple[CollaborationFault, ...] = ()
     states: int = 0
     reason: str = ""
 
 
-def exchange(model: Model, *, budget: int = BUDGET) -> Exchange:
+def analyse_collaboration(model: Model, *, budget: int = BUDGET) -> CollaborationAnalysis:
     """The analysis of a collaboration. Faults of the control flow alone are not told again."""
     if not any(_between_nodes(model)):
-        return Exchange("not applicable", reason="no message flow leads from a node to a node")
+        return CollaborationAnalysis(
+            "not applicable", reason="no message flow leads from a node to a node"
+        )
     return _Search(model, budget).run()
 
 
@@ -75,10 +77,10 @@ class _Search:
         self.game = Game(model, Policy(messages="flows", once=True))
         self.net = self.game.net
         self.before: dict[State, tuple[State, Step] | None] = {}
-        self.found: dict[tuple[FaultKind, tuple[str, ...]], ExchangeFault] = {}
+        self.found: dict[tuple[FaultKind, tuple[str, ...]], CollaborationFault] = {}
         self.beyond = ""
 
-    def run(self) -> Exchange:
+    def run(self) -> CollaborationAnalysis:
         first = self.game.initial_all()
         self.before[first] = None
         queue = deque([first])
@@ -104,7 +106,7 @@ class _Search:
         reason = self.beyond or (
             "an inclusive split has too many choices" if self.game.wide else ""
         )
-        return Exchange(verdict, faults, len(self.before), reason)
+        return CollaborationAnalysis(verdict, faults, len(self.before), reason)
 
     def _bounded(self, state: State) -> bool:
         instances = Counter(f.scope for f in state.frames if f.owner is None)
@@ -204,7 +206,7 @@ class _Search:
     ) -> None:
         key = (kind, elements or flows)
         if key not in self.found:
-            self.found[key] = ExchangeFault(kind, elements, flows, self._trace(state))
+            self.found[key] = CollaborationFault(kind, elements, flows, self._trace(state))
 
     def _trace(self, state: State) -> tuple[Step, ...]:
         steps = []

@@ -44,7 +44,7 @@ _CATALOG = Catalog(
 
 
 def minimal_models() -> Iterator[tuple[str, Model]]:
-    """One small sound model for every construct of `walk.CONSTRUCTS`, in that order."""
+    """One small sound model for every construct of `constructs.CONSTRUCTS`, in that order."""
     for construct in CONSTRUCTS:
         yield construct, minimal_model(construct)
 

@@ -14,7 +14,7 @@ from game_models import process
 from orgflow import compiler
 from orgflow.passes.message_exchange import MessageExchange
 
-from orgflow_ir.analysis.collaboration_analysis import exchange
+from orgflow_ir.analysis.collaboration_analysis import analyse_collaboration
 from orgflow_ir.analysis.token_game.semantics import Game, Policy
 from orgflow_ir.model import MessageFlow, Model, Pool
 from orgflow_ir.pipeline import PassContext
@@ -63,7 +63,7 @@ QUITTER = process("start s; send ask; xor x; receive get; end e; end f",
     ids=["answered", "not always answered", "ring", "nobody listens", "no messages"],
 )
 def test_verdicts(model: Model, verdict: str, faults: list[object]) -> None:
-    found = exchange(model)
+    found = analyse_collaboration(model)
     assert found.verdict == verdict
     assert [(f.kind, f.elements, f.flows) for f in found.faults] == faults
     for fault in found.faults:
@@ -81,7 +81,7 @@ def replays(model: Model, trace: object) -> bool:
 
 def test_a_bound_is_said() -> None:
     model = collaboration(CLIENT, SERVER, messages="ask q, r get")
-    found = exchange(model, budget=3)
+    found = analyse_collaboration(model, budget=3)
     assert (found.verdict, found.reason) == ("unknown", "more than 3 states")
     ctx = PassContext()
     assert MessageExchange(max_states=3).run(model, ctx) is model
@@ -92,7 +92,9 @@ def test_pools_that_start_each_other_are_not_decided() -> None:
     one = process("start a; send x; end b", "a x, x b", name="A")
     two = process("start c message; send y; end d", "c y, y d", name="B")
     three = process("start e message; send z; end f", "e z, z f", name="D")
-    found = exchange(collaboration(one, two, three, messages="x c, y e, z c"), budget=2_000)
+    found = analyse_collaboration(
+        collaboration(one, two, three, messages="x c, y e, z c"), budget=2_000
+    )
     assert (found.verdict, found.reason) == ("unknown", "more than 2,000 states")
 
 
@@ -155,7 +157,7 @@ def test_published_verdicts(shared: Path) -> None:
         ctx = PassContext(registry=registry)
         model = compiler.load(str(folder / row["file"]), registry, ctx, from_="bpmn")
         assert model is not None
-        found = exchange(model, budget=6_000)
+        found = analyse_collaboration(model, budget=6_000)
         for fault in found.faults:
             assert replays(model, fault.trace), row["file"]
         if row["sound"] == "True":
@@ -177,7 +179,7 @@ def test_pmo(shared: Path) -> None:
     for path in sorted(folder.glob("*.bpmn")):
         model = compiler.load(str(path), registry, PassContext(registry=registry), from_="bpmn")
         assert model is not None
-        found = exchange(model)
+        found = analyse_collaboration(model)
         if found.verdict != "not applicable":
             kinds[path.stem] = {f.kind for f in found.faults}
     assert kinds["24"] == {"circular"}

@@ -20,23 +20,23 @@ if TYPE_CHECKING:
     from orgflow.backends.n8n.emit.emitter import CompiledScope
 
 
-def emit_decision(decision: Decision, emission: CompiledScope) -> None:
+def emit_decision(decision: Decision, compiled: CompiledScope) -> None:
     """Give the gateway's node its parameters and say by which port each branch leaves."""
     join = next(
         (
             j
-            for j in emission.joins.values()
+            for j in compiled.joins.values()
             if j.split == decision.gateway.id and j.kind == "bypass"
         ),
         None,
     )
     if decision.several and join is not None:
-        _Bypass(decision, emission, join.gateway, join.inputs).emit()
+        _Bypass(decision, compiled, join.gateway, join.inputs).emit()
         return
-    node = emission.sketch.nodes[decision.gateway.id]
+    node = compiled.sketch.nodes[decision.gateway.id]
     chosen = [b for b in decision.branches if b.kind != "default"]
     default = decision.default
-    conditions = [condition(decision, b, emission, f"{node.key}/{b.flow.id}") for b in chosen]
+    conditions = [condition(decision, b, compiled, f"{node.key}/{b.flow.id}") for b in chosen]
     if len(chosen) == 1:
         node.type, node.parameters = "if", if_.testing(conditions[0])
     else:
@@ -48,79 +48,79 @@ def emit_decision(decision: Decision, emission: CompiledScope) -> None:
             every=decision.several,
         )
     for index, branch in enumerate(chosen):
-        emission.exits[branch.flow.id] = Port(node.key, index)
+        compiled.exits[branch.flow.id] = Port(node.key, index)
     rest = Port(node.key, len(chosen))
     if default is not None:
-        emission.exits[default.flow.id] = rest
+        compiled.exits[default.flow.id] = rest
     else:
-        _stop(decision, emission, rest)
+        _stop(decision, compiled, rest)
 
 
 def condition(
-    decision: Decision, branch: Branch, emission: CompiledScope, seed: str
+    decision: Decision, branch: Branch, compiled: CompiledScope, seed: str
 ) -> dict[str, Any]:
     """The n8n condition under which a branch is taken."""
     if branch.kind == "value" and not decision.several:
-        return equals(_variable(decision, emission), branch.value, seed)
-    return is_true(_test(decision, branch, emission), seed)
+        return equals(_variable(decision, compiled), branch.value, seed)
+    return is_true(_test(decision, branch, compiled), seed)
 
 
-def _test(decision: Decision, branch: Branch, emission: CompiledScope) -> str:
+def _test(decision: Decision, branch: Branch, compiled: CompiledScope) -> str:
     if branch.tree is not None:
-        return to_js(branch.tree, lambda path: _coded(decision, path, emission))
+        return to_js(branch.tree, lambda path: _coded(decision, path, compiled))
     if decision.several:
-        chosen = f"[].concat({_variable(decision, emission)} ?? [])"
+        chosen = f"[].concat({_variable(decision, compiled)} ?? [])"
         return f"{chosen}.includes({js_string(branch.value)})"
-    return f"{_variable(decision, emission)} === {js_string(branch.value)}"
+    return f"{_variable(decision, compiled)} === {js_string(branch.value)}"
 
 
-def _variable(decision: Decision, emission: CompiledScope) -> str:
-    return _read(decision.setter, (decision.variable,), emission)
+def _variable(decision: Decision, compiled: CompiledScope) -> str:
+    return _read(decision.setter, (decision.variable,), compiled)
 
 
-def _coded(decision: Decision, path: tuple[str, ...], emission: CompiledScope) -> str:
+def _coded(decision: Decision, path: tuple[str, ...], compiled: CompiledScope) -> str:
     """A variable from the nearest source that outputs it at all, were it null or incomplete: what a
     later step cleared must not come back from an earlier one."""
     if len(decision.sources) == 1:
-        return _read(decision.sources[0], path, emission)
+        return _read(decision.sources[0], path, compiled)
     root, *rest = path
     items = [
-        read_item(emission.name_of(s), body=reads_body(s, emission.graph, emission))
+        read_item(compiled.name_of(s), body=reads_body(s, compiled.graph, compiled))
         for s in decision.sources
     ]
     access = "".join(f"?.{part}" for part in (root, *rest))
     return f"[{', '.join(items)}].find((o) => o?.{root} !== undefined){access}"
 
 
-def _read(source: str, path: tuple[str, ...], emission: CompiledScope) -> str:
-    body = reads_body(source, emission.graph, emission)
-    return read_field(emission.name_of(source), path, body=body)
+def _read(source: str, path: tuple[str, ...], compiled: CompiledScope) -> str:
+    body = reads_body(source, compiled.graph, compiled)
+    return read_field(compiled.name_of(source), path, body=body)
 
 
-def reads_body(source: str, graph: ControlFlow, emission: CompiledScope) -> bool:
+def reads_body(source: str, graph: ControlFlow, compiled: CompiledScope) -> bool:
     """Whether `source` is a Webhook, whose item carries what was posted under `body`."""
     node = graph.nodes.get(source)
-    return isinstance(node, Event) and emission.sketch.nodes[source].type == "webhook"
+    return isinstance(node, Event) and compiled.sketch.nodes[source].type == "webhook"
 
 
-def _stop(decision: Decision, emission: CompiledScope, port: Port) -> None:
-    node = emission.sketch.nodes[decision.gateway.id]
+def _stop(decision: Decision, compiled: CompiledScope, port: Port) -> None:
+    node = compiled.sketch.nodes[decision.gateway.id]
     key = f"{node.key}\x00stop"
-    emission.sketch.add(
+    compiled.sketch.add(
         key,
         f"Stop: {node.name}",
         "stopAndError",
-        stop_and_error.saying(stop_message(decision, emission)),
+        stop_and_error.saying(stop_message(decision, compiled)),
         element=decision.gateway.id,
         role="stop",
     )
-    emission.sketch.connect(port, Port(key))
+    compiled.sketch.connect(port, Port(key))
 
 
-def stop_message(decision: Decision, emission: CompiledScope) -> str:
+def stop_message(decision: Decision, compiled: CompiledScope) -> str:
     """What the run says where no branch fits: variable, allowed values, who sets it."""
-    label = emission.sketch.nodes[decision.gateway.id].name
-    setter = emission.name_of(decision.setter)
+    label = compiled.sketch.nodes[decision.gateway.id].name
+    setter = compiled.name_of(decision.setter)
     parts = [f"No branch of “{label}” fits."]
     if decision.values:
         what = "a list of one or more" if decision.several else "one"
@@ -137,15 +137,15 @@ class _Bypass:
     always delivered, by the branch or by a wire around it (N8N.md, "Inclusive in a loop")."""
 
     def __init__(
-        self, decision: Decision, emission: CompiledScope, join: str, inputs: Mapping[str, str]
+        self, decision: Decision, compiled: CompiledScope, join: str, inputs: Mapping[str, str]
     ) -> None:
         self.decision = decision
-        self.emission = emission
+        self.compiled = compiled
         self.join = join
         self.inputs = inputs
 
     def emit(self) -> None:
-        d, e = self.decision, self.emission
+        d, e = self.decision, self.compiled
         node = e.sketch.nodes[d.gateway.id]
         chosen = [b for b in d.branches if b.kind != "default"]
         tests = [_test(d, b, e) for b in chosen]
@@ -177,4 +177,4 @@ class _Bypass:
     def _around(self, port: Port, branch: Branch) -> None:
         target = self.inputs.get(branch.flow.id)
         if target is not None:
-            self.emission.sketch.connect(port, self.emission.entry[(self.join, target)])
+            self.compiled.sketch.connect(port, self.compiled.entry[(self.join, target)])

@@ -119,17 +119,17 @@ def _compile_scope(scope: WorkflowScope, ctx: PassContext) -> CompiledScope:
 
 
 class _Emitter:
-    def __init__(self, emission: CompiledScope, ctx: PassContext) -> None:
-        self.e = emission
-        self.scope = emission.scope
-        self.graph = emission.graph
-        self.sketch = emission.sketch
+    def __init__(self, compiled: CompiledScope, ctx: PassContext) -> None:
+        self.e = compiled
+        self.scope = compiled.scope
+        self.graph = compiled.graph
+        self.sketch = compiled.sketch
         self.ctx = ctx
         self.sinks: dict[str, tuple[Port, ...]] = {}
         self.addresses: set[str] = set()
         self.started: tuple[Flow, ...] = ()
         self.setters: dict[str, list[Decision]] = {}
-        for decision in emission.decisions.values():
+        for decision in compiled.decisions.values():
             self.setters.setdefault(decision.setter, []).append(decision)
 
     def run(self) -> None:

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from orgflow_ir.analysis.control_flow.graph import ControlFlow, reach
-from orgflow_ir.analysis.control_flow.regions import Lowered
+from orgflow_ir.analysis.control_flow.regions import ScopeReduction
 from orgflow_ir.model import Gateway
 from orgflow_ir.model.elements import Scope
 from orgflow_ir.pipeline import PassContext
@@ -52,7 +52,7 @@ def inclusive_joins(
     ]
     if not joins:
         return {}
-    pairs = ctx.analysis(Lowered, graph).reduction
+    pairs = ctx.analysis(ScopeReduction, graph).reduction
     result: dict[str, InclusiveJoin] = {}
     crowd = _merges_per_cycle(scope, graph)
     for join in joins:

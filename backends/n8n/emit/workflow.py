@@ -35,20 +35,20 @@ def _said(value: Value) -> dict[str, Any]:
     return {k: v for k, v in value.content().items() if v is not None}
 
 
-def build(emission: CompiledScope, digest: str, version: N8nVersion) -> None:
+def build(compiled: CompiledScope, digest: str, version: N8nVersion) -> None:
     """Write the workflow of one scope, in file form, into what it was compiled to."""
-    seed = emission.scope.seed
-    positions, bands = _positions(emission)
+    seed = compiled.scope.seed
+    positions, bands = _positions(compiled)
     boxes = []
-    for name, element, box in _stickies(emission, positions, bands, digest):
-        boxes.append((emission.sketch.names.take(name), box))
-        emission.stickies[boxes[-1][0]] = element
-    nodes = [_node(key, emission, positions, seed, version) for key in emission.sketch.nodes]
-    emission.workflow = {
-        "id": emission.scope.workflow_id,
-        "name": emission.scope.title[:128],
+    for name, element, box in _stickies(compiled, positions, bands, digest):
+        boxes.append((compiled.sketch.names.take(name), box))
+        compiled.stickies[boxes[-1][0]] = element
+    nodes = [_node(key, compiled, positions, seed, version) for key in compiled.sketch.nodes]
+    compiled.workflow = {
+        "id": compiled.scope.workflow_id,
+        "name": compiled.scope.title[:128],
         "nodes": [*(_sticky(name, box, seed, version) for name, box in boxes), *nodes],
-        "connections": _connections(emission, positions),
+        "connections": _connections(compiled, positions),
         "settings": {"executionOrder": "v1"},
     }
 
@@ -56,12 +56,12 @@ def build(emission: CompiledScope, digest: str, version: N8nVersion) -> None:
 # -- positions -------------------------------------------------------------------------------------
 
 
-def _lane_of(emission: CompiledScope) -> dict[str, str]:
+def _lane_of(compiled: CompiledScope) -> dict[str, str]:
     """Innermost lane of each element; elements in none are missing."""
     result: dict[str, str] = {}
     depth: dict[str, int] = {}
-    lanes = {lane.id: lane for lane in emission.scope.lanes}
-    for lane in emission.scope.lanes:
+    lanes = {lane.id: lane for lane in compiled.scope.lanes}
+    for lane in compiled.scope.lanes:
         level, parent, seen = 0, lane.parent, {lane.id}
         while parent in lanes and parent not in seen:
             seen.add(parent)
@@ -73,21 +73,21 @@ def _lane_of(emission: CompiledScope) -> dict[str, str]:
 
 
 def _positions(
-    emission: CompiledScope,
+    compiled: CompiledScope,
 ) -> tuple[dict[str, tuple[int, int]], dict[str, tuple[int, int]]]:
-    sketch = emission.sketch
-    drawn = from_diagram(emission.scope, sketch)
+    sketch = compiled.sketch
+    drawn = from_diagram(compiled.scope, sketch)
     if drawn is not None:
         return drawn.positions, drawn.lanes
     triggers = [k for k, n in sketch.nodes.items() if n.role == "trigger"]
     rest = [k for k, n in sketch.nodes.items() if n.role != "trigger"]
     wires = sorted(sketch.wires, key=lambda w: w[0].number)
     cells = grid([*triggers, *rest], ((a.node, b.node) for a, b in wires))
-    lane_of = _lane_of(emission)
+    lane_of = _lane_of(compiled)
     bands: dict[str, tuple[int, int]] = {}
     if lane_of:
         member = {k: lane_of.get(n.element, "") for k, n in sketch.nodes.items()}
-        order = [lane.id for lane in emission.scope.lanes]
+        order = [lane.id for lane in compiled.scope.lanes]
         cells, bands = banded(cells, member, ["", *order])
         bands.pop("", None)
     positions = {k: (c * COLUMN, r * ROW) for k, (c, r) in cells.items()}
@@ -102,12 +102,12 @@ def _positions(
 
 def _node(
     key: str,
-    emission: CompiledScope,
+    compiled: CompiledScope,
     positions: dict[str, tuple[int, int]],
     seed: str,
     version: N8nVersion,
 ) -> Node:
-    sketched = emission.sketch.nodes[key]
+    sketched = compiled.sketch.nodes[key]
     x, y = positions[key]
     result: Node = {
         "id": node_uuid(f"{seed}/{key}"),
@@ -128,10 +128,10 @@ def _node(
     return result
 
 
-def _connections(emission: CompiledScope, positions: dict[str, tuple[int, int]]) -> Any:
+def _connections(compiled: CompiledScope, positions: dict[str, tuple[int, int]]) -> Any:
     """Wires per output, top target first, since that is the order in which n8n runs them."""
-    sketch = emission.sketch
-    inputs = _inputs_from_top(emission, positions)
+    sketch = compiled.sketch
+    inputs = _inputs_from_top(compiled, positions)
     outputs: dict[str, dict[int, list[Port]]] = {}
     for source, target in sketch.wires:
         outputs.setdefault(source.node, {}).setdefault(source.number, []).append(target)
@@ -149,7 +149,7 @@ def _connections(emission: CompiledScope, positions: dict[str, tuple[int, int]])
             for position, port in enumerate(targets):
                 flow = sketch.wires[(Port(key, index), port)]
                 if flow is not None:
-                    emission.wired[(node.name, index, position)] = flow
+                    compiled.wired[(node.name, index, position)] = flow
             main.append(
                 [
                     {
@@ -165,12 +165,12 @@ def _connections(emission: CompiledScope, positions: dict[str, tuple[int, int]])
 
 
 def _inputs_from_top(
-    emission: CompiledScope, positions: dict[str, tuple[int, int]]
+    compiled: CompiledScope, positions: dict[str, tuple[int, int]]
 ) -> dict[tuple[str, int], int]:
     """Inputs of Merges renumbered from top to bottom by where their wires come from."""
     height: dict[str, dict[int, tuple[int, int]]] = {}
-    for source, target in emission.sketch.wires:
-        if emission.sketch.nodes[target.node].type == "merge":
+    for source, target in compiled.sketch.wires:
+        if compiled.sketch.nodes[target.node].type == "merge":
             x, y = positions[source.node]
             seen = height.setdefault(target.node, {})
             seen[target.number] = min(seen.get(target.number, (y, x)), (y, x))
@@ -188,7 +188,7 @@ _Box = tuple[str, int, int, int, int, int]
 
 
 def _stickies(
-    emission: CompiledScope,
+    compiled: CompiledScope,
     positions: dict[str, tuple[int, int]],
     bands: dict[str, tuple[int, int]],
     digest: str,
@@ -200,10 +200,10 @@ def _stickies(
     tops = [top for top, _ in bands.values()]
     top = min([min(ys) - _MARGIN, *tops])
     boxes: list[tuple[str, str, _Box]] = []
-    lanes = {lane.id: lane for lane in emission.scope.lanes}
+    lanes = {lane.id: lane for lane in compiled.scope.lanes}
     indent = 176 if bands else 0
-    pools = emission.scope.model.pools
-    pool = next((p for p in pools if p.process == emission.process.id), None)
+    pools = compiled.scope.model.pools
+    pool = next((p for p in pools if p.process == compiled.process.id), None)
     for index, (lane, (upper, lower)) in enumerate(
         sorted(bands.items(), key=lambda item: (item[1], item[0]))
     ):
@@ -224,10 +224,10 @@ def _stickies(
             )
         )
     name = plain(pool.name) if pool else ""
-    summary = _summary(emission, emission.scope.title, name, left - indent, top)
-    whole = emission.scope.body.id
+    summary = _summary(compiled, compiled.scope.title, name, left - indent, top)
+    whole = compiled.scope.body.id
     boxes.append(("About this workflow", whole, summary))
-    boxes.append(("Map for orgflow", whole, _map(emission, digest, summary)))
+    boxes.append(("Map for orgflow", whole, _map(compiled, digest, summary)))
     return boxes
 
 
@@ -235,20 +235,20 @@ def _heading(lane: Lane) -> str:
     return plain(lane.label).lstrip("#") or lane.id
 
 
-def _summary(emission: CompiledScope, title: str, pool: str, left: int, top: int) -> _Box:
+def _summary(compiled: CompiledScope, title: str, pool: str, left: int, top: int) -> _Box:
     """The note above the workflow: what it is and what is left to do."""
-    sketch = emission.sketch
+    sketch = compiled.sketch
     lines = [f"## {title}"]
     if pool and pool not in lines[0]:
         lines.append(f"Pool: {pool}")
     todo = []
-    for decision in emission.decisions.values():
+    for decision in compiled.decisions.values():
         if decision.values:
             what = "a list of" if decision.several else "one of"
             values = ", ".join(f"`{v}`" for v in decision.values)
-            setter = emission.name_of(decision.setter)
+            setter = compiled.name_of(decision.setter)
             todo.append(f"- **{setter}** sets `{decision.variable}` to {what} {values}")
-    tasks = {n.id for n in emission.scope.body.nodes if n.kind == "task"}
+    tasks = {n.id for n in compiled.scope.body.nodes if n.kind == "task"}
     places = [
         n.name
         for n in sketch.nodes.values()
@@ -267,16 +267,16 @@ def _summary(emission: CompiledScope, title: str, pool: str, left: int, top: int
     return ("\n".join(lines), left, top - height - 48, 736, height, 7)
 
 
-def _map(emission: CompiledScope, digest: str, beside: _Box) -> _Box:
+def _map(compiled: CompiledScope, digest: str, beside: _Box) -> _Box:
     """The identity map, in a small note of its own: the text runs on below its edge."""
     mapping = {
         n.name: n.element
-        for n in emission.sketch.nodes.values()
+        for n in compiled.sketch.nodes.values()
         if n.role in ("element", "trigger")
     }
-    scope = {"scope": emission.scope.body.id} if emission.scope.called else {}
+    scope = {"scope": compiled.scope.body.id} if compiled.scope.called else {}
     payload = json.dumps(
-        {"model": digest, "process": emission.process.id, **scope, "nodes": mapping},
+        {"model": digest, "process": compiled.process.id, **scope, "nodes": mapping},
         ensure_ascii=False,
         separators=(",", ":"),
     )

@@ -181,11 +181,11 @@ def _rules(step: Node) -> _Rules | None:
 def _known(ref: Reference, names: _Names) -> dict[str, list[Key]]:
     """What every condition that the compiler made for a gateway is true for."""
     found: dict[str, list[Key]] = {}
-    for gateway, decision in ref.emission.decisions.items():
+    for gateway, decision in ref.compiled.decisions.items():
         for branch in decision.branches:
             if branch.kind != "default":
                 made: dict[str, Any] = {
-                    "conditions": [condition(decision, branch, ref.emission, "")],
+                    "conditions": [condition(decision, branch, ref.compiled, "")],
                     "options": {"caseSensitive": True},
                 }
                 key = Key(gateway, frozenset({branch.flow.id}))
@@ -208,7 +208,7 @@ class _Reading:
     def __init__(self, ref: Reference, matching: Matching, workflow: WorkflowDocument) -> None:
         self.ref, self.matching = ref, matching
         self.steps = workflow.steps
-        sketch = ref.emission.sketch
+        sketch = ref.compiled.sketch
         self.own = _Names({n.name: key for key, n in sketch.nodes.items()}, None)
         self.names = _Names(matching.key_of, set(self.steps))
         self.known = _known(ref, self.own)
@@ -225,10 +225,10 @@ class _Reading:
 
     def run(self) -> tuple[dict[str, Reader], list[Changed]]:
         """Look at every node that stands for one that decides."""
-        sketch = self.ref.emission.sketch
+        sketch = self.ref.compiled.sketch
         for name, key in self.matching.key_of.items():
             sketched = sketch.nodes[key]
-            deciding = sketched.element in self.ref.emission.decisions
+            deciding = sketched.element in self.ref.compiled.decisions
             if sketched.type not in ("if", "switch") or not deciding:
                 continue
             before, now = _rules(self.ref.nodes[key]), _rules(self.steps[name])
@@ -243,7 +243,7 @@ class _Reading:
         return self.matching.how[name] in ("map", "notes", "id", "copy")
 
     def _read(self, name: str, key: str, before: _Rules, now: _Rules) -> None:
-        gateway = self.ref.emission.sketch.nodes[key].element
+        gateway = self.ref.compiled.sketch.nodes[key].element
         texts, wanted = now.texts(self.names), before.texts(self.own)
         predicates = [_predicate(text, gateway, self.known) for text in texts]
         changed: list[Changed] = []

@@ -24,14 +24,14 @@ def changed_parameters(
 ) -> Iterator[Changed]:
     """Everything of that kind, in the order of the matched nodes."""
     setters: dict[str, list[str]] = {}
-    for gateway, decision in ref.emission.decisions.items():
+    for gateway, decision in ref.compiled.decisions.items():
         if decision.values:
             own = f"{gateway}\x00decide"
             setter = own if decision.setter == gateway else decision.setter
             setters.setdefault(setter, []).append(gateway)
     for name, key in matching.key_of.items():
         before, now = ref.nodes[key], workflow.steps[name]
-        element = ref.emission.sketch.nodes[key].element
+        element = ref.compiled.sketch.nodes[key].element
         for was, now_text in (
             _version(now),
             _merge(before, now),

@@ -39,28 +39,28 @@ class Reference(NamedTuple):
 
     Attributes:
         process: of the *source* model, before anything was lowered.
-        emission: the sketch, whose elements may be lowered ones.
+        compiled: the sketch, whose elements may be lowered ones.
         nodes: the nodes of the compiled workflow by sketch key.
         deciders: gateways of the sketch by the element of the source whose step decides them.
         labels: what nodes and flows of the source are called.
     """
 
     process: Process
-    emission: CompiledScope
+    compiled: CompiledScope
     nodes: Mapping[str, Node]
     deciders: Mapping[str, tuple[str, ...]]
     labels: Mapping[str, str]
 
     def decision(self, gateway: str) -> Decision:
         """The decision of a deciding gateway of the sketch."""
-        return self.emission.decisions[gateway]
+        return self.compiled.decisions[gateway]
 
     def stands(self, key: str) -> str | None:
         """The task or event of the source that a sketch node stands for."""
-        node = self.emission.sketch.nodes[key]
+        node = self.compiled.sketch.nodes[key]
         if node.role not in ("element", "trigger"):
             return None
-        element = self.emission.graph.nodes.get(node.element)
+        element = self.compiled.graph.nodes.get(node.element)
         if element is None or isinstance(element, Gateway):
             return None
         if isinstance(element, Event) and element.id not in self.labels:

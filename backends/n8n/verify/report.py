@@ -100,7 +100,7 @@ def paired(
 
 
 def _shared(ref: Reference, flow: WorkflowDocument) -> int:
-    names = {node.name for node in ref.emission.sketch.nodes.values()}
+    names = {node.name for node in ref.compiled.sketch.nodes.values()}
     return len(names & set(flow.steps))
 
 

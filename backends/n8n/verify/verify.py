@@ -150,7 +150,7 @@ class _Verifier:
     def _never_taken(self, game: Game) -> Difference | None:
         """A branch of a choice without a node that no run of the workflow takes."""
         assert self.walk is not None
-        graph, loosely = self.ref.emission.graph, self.walk.marking.loosely
+        graph, loosely = self.ref.compiled.graph, self.walk.marking.loosely
         for gateway, owner in self.walk.roles.owners.items():
             if owner not in self.walk.roles.loose or gateway not in graph.reachable:
                 continue
@@ -210,14 +210,14 @@ class _Verifier:
                     coded.add(gateway)
                 elif decision.setter == gateway:
                     setters.setdefault(f"{gateway}\x00decide", []).append(gateway)
-                elif ref.emission.sketch.nodes[decision.setter].role == "trigger":
+                elif ref.compiled.sketch.nodes[decision.setter].role == "trigger":
                     given.add(gateway)
                 else:
                     setters.setdefault(decision.setter, []).append(gateway)
         for name, key in key_of.items():
             if key in setters:
                 sets[name] = tuple(setters[key])
-        needed = {e for k in ref.emission.sketch.nodes if (e := ref.stands(k)) is not None}
+        needed = {e for k in ref.compiled.sketch.nodes if (e := ref.stands(k)) is not None}
         compiled = any(how in ("map", "notes", "id") for how in self.matching.how.values())
         if not compiled:  # drawn by hand: nobody draws a node for an end at which nothing is done
             standing = set(stands.values())
@@ -275,7 +275,7 @@ class _Verifier:
         said = []
         names = self.workflow.map.nodes
         for name, key in self.matching.key_of.items():
-            element = self.ref.emission.sketch.nodes[key].element
+            element = self.ref.compiled.sketch.nodes[key].element
             other = names.get(name, element)
             if self.matching.how[name] == "notes" and other != element:
                 labels = self.ref.labels
@@ -288,7 +288,7 @@ class _Verifier:
     def _result(
         self, verdict: Verdict, bound: str | None = None, difference: Difference | None = None
     ) -> Verification:
-        sketch = self.ref.emission.sketch
+        sketch = self.ref.compiled.sketch
         key_of, how = self.matching.key_of, self.matching.how
         missing = [
             self.ref.labels.get(sketch.nodes[k].element, sketch.nodes[k].name)

@@ -12,7 +12,7 @@ from orgflow_ir.analysis.soundness.reducing import reduce_net
 from orgflow_ir.analysis.soundness.reduction import MatchedPair, Reduction
 from orgflow_ir.model import Scope
 
-__all__ = ["Lowered", "MatchedPair", "Reduction", "reduce"]
+__all__ = ["MatchedPair", "Reduction", "ScopeReduction", "reduce"]
 
 
 def reduce(scope: Scope) -> Reduction:
@@ -20,7 +20,7 @@ def reduce(scope: Scope) -> Reduction:
     return reduce_net(lower(scope), careful=False)
 
 
-class Lowered:
+class ScopeReduction:
     """The net of a scope and its reduction, made once for all that ask for them."""
 
     def __init__(self, graph: ControlFlow) -> None:

@@ -18,7 +18,7 @@ from random_processes import process as random_process
 from seeds import EVERY, at_least, seeds
 
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
-from orgflow_ir.analysis.control_flow.regions import Lowered
+from orgflow_ir.analysis.control_flow.regions import ScopeReduction
 from orgflow_ir.diagnostics import Severity
 from orgflow_ir.model import Model
 from orgflow_ir.pipeline import PassContext
@@ -126,7 +126,7 @@ def test_random_processes_compile_where_they_are_blocks(
             compiled += 1
             assert_right(made, referee, runner if compiled % 8 == 0 else None, max_runs=2)
         elif codes == {"OF403"}:
-            shape = Lowered(ControlFlow(process)).reduction
+            shape = ScopeReduction(ControlFlow(process)).reduction
             odd = made.told("OF203") or made.told("OF204") or shape.clashes or not shape.structured
             errors = [d.message for d in made.told("OF403")]
             ends_first = any("may all end before they reach it" in e for e in errors)

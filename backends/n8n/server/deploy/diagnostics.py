@@ -19,7 +19,7 @@ from orgflow.backends.n8n.server.deploy import origin_rules, rules
 from orgflow.backends.n8n.server.deploy.apply import EditedMeanwhileError, NotLiveError
 from orgflow.backends.n8n.server.deploy.carry_out import GroupResult
 from orgflow.backends.n8n.server.deploy.plan import Problem, Step, Wanted
-from orgflow.backends.n8n.server.executions.stale_runs import LeftRun
+from orgflow.backends.n8n.server.executions.stale_runs import StaleRun
 
 from orgflow_ir.diagnostics import Rule
 from orgflow_ir.pipeline import PassContext
@@ -203,7 +203,7 @@ def _problem(wanted: Wanted, problem: Problem, ctx: PassContext) -> None:
             )
 
 
-def report_left_runs(left: Iterable[LeftRun], ctx: PassContext) -> None:
+def report_stale_runs(left: Iterable[StaleRun], ctx: PassContext) -> None:
     """OF623 for each copy that a run has left."""
     for one in left:
         what = f"`{one.name}` (id {one.id}) is the copy of a run"

@@ -42,7 +42,7 @@ def _taken(gateway: str, order: Sequence[StoredRun], tie: Tie) -> list[tuple[int
     tuple where it failed or found no branch."""
     decision = tie.reference.decision(gateway)
     default = (decision.default.flow.id,) if decision.default is not None else ()
-    key_of, sketch = tie.matching.key_of, tie.reference.emission.sketch.nodes
+    key_of, sketch = tie.matching.key_of, tie.reference.compiled.sketch.nodes
     made = any(n.role == "branch" and n.element == gateway for n in sketch.values())
     tests: dict[str, list[StoredRun]] = {}
     for run in order:
@@ -101,4 +101,4 @@ def _outputs(
 
 def _ordered(flows: set[str], gateway: str, tie: Tie) -> tuple[str, ...]:
     """Flows in the order of the model, as a step of it takes them."""
-    return tuple(f.id for f in tie.reference.emission.graph.flows_out(gateway) if f.id in flows)
+    return tuple(f.id for f in tie.reference.compiled.graph.flows_out(gateway) if f.id in flows)

@@ -101,7 +101,7 @@ class Tie:
     def visible(self) -> frozenset[str]:
         """Elements whose execution is seen: tasks and events, gateways where a node stands for
         them. What was taken out of the workflow is among them: it should have run."""
-        sketch = self.reference.emission.sketch
+        sketch = self.reference.compiled.sketch
         found = {e for k in sketch.nodes if (e := self._step(k)) is not None}
         known = {n.id for n in self.reference.process.nodes}
         gateways = {
@@ -112,7 +112,7 @@ class Tie:
         return frozenset(found | (gateways & known))
 
     def _step(self, key: str) -> str | None:
-        node = self.reference.emission.sketch.nodes[key]
+        node = self.reference.compiled.sketch.nodes[key]
         return self.reference.stands(key) if node.role == "element" else None
 
     @cached_property
@@ -135,7 +135,7 @@ class Tie:
     @cached_property
     def rewired(self) -> tuple[str, ...]:
         """What leads elsewhere than the compiled workflow has it, in words."""
-        sketch, key_of = self.reference.emission.sketch, self.matching.key_of
+        sketch, key_of = self.reference.compiled.sketch, self.matching.key_of
         made = {(a.node, b.node) for a, b in sketch.wires}
         now: dict[tuple[str, str], tuple[str, str]] = {}
         for wire in self.workflow.wires:
@@ -162,7 +162,7 @@ class Tie:
         key = self.matching.key_of.get(node)
         if key is None:
             return None
-        element = self.reference.emission.sketch.nodes[key].element
+        element = self.reference.compiled.sketch.nodes[key].element
         for owner, gateways in self.reference.deciders.items():
             if element in gateways:
                 return owner
@@ -173,7 +173,7 @@ class Tie:
         key = self.matching.key_of.get(node)
         if key is None or self.steps[node].disabled:
             return False
-        sketched = self.reference.emission.sketch.nodes[key]
+        sketched = self.reference.compiled.sketch.nodes[key]
         return sketched.role in ("element", "trigger") and self.element(node) == sketched.element
 
 
@@ -233,7 +233,7 @@ class Observer:
                 continue
             matching = _certain(match(reference, workflow))
             read, changed = readers(reference, matching, workflow)
-            sketch = reference.emission.sketch.nodes
+            sketch = reference.compiled.sketch.nodes
             part = len(set(matching.key_of.values())) / max(len(sketch), 1)
             if part >= (_SAID if said == process else _SURE):
                 found.append((part, Tie(reference, workflow, matching, read, tuple(changed))))

@@ -43,7 +43,7 @@ class ServerRunner(LocalRunner):
 
     A workflow is created once for all runs of a process (first as it would be delivered, so that
     n8n has taken that, too), and deleted afterwards. What a run that was killed left behind,
-    `clear_left_runs` finds.
+    `clear_stale_runs` finds.
 
     Args:
         client: with a key, and the version of the server.

@@ -29,7 +29,7 @@ itself ends each of its executions after two minutes."""
 _SEPARATOR = "."
 
 
-class LeftRun(NamedTuple):
+class StaleRun(NamedTuple):
     """A copy that a run made.
 
     Attributes:
@@ -66,9 +66,9 @@ def is_over(said: str) -> bool | None:
     return bool(begun and now and begun != now)  # the number may be another one's by now
 
 
-def clear_left_runs(
+def clear_stale_runs(
     rows: Iterable[Mapping[str, Any]], undo: WorkflowClient | None, now: datetime.datetime
-) -> tuple[LeftRun, ...]:
+) -> tuple[StaleRun, ...]:
     """Remove copies whose run is over.
 
     Args:
@@ -76,7 +76,7 @@ def clear_left_runs(
         undo: the server; None only looks.
         now: the time.
     """
-    found: list[LeftRun] = []
+    found: list[StaleRun] = []
     for row in rows:
         stamp = stamp_of(row)
         if stamp is None or not stamp.identity.startswith(RUN_MARK):
@@ -94,7 +94,7 @@ def clear_left_runs(
                 fate = "removed"
             except ServerError:
                 fate = "stuck"
-        found.append(LeftRun(str(row["id"]), str(row.get("name")), fate))
+        found.append(StaleRun(str(row["id"]), str(row.get("name")), fate))
     return tuple(found)
 
 

@@ -16,7 +16,7 @@ from deploy_faults import Site, hook
 from ended_commands import MOMENTS, Moment, ended_in_the_middle, run_killed_and_tidied_up
 from n8n_stand_in import KEY, StandIn
 from orgflow.backends.n8n.server.deploy.deployment_marker import stamped
-from orgflow.backends.n8n.server.executions.stale_runs import clear_left_runs, is_over, owner
+from orgflow.backends.n8n.server.executions.stale_runs import clear_stale_runs, is_over, owner
 
 pytest.importorskip("httpx", reason="the client needs httpx: pip install 'orgflow[server]'")
 
@@ -68,9 +68,9 @@ def test_what_becomes_of_a_copy(site: Site, whose: str, hours: int, fate: str | 
     site.direct.create_body(site.direct.body_of(hook("Of a person", "p")))
     rows = [row | {"updatedAt": NOW.isoformat()} for row in site.rows()]
     now = NOW + datetime.timedelta(hours=hours)
-    looked = clear_left_runs(rows, None, now)
+    looked = clear_stale_runs(rows, None, now)
     assert len(site.rows()) == 2
-    found = clear_left_runs(rows, site.direct, now)
+    found = clear_stale_runs(rows, site.direct, now)
     assert [one.fate for one in found] == ([fate] if fate else [])
     assert [one.fate for one in looked] == [{"removed": "over"}.get(one.fate, one.fate)
                                             for one in found]  # fmt: skip
@@ -83,7 +83,7 @@ def test_one_that_cannot_be_removed_is_told(site: Site) -> None:
     )
     rows = site.rows()
     site.direct._api.headers["X-N8N-API-KEY"] = "revoked"
-    (one,) = clear_left_runs(rows, site.direct, NOW)
+    (one,) = clear_stale_runs(rows, site.direct, NOW)
     assert one.fate == "stuck"
     site.direct._api.headers["X-N8N-API-KEY"] = KEY
 
