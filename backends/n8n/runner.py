@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from orgflow.backends.n8n.emit.emitter import CompiledProcess, CompiledScope
+from orgflow.backends.n8n.emit.graph import start_key
 from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.engine.runs import EngineRun, RunRequest
 from orgflow.backends.n8n.format.document import Workflow
@@ -111,8 +112,8 @@ class LocalRunner(Runner):
         """The run of the engine that a list of stimuli drives; those without data need no stub:
         waits are answered at once, and the engine has an order of its own."""
         root = self.compiled.root
-        start, process = stimuli[0].element, root.process.id
-        trigger = root.sketch.nodes[f"{process}__start" if start == process else start].name
+        start, process = stimuli[0].element, root.process
+        trigger = root.sketch.nodes[start_key(process) if start == process.id else start].name
         stubs: dict[str, dict[str, Any]] = {}
         for scope in self.compiled.scopes:
             # a node of a workflow that is called is named with that workflow's id

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from orgflow.frontends.n8n.source import SourceNode
-from orgflow.frontends.n8n.wiring import Wiring
+from orgflow.frontends.n8n.wiring import Beside, Wiring
 
-from orgflow_ir.model import Event, Gateway
+from orgflow_ir.model import Event
 from orgflow_ir.model.diagram import Shape
 
 NODE = 96.0
@@ -49,21 +49,21 @@ def _side(value: object, otherwise: float) -> float:
 
 def _added(
     elements: Mapping[str, object],
-    owners: Mapping[str, str],
+    owners: Mapping[str, Beside],
     places: Mapping[str, tuple[float, float]],
 ) -> list[Shape]:
     """Joins left of their node, boundary events on its lower edge, the rest right of it."""
     shapes = []
     rows: Counter[tuple[str, int]] = Counter()
     for id, element in elements.items():
-        owner = owners[id]
+        owner = owners[id].owner
         if owner not in places:
             continue
         x, y = places[owner]
         if isinstance(element, Event) and element.position == "boundary":
             side, left, top = 0, x + 12.0, y + NODE - _SMALL / 2
             left += (_SMALL + 12.0) * rows[owner, side]
-        elif isinstance(element, Gateway) and id.startswith((f"{owner}__input", f"{owner}__join")):
+        elif owners[id].before:
             side, left, top = -1, x - 64.0, y + 60.0 * rows[owner, -1]
         else:
             side, left, top = 1, x + NODE + 28.0, y + 30.0 + 60.0 * rows[owner, 1]

@@ -9,7 +9,7 @@ to an end event.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from orgflow.frontends.n8n.bodies import Bodies, Body, form_limit
 from orgflow.frontends.n8n.identity import Ids
@@ -51,6 +51,13 @@ class Wired:
     limit: str | None = None
 
 
+class Beside(NamedTuple):
+    """What an element was added for, and whether tokens come to it before they come there."""
+
+    owner: str
+    before: bool
+
+
 class Wiring:
     """The nodes and flows of one process."""
 
@@ -59,7 +66,7 @@ class Wiring:
         self.nodes: list[Body] = []
         self.flows: list[Flow] = []
         self.dead: list[tuple[Wire, str]] = []
-        self.beside: dict[str, str] = {}
+        self.beside: dict[str, Beside] = {}
         self._wired: dict[int, Wired] = {}
         self._ends: dict[int, str] = {}
 
@@ -112,13 +119,13 @@ class Wiring:
         entry = node.id
         if node.short != "merge" and len(inputs) > 1:
             # n8n waits for all inputs and goes on with what came.
-            entry = self._gateway(node, "join", "inclusive")
+            entry = self._gateway(node, "join", "inclusive", before=True)
             self._flow(entry, node.id)
         for number in inputs:
             several = len(inputs) > 1 and sum(w.input == number for w in into) > 1
             wired.entries[number] = entry
             if several:  # each of these is a token for the same input
-                front = self._gateway(node, f"input{number}", "exclusive")
+                front = self._gateway(node, f"input{number}", "exclusive", before=True)
                 wired.entries[number] = front
                 self._flow(front, entry)
         body = self.bodies.element(node, kind)
@@ -169,14 +176,16 @@ class Wiring:
         )
         return id
 
-    def _gateway(self, node: SourceNode, role: str, kind: GatewayKind) -> str:
-        id = self._free(node, role)
+    def _gateway(
+        self, node: SourceNode, role: str, kind: GatewayKind, *, before: bool = False
+    ) -> str:
+        id = self._free(node, role, before=before)
         self.nodes.append(Gateway(id=id, gateway_kind=kind, loc=node.loc))
         return id
 
-    def _free(self, node: SourceNode, role: str) -> str:
+    def _free(self, node: SourceNode, role: str, *, before: bool = False) -> str:
         id = self.ids.take(f"{node.id}__{role}")
-        self.beside[id] = node.id
+        self.beside[id] = Beside(node.id, before)
         return id
 
     # -- flows ---------------------------------------------------------------------------------

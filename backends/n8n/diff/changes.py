@@ -140,6 +140,7 @@ class _Wires:
         self.added = [n for n in new.steps if n not in back]
         self.removed = [n for n in old.steps if n not in matching.pairs]
         # A removed node is marked: one that was added may have its name.
+        self.marked = {f"\0{n}": n for n in self.removed}
         names = {n: matching.pairs.get(n, f"\0{n}") for n in old.steps}
         outputs = _renumbered(decisions, matching)
         before = Counter(
@@ -155,7 +156,7 @@ class _Wires:
         self.lost, self.won = before - after, after - before
         self.between: dict[str, str] = {}
         self._fold(self.added, self.won, self.lost)
-        self._fold([f"\0{n}" for n in self.removed], self.lost, self.won)
+        self._fold(list(self.marked), self.lost, self.won)
 
     def _fold(self, names: list[str], own: Counter[Wire], direct: Counter[Wire]) -> None:
         """Take the wires of nodes out of `own`, and out of `direct` the wires they were put into:
@@ -169,7 +170,10 @@ class _Wires:
                 out[wire.source].append(wire)
                 del own[wire]
         for name in names:
-            sides = [_shown(w.source) for w in into[name]], [_shown(w.target) for w in out[name]]
+            sides = (
+                [self._shown(w.source) for w in into[name]],
+                [self._shown(w.target) for w in out[name]],
+            )
             if any(sides):
                 self.between[name] = _between(*(list(dict.fromkeys(side)) for side in sides))
         done: set[str] = set()
@@ -205,6 +209,10 @@ class _Wires:
             text = self._text(wire)
             yield Change("added", "connection", text, "", None, text)
 
+    def _shown(self, name: str) -> str:
+        """The name of a node, marked or not."""
+        return self.marked.get(name, name)
+
     def _text(self, wire: Wire) -> str:
         kind = "" if wire.kind == "main" else f" ({wire.kind})"
         decision = self.decisions.new.get(wire.source)
@@ -214,16 +222,12 @@ class _Wires:
         elif wire.output:
             label = f" [output {wire.output}]"
         slot = f" input {wire.input}" if wire.input else ""
-        return f"{_shown(wire.source)}{label} → {_shown(wire.target)}{slot}{kind}"
+        return f"{self._shown(wire.source)}{label} → {self._shown(wire.target)}{slot}{kind}"
 
 
 def _short(full: str) -> str:
     """A type without its package."""
     return full.rsplit(".", 1)[-1]
-
-
-def _shown(name: str) -> str:
-    return name.removeprefix("\0")
 
 
 def _between(before: list[str], after: list[str]) -> str:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from orgflow.backends.n8n import rules
 from orgflow.backends.n8n.emit import notes
-from orgflow.backends.n8n.emit.graph import Port, Sketch, SketchNode
+from orgflow.backends.n8n.emit.graph import Port, Sketch, SketchNode, decide_key, start_key
 from orgflow.backends.n8n.emit.inclusive import InclusiveJoin, inclusive_joins
 from orgflow.backends.n8n.emit.names import field_name, plain
 from orgflow.backends.n8n.emit.scopes import WorkflowScope, scopes_of
@@ -82,8 +82,8 @@ class CompiledScope:
     def name_of(self, element: str) -> str:
         """Name of the node that stands for an element (its decision node for a gateway that is
         its own setter)."""
-        decide_key = f"{element}\x00decide"
-        key = decide_key if decide_key in self.sketch.nodes else element
+        own = decide_key(element)
+        key = own if own in self.sketch.nodes else element
         return self.sketch.nodes[key].name
 
 
@@ -245,7 +245,7 @@ class _Emitter:
         flows there, to be connected when every node has its ports."""
         if any(isinstance(n, Event) and n.position == "start" for n in self.scope.body.nodes):
             return ()
-        start = f"{self.scope.body.id}__start"
+        start = start_key(self.scope.body)
         kind, parameters = self._plain_trigger()
         self.sketch.add(start, "Start", kind, parameters, element=start, role="trigger")
         return tuple(
@@ -394,7 +394,7 @@ class _Emitter:
         node = self.sketch.add(gateway.id, name, "if", {}, element=gateway.id)
         node.notes += notes.decision(decision, self.ctx)
         if decision.setter == gateway.id:
-            key = f"{gateway.id}\x00decide"
+            key = decide_key(gateway.id)
             setter = self.sketch.add(
                 key,
                 f"Decide: {name}",

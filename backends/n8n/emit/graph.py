@@ -7,6 +7,8 @@ from typing import Any, Literal, NamedTuple
 
 from orgflow.backends.n8n.emit.names import Names
 
+from orgflow_ir.model import Scope
+
 Role = Literal["element", "trigger", "stop", "decide", "branch", "join", "pass"]
 """What a node is there for: to stand for an element, to start, to stop loudly where no branch
 matches, to decide, to test one inclusive branch, to join some of many branches, to pass on."""
@@ -32,6 +34,16 @@ class SketchNode:
     role: Role
     notes: list[str] = field(default_factory=list)
     webhook: bool = False
+
+
+def decide_key(element: str) -> str:
+    """The key of the node in which somebody decides for a gateway that sets its own variable."""
+    return f"{element}\x00decide"
+
+
+def start_key(scope: Scope) -> str:
+    """The key, and the element, of the trigger of a scope that has no start event."""
+    return f"{scope.id}__start"
 
 
 class Sketch:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -235,7 +235,7 @@ class _Reading:
             if before is not None and now is not None:
                 self._read(name, key, before, now)
             elif before is not None and self._tied(name):
-                said = _said(before.texts(self.own), self.ref.labels)
+                said = _said(before.texts(self.own), self.ref.label_of)
                 self.changed.append(Changed(name, sketched.element, said, "another node"))
         return self.found, self.changed
 
@@ -256,8 +256,8 @@ class _Reading:
             if was is not None:
                 left.remove(was)
                 predicates[place] = _predicate(wanted[was], gateway, self.known)
-                said = _said([wanted[was]], self.ref.labels)
-            text = _said([texts[place]], self.ref.labels)
+                said = _said([wanted[was]], self.ref.label_of)
+            text = _said([texts[place]], self.ref.label_of)
             changed.append(Changed(name, gateway, said, text))
         outputs = len(predicates) + (now.fallback is not None)
         few = outputs < len(self.ref.decision(gateway).branches)
@@ -307,7 +307,7 @@ def _predicate(text: str, gateway: str, known: Mapping[str, list[Key]]) -> Predi
     return keys[0].predicate if keys else None
 
 
-def _said(texts: Iterable[str], labels: Mapping[str, str]) -> str:
+def _said(texts: Iterable[str], label_of: Callable[[str], str]) -> str:
     """Conditions for people: left side, operation, right side; our own way to read a field of the
     node that sets it is shown as `field of node`."""
     parts: list[str] = []
@@ -315,21 +315,17 @@ def _said(texts: Iterable[str], labels: Mapping[str, str]) -> str:
         conditions, combinator, *_ = json.loads(text)
         comparisons = []
         for left, right, _, operation in conditions:
-            sides = [_plain(side, labels) for side in (left, right)]
+            sides = [_plain(side, label_of) for side in (left, right)]
             comparisons.append(f"{sides[0]} {operation or 'is'} {sides[1]}".strip())
         parts.append(f" {combinator} ".join(comparisons) or "nothing")
     return "; ".join(parts)
 
 
-def _plain(value: Any, labels: Mapping[str, str]) -> str:
+def _plain(value: Any, label_of: Callable[[str], str]) -> str:
     if not isinstance(value, str):
         return "" if value is None else json.dumps(value, ensure_ascii=False)
     if value.startswith("={{ ") and value.endswith(" }}"):
         value = value[4:-3]
 
-    def label(key: str) -> str:
-        element = key.partition("\x00")[0]
-        return labels.get(element, element)
-
-    path = _READ.sub(lambda m: f"{m['path'].replace('?', '')} of “{label(m['key'])}”", value)
-    return _AT.sub(lambda m: f"$('{label(m[1])}')", path)
+    path = _READ.sub(lambda m: f"{m['path'].replace('?', '')} of “{label_of(m['key'])}”", value)
+    return _AT.sub(lambda m: f"$('{label_of(m[1])}')", path)

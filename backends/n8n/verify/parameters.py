@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
+from orgflow.backends.n8n.emit.graph import decide_key
 from orgflow.backends.n8n.format.workflow_document import Node, WorkflowDocument, rows
 from orgflow.backends.n8n.lint import known
 from orgflow.backends.n8n.node_types.merge import merging
@@ -26,7 +27,7 @@ def changed_parameters(
     setters: dict[str, list[str]] = {}
     for gateway, decision in ref.compiled.decisions.items():
         if decision.values:
-            own = f"{gateway}\x00decide"
+            own = decide_key(gateway)
             setter = own if decision.setter == gateway else decision.setter
             setters.setdefault(setter, []).append(gateway)
     for name, key in matching.key_of.items():

@@ -16,6 +16,7 @@ from orgflow_ir.analysis.expressions.syntax import ConditionError
 from orgflow_ir.analysis.stub_data import decided_by
 from orgflow_ir.diagnostics import Diagnostic
 from orgflow_ir.model import Event, Gateway, Model, Process
+from orgflow_ir.model.provenance import source_ids
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets import legalise
 from orgflow_ir.targets.artifact import Emitted
@@ -54,6 +55,16 @@ class Reference(NamedTuple):
     def decision(self, gateway: str) -> Decision:
         """The decision of a deciding gateway of the sketch."""
         return self.compiled.decisions[gateway]
+
+    def label_of(self, key: str) -> str:
+        """What the source element behind a node of the sketch is called; the key where there is
+        none."""
+        node = self.emission.sketch.nodes.get(key)
+        if node is None:
+            return self.labels.get(key, key)
+        element = self.emission.graph.nodes.get(node.element)
+        source = source_ids(element)[0] if element is not None else node.element
+        return self.labels.get(source, source)
 
     def stands(self, key: str) -> str | None:
         """The task or event of the source that a sketch node stands for."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from orgflow.backends.n8n.emit.graph import decide_key, start_key
 from orgflow.backends.n8n.engine_model import Machine
 from orgflow.backends.n8n.format.document import TYPE_PREFIX
 from orgflow.backends.n8n.format.workflow_document import WorkflowDocument
@@ -170,7 +171,7 @@ class _Verifier:
         """Triggers and the start each is, in the order of the file; one that was added is the start
         whose trigger leads to the same nodes."""
         options = game.starts(self.ref.process.id)
-        keys = {(s or f"{self.ref.process.id}__start"): s for s in options}
+        keys = {(s or start_key(self.ref.process)): s for s in options}
         found: list[tuple[str, str | None]] = []
         for name, step in self.steps.items():
             key = self.matching.key_of.get(name, "")
@@ -209,7 +210,7 @@ class _Verifier:
                 if decision.coded or not decision.values:
                     coded.add(gateway)
                 elif decision.setter == gateway:
-                    setters.setdefault(f"{gateway}\x00decide", []).append(gateway)
+                    setters.setdefault(decide_key(gateway), []).append(gateway)
                 elif ref.compiled.sketch.nodes[decision.setter].role == "trigger":
                     given.add(gateway)
                 else:
