@@ -7,7 +7,7 @@ from typing import ClassVar
 import pytest
 from orgflow.backends.n8n.target import N8N_TARGET
 
-from orgflow_ir.diagnostics import Diagnostic, Severity
+from orgflow_ir.diagnostics import Diagnostic, Related, Severity
 from orgflow_ir.lowering.common import LOWERINGS, conditional_splits, mixed_gateways
 from orgflow_ir.model import (
     Event,
@@ -308,7 +308,14 @@ def test_a_finding_about_a_made_element_names_the_drawn_one() -> None:
     legal = legalise(crossing("inclusive", False), N8N_TARGET, ctx, allow_lossy=False)
     (join,) = (n for n in legal.processes[0].nodes if n.id == "g__join")
     for element in (join, "g__join"):
-        found = ctx.emit(LoweredConstruct, "`g__join` waits", element=element, help="see `g__join`")
+        found = ctx.emit(
+            LoweredConstruct,
+            "`g__join` waits",
+            element=element,
+            help="see `g__join`",
+            related=(Related(message="for this", element="g__join"),),
+        )
+        assert found.related[0].element == "g"
         assert (found.element, found.message, found.help) == ("g", "`g` waits", "see `g`")
         assert found.loc == PLACE
 

@@ -89,7 +89,7 @@ class PassContext:
             target=rule.target,
             element=element,
             loc=loc,
-            related=tuple(related),
+            related=tuple(self._about_source(r) for r in related) if self._made else tuple(related),
             trace=tuple(trace),
             help=help,
             fix=fix,
@@ -114,6 +114,10 @@ class PassContext:
             return element
         known = self.analysis(elements_by_id, self.source)
         return known.get(element.id) or known.get(source_ids(element)[0], element)
+
+    def _about_source(self, related: Related) -> Related:
+        made = self._made.get(related.element or "")
+        return related if made is None else related.replace(element=self.drawn(made).id)
 
     def lowered(self, model: Model) -> None:
         """Know the elements that lowerings made, so that diagnostics may name them by their ids."""

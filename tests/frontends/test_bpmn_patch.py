@@ -105,6 +105,15 @@ def remove_task(model: Model) -> Fix:
     return fix(*(Edit(action="remove", scope="p", id=name) for name in ("f3", "f5", "c")))
 
 
+def small_edits(model: Model) -> Fix:
+    del model
+    return fix(
+        Edit(action="relabel", scope="p", id="g", name="Ready? ü"),
+        Edit(action="set-default", scope="p", id="f3", default=False),
+        Edit(action="redirect", scope="p", id="f5", target="a"),
+    )
+
+
 def lines_changed(before: bytes, after: bytes, encoding: str) -> tuple[list[str], list[str]]:
     """Lines that went and lines that came; the others are byte for byte the same."""
     old, new = (b.decode(encoding).split("\n") for b in (before, after))
@@ -114,7 +123,7 @@ def lines_changed(before: bytes, after: bytes, encoding: str) -> tuple[list[str]
 
 @pytest.mark.parametrize("line_end", ["\n", "\r\n"])
 @pytest.mark.parametrize("encoding", ENCODINGS.values(), ids=ENCODINGS.keys())
-@pytest.mark.parametrize("make", [to_parallel, add_join, remove_task])
+@pytest.mark.parametrize("make", [to_parallel, add_join, remove_task, small_edits])
 def test_the_file_says_what_the_fix_says(make: object, encoding: str, line_end: str) -> None:
     file = source(encoding, line_end)
     model = read(file)
