@@ -12,6 +12,7 @@ from types import FrameType
 from typing import Any, NoReturn
 
 import click
+from orgflow.backends import DEFAULT_TARGET
 from orgflow.commands.startup import quick_start
 
 quick_start()
@@ -25,7 +26,7 @@ _COMMANDS: dict[str, str] = {
     "trace": "Print the runs of a model, one a line.",
     "verify": "Show that a workflow does what a model says, or where it does not.",
     "diff": "Say what changed between two versions, behaviour first.",
-    "deploy": "Put workflows on an n8n server and publish them.",
+    "deploy": f"Put workflows on an {DEFAULT_TARGET} server and publish them.",
     "run": "Run a model on the target's engine and compare with its meaning.",
     "engine": "Install or show the local engine that `run` and `eval` use.",
     "eval": "Measure the compiler on a suite of models.",

@@ -18,8 +18,8 @@ from orgflow_ir.model.provenance import all_elements
 from orgflow_ir.model.source import SourceFile
 from orgflow_ir.pipeline import AfterEach, Pass, PassContext, PassManager, Stage
 from orgflow_ir.pipeline.collector import paused_collector
+from orgflow_ir.pipeline.leaves import Leaves
 from orgflow_ir.pipeline.outside import is_ours
-from orgflow_ir.plugins import Registry
 from orgflow_ir.plugins.contracts import Backend, Frontend
 from orgflow_ir.plugins.guards import emitted, parsed, sniffed
 from orgflow_ir.targets.artifact import Emitted
@@ -96,7 +96,7 @@ def _bounded(file: BinaryIO, name: str) -> bytes:
 
 def load(
     source: SourceFile | str,
-    registry: Registry,
+    registry: Leaves,
     ctx: PassContext,
     *,
     from_: str | None = None,
@@ -174,10 +174,10 @@ def _without_traces(model: Model, whole: Model) -> Model:
 
 
 def choose_frontend(
-    source: SourceFile, registry: Registry, ctx: PassContext, from_: str | None
+    source: SourceFile, registry: Leaves, ctx: PassContext, from_: str | None
 ) -> Frontend | None:
     """The frontend named, or the one for the suffix; OF003 where there is none."""
-    frontends = registry.frontends
+    frontends: Mapping[str, Frontend] = registry.frontends
     if from_ is not None:
         if from_ not in frontends:
             raise UnknownName("frontend", from_, tuple(frontends))
@@ -220,17 +220,15 @@ def _ours_first(
     return ours
 
 
-def choose_backend(name: str, registry: Registry) -> Backend:
+def choose_backend(name: str, registry: Leaves) -> Backend:
     """The backend of that name. Raises `UnknownName`."""
-    backend = registry.backend(name)
+    backend: Backend | None = registry.backend(name)
     if backend is None:
         raise UnknownName("target", name, tuple(registry.backends))
     return backend
 
 
-def with_outside(
-    passes: Sequence[Pass], registry: Registry | None, last: Stage
-) -> tuple[Pass, ...]:
+def with_outside(passes: Sequence[Pass], registry: Leaves | None, last: Stage) -> tuple[Pass, ...]:
     """`passes` with those of plugins, up to stage `last`, at the end of their stages by name."""
     outside = [
         cls
@@ -270,10 +268,11 @@ def check_source(source: SourceFile, model: Model, ctx: PassContext, from_: str 
         backend.lint(source, ctx)
 
 
-def own_backend(source: SourceFile, registry: Registry, from_: str | None) -> Backend | None:
+def own_backend(source: SourceFile, registry: Leaves, from_: str | None) -> Backend | None:
     """The backend of the name of the frontend that reads `source`, if there is one."""
     frontend = choose_frontend(source, registry, PassContext(), from_)
-    return registry.backend(frontend.name) if frontend is not None else None
+    own: Backend | None = registry.backend(frontend.name) if frontend is not None else None
+    return own
 
 
 def compile_model(

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import click
+from orgflow.backends import DEFAULT_TARGET
 from orgflow.commands.completion_values import FILE, targets
 from orgflow.commands.options import process_option, resolve_target, source_options
 from orgflow.commands.output import (
@@ -33,7 +34,7 @@ from orgflow_ir.targets.artifact import Artifact, Emitted
     required=True,
     metavar="T[{option=value,…}]",
     shell_complete=targets,
-    help="Target, e.g. n8n or 'n8n{version=2.41,people=placeholder}'.",
+    help=f"Target, e.g. {DEFAULT_TARGET} or '{DEFAULT_TARGET}{{version=2.41,people=placeholder}}'.",
 )
 @click.option(
     "-o", "output", metavar="FILE|DIR", help="Write there (DIR ends with /) instead of to stdout."

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from orgflow.backends import DEFAULT_TARGET
 from orgflow.commands.completion_values import among
 from orgflow.commands.options import resolve_target
 from orgflow.commands.output import write_files, write_stdout
@@ -58,15 +59,13 @@ def command(
         raise click.UsageError(f"no format `{models}`; {suggestion(models, FORMATS)}")
     if not folder.is_dir():
         raise click.UsageError(f"{folder} is not a folder")
-    from orgflow.backends.n8n.engine.local import EngineError
-    from orgflow.backends.n8n.engine.node import NodeError
     from orgflow.evaluation.pmo import evaluate
 
     from orgflow_ir.plugins.contracts import RunnerError
 
     session = Session()
     registry = session.registry
-    backend, _ = resolve_target("n8n", registry)
+    backend, _ = resolve_target(DEFAULT_TARGET, registry)
     ctx = session.context()
     try:
         with (
@@ -76,17 +75,18 @@ def command(
             if runner is None:
                 session.collect(ctx)
                 session.show()
-                leave(server_exit_code(session))
+                leave(server_exit_code(session, backend))
             report = evaluate(
                 folder,
                 _compiler(registry, backend, options),
+                backend,
                 runner,
                 formats=(models,) if models else FORMATS,
                 progress=progress,
             )
     except FileNotFoundError as error:
         raise click.UsageError(str(error)) from None
-    except (EngineError, NodeError, RunnerError) as error:
+    except RunnerError as error:
         click.echo(f"orgflowc eval: {error}", err=True)
         leave(MISUSE if engine == "local" else SERVER_FAILED)
     if output is not None:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 from orgflow import compiler
 from orgflow.commands.output import write_files, write_stdout
-from orgflow.commands.progress import Progress, progress_bar
+from orgflow.commands.progress import progress_bar
 from orgflow.commands.run_table import chain, failure_lines, table, wrapped
-from orgflow.commands.server import Server, connected, server_exit_code
+from orgflow.commands.server import connected, server_exit_code
 from orgflow.commands.session import Session
 
 from orgflow_ir.diagnostics.core_rules import UnreadableInput
@@ -19,12 +19,19 @@ from orgflow_ir.diagnostics.core_rules import UnreadableInput
 if TYPE_CHECKING:
     import datetime
 
-    from orgflow.backends.n8n.server.executions.fetch import Wanted
     from orgflow.evaluation.production import ProductionReport
 
     from orgflow_ir.model import Model
     from orgflow_ir.pipeline import PassContext
+    from orgflow_ir.pipeline.services import Progress
     from orgflow_ir.plugins.contracts import Backend
+    from orgflow_ir.plugins.executions import (
+        Execution,
+        ExecutionQuery,
+        ExecutionReader,
+        ExecutionStore,
+        StoredWorkflow,
+    )
     from orgflow_ir.targets.artifact import Emitted
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -80,19 +87,19 @@ def replay_production(asked: Asked, pull: Pull, *, as_json: bool, html: str | No
     Raises:
         click.UsageError: the options do not go together.
     """
-    if asked.backend.name != "n8n":
+    reader = asked.backend.executions()
+    if reader is None:
         raise click.UsageError(f"target `{asked.backend.name}` has no executions to replay")
-    wanted = _wanted(pull)
+    query = _query(pull, reader)
     found = None
-    if asked.emitted is not None:
-        from_file = wanted.most is None
-        found = (
-            _saved(asked, pull.executions, wanted) if from_file else _pulled(asked, pull, wanted)
-        )
+    if asked.emitted is not None and query.most is None:
+        found = _saved(asked, asked.emitted, reader, pull.executions, query)
+    elif asked.emitted is not None:
+        found = _pulled(asked, asked.emitted, reader, pull, query)
     asked.session.collect(asked.ctx)
     asked.session.show()
     if found is None:
-        return server_exit_code(asked.session)
+        return server_exit_code(asked.session, asked.backend)
     report, source = found
     write_stdout(report.to_json() if as_json else report_text(report, asked.model))
     if html is not None:
@@ -100,26 +107,30 @@ def replay_production(asked: Asked, pull: Pull, *, as_json: bool, html: str | No
     return 0 if report.ok else 1
 
 
-def _judged(asked: Asked, executions: Iterable[Any]) -> ProductionReport:
+def _judged(
+    asked: Asked, emitted: Emitted, reader: ExecutionReader, executions: Iterable[Execution]
+) -> ProductionReport:
     from orgflow.evaluation.production import replay_executions
 
-    return replay_executions(asked.model, executions, asked.ctx, emitted=asked.emitted)
+    observer = reader.observer(asked.model, emitted)
+    return replay_executions(asked.model, executions, asked.backend, observer)
 
 
-def _wanted(pull: Pull) -> Wanted:
-    from orgflow.backends.n8n.server.executions.fetch import STATUSES, Wanted
+def _query(pull: Pull, reader: ExecutionReader) -> ExecutionQuery:
+    from orgflow_ir.plugins.executions import ExecutionQuery
 
-    if pull.status is not None and pull.status not in STATUSES:
-        known = compiler.suggestion(pull.status, STATUSES)
+    if pull.status is not None and pull.status not in reader.statuses:
+        known = compiler.suggestion(pull.status, reader.statuses)
         raise click.UsageError(f"no status `{pull.status}`; {known}")
     most = int(pull.executions) if pull.executions.isdecimal() else None
     if most == 0:
         raise click.UsageError("--executions 0 replays nothing")
-    return Wanted(most, pull.status, _date(pull.since, "--since"), _date(pull.until, "--until"))
+    since, until = _date(pull.since, "--since"), _date(pull.until, "--until")
+    return ExecutionQuery(most, pull.status, since, until)
 
 
 def _date(text: str | None, option: str) -> datetime.datetime | None:
-    from orgflow.backends.n8n.server.executions.fetch import time_of
+    from orgflow_ir.plugins.executions import time_of
 
     if text is None:
         return None
@@ -131,61 +142,61 @@ def _date(text: str | None, option: str) -> datetime.datetime | None:
     return found
 
 
-def _saved(asked: Asked, path: str, wanted: Wanted) -> tuple[ProductionReport, str] | None:
-    from orgflow.backends.n8n.server.executions.fetch import saved
-
+def _saved(
+    asked: Asked, emitted: Emitted, reader: ExecutionReader, path: str, query: ExecutionQuery
+) -> tuple[ProductionReport, str] | None:
     try:
-        source = compiler.read_source(path)
-        found = saved(source.path, source.data, wanted)
-        return _judged(asked, found), f"saved in `{Path(path).name}`"
+        found = reader.saved(compiler.read_source(path), query)
+        return _judged(asked, emitted, reader, found), f"saved in `{Path(path).name}`"
     except compiler.InputError as error:
         asked.ctx.emit(UnreadableInput, str(error), help=error.help)
     except ValueError as error:
-        help_ = "give what n8n answers to GET /api/v1/executions?includeData=true"
-        asked.ctx.emit(UnreadableInput, str(error), help=help_)
+        asked.ctx.emit(UnreadableInput, str(error), help=reader.saved_help)
     return None
 
 
-def _pulled(asked: Asked, pull: Pull, wanted: Wanted) -> tuple[ProductionReport, str] | None:
-    from orgflow.backends.n8n.server.client.errors import ServerError
-    from orgflow.backends.n8n.server.deploy.diagnostics import report_error
-    from orgflow.backends.n8n.server.executions import fetch as pulling
+def _pulled(
+    asked: Asked, emitted: Emitted, reader: ExecutionReader, pull: Pull, query: ExecutionQuery
+) -> tuple[ProductionReport, str] | None:
+    from orgflow_ir.plugins.engines import RemoteError, ServerAccess, is_address
+    from orgflow_ir.plugins.executions import NotDeployed
 
-    if "://" not in asked.engine:
+    if not is_address(asked.engine):
         raise click.UsageError("--executions N needs --engine URL; or name a file with executions")
-    assert asked.emitted is not None
-    compiled = [(process, one.root.workflow) for process, one in asked.emitted.compiled.items()]
-    with connected(asked.engine, asked.key_file, asked.wait, asked.ctx) as server:
-        if server is None:
+    access = ServerAccess(asked.engine, asked.key_file, asked.wait)
+    with connected(reader.connect(access, asked.ctx)) as store:
+        if store is None:
             return None
         try:
-            rows = pulling.find_deployed(server.client, compiled, pull.workflow_id)
+            workflows = store.workflows(emitted, pull.workflow_id)
             with progress_bar() as progress:
-                report = _judged(asked, _told(server, rows, wanted, progress))
-        except pulling.NotDeployed as error:
+                executions = _one_by_one(store, workflows, query, progress)
+                report = _judged(asked, emitted, reader, executions)
+        except NotDeployed as error:
             raise click.UsageError(
                 f"{error}; deploy the model, or name a workflow that is there: --workflow ID"
             ) from None
-        except ServerError as error:
-            report_error(error, asked.ctx)
+        except RemoteError as error:
+            error.report(asked.ctx)
             return None
-    names = " and ".join(f"`{row.get('name')}`" for row in rows)
+    names = " and ".join(f"`{workflow.name}`" for workflow in workflows)
     return report, f"of the deployed workflow {names}"
 
 
-def _told(
-    server: Server, rows: Sequence[Mapping[str, Any]], wanted: Wanted, progress: Progress
-) -> Iterator[Mapping[str, Any]]:
+def _one_by_one(
+    store: ExecutionStore,
+    workflows: Sequence[StoredWorkflow],
+    query: ExecutionQuery,
+    progress: Progress,
+) -> Iterator[Execution]:
     """Executions of all workflows, one after the other: none is kept."""
-    from orgflow.backends.n8n.server.executions.fetch import pull
-
-    total = (wanted.most or 0) * len(rows)
+    total = (query.most or 0) * len(workflows)
     done = 0
-    for row in rows:
-        for execution in pull(server.client, str(row["id"]), wanted):
+    for workflow in workflows:
+        for execution in store.executions(workflow, query):
             yield execution
             done += 1
-            progress(done, total, str(row.get("name")))
+            progress(done, total, workflow.name)
 
 
 def write_page(path: str, asked: Asked, report: ProductionReport, source: str) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import click
 from orgflow import compiler
+from orgflow.backends import DEFAULT_TARGET
 from orgflow.commands.compile import as_one
 from orgflow.commands.options import resolve_target
 from orgflow.commands.output import destinations, is_folder, write_files
@@ -91,7 +92,7 @@ def _split(text: str) -> list[str]:
 
 
 def check_golden(
-    model: Path, golden: str, *, target: str = "n8n", frontend: str | None = None,
+    model: Path, golden: str, *, target: str = DEFAULT_TARGET, frontend: str | None = None,
     allow_lossy: bool = False, force: bool = False, update: bool = False,
 ) -> str:  # fmt: skip
     """What is wrong with a golden file, in words; empty where nothing is.

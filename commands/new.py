@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
+from orgflow.backends import DEFAULT_TARGET
 from orgflow.commands.completion_values import among
 from orgflow.commands.output import OutputError, write_files, write_stdout
 from orgflow.compiler import suggestion
@@ -55,7 +56,7 @@ KINDS = {
             ("example.{joined}", "frontend_example.j2"),
             ("tests/test_{under}.py", "frontend_test.py.j2"),
         ),
-        "orgflowc compile example.{joined} --target n8n",
+        f"orgflowc compile example.{{joined}} --target {DEFAULT_TARGET}",
     ),
     "pass": Kind(
         "passes",

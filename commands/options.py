@@ -21,7 +21,7 @@ FORMATS = ("text", "json", "sarif")
 
 
 class TargetText(NamedTuple):
-    """What `--target` says: `n8n{version=2.41,people=placeholder}`, split but not yet judged."""
+    """What `--target` says: `name{option=value,…}`, split but not yet judged."""
 
     name: str
     options: Mapping[str, str]

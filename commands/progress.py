@@ -5,20 +5,19 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+
+from orgflow_ir.pipeline.services import Progress, no_progress
 
 WIDEST = 28
 """Characters shown of what is next, at most: the bar and its numbers have to fit 80 columns."""
-
-Progress = Callable[[int, int, str], None]
-"""Called with how much is done, how much there is, and what is next."""
 
 
 @contextlib.contextmanager
 def progress_bar() -> Iterator[Progress]:
     """A bar on a terminal, nothing in a pipe."""
     if sys.stderr is None or not sys.stderr.isatty():
-        yield lambda done, total, name: None
+        yield no_progress
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn

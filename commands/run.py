@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from orgflow.backends import DEFAULT_TARGET
 from orgflow.commands.completion_values import FILE
 from orgflow.commands.executions import Asked, Pull, executions_options, replay_production
 from orgflow.commands.options import process_option, resolve_target, source_options
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from orgflow.evaluation.replay import ReplayReport
 
     from orgflow_ir.model import Model
+    from orgflow_ir.plugins.contracts import Backend, RunnerError
     from orgflow_ir.targets.artifact import Emitted
 
 MAX_RUNS = 32
@@ -35,7 +37,10 @@ MISUSE = 2
 @click.command("run", short_help="Run a model on the target's engine and compare.")
 @click.argument("in_", metavar="IN", type=FILE)
 @click.option(
-    "--target", default="n8n", metavar="T[{option=value,…}]", help="Target.  [default: n8n]"
+    "--target",
+    default=DEFAULT_TARGET,
+    metavar="T[{option=value,…}]",
+    help=f"Target.  [default: {DEFAULT_TARGET}]",
 )
 @click.option(
     "--engine", default="local", metavar="local|URL", help="Engine or server.  [default: local]"
@@ -81,9 +86,6 @@ def command(
         pull = Pull(executions, status, since, until, workflow_id)
     elif any((status, since, until, workflow_id)):
         raise click.UsageError("--status, --since, --until and --workflow need --executions")
-    from orgflow.backends.n8n.engine.local import EngineError
-    from orgflow.backends.n8n.engine.node import NodeError
-
     from orgflow_ir.plugins.contracts import RunnerError
 
     if pull is not None:
@@ -91,7 +93,7 @@ def command(
         if model is None:
             session.collect(ctx)
             session.show()
-            leave(server_exit_code(session))
+            leave(server_exit_code(session, backend))
         lowered = lower_model(model, backend, ctx, options=options)
         made = None
         if lowered is not None:
@@ -114,23 +116,23 @@ def command(
             if model is None or lowered is None or runner is None:
                 if html is not None and model is not None and runner is not None:
                     shown = emit_anyway(model, backend, ctx)
-                    write_page(html, model, shown, ctx, None, (), engine)
-                leave(server_exit_code(session))
+                    write_page(html, model, shown, ctx, backend, None, (), engine)
+                leave(server_exit_code(session, backend))
             shown = emitted(backend, lowered, ctx)
             if shown is None:
                 session.diagnostics = [d for d in ctx.diagnostics if d not in session.diagnostics]
                 session.show()
-                leave(server_exit_code(session))
+                leave(server_exit_code(session, backend))
             from orgflow.evaluation.failures import by_replay
             from orgflow.evaluation.replay import replay_model
 
             report = replay_model(model, shown, runner, ctx, max_runs=MAX_RUNS, all_paths=all_paths)
-    except (EngineError, NodeError, RunnerError) as error:
-        leave(_engine_failed(error, as_json))
-    failures = () if report.ok else by_replay(model, report)
+    except RunnerError as error:
+        leave(_engine_failed(error, backend, as_json))
+    failures = () if report.ok else by_replay(model, report, backend)
     write_stdout(report_json(report, failures) if as_json else report_text(report, failures))
     if html is not None:
-        write_page(html, model, shown, ctx, report, failures, engine)
+        write_page(html, model, shown, ctx, backend, report, failures, engine)
     leave(0 if report.ok else 1)
 
 
@@ -139,6 +141,7 @@ def write_page(
     model: Model,
     made: Emitted | None,
     ctx: PassContext,
+    backend: Backend,
     report: ReplayReport | None,
     failures: Sequence[Failure],
     engine: str,
@@ -148,34 +151,34 @@ def write_page(
     from orgflow.evaluation.page_model import NodeTable
     from orgflow.evaluation.page_runs import replay_page
 
-    target = ctx.target.name if ctx.target is not None else ""
-    nodes = NodeTable(made.source_map, target) if made is not None else NodeTable()
-    where = "an n8n server" if engine != "local" else f"the engine of {target} on this machine"
+    nodes = NodeTable(made.source_map, backend.name) if made is not None else NodeTable()
+    where = f"an {backend.name} server"
+    if engine == "local":
+        where = f"the engine of {backend.name} on this machine"
     page = replay_page(model, nodes, ctx.diagnostics, report, failures, where)
     write_files([(Path(path), render_page(page))])
 
 
-def _engine_failed(error: Exception, as_json: bool) -> int:
+def _engine_failed(error: RunnerError, backend: Backend, as_json: bool) -> int:
     """Say that an engine or a server failed; the exit code."""
-    from orgflow.backends.n8n.server.client.errors import ServerError
+    from orgflow_ir.plugins.engines import RemoteError
 
-    if not isinstance(error, ServerError):
+    if not isinstance(error, RemoteError):
         click.echo(f"orgflowc run: {error}", err=True)
         return MISUSE
-    from orgflow.backends.n8n.server.deploy.diagnostics import report_error
     from orgflow.evaluation.failures import by_message
 
     session = Session()
     ctx = session.context()
-    report_error(error, ctx)
+    error.report(ctx)
     session.collect(ctx)
     session.show()
     if as_json:
         from orgflow.evaluation.replay import ReplayReport
 
-        failure = by_message(error.stage, str(error))
+        failure = by_message(error.stage, str(error), backend)
         write_stdout(report_json(ReplayReport((), (0, 0)), (failure,)))
-    return server_exit_code(session)
+    return server_exit_code(session, backend)
 
 
 def report_json(report: ReplayReport, failures: Sequence[Failure]) -> str:

@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 
 import click
 from orgflow import compiler
+from orgflow.commands.cancellation import cancelled_by_signals
 from orgflow.commands.options import FORMATS
 
 from orgflow_ir.diagnostics import Category, Diagnostic, Severity
@@ -17,6 +18,7 @@ from orgflow_ir.diagnostics.core_rules import UnknownFormat, UnreadableInput
 from orgflow_ir.model import Model
 from orgflow_ir.model.source import SourceFile
 from orgflow_ir.pipeline import PassContext
+from orgflow_ir.pipeline.services import CancelFlag, Services
 from orgflow_ir.plugins import Registry
 
 MISUSE_CODES = (UnreadableInput.code, UnknownFormat.code)
@@ -51,6 +53,11 @@ class Session:
         self.sources: dict[str, bytes] = {}
         self.models: list[Model] = []
         self._broken_told = False
+        cancellation = CancelFlag()
+        self.services = Services(cancellation=cancellation)
+        running = click.get_current_context(silent=True)
+        if running is not None:  # until the command is over
+            running.with_resource(cancelled_by_signals(cancellation))
 
     def _lookup_reporter(self) -> Any:
         if self.format == "text":  # the others need not be loaded for it
@@ -66,7 +73,7 @@ class Session:
 
     def context(self) -> PassContext:
         """A context for one input whose findings are shown with all others."""
-        return PassContext(registry=self.registry)
+        return PassContext(registry=self.registry, services=self.services)
 
     def load(
         self,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 from orgflow import compiler
+from orgflow.backends import DEFAULT_TARGET
 from orgflow.commands.completion_values import FILE
 from orgflow.commands.options import process_option, resolve_target, source_options
 from orgflow.commands.output import write_stdout
@@ -36,7 +37,10 @@ _HOW = {
 @click.argument("model_", metavar="MODEL", type=FILE)
 @click.argument("workflow", metavar="WORKFLOW", type=FILE)
 @click.option(
-    "--target", default="n8n", metavar="T[{option=value,…}]", help="Target.  [default: n8n]"
+    "--target",
+    default=DEFAULT_TARGET,
+    metavar="T[{option=value,…}]",
+    help=f"Target.  [default: {DEFAULT_TARGET}]",
 )
 @click.option(
     "--strict",
@@ -60,9 +64,9 @@ def command(
     """Verify that the workflow in WORKFLOW does what the model in MODEL says, whether it was
     compiled or has been edited since.
 
-    Every state that n8n's engine can reach is walked beside the model's, so loops are proved and
-    not sampled. Verdicts: proved, bounded (with the bound), different (with both runs side by
-    side), changed expression (reported, not judged). Exit code 1: different.
+    Every state that the target's engine can reach is walked beside the model's, so loops are
+    proved and not sampled. Verdicts: proved, bounded (with the bound), different (with both runs
+    side by side), changed expression (reported, not judged). Exit code 1: different.
     """
     if model_ == "-" and workflow == "-":
         raise click.UsageError("only one of MODEL and WORKFLOW can be standard input")
@@ -85,20 +89,20 @@ def command(
     session.collect(ctx)
     code = exit_code(session.diagnostics)
     if results:
-        write_stdout(as_json_text(results) if as_json else as_text(results))
+        write_stdout(as_json_text(results) if as_json else as_text(results, backend.name))
         if session.format == "text":  # the report says it already
             session.diagnostics = [d for d in session.diagnostics if d.code not in _REPORTED]
     session.show()
     leave(code)
 
 
-def as_text(results: tuple[Verification, ...]) -> str:
+def as_text(results: tuple[Verification, ...], target: str) -> str:
     """The report for people: a block a process, 80 columns."""
-    blocks = ["\n".join(_block(result)) for result in results]
+    blocks = ["\n".join(_block(result, target)) for result in results]
     return "\n\n".join(blocks) + "\n"
 
 
-def _block(result: Verification) -> list[str]:
+def _block(result: Verification, target: str) -> list[str]:
     what = f"the workflow `{result.workflow}` does what the process `{result.label}` says"
     looked = f"all {result.states} states were looked at"
     said = {
@@ -123,7 +127,7 @@ def _block(result: Verification) -> list[str]:
     if result.missing:
         lines += _wrapped("not there: " + ", ".join(f"`{n}`" for n in result.missing), "  ")
     for delay in result.delayed:
-        lines += _wrapped(f"n8n takes turns: {delay}", "  ")
+        lines += _wrapped(f"{target} takes turns: {delay}", "  ")
     for taken in result.assumed:
         lines += _wrapped(f"taken for granted: {taken}", "  ")
     return lines

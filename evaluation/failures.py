@@ -6,23 +6,29 @@ held against the model. Where none speaks, the source is `unknown` and the evide
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from orgflow.evaluation.replay import ReplayReport, RunReport
 
 from orgflow_ir.diagnostics import Category, Diagnostic
 from orgflow_ir.model import Flow, Gateway, Model, Process, Task
 from orgflow_ir.model.value import Value
+from orgflow_ir.plugins.contracts import Backend
 
 Stage = Literal["compile", "deploy", "activation", "execution", "logical", "none"]
-Source = Literal["translation_error", "bpmn_quality", "n8n_limitation", "unknown"]
+Source = str
+"""`translation_error`, `bpmn_quality`, `unknown`, or for a target `{target}_limitation`."""
 Severity = Literal["blocking", "degraded", "cosmetic"]
 Confidence = Literal["high", "medium", "low"]
 
 _Fits = Callable[[Gateway, Sequence[Flow]], bool]
 
+_SOURCES: dict[str, Source] = {
+    "model": "bpmn_quality",
+    "translation": "translation_error",
+    "unknown": "unknown",
+}
 _EVIDENCE = 3
 _LONGEST = 300
 
@@ -58,98 +64,19 @@ class Failure(Value):
     evidence: tuple[str, ...] = ()
 
 
-class _Message(NamedTuple):
-    """A message of n8n and what it means."""
-
-    rule: str
-    pattern: re.Pattern[str]
-    source: Source
-    cause: str
-    fix: str
-    confidence: Confidence = "high"
-    fixable: bool = True
+def limitation(target: str) -> Source:
+    """The source of a failure that is a limit of the target."""
+    return f"{target}_limitation"
 
 
-def _means(
-    rule: str,
-    pattern: str,
-    source: Source,
-    cause: str,
-    fix: str,
-    confidence: Confidence = "high",
-    fixable: bool = True,
-) -> _Message:
-    return _Message(
-        rule, re.compile(pattern, re.IGNORECASE), source, cause, fix, confidence, fixable
-    )
-
-
-_SERVER = "look into the server's log and try again"
-
-MESSAGES: tuple[_Message, ...] = (
-    # First: it quotes labels, which may be any text.
-    _means("no-branch", r"^no branch of “", "bpmn_quality",
-           "no branch of a gateway fits the data",
-           "add a default flow or a branch for the value", "medium"),
-    _means("no-trigger", r"has no trigger node", "bpmn_quality",
-           "nothing in the model says what starts the process",
-           "give the start event a message or a timer"),
-    _means("taken-path", r"conflict with one of the webhooks|url path .* already taken",
-           "n8n_limitation", "another published workflow has the webhook path",
-           "unpublish the other workflow or rename the start event"),
-    _means("unpublished-callee", r"references workflow .* not published", "translation_error",
-           "a called workflow is not published",
-           "deploy the called workflow before its caller"),
-    _means("missing-credential", r"(missing|required) credential|credentials? (is|are) not set",
-           "bpmn_quality", "a node needs a credential that the model does not name",
-           "choose the credential in n8n"),
-    _means("missing-parameter", r"missing or invalid required parameter|parameter .* is required",
-           "bpmn_quality", "a node needs a setting that the model does not give",
-           "add the setting to the model or in n8n"),
-    _means("unknown-node", r"unrecognized node type|unknown node type", "n8n_limitation",
-           "the server does not have a node of this type",
-           "install the node's package on the server, or compile for its version"),
-    _means("refused-shape", r"must not have additional properties|must have required property|"
-           r"request/body", "translation_error", "n8n's API does not take the workflow as it is",
-           "report it as a defect of the compiler"),
-    _means("archived", r"archived workflow", "unknown",
-           "somebody archived the workflow", "restore or delete it, then deploy again"),
-    _means("refused-key", r"refused the api key|unauthorized|forbidden", "unknown",
-           "the server does not take the API key", "make a key and give it by N8N_API_KEY"),
-    _means("unreachable", r"cannot be reached|broke off|did not answer .* in time|starting",
-           "unknown", "the server did not answer", "start the server and try again"),
-    _means("failed-server", r"with (429|5\d\d):", "unknown", "the server failed", _SERVER),
-    _means("missing-node-reference", r"referenced node (doesn't|does not|is) |"
-           r"no node .* (exists|found)", "translation_error",
-           "an expression names a node that the workflow does not have",
-           "report it as a defect of the compiler"),
-    _means("unexecuted-reference", r"(hasn't|has not) been executed|node .* unexecuted",
-           "translation_error", "an expression reads a node that did not run on this path",
-           "guard the reference by isExecuted"),
-    _means("broken-expression", r"invalid syntax|syntaxerror|unexpected token|is not defined|"
-           r"is not a function|cannot read propert", "translation_error",
-           "an expression cannot be evaluated", "report it as a defect of the compiler"),
-    _means("wrong-type", r"wrong type:|is a (string|number|boolean|object) but was expecting",
-           "bpmn_quality", "a condition compares values of different types",
-           "make the step that sets the value put out the type the condition compares with",
-           "medium"),
-    _means("too-long", r"not over after|timed out|timeout|canceled", "unknown",
-           "the run was not over in time", "look for a loop without an end, or allow more time",
-           "low"),
-    _means("out-of-memory", r"out of memory|heap limit|maximum call stack", "n8n_limitation",
-           "n8n ran out of memory", "split the work into sub-workflows", "medium"),
-    _means("no-connection", r"econnrefused|enotfound|etimedout|socket hang up", "unknown",
-           "a service that the workflow calls did not answer", "start the service and try again"),
-)  # fmt: skip
-"""Messages of n8n 2.41 and of this project's client, most telling first."""
-
-
-def by_message(stage: Stage, text: str, construct: str | None = None) -> Failure:
-    """The record for a message of a server or of an execution."""
-    for one in MESSAGES:
+def by_message(stage: Stage, text: str, backend: Backend, construct: str | None = None) -> Failure:
+    """The record for a message of the target's engine or server."""
+    engines = backend.engines()
+    for one in engines.messages if engines is not None else ():
         if one.pattern.search(text):
+            source = limitation(backend.name) if one.fault == "target" else _SOURCES[one.fault]
             return Failure(
-                failure_stage=stage, failure_source=one.source, is_fixable=one.fixable,
+                failure_stage=stage, failure_source=source, is_fixable=True,
                 root_cause=one.cause, bpmn_construct_responsible=construct, suggested_fix=one.fix,
                 confidence=one.confidence, rule=one.rule, evidence=_lines([text]),
             )  # fmt: skip
@@ -165,7 +92,9 @@ def unknown(stage: Stage, evidence: Sequence[str], construct: str | None = None)
     )  # fmt: skip
 
 
-def by_diagnostics(diagnostics: Iterable[Diagnostic], model: Model | None) -> tuple[Failure, ...]:
+def by_diagnostics(
+    diagnostics: Iterable[Diagnostic], model: Model | None, target: str
+) -> tuple[Failure, ...]:
     """Records of errors before any deploy, one a code and element."""
     constructs = _constructs(model)
     found: dict[tuple[str, str | None], Failure] = {}
@@ -174,7 +103,7 @@ def by_diagnostics(diagnostics: Iterable[Diagnostic], model: Model | None) -> tu
             continue
         source: Source = "bpmn_quality"
         if d.category is Category.TARGET:
-            source = "n8n_limitation"
+            source = limitation(target)
         elif d.category is Category.INTERNAL:
             source = "translation_error"
         elif d.category is Category.DEPLOY:
@@ -191,13 +120,13 @@ def by_diagnostics(diagnostics: Iterable[Diagnostic], model: Model | None) -> tu
     return tuple(found.values())
 
 
-def by_replay(model: Model, report: ReplayReport) -> tuple[Failure, ...]:
+def by_replay(model: Model, report: ReplayReport, backend: Backend) -> tuple[Failure, ...]:
     """Records of runs that did not go as the model says, one a cause; worst first."""
     found: dict[tuple[str, str | None, str], Failure] = {}
     for run in report.runs:
         if run.verdict == "equal":
             continue
-        one = _of_run(model, run, report.labels)
+        one = _of_run(model, run, report.labels, backend)
         found.setdefault((one.rule, one.element, one.root_cause), one)
     for told in report.unfinished:
         one = Failure(
@@ -214,7 +143,7 @@ def by_replay(model: Model, report: ReplayReport) -> tuple[Failure, ...]:
     return tuple(sorted(found.values(), key=lambda one: order[one.severity]))
 
 
-def _of_run(model: Model, run: RunReport, labels: dict[str, str]) -> Failure:
+def _of_run(model: Model, run: RunReport, labels: dict[str, str], backend: Backend) -> Failure:
     process = next(p for p in model.processes if p.id == run.process)
     constructs = _constructs(model)
     evidence = [run.divergence or run.verdict]
@@ -251,16 +180,17 @@ def _of_run(model: Model, run: RunReport, labels: dict[str, str]) -> Failure:
         )  # fmt: skip
     if run.status != "success" and not (wanted and run.status == "error"):
         text = run.error or f"the run ended with {run.status}"
-        found = by_message("execution", text, constructs.get(last or ""))
+        found = by_message("execution", text, backend, constructs.get(last or ""))
         return found.replace(element=last, evidence=_lines(evidence))
     same = not run.missing and not run.surplus
     if run.ran is not None:
         gateway = _choice_before(process, run.ran)
         if same:
             return record(
-                "other-order", "n8n_limitation",
+                "other-order", limitation(backend.name),
                 f"{name(run.ran)} ran earlier or later than the model allows",
-                "look at the positions of the nodes: n8n runs from top to bottom", run.ran,
+                f"look at the positions of the nodes: {backend.name} runs from top to bottom",
+                run.ran,
                 severity="degraded",
             )  # fmt: skip
         if gateway is not None and run.missing:

@@ -8,21 +8,21 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from orgflow.backends.n8n.server.client.errors import ServerError
 from orgflow.evaluation.failures import Failure, by_diagnostics, by_message, by_replay, unknown
 from orgflow.evaluation.replay import ReplayReport, replay_model
 
 from orgflow_ir.diagnostics import Severity
 from orgflow_ir.model import Gateway, Model, Task
 from orgflow_ir.pipeline import PassContext
-from orgflow_ir.plugins.contracts import Runner
+from orgflow_ir.pipeline.services import Progress
+from orgflow_ir.plugins.contracts import Backend, Runner
+from orgflow_ir.plugins.engines import RemoteError
 from orgflow_ir.targets.artifact import Emitted
 
 PUBLISHED_PASS = (32, 55)
@@ -52,9 +52,6 @@ class Compiled:
 
 Compiler = Callable[[Path, str, PassContext], tuple[Model | None, Compiled | None]]
 """Reads a file in a format and compiles it; `(model, None)` where it was refused."""
-
-Progress = Callable[[int, int, str], None]
-"""Called with how many models are done, how many there are, and which one is next."""
 
 
 @dataclass
@@ -133,6 +130,7 @@ def _figures(name: str, rows: Sequence[dict[str, Any]]) -> Iterator[str]:
 def evaluate(
     folder: Path,
     compiler: Compiler,
+    backend: Backend,
     runner: Runner,
     *,
     formats: Sequence[str] = ("bpmn", "pme"),
@@ -156,7 +154,7 @@ def evaluate(
         for index, (name, path) in enumerate(jobs):
             if progress is not None:
                 progress(index, len(jobs), f"{name} {path.stem}")
-            report.rows.append(_row(name, path, compiler, runner, first, max_runs))
+            report.rows.append(_row(name, path, compiler, backend, runner, first, max_runs))
         report.complete = True
     except KeyboardInterrupt:
         return report
@@ -169,6 +167,7 @@ def _row(
     name: str,
     path: Path,
     compiler: Compiler,
+    backend: Backend,
     runner: Runner,
     first: dict[str, tuple[str, ...]],
     max_runs: int,
@@ -196,7 +195,9 @@ def _row(
     }
     errors = [d for d in ctx.diagnostics if d.severity is Severity.ERROR]
     if compiled is None:
-        failures = by_diagnostics(errors, model) or (unknown("compile", ["no reason was given"]),)
+        failures = by_diagnostics(errors, model, backend.name) or (
+            unknown("compile", ["no reason was given"]),
+        )
         return (
             row
             | _failed(failures[0])
@@ -206,7 +207,7 @@ def _row(
                 "reason": errors[0].message if errors else "no reason was given",
             }
         )
-    shape = tuple(workflow_shape(a.text) for a in compiled.emitted.artifacts)
+    shape = tuple(backend.shape(one) for one in compiled.emitted.artifacts)
     if name == "bpmn":
         first[path.stem] = shape
     elif path.stem in first:
@@ -214,13 +215,13 @@ def _row(
     started = time.perf_counter()
     try:
         replay = replay_model(compiled.model, compiled.emitted, runner, ctx, max_runs=max_runs)
-    except ServerError as error:
+    except RemoteError as error:
         if error.everywhere:
             raise
-        failure = by_message(error.stage, str(error))
+        failure = by_message(error.stage, str(error), backend)
         return row | _failed(failure) | {"pipeline_status": "fail", "reason": str(error)}
     took = round((time.perf_counter() - started) * 1000, 1)
-    return row | _replayed(compiled.model, replay) | {"replay_ms": took}
+    return row | _replayed(compiled.model, replay, backend) | {"replay_ms": took}
 
 
 def _failed(failure: Failure) -> dict[str, Any]:
@@ -239,9 +240,9 @@ def _failed(failure: Failure) -> dict[str, Any]:
     }
 
 
-def _replayed(model: Model, replay: ReplayReport) -> dict[str, Any]:
+def _replayed(model: Model, replay: ReplayReport, backend: Backend) -> dict[str, Any]:
     wrong = next((r for r in replay.runs if r.verdict != "equal"), None)
-    failures = () if replay.ok else by_replay(model, replay)
+    failures = () if replay.ok else by_replay(model, replay, backend)
     return (_failed(failures[0]) if failures else {"failure_stage": "none"}) | {
         "pipeline_status": "pass" if replay.ok else "fail",
         "f1": round(replay.f1, 4),
@@ -263,28 +264,3 @@ def _sizes(model: Model | None) -> dict[str, int]:
         "num_gateways": sum(1 for n in nodes if isinstance(n, Gateway)),
         "num_seq_flows": flows,
     }
-
-
-_IDENTITY = {"id", "webhookId", "notes", "content"}
-
-
-def workflow_shape(text: str) -> str:
-    """A workflow without what element ids leave in it: node ids, notes, the identity map."""
-
-    def bare(value: Any) -> Any:
-        if isinstance(value, dict):
-            return {k: bare(v) for k, v in value.items() if k not in _IDENTITY}
-        if isinstance(value, list):
-            return [bare(v) for v in value]
-        return value
-
-    workflow = bare(json.loads(text))
-    for node in workflow["nodes"]:
-        if node["type"].endswith(".webhook"):
-            node["parameters"].pop("path", None)
-        node["parameters"].get("options", {}).pop("webhookSuffix", None)
-        if node["type"].endswith(".stickyNote"):
-            node["parameters"].pop("height", None)
-            node["position"] = None
-    workflow["nodes"].sort(key=lambda n: str(n["name"]))
-    return json.dumps(workflow, sort_keys=True, ensure_ascii=False)

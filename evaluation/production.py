@@ -13,14 +13,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from orgflow.backends.n8n.server.executions.choices_taken import Visit
-from orgflow.backends.n8n.server.executions.observing import (
-    Observed,
-    Observer,
-    Tie,
-    UnreadableExecution,
-)
-from orgflow.backends.n8n.verify.reference import references
 from orgflow.evaluation.failures import Failure, by_message, unknown
 
 from orgflow_ir.analysis.token_game.replay import FollowResult, follow
@@ -28,8 +20,15 @@ from orgflow_ir.analysis.token_game.semantics import Game, Policy
 from orgflow_ir.diagnostics import Step
 from orgflow_ir.model import Model
 from orgflow_ir.model.codec import to_data
-from orgflow_ir.pipeline import PassContext
-from orgflow_ir.targets.artifact import Emitted
+from orgflow_ir.plugins.contracts import Backend
+from orgflow_ir.plugins.executions import (
+    Execution,
+    ExecutionObserver,
+    Observed,
+    UnreadableExecution,
+    Visit,
+    WorkflowVersion,
+)
 
 MOST_GUESSES = 256
 """Ways tried where nodes do not tell what was chosen."""
@@ -153,19 +152,18 @@ def ran_elements(observed: Observed) -> tuple[str, ...]:
 
 def replay_executions(
     model: Model,
-    executions: Iterable[Mapping[str, Any]],
-    ctx: PassContext,
-    *,
-    workflow: Mapping[str, Any] | None = None,
-    emitted: Emitted | None = None,
+    executions: Iterable[Execution],
+    backend: Backend,
+    observer: ExecutionObserver,
 ) -> ProductionReport:
-    """Judge stored executions (as n8n's API gives them, with data) on `model` (not lowered).
+    """Judge stored executions of a target on `model` (not lowered).
 
-    `workflow` is what an execution ran that does not say it itself, `emitted` what the model was
-    compiled to, where it was. Raises `NotLegal` where n8n
-    cannot say what the model says.
+    Args:
+        model: what the executed workflows were compiled from.
+        executions: as the target keeps them.
+        backend: of the target.
+        observer: reads them, for this model (`ExecutionReader.observer`).
     """
-    observer = Observer(references(model, ctx, emitted), workflow)
     game = Game(model, Policy(once=True))
     labels = {n.id: n.label for scope in model.scopes() for n in scope.nodes}
     for scope in model.scopes():
@@ -173,27 +171,32 @@ def replay_executions(
             labels[flow.id] = " ".join(flow.name.split()) or labels.get(flow.target, flow.id)
     judged: list[Judged] = []
     unread: list[str] = []
-    ties: dict[int, Tie] = {}
+    versions: dict[int, WorkflowVersion] = {}
     for execution in executions:
         try:
-            observed, tie = observer.observe(execution)
+            observed, version = observer.observe(execution)
         except UnreadableExecution as error:
             unread.append(str(error))
             continue
-        ties.setdefault(id(tie), tie)
-        judged.append(judge_execution(game, observed, tie, labels))
-    edited = tuple(e for tie in ties.values() if (e := _edited(tie, labels)) is not None)
-    return ProductionReport(tuple(judged), tuple(unread), edited, _failures(model, judged))
+        versions.setdefault(id(version), version)
+        judged.append(judge_execution(game, observed, version, labels))
+    edited = tuple(
+        e for version in versions.values() if (e := _edited(version, labels)) is not None
+    )
+    return ProductionReport(tuple(judged), tuple(unread), edited, _failures(model, judged, backend))
 
 
-def judge_execution(game: Game, observed: Observed, tie: Tie, labels: Mapping[str, str]) -> Judged:
+def judge_execution(
+    game: Game, observed: Observed, version: WorkflowVersion, labels: Mapping[str, str]
+) -> Judged:
     """Follow one execution on the model."""
     strange = tuple(dict.fromkeys(n.node for n in observed.nodes if n.element is None))
     if observed.partial:
         said = "somebody ran only a part of the workflow, for a test"
         return Judged(observed, "partial", said=said, strange=strange)
-    followed, free = _follow(game, observed, tie)
-    targets = {f.id: f.target for f in tie.reference.process.flows}
+    followed, free = _follow(game, observed, version)
+    process = next(p for p in game.model.processes if p.id == observed.process)
+    targets = {f.id: f.target for f in process.flows}
     places = tuple(dict.fromkeys(targets.get(a.element, a.element) for a in followed.left))
     seen = observed.elements
 
@@ -209,7 +212,7 @@ def judge_execution(game: Game, observed: Observed, tie: Tie, labels: Mapping[st
             said,
             tuple(sorted(free)),
             strange,
-            tie.edited,
+            version.edited,
         )
 
     at = followed.index
@@ -222,8 +225,8 @@ def judge_execution(game: Game, observed: Observed, tie: Tie, labels: Mapping[st
         if ran in followed.expected and visit:
             ways = " and ".join(f"`{labels.get(f, f)}`" for f in visit)
             said = f"`{ran}` went on with {ways}, which the model does not allow"
-        off = [labels[e] for e in tie.disabled if labels.get(e) in followed.expected]
-        gone = [labels[e] for e in tie.missing if labels.get(e) in followed.expected]
+        off = [labels[e] for e in version.disabled if labels.get(e) in followed.expected]
+        gone = [labels[e] for e in version.missing if labels.get(e) in followed.expected]
         if off:
             said += f"; {_named(off)} is switched off in the workflow"
         if gone:
@@ -249,7 +252,9 @@ def judge_execution(game: Game, observed: Observed, tie: Tie, labels: Mapping[st
     return judged("equal")
 
 
-def _follow(game: Game, observed: Observed, tie: Tie) -> tuple[FollowResult, frozenset[str]]:
+def _follow(
+    game: Game, observed: Observed, version: WorkflowVersion
+) -> tuple[FollowResult, frozenset[str]]:
     """Follow with what the nodes tell; what they do not tell is tried."""
     free: set[str] = set()
     best: tuple[int, FollowResult] | None = None
@@ -260,7 +265,7 @@ def _follow(game: Game, observed: Observed, tie: Tie) -> tuple[FollowResult, fro
         tried += 1
         script = {e: _told(v) for e, v in visits.items()}
         found = follow(
-            game, observed.process, observed.start, observed.elements, script, tie.visible
+            game, observed.process, observed.start, observed.elements, script, version.visible
         )
         reached = len(observed.elements) + 1 if found.ok else found.index
         far = len(observed.elements) if reached is None else reached
@@ -297,25 +302,25 @@ def _named(names: Iterable[str]) -> str:
     return " and ".join(f"`{name}`" for name in names)
 
 
-def _edited(tie: Tie, labels: Mapping[str, str]) -> Edited | None:
+def _edited(version: WorkflowVersion, labels: Mapping[str, str]) -> Edited | None:
     """How a version differs from what is compiled now; None where it does not."""
     found = Edited(
-        tie.workflow.title,
-        tie.unknown,
-        tuple(labels.get(e, e) for e in tie.missing),
-        tuple(labels.get(e, e) for e in tie.disabled),
-        tie.rewired,
-        tuple(f"`{c.node}` has `{c.now}`, the model gives `{c.was}`" for c in tie.changed),
+        version.name,
+        version.unknown,
+        tuple(labels.get(e, e) for e in version.missing),
+        tuple(labels.get(e, e) for e in version.disabled),
+        version.rewired,
+        tuple(f"`{c.node}` has `{c.now}`, the model gives `{c.was}`" for c in version.changed),
     )
-    return found if tie.edited else None
+    return found if version.edited else None
 
 
-def _failures(model: Model, judged: Iterable[Judged]) -> tuple[Failure, ...]:
+def _failures(model: Model, judged: Iterable[Judged], backend: Backend) -> tuple[Failure, ...]:
     """A typed record for each way in which executions failed or left the model."""
     constructs = {n.id: n.construct for scope in model.scopes() for n in scope.nodes}
     found: dict[tuple[str, str | None, str], tuple[Failure, list[str]]] = {}
     for one in judged:
-        record = _record(one, constructs)
+        record = _record(one, constructs, backend)
         if record is not None:
             key = (record.rule, record.element, record.root_cause)
             found.setdefault(key, (record, []))[1].append(one.observed.id)
@@ -334,7 +339,7 @@ def _some(ids: list[str]) -> str:
     return ", ".join(ids[:8]) + more
 
 
-def _record(one: Judged, constructs: Mapping[str, str]) -> Failure | None:
+def _record(one: Judged, constructs: Mapping[str, str], backend: Backend) -> Failure | None:
     observed = one.observed
     if one.verdict == "failed":
         construct = constructs.get(observed.failed or "")
@@ -343,7 +348,7 @@ def _record(one: Judged, constructs: Mapping[str, str]) -> Failure | None:
             record = record.replace(root_cause="somebody stopped the execution", rule="stopped")
         else:
             text = observed.error or f"the execution ended as {observed.status}"
-            record = by_message("execution", text, construct)
+            record = by_message("execution", text, backend, construct)
         known = observed.failed if observed.failed in constructs else None
         return record.replace(element=known)
     if one.verdict == "unfinished":
@@ -353,7 +358,7 @@ def _record(one: Judged, constructs: Mapping[str, str]) -> Failure | None:
             bpmn_construct_responsible=constructs.get(observed.failed or ""),
             suggested_fix="wait, or answer what it waits for", severity="cosmetic",
             rule="unfinished", element=observed.failed if observed.failed in constructs else None,
-            evidence=(f"n8n says: {observed.status}",),
+            evidence=(f"{backend.name} says: {observed.status}",),
         )  # fmt: skip
     if one.verdict != "different":
         return None

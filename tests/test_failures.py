@@ -11,15 +11,15 @@ from typing import Any, get_args
 
 import pytest
 from cli_cases import DEADLOCK
+from orgflow.backends.n8n.backend import N8nBackend
 from orgflow.backends.n8n.engine.local import LocalEngine
+from orgflow.backends.n8n.engine.messages import MESSAGES
 from orgflow.backends.n8n.runner import LocalRunner
 from orgflow.backends.n8n.server.client.errors import RefusedError, UnreachableError
 from orgflow.compiler import compile_model, load, lower_model
 from orgflow.evaluation.failures import (
-    MESSAGES,
     Failure,
     Severity,
-    Source,
     Stage,
     by_diagnostics,
     by_message,
@@ -63,17 +63,22 @@ SAID = {
 }
 
 
+N8N = N8nBackend()
+SOURCES = {"translation_error", "bpmn_quality", "n8n_limitation", "unknown"}
+"""As published."""
+
+
 @pytest.mark.parametrize("message", MESSAGES, ids=lambda message: message.rule)
 def test_every_message_has_its_rule(message: Any) -> None:
-    found = by_message("execution", SAID[message.rule])
+    found = by_message("execution", SAID[message.rule], N8N)
     assert found.rule == message.rule
     assert found.evidence == (" ".join(SAID[message.rule].split()),)
-    assert found.failure_source in get_args(Source)
+    assert found.failure_source in SOURCES
     assert found.severity in get_args(Severity)
 
 
 def test_no_rule_is_unknown_with_the_evidence() -> None:
-    found = by_message("deploy", "something nobody has seen " + "x" * 1000)
+    found = by_message("deploy", "something nobody has seen " + "x" * 1000, N8N)
     assert (found.failure_source, found.rule, found.confidence) == ("unknown", "none", "low")
     assert not found.is_fixable
     assert found.evidence[0].startswith("something nobody has seen")
@@ -86,7 +91,7 @@ def test_what_the_rules_say_comes_from_the_papers_type() -> None:
     names = {f.name for f in fields(Failure)}
     assert {"failure_stage", "failure_source", "is_fixable", "root_cause", "severity", "confidence",
             "bpmn_construct_responsible", "suggested_fix"} <= names  # fmt: skip
-    missing = by_message("activation", SAID["no-trigger"])
+    missing = by_message("activation", SAID["no-trigger"], N8N)
     assert missing.failure_source == "bpmn_quality"
     assert missing.failure_stage == "activation"
 
@@ -98,7 +103,7 @@ def test_diagnostics(registry: Registry, tmp_path: Path) -> None:
     model = load(str(path), registry, ctx)
     assert model is not None
     assert lower_model(model, registry.backends["n8n"], ctx) is None
-    found = by_diagnostics(ctx.diagnostics, model)
+    found = by_diagnostics(ctx.diagnostics, model, "n8n")
     assert [(one.rule, one.failure_source) for one in found] == [("OF201", "bpmn_quality")]
     assert found[0].bpmn_construct_responsible == "gateway.parallel"
     assert found[0].is_fixable
@@ -140,7 +145,7 @@ def test_swapped_branches(engine: LocalEngine, registry: Registry, leave: Path) 
         outputs = workflow["connections"]["Request approved?"]["main"]
         outputs[0], outputs[1] = outputs[1], outputs[0]
 
-    found = by_replay(*replayed(engine, registry, leave, swap))
+    found = by_replay(*replayed(engine, registry, leave, swap), N8N)
     assert found[0].rule == "wrong-branch"
     assert found[0].bpmn_construct_responsible == "gateway.exclusive"
     assert found[0].failure_source == "translation_error"
@@ -151,7 +156,7 @@ def test_a_join_that_starves(engine: LocalEngine, registry: Registry, leave: Pat
     def cut(workflow: Json) -> None:
         workflow["connections"]["Update team calendar"]["main"] = [[]]
 
-    found = by_replay(*replayed(engine, registry, leave, cut))
+    found = by_replay(*replayed(engine, registry, leave, cut), N8N)
     assert found[0].rule == "starved-join"
     assert found[0].bpmn_construct_responsible == "gateway.parallel"
     assert "nothing" in found[0].root_cause
@@ -161,7 +166,7 @@ def test_a_wire_that_is_missing(engine: LocalEngine, registry: Registry, leave: 
     def cut(workflow: Json) -> None:
         workflow["connections"]["Fill in leave request"]["main"] = [[]]
 
-    found = by_replay(*replayed(engine, registry, leave, cut))
+    found = by_replay(*replayed(engine, registry, leave, cut), N8N)
     assert found[0].rule == "ended-early"
     assert "Check leave request" in found[0].root_cause
 
@@ -172,7 +177,7 @@ def test_a_broken_expression(engine: LocalEngine, registry: Registry, leave: Pat
         for rule in row["parameters"]["rules"]["values"]:
             rule["conditions"]["conditions"][0]["leftValue"] = "={{ $('Nobody').last().json.x }}"
 
-    found = by_replay(*replayed(engine, registry, leave, spoil))
+    found = by_replay(*replayed(engine, registry, leave, spoil), N8N)
     assert found[0].failure_stage == "execution"
     assert found[0].rule in ("missing-node-reference", "unexecuted-reference")
     assert found[0].failure_source == "translation_error"
@@ -183,7 +188,7 @@ def test_work_done_twice(engine: LocalEngine, registry: Registry, leave: Path) -
         wires = workflow["connections"]["Update team calendar"]["main"][0]
         wires.append({"node": "Confirm leave", "type": "main", "index": 0})
 
-    found = by_replay(*replayed(engine, registry, leave, double))
+    found = by_replay(*replayed(engine, registry, leave, double), N8N)
     assert found[0].rule in ("ran-again", "wrong-branch", "starved-join")
     assert found[0].failure_stage == "logical"
 
@@ -206,7 +211,7 @@ def test_damages_at_random_are_typed(engine: LocalEngine, registry: Registry, le
                 wires[0] = {**wires[0], "node": rng.choice(sorted(targets)), "index": 0}
 
         model, report = replayed(engine, registry, leave, damage)
-        found = () if report.ok else by_replay(model, report)
+        found = () if report.ok else by_replay(model, report, N8N)
         assert report.ok or found
         rules += [one.rule for one in found]
         assert all(one.root_cause and one.evidence and one.suggested_fix for one in found)
@@ -217,9 +222,9 @@ def test_damages_at_random_are_typed(engine: LocalEngine, registry: Registry, le
 def test_nothing_to_play_is_unknown(registry: Registry, leave: Path) -> None:
     model = load(str(leave), registry, PassContext(registry=registry))
     assert model is not None
-    assert [one.rule for one in by_replay(model, ReplayReport((), (0, 0)))] == ["none"]
+    assert [one.rule for one in by_replay(model, ReplayReport((), (0, 0)), N8N)] == ["none"]
     told = ReplayReport((), (0, 0), unfinished=("a run of the model does not end",))
-    assert [one.rule for one in by_replay(model, told)] == ["model-stuck"]
+    assert [one.rule for one in by_replay(model, told, N8N)] == ["model-stuck"]
     assert unknown("logical", []).evidence == ()
 
 
@@ -263,7 +268,7 @@ def test_the_table_has_the_record(registry: Registry, root: Path, tmp_path: Path
     (tmp_path / "bpmn/02.bpmn").write_text(DEADLOCK, encoding="utf-8")
     error = RefusedError("n8n refused POST /x with 400: Missing required credential: SMTP", 400)
     error.stage = "activation"
-    report = evaluate(tmp_path, compiler(registry), Failing(error), formats=("bpmn",))
+    report = evaluate(tmp_path, compiler(registry), N8N, Failing(error), formats=("bpmn",))
     first, second = report.rows
     assert (first["pipeline_status"], first["failure_stage"]) == ("fail", "activation")
     assert first["failure_source"] == "bpmn_quality"
@@ -273,4 +278,6 @@ def test_the_table_has_the_record(registry: Registry, root: Path, tmp_path: Path
     assert set(first) == set(second) == set(COLUMNS)
     assert len(report.to_csv().splitlines()) == 3
     with pytest.raises(UnreachableError):  # the next model would do no better
-        evaluate(tmp_path, compiler(registry), Failing(UnreachableError("x")), formats=("bpmn",))
+        evaluate(
+            tmp_path, compiler(registry), N8N, Failing(UnreachableError("x")), formats=("bpmn",)
+        )

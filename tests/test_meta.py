@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from cli_cases import LINEAR
+from orgflow.backends import DEFAULT_TARGET
 
 from orgflow_ir.diagnostics import Rule
 from orgflow_ir.diagnostics.rule import CODE_FORM
@@ -208,6 +209,15 @@ def test_layers(path: Path) -> None:
 )
 def test_the_layer_check_can_fail(module: str, imported: str, ok: bool) -> None:
     assert allowed(module, imported) is ok
+
+
+def test_one_constant_names_the_default_target() -> None:
+    folders = [ROOT / name for name in ("commands", "evaluation")]
+    files = [ROOT / name for name in ROOT_MODULES]
+    files += [p for folder in folders for p in folder.rglob("*") if p.suffix in (".py", ".j2")]
+    naming = [str(p.relative_to(ROOT)) for p in files if "n8n" in p.read_text("utf-8").lower()]
+    assert naming == []
+    assert DEFAULT_TARGET == "n8n"
 
 
 # -- what is loaded --------------------------------------------------------------------------

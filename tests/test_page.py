@@ -16,6 +16,7 @@ from html_pages import Tag, parsed
 from model_gen import random_model
 from n8n_compiled import emitted
 from orgflow import cli
+from orgflow.backends.n8n.backend import N8nBackend
 from orgflow.commands.run_table import report_text
 from orgflow.evaluation.failures import by_replay
 from orgflow.evaluation.page import Fired, numbered, render_page
@@ -80,6 +81,9 @@ class Spoiled(Runner):
         pass
 
 
+N8N = N8nBackend()
+
+
 def played(
     model: Model, instead: dict[str, str | None] | None = None, error: str = ""
 ) -> tuple[ReplayReport, str, Tag]:
@@ -87,7 +91,7 @@ def played(
     made = emitted(model)
     nodes = NodeTable(made.source_map, "n8n")
     report = replay_model(model, made, Spoiled(nodes, instead or {}, error), ctx)
-    failures = () if report.ok else by_replay(model, report)
+    failures = () if report.ok else by_replay(model, report, N8N)
     text = render_page(replay_page(model, nodes, ctx.diagnostics, report, failures, "an engine"))
     return report, text, parsed(text)
 
@@ -331,7 +335,7 @@ def test_a_page_that_cannot_be_written_is_told(
 
 def test_the_table_in_text_keeps_to_80_columns() -> None:
     report, _, _ = played(hostile_model("Approve the very long request? " * 4, "No"), {"a": "b"})
-    text = report_text(report, by_replay(hostile_model("x", "y"), report))
+    text = report_text(report, by_replay(hostile_model("x", "y"), report, N8N))
     lines = text.splitlines()
     assert lines[0].split() == ["run", "result", "F1", "what", "fired"]
     assert max(map(len, lines)) <= 80

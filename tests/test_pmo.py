@@ -49,6 +49,7 @@ def report(shared: Path, registry: Registry, engine: LocalEngine) -> PmoReport:
     return evaluate(
         shared / "data" / "pmo",
         lambda path, name, ctx: compile_file(path, name, ctx, registry),
+        choose_backend("n8n", registry),
         LocalRunner(engine),
     )
 

@@ -17,9 +17,12 @@ from model_gen import implicit, random_model
 from n8n_compiled import emitted, workflows
 from n8n_stand_in import KEY, StandIn
 from orgflow import cli
+from orgflow.backends.n8n.backend import N8nBackend
 from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.runner import LocalRunner
+from orgflow.backends.n8n.server.executions.observing import Observer
 from orgflow.backends.n8n.target import N8N_TARGET
+from orgflow.backends.n8n.verify.reference import references
 from orgflow.compiler import compile_model, load
 from orgflow.evaluation.page import render_page
 from orgflow.evaluation.page_model import NodeTable
@@ -35,6 +38,9 @@ from orgflow_ir.targets import legalise
 
 Json = dict[str, Any]
 Invoke = Callable[..., Ran]
+
+
+N8N = N8nBackend()
 
 
 def small() -> Model:
@@ -67,7 +73,8 @@ def went(branch: int, *names: str) -> list[Any]:
 
 
 def replayed(*executions: Json, model: Model | None = None) -> ProductionReport:
-    return replay_executions(model or small(), executions, PassContext())
+    model = model or small()
+    return replay_executions(model, executions, N8N, Observer(references(model, PassContext())))
 
 
 def row(workflow: Json, name: str) -> Json:

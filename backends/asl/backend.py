@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from orgflow.backends.asl import rules
 from orgflow.backends.asl.compiled_process import CompiledProcess
 from orgflow.backends.asl.definition_check import problems
@@ -13,9 +15,12 @@ from orgflow.backends.asl.target import ASL_TARGET
 from orgflow_ir.model import Model
 from orgflow_ir.model.element_names import slug, title
 from orgflow_ir.pipeline import PassContext
-from orgflow_ir.plugins.contracts import Backend, Runner
+from orgflow_ir.plugins.contracts import Backend
 from orgflow_ir.targets import TargetSpec, executable_processes
 from orgflow_ir.targets.artifact import Artifact, Emitted, SourceMap
+
+if TYPE_CHECKING:
+    from orgflow_ir.plugins.engines import EngineProvider
 
 MAX_FILE = 100
 """Longest file name in characters, without its suffix."""
@@ -36,11 +41,11 @@ class AslBackend(Backend):
     def target(self) -> TargetSpec:
         return ASL_TARGET
 
-    def runner(self) -> Runner:
+    def engines(self) -> EngineProvider:
         """moto's interpreter of the language, in process; nothing is sent to AWS."""
-        from orgflow.backends.asl.runner import MotoRunner
+        from orgflow.backends.asl.provider import MotoEngines
 
-        return MotoRunner()
+        return MotoEngines()
 
     def emit(self, model: Model, ctx: PassContext) -> Emitted:
         """One file a process. What fails our own check of the language is OF912, never printed."""

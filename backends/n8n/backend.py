@@ -17,7 +17,7 @@ from orgflow.backends.n8n.format.document import dumps
 from orgflow.backends.n8n.format.versions import N8nVersion
 from orgflow.backends.n8n.format.workflow_check import check_workflow
 from orgflow.backends.n8n.lint import LINT_RULES
-from orgflow.backends.n8n.server.deploy.rules import DEPLOY_RULES
+from orgflow.backends.n8n.server.deploy.rules import DEPLOY_RULES, SERVER_RULES
 from orgflow.backends.n8n.target import N8N_TARGET
 from orgflow.backends.n8n.verify.rules import VERIFY_RULES
 
@@ -25,11 +25,14 @@ from orgflow_ir.model import Model
 from orgflow_ir.model.element_names import slug
 from orgflow_ir.model.source import SourceFile
 from orgflow_ir.pipeline import PassContext
-from orgflow_ir.plugins.contracts import Backend, Runner
+from orgflow_ir.plugins.contracts import Backend
 from orgflow_ir.targets import TargetSpec, executable_processes
 from orgflow_ir.targets.artifact import Artifact, Emitted, SourceMap
 
 if TYPE_CHECKING:
+    from orgflow_ir.plugins.deployment import Deployer
+    from orgflow_ir.plugins.engines import EngineProvider
+    from orgflow_ir.plugins.executions import ExecutionReader
     from orgflow_ir.targets.comparison import Comparison
     from orgflow_ir.targets.verification import Verification
 
@@ -40,6 +43,7 @@ class N8nBackend(Backend):
     name = "n8n"
     summary = "n8n workflow JSON, checked offline, for the editor, the API and n8n's own engine"
     rules = (*rules.N8N_RULES, *LINT_RULES, *VERIFY_RULES, *DIFF_RULES, *DEPLOY_RULES)
+    server_rules = SERVER_RULES
     lint_replaces = frozenset(
         {
             "merge-deadlock",
@@ -56,11 +60,29 @@ class N8nBackend(Backend):
     def target(self) -> TargetSpec:
         return N8N_TARGET
 
-    def runner(self) -> Runner:
-        """n8n's own engine, in process; it is started by the first run."""
-        from orgflow.backends.n8n.runner import LocalRunner
+    def engines(self) -> EngineProvider:
+        """n8n's own engine, and servers."""
+        from orgflow.backends.n8n.engine.provider import N8nEngines
 
-        return LocalRunner()
+        return N8nEngines()
+
+    def deployer(self) -> Deployer:
+        """To n8n servers, by their public API."""
+        from orgflow.backends.n8n.server.deploy.deployer import N8nDeployer
+
+        return N8nDeployer()
+
+    def executions(self) -> ExecutionReader:
+        """Those that n8n servers keep, or that were saved from them."""
+        from orgflow.backends.n8n.server.executions.reader import N8nExecutions
+
+        return N8nExecutions()
+
+    def shape(self, artifact: Artifact) -> str:
+        """See `Backend`."""
+        from orgflow.backends.n8n.format.shape import workflow_shape
+
+        return workflow_shape(artifact.text)
 
     def validate(self, artifacts: Iterable[Artifact], ctx: PassContext) -> bool:
         """By the JSON schemas of what we emit; OF911 for what does not keep to them."""

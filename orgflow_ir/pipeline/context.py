@@ -10,10 +10,11 @@ from orgflow_ir.diagnostics import Diagnostic, Fix, Related, Rule, Severity, Ste
 from orgflow_ir.model import Element, Model
 from orgflow_ir.model.provenance import elements_by_id, source_ids
 from orgflow_ir.model.source import SourceLocation
+from orgflow_ir.pipeline.services import Services
 
 if TYPE_CHECKING:
-    from orgflow_ir.plugins import Registry
-    from orgflow_ir.targets import TargetSpec
+    from orgflow_ir.pipeline.leaves import Leaves
+    from orgflow_ir.targets.spec import TargetSpec
 
 
 V = TypeVar("V")
@@ -26,12 +27,13 @@ class PassContext:
     """What a run shares: diagnostics found so far, the target, options, cached analyses.
 
     `severities` maps codes to the severity a command gives them (`compile`: work done twice is a
-    warning); a diagnostic carries the mapped one. `registry` reaches other leaves by name.
+    warning); a diagnostic carries the mapped one. `registry` reaches other leaves by name,
+    `services` what the caller provides: a language model, a budget, progress, cancellation.
     `source` is the model as it was read: what passes and lowerings make is reported as the source
     elements that it is derived from.
     """
 
-    registry: Registry | None = None
+    registry: Leaves | None = None
     target: TargetSpec | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     severities: Mapping[str, Severity] = field(default_factory=dict)
@@ -39,6 +41,7 @@ class PassContext:
     current: str | None = None
     source: Model | None = None
     _made: Mapping[str, Element] = field(default_factory=dict)
+    services: Services = field(default_factory=Services)
     _cache: dict[tuple[Callable[..., Any], int], tuple[Any, Any]] = field(default_factory=dict)
 
     def emit(

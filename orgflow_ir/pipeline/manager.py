@@ -36,9 +36,10 @@ class PassManager:
         self.verify = verifying() if verify is None else verify
 
     def run(self, model: Model, ctx: PassContext) -> Model:
-        """The model after all passes."""
+        """The model after all passes. Raises `Cancelled` between two of them."""
         ctx.source = model
         for item in self.passes:
+            ctx.services.cancellation.check()
             started = time.perf_counter()
             before = model
             ctx.current = item.name

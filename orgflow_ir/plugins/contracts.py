@@ -14,6 +14,9 @@ from orgflow_ir.targets import TargetSpec
 
 if TYPE_CHECKING:
     from orgflow_ir.analysis.token_game.runs import Run
+    from orgflow_ir.plugins.deployment import Deployer
+    from orgflow_ir.plugins.engines import EngineProvider
+    from orgflow_ir.plugins.executions import ExecutionReader
     from orgflow_ir.targets.comparison import Comparison
     from orgflow_ir.targets.verification import Verification
 from orgflow_ir.targets.artifact import Artifact, Emitted
@@ -111,6 +114,8 @@ class Backend(ABC):
     summary: ClassVar[str] = ""
     lint_replaces: ClassVar[frozenset[str]] = frozenset()
     """Names of passes whose findings `lint` replaces in files in this target's format."""
+    server_rules: ClassVar[tuple[type[Rule], ...]] = ()
+    """Those of its rules that mean that a server failed, and not the model: exit code 3."""
 
     @property
     @abstractmethod
@@ -121,8 +126,8 @@ class Backend(ABC):
     def emit(self, model: Model, ctx: PassContext) -> Emitted:
         """The files for a model that is legal for `target`, and what stands for what in them."""
 
-    def runner(self) -> Runner | None:
-        """Something that executes what `emit` gives, if there is such a thing."""
+    def engines(self) -> EngineProvider | None:
+        """What executes the files that `emit` gives, if there is such a thing."""
         return None
 
     def validate(self, artifacts: Iterable[Artifact], ctx: PassContext) -> bool:
@@ -131,6 +136,19 @@ class Backend(ABC):
         where the backend has no schema."""
         del artifacts, ctx
         return True
+
+    def deployer(self) -> Deployer | None:
+        """What puts the files that `emit` gives in place, if there is such a thing."""
+        return None
+
+    def executions(self) -> ExecutionReader | None:
+        """What reads the executions that deployed files left, if there is such a thing."""
+        return None
+
+    def shape(self, artifact: Artifact) -> str:
+        """A file without what the ids of elements leave in it, so that the results of the same
+        model in two languages can be compared."""
+        return artifact.text
 
     def lint(self, source: SourceFile, ctx: PassContext) -> None:  # noqa: B027  # optional
         """Report to `ctx` what is wrong with a file in this target's own format, beyond what the

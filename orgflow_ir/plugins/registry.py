@@ -100,10 +100,12 @@ class Registry:
                 help="update or uninstall the package that provides it",
             )
 
-    def plugin_of(self, leaf: Frontend | Backend | RewritePattern) -> str | None:
+    def plugin_of(self, leaf: object) -> str | None:
         """The name of the outside plugin that a frontend, a backend or a lowering came with."""
         if isinstance(leaf, RewritePattern):
             return self._owners.get(("orgflow_lowerings", leaf.name))
+        if not isinstance(leaf, Frontend | Backend):
+            return None
         hook = "orgflow_frontends" if isinstance(leaf, Frontend) else "orgflow_backends"
         owner = self._owners.get((hook, leaf.name))
         return None if _ours(owner) else owner

@@ -19,13 +19,14 @@ import traceback
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from orgflow_ir.diagnostics import Severity
 from orgflow_ir.diagnostics.core_rules import FaultyLeaf
 from orgflow_ir.model import Element, Flow, MessageFlow, Model
 from orgflow_ir.model.constructs import ConstructUse, plain_constructs
 from orgflow_ir.pipeline import PassContext
+from orgflow_ir.pipeline.leaves import Leaves
 from orgflow_ir.pipeline.manager import report_violations, verifying
 from orgflow_ir.pipeline.outside import validated_model
 from orgflow_ir.targets.lowering import (
@@ -37,9 +38,6 @@ from orgflow_ir.targets.lowering import (
 )
 from orgflow_ir.targets.rules import IllegalConstruct, LossyLowering, LoweredConstruct
 from orgflow_ir.targets.spec import Illegal, Legal, LegalIf, TargetSpec
-
-if TYPE_CHECKING:
-    from orgflow_ir.plugins import Registry
 
 MOST_ROUNDS = 1_000
 """Rounds after which rewriting is given up; each takes as many uses as it can, so that even deeply
@@ -74,7 +72,7 @@ def illegal_uses(model: Model, spec: TargetSpec, ctx: PassContext) -> list[Illeg
     return found
 
 
-def extended(spec: TargetSpec, registry: Registry | None) -> TargetSpec:
+def extended(spec: TargetSpec, registry: Leaves | None) -> TargetSpec:
     """The target with the lowerings that plugins add to it."""
     added = registry.lowerings.get(spec.name, ()) if registry is not None else ()
     return replace(spec, lowerings=(*spec.lowerings, *added)) if added else spec

@@ -84,16 +84,17 @@ def check_backend(
 
 def check_runs(backend: Backend, models: Iterable[tuple[str, Model]] | None = None) -> int:
     """Play runs of minimal models and small shapes (or of `models`) on a backend's engine, and
-    hold each against the token game; the number of runs played, 0 for a backend without a runner.
+    hold each against the token game; the number of runs played, 0 for a backend without an engine.
 
     Raises `ContractError`, and `RunnerError` where the engine is missing.
     """
     from orgflow_ir.testing.conformance.playing import run_problems
     from orgflow_ir.testing.conformance.shapes import shapes
 
-    runner = backend.runner()
-    if runner is None:
+    engines = backend.engines()
+    if engines is None:
         return 0
+    runner = engines.runner()
     tried = [*minimal_models(), *shapes()] if models is None else list(models)
     try:
         problems, played = run_problems(backend, tried, runner)

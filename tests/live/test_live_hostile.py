@@ -19,7 +19,7 @@ from orgflow.backends.n8n.format.document import short_type, to_api
 from orgflow.backends.n8n.server.client.backoff import Backoff
 from orgflow.backends.n8n.server.client.client import FINISHED
 from orgflow.backends.n8n.server.client.workflows import WorkflowClient
-from orgflow.backends.n8n.server.deploy.carry_out import Deployer
+from orgflow.backends.n8n.server.deploy.carry_out import DeployRun
 from orgflow.backends.n8n.server.deploy.deployment_marker import unstamped
 from orgflow.backends.n8n.server.deploy.plan import Wanted
 from orgflow.backends.n8n.server.executions.runner import ServerRunner
@@ -69,7 +69,7 @@ def test_hostile_texts_stay_texts(watching: Watching, number: int, registry: Reg
     runner.load(emitted, "P", ctx)
 
     # As it is delivered: it comes back as it was sent, and is published.
-    deployer = Deployer(watching, watching)
+    deployer = DeployRun(watching, watching)
     wanted = [Wanted(runner.workflow, "file")]
     (first,) = deployer.deploy(deployer.plan(wanted))
     assert first.error is None

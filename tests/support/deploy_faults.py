@@ -14,7 +14,7 @@ from orgflow.backends.n8n.format.versions import V1_123, V2_41
 from orgflow.backends.n8n.server.client.backoff import Backoff
 from orgflow.backends.n8n.server.client.workflows import WorkflowClient, never_published
 from orgflow.backends.n8n.server.deploy.apply import DeployTransaction
-from orgflow.backends.n8n.server.deploy.carry_out import Deployer, GroupResult
+from orgflow.backends.n8n.server.deploy.carry_out import DeployRun, GroupResult
 from orgflow.backends.n8n.server.deploy.deployment_marker import is_edited, stamp_of
 from orgflow.backends.n8n.server.deploy.diagnostics import report_results
 from orgflow.backends.n8n.server.deploy.plan import Wanted
@@ -64,7 +64,7 @@ class Site:
         )
         client.version = undo.version = self.version
         with client, undo:
-            deployer = Deployer(client, undo, take_over=take_over)
+            deployer = DeployRun(client, undo, take_over=take_over)
             wanted = [
                 Wanted(one, "all" if together else f"file{index}")
                 for index, one in enumerate(workflows)

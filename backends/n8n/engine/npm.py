@@ -18,6 +18,8 @@ from typing import IO
 
 from orgflow.backends.n8n.engine.node import NodeRuntime
 
+from orgflow_ir.plugins.engines import InstallError as InstallError
+
 QUIET_FLAGS = (
     "--no-audit",
     "--no-fund",
@@ -31,10 +33,6 @@ _LAST_LINES = 25
 _LOCK_POLL_SECONDS = 0.5
 
 OnLine = Callable[[str], None]
-
-
-class InstallError(RuntimeError):
-    """Nothing was installed; what was there before is still in place."""
 
 
 def run_npm(

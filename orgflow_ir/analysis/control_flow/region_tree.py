@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from orgflow_ir.analysis.soundness.net import Net
-    from orgflow_ir.analysis.soundness.reduction import Pair
 
 RegionKind = Literal["sequence", "xor", "and", "or", "clash", "loop", "unstructured"]
 
@@ -39,6 +39,23 @@ class Region(NamedTuple):
                 yield item
 
 
+@dataclass(slots=True, eq=False, repr=False)
+class Pair:
+    """Branches that leave one split and meet in one join (net nodes; the net's `SINK` for the end).
+
+    `kind` is the split's, or `clash`. `whole_join`: no other branch leads into the join;
+    `whole_split`: no other branch leaves the split.
+    """
+
+    split: int
+    join: int
+    kind: Literal["xor", "and", "or", "clash"]
+    branches: list[tuple[int, int]]
+    contents: list[object]
+    whole_join: bool = False
+    whole_split: bool = False
+
+
 def build(net: Net, trunk: object, rest: list[object], absorbed: dict[int, int]) -> Region:
     """The tree from the nested contents of the edges that are left. Never recursive: a process of
     ten thousand steps nests as deep."""
@@ -51,8 +68,6 @@ def build(net: Net, trunk: object, rest: list[object], absorbed: dict[int, int])
 
 
 def _region(net: Net, content: object) -> Region:
-    from orgflow_ir.analysis.soundness.reduction import Pair
-
     # A frame is a region under construction: kind, children so far, contents to do (last first).
     frames: list[tuple[RegionKind, list[Region | str], list[Any], str | None, str | None]] = [
         ("sequence", [], [content], None, None)

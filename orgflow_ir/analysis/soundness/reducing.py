@@ -13,8 +13,9 @@ from __future__ import annotations
 from collections import deque
 from typing import Literal
 
+from orgflow_ir.analysis.control_flow.region_tree import Pair
 from orgflow_ir.analysis.soundness.net import FIRST, SINK, SOURCE, TERM, VOID, Kind, Net
-from orgflow_ir.analysis.soundness.reduction import Clash, Edge, Pair, Reduction
+from orgflow_ir.analysis.soundness.reduction import Clash, Edge, Reduction
 
 _WORD: dict[Kind, Literal["xor", "and", "or"]] = {"X": "xor", "A": "and", "O": "or"}
 _WIDEST = 64

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, NamedTuple
 
-from orgflow_ir.analysis.control_flow.region_tree import Region, build
+from orgflow_ir.analysis.control_flow.region_tree import Pair, Region, build
 from orgflow_ir.analysis.soundness.net import SINK, Kind, Net
 
 
@@ -24,23 +24,6 @@ class Edge:
     last: int
     content: object = None
     event: bool = False
-
-
-@dataclass(slots=True, eq=False, repr=False)
-class Pair:
-    """Branches that leave one split and meet in one join (net nodes; `SINK` for the end).
-
-    `kind` is the split's, or `clash`. `whole_join`: no other branch leads into the join;
-    `whole_split`: no other branch leaves the split.
-    """
-
-    split: int
-    join: int
-    kind: Literal["xor", "and", "or", "clash"]
-    branches: list[tuple[int, int]]
-    contents: list[object]
-    whole_join: bool = False
-    whole_split: bool = False
 
 
 class Clash(NamedTuple):

@@ -6,8 +6,9 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
+from orgflow_ir.analysis.control_flow.region_tree import Pair
 from orgflow_ir.analysis.soundness.net import FIRST, SINK, SOURCE, TERM, Net
-from orgflow_ir.analysis.soundness.reduction import Clash, Edge, Pair, Reduction
+from orgflow_ir.analysis.soundness.reduction import Clash, Edge, Reduction
 from orgflow_ir.analysis.soundness.space import Move, bits
 
 FAR = 1 << 30

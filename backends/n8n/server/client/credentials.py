@@ -11,11 +11,12 @@ from urllib.parse import urlsplit
 
 from orgflow.backends.n8n.server.client.errors import place_of
 
+from orgflow_ir.plugins.engines import AccessError, looks_like_server
+
 KEY_VARIABLE = "N8N_API_KEY"
 
 _PRINTABLE = re.compile(r"[\x21-\x7e]+")
 _LONGEST = 10_000
-_HOST = re.compile(r"(localhost|[\w-]+(\.[\w-]+)+|[\w-]+:\d+)(:\d+)?(/[\w/.-]*)?", re.ASCII)
 _QUOTES = "\"'<>"
 _PAGES = frozenset(
     {
@@ -26,10 +27,6 @@ _PAGES = frozenset(
     }
 )  # fmt: skip
 """What the paths of n8n's own pages and interfaces begin with."""
-
-
-class AccessError(ValueError):
-    """An address or a key that cannot be one; the text never holds the key."""
 
 
 def server_urls(text: str) -> tuple[str, ...]:
@@ -57,11 +54,6 @@ def server_urls(text: str) -> tuple[str, ...]:
     page = next((at for at, word in enumerate(words) if word in _PAGES), len(words))
     paths = dict.fromkeys("".join(f"/{word}" for word in some) for some in (words[:page], words))
     return tuple(f"{root}{path}" for path in paths)
-
-
-def looks_like_server(text: str) -> bool:
-    """Whether it would be the address of a server with `http://` before it."""
-    return bool(_HOST.fullmatch(text.strip()))
 
 
 def _such_as(text: str) -> str:

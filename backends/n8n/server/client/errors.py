@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from orgflow_ir.plugins.contracts import RunnerError
+from orgflow_ir.plugins.engines import RemoteError
 
 if TYPE_CHECKING:
     import httpx
+
+    from orgflow_ir.pipeline import PassContext
 
 Json = dict[str, Any]
 
@@ -24,21 +26,20 @@ _PAGES = frozenset({401, 403, 404, 405})
 """Answers that n8n's API never gives as a page."""
 
 
-class ServerError(RunnerError):
+class ServerError(RemoteError):
     """A call of n8n's REST API failed; the text says which and how, and never holds a key.
 
     Attributes:
         retry_after: seconds that the server asks to wait, 0 where it says nothing.
-        stage: `deploy`, `activation` or `execution`: what it ended.
     """
 
     retry_after: float = 0.0
-    stage: Literal["deploy", "activation", "execution"] = "deploy"
 
-    @property
-    def everywhere(self) -> bool:
-        """Whether the server or the key is at fault, so that nothing else will do better."""
-        return False
+    def report(self, ctx: PassContext) -> None:
+        """OF601 to OF622, by the kind of the error."""
+        from orgflow.backends.n8n.server.deploy.diagnostics import report_error
+
+        report_error(self, ctx)
 
     def passing(self, again: bool) -> bool:
         """Whether the call may be made again; `again`: also where it may have been carried out."""

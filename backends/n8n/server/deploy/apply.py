@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 from orgflow.backends.n8n.server.client.backoff import Backoff
 from orgflow.backends.n8n.server.client.errors import RefusedError, ServerError, TookTooLongError
@@ -19,6 +19,8 @@ from orgflow.backends.n8n.server.deploy.deployment_marker import (
 )
 from orgflow.backends.n8n.server.deploy.plan import Step
 from orgflow.backends.n8n.server.deploy.references import called, rewritten
+
+from orgflow_ir.plugins.deployment import Deployed
 
 Json = dict[str, Any]
 
@@ -36,27 +38,6 @@ class EditedMeanwhileError(ServerError):
 
 class NotLiveError(TookTooLongError):
     """It is published, but its triggers do not answer."""
-
-
-class Placed(NamedTuple):
-    """A workflow that is on the server now.
-
-    Attributes:
-        name: its name.
-        source: the file it is from.
-        id: the server's id.
-        action: `created`, `updated`, or `unchanged`.
-        state: `published`, `draft`, or `by hand` where only a person starts it, or `by call` where
-            others do and that needs no publishing.
-        urls: its webhooks.
-    """
-
-    name: str
-    source: str
-    id: str
-    action: str
-    state: str
-    urls: tuple[str, ...]
 
 
 @dataclass
@@ -230,10 +211,10 @@ class DeployTransaction:
         except TookTooLongError as error:
             raise NotLiveError(str(error)) from None
 
-    def placed(self) -> tuple[Placed, ...]:
+    def placed(self) -> tuple[Deployed, ...]:
         """What is there now, in the order of the steps."""
         return tuple(
-            Placed(
+            Deployed(
                 str(put.row.get("name")),
                 self._steps[identity].wanted.source,
                 str(put.row["id"]),

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import Any
 
 from orgflow.backends.n8n.server.client.errors import RefusedError, ServerError
 from orgflow.backends.n8n.server.client.workflows import WorkflowClient
-from orgflow.backends.n8n.server.deploy.apply import DeployTransaction, Placed, Stopped
+from orgflow.backends.n8n.server.deploy.apply import DeployTransaction, Stopped
 from orgflow.backends.n8n.server.deploy.plan import Group, Inventory, Step, Wanted, plan
 
-Json = dict[str, Any]
+from orgflow_ir.pipeline.services import Progress, no_progress
+from orgflow_ir.plugins.deployment import Deployed
 
-Progress = Callable[[int, int, str], None]
-"""Called with how many workflows are done, how many there are, and the name of one."""
+Json = dict[str, Any]
 
 _LOOKS = 2
 _WAKE_SECONDS = 0.2
@@ -36,7 +36,7 @@ class GroupResult:
     """
 
     group: Group
-    placed: tuple[Placed, ...] = ()
+    placed: tuple[Deployed, ...] = ()
     failed: Wanted | None = None
     error: ServerError | None = None
     left: tuple[str, ...] = ()
@@ -48,8 +48,8 @@ class GroupResult:
 
 
 @dataclass
-class Deployer:
-    """Deploys to one server.
+class DeployRun:
+    """One deploy to one server.
 
     Args:
         client: with a key, and the version that workflows are written for.
@@ -63,7 +63,7 @@ class Deployer:
     undo: WorkflowClient
     publish: bool = True
     take_over: bool = False
-    progress: Progress = lambda done, total, name: None
+    progress: Progress = no_progress
     results: dict[int, GroupResult] = field(default_factory=dict)
     """By the place of the group; complete after `deploy`, also where that was interrupted."""
     seen: tuple[Json, ...] = ()

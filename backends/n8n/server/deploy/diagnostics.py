@@ -24,9 +24,6 @@ from orgflow.backends.n8n.server.executions.stale_runs import StaleRun
 from orgflow_ir.diagnostics import Rule
 from orgflow_ir.pipeline import PassContext
 
-SERVER_CODES = frozenset({"OF601", "OF602", "OF603", "OF604", "OF618", "OF619"})
-"""Codes that mean that the server failed, not the workflow: exit code 3."""
-
 _ITS_OWN = "the process in one of them an `id` or a name of its own"
 _AGAIN = "give the same command again: it completes what is not done"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from orgflow.backends.n8n.diff.files import diff_workflows
 from orgflow.backends.n8n.format.document import to_api
-from orgflow.backends.n8n.server.deploy.carry_out import Deployer
+from orgflow.backends.n8n.server.deploy.carry_out import DeployRun
 from orgflow.backends.n8n.server.deploy.deployment_marker import (
     digest_of,
     is_edited,
@@ -17,7 +17,7 @@ from orgflow_ir.targets.comparison import Comparison
 from orgflow_ir.targets.comparison_text import comparison_text
 
 
-def preview(deployer: Deployer, step: Step, width: int) -> str:
+def preview(deployer: DeployRun, step: Step, width: int) -> str:
     """One paragraph: whether it would be created, updated or left alone, and what would change
     from the server's version to the file's."""
     name = f"`{step.wanted.name}`"

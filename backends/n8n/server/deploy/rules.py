@@ -398,3 +398,13 @@ DEPLOY_RULES: tuple[type[Rule], ...] = (
     NotLive,
     *ORIGIN_RULES,
 )
+
+SERVER_RULES: tuple[type[Rule], ...] = (
+    ServerUnreachable,
+    RefusedKey,
+    NotN8n,
+    UnsupportedServer,
+    FailedServer,
+    NotLive,
+)
+"""A server failed, and not a workflow."""

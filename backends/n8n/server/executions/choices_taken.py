@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 from orgflow.backends.n8n.server.executions.execution import StoredRun
 from orgflow.backends.n8n.verify.choices import Reader
 
+from orgflow_ir.plugins.executions import Visit
+
 if TYPE_CHECKING:
     from orgflow.backends.n8n.server.executions.observing import Tie
-
-Visit = tuple[str, ...] | None
-"""Flows of the model that one visit of a gateway took; None where the node does not tell."""
 
 
 def visits_of(

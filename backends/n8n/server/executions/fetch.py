@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from orgflow.backends.n8n.format.workflow_document import WorkflowDocument
 from orgflow.backends.n8n.server.client.errors import RefusedError
@@ -12,45 +11,12 @@ from orgflow.backends.n8n.server.client.workflows import WorkflowClient
 from orgflow.backends.n8n.server.deploy.deployment_marker import stamp_of
 
 from orgflow_ir.model.json_source_map import JsonFault, parse_json
+from orgflow_ir.plugins.executions import ExecutionQuery, NotDeployed, time_of
 
 Json = Mapping[str, Any]
 
 STATUSES = ("success", "error", "crashed", "canceled", "waiting")
 """Those that n8n lists; running executions have nothing stored yet."""
-
-
-class Wanted(NamedTuple):
-    """Which executions: how many at most (None: all), with which status (None: any), and begun
-    when: `since` counts, `until` does not."""
-
-    most: int | None = None
-    status: str | None = None
-    since: datetime.datetime | None = None
-    until: datetime.datetime | None = None
-
-    def takes(self, execution: Json) -> bool:
-        """Whether it is one of those, but for how many there are."""
-        if self.status is not None and execution.get("status") != self.status:
-            return False
-        began = time_of(execution.get("startedAt"))
-        if self.since is not None and (began is None or began < self.since):
-            return False
-        return self.until is None or (began is not None and began < self.until)
-
-
-class NotDeployed(LookupError):
-    """No workflow of a server, or several, can be meant; the message says which."""
-
-
-def time_of(text: object) -> datetime.datetime | None:
-    """A time of ISO 8601, UTC where it says nothing else; None where it is none."""
-    if not isinstance(text, str):
-        return None
-    try:
-        found = datetime.datetime.fromisoformat(text.replace("Z", "+00:00"))
-    except ValueError:
-        return None
-    return found if found.tzinfo is not None else found.replace(tzinfo=datetime.UTC)
 
 
 def find_deployed(
@@ -103,7 +69,7 @@ def _imported(row: Json, process: str, compiled: Json) -> bool:
     return said.process == process and 2 * len(said.nodes.items() & known) >= len(known)
 
 
-def pull(client: WorkflowClient, workflow_id: str, wanted: Wanted) -> Iterator[Json]:
+def pull(client: WorkflowClient, workflow_id: str, wanted: ExecutionQuery) -> Iterator[Json]:
     """Executions of one workflow with their data, the latest first. Raises `ServerError`."""
     count = 0
     if wanted.most == 0:
@@ -112,20 +78,24 @@ def pull(client: WorkflowClient, workflow_id: str, wanted: Wanted) -> Iterator[J
         began = time_of(execution.get("startedAt"))
         if wanted.since is not None and began is not None and began < wanted.since:
             return  # they come in order
-        if wanted.takes(execution):
+        if _takes(wanted, execution):
             yield execution
             count += 1
             if count == wanted.most:
                 return
 
 
-def saved(path: str, data: bytes, wanted: Wanted) -> list[Json]:
+def _takes(wanted: ExecutionQuery, execution: Json) -> bool:
+    return wanted.takes(execution.get("status"), execution.get("startedAt"))
+
+
+def saved(path: str, data: bytes, wanted: ExecutionQuery) -> list[Json]:
     """Executions in a file: what the API answered (one, a page, a list), or one a line.
 
     Raises:
         ValueError: it is not JSON, or there are none in it; the message says so.
     """
-    found = [e for e in _read(path, data) if wanted.takes(e)]
+    found = [e for e in _read(path, data) if _takes(wanted, e)]
     return found if wanted.most is None else found[: wanted.most]
 
 

@@ -10,16 +10,22 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 from orgflow.backends.n8n.format.workflow_document import Node, WorkflowDocument
-from orgflow.backends.n8n.server.executions.choices_taken import Visit, visits_of
+from orgflow.backends.n8n.server.executions.choices_taken import visits_of
 from orgflow.backends.n8n.server.executions.execution import StoredRun, read_execution
 from orgflow.backends.n8n.verify.choices import Reader, readers
 from orgflow.backends.n8n.verify.matching import Matching, match
 from orgflow.backends.n8n.verify.reference import Reference
 
 from orgflow_ir.model import Event
+from orgflow_ir.plugins.executions import (
+    ExecutionObserver,
+    Observed,
+    SeenNode,
+    UnreadableExecution,
+)
 from orgflow_ir.targets.verification import Changed
 
 Json = Mapping[str, Any]
@@ -27,51 +33,6 @@ Json = Mapping[str, Any]
 _SURE, _SAID = 0.5, 0.2
 """The part of a process that has to be found in a workflow; less where its map names the process,
 by an id that may be another's, too, such as `Process_1`."""
-
-
-class UnreadableExecution(ValueError):
-    """An execution that does not say what was run; the message says why."""
-
-
-class SeenNode(NamedTuple):
-    """One node run: name, the element it belongs to (None: unknown), whether it stands for that
-    element (or only helps), and n8n's status."""
-
-    node: str
-    element: str | None
-    stands: bool
-    status: str
-
-
-class Observed(NamedTuple):
-    """One execution.
-
-    Attributes:
-        id: the server's.
-        status: as the server names it; `mode` likewise (webhook, trigger, manual …).
-        began: when, as the server says; empty where it does not.
-        process: the id of the process it is of.
-        start: the start event, None where the process has none.
-        nodes: its node runs, in order.
-        elements: those elements of `visible` that ran, in order.
-        visits: for each element that chooses, what it took, visit by visit.
-        error: n8n's message.
-        failed: the element at which it failed, or at which it waits.
-        partial: somebody ran only a part of the workflow, for a test.
-    """
-
-    id: str
-    status: str
-    mode: str
-    began: str
-    process: str
-    start: str | None
-    nodes: tuple[SeenNode, ...]
-    elements: tuple[str, ...]
-    visits: Mapping[str, tuple[Visit, ...]]
-    error: str | None = None
-    failed: str | None = None
-    partial: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,6 +52,11 @@ class Tie:
     matching: Matching
     readers: Mapping[str, Reader]
     changed: tuple[Changed, ...]
+
+    @property
+    def name(self) -> str:
+        """The name of the workflow."""
+        return self.workflow.title
 
     @property
     def steps(self) -> Mapping[str, Node]:
@@ -178,7 +144,7 @@ class Tie:
 
 
 @dataclass
-class Observer:
+class Observer(ExecutionObserver):
     """Reads executions of the workflows of one model.
 
     Args:

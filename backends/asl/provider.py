@@ -1,0 +1,46 @@
+"""The engine that runs state machines on this machine: moto's interpreter, a Python package."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable
+from importlib import metadata
+
+from orgflow.backends.asl.runner import MotoRunner
+
+from orgflow_ir.plugins.engines import EngineProvider, EngineStatus, Installable, InstallError
+
+_HOW = "install `moto[stepfunctions]`, for example by orgflow's extra `asl`"
+
+
+class MotoEngines(EngineProvider):
+    """moto's interpreter of Amazon States Language, in process; nothing is sent to AWS."""
+
+    about = "moto's interpreter of Amazon States Language on this machine, a Python package."
+    engine = Installable(f"The engine comes with Python packages: {_HOW}.")
+
+    def runner(self) -> MotoRunner:
+        """See `EngineProvider`; moto is imported when the first machine is loaded."""
+        return MotoRunner()
+
+    def status(self) -> EngineStatus:
+        """See `EngineProvider`; imports nothing of moto."""
+        found = importlib.util.find_spec("moto")
+        if found is None or not found.origin:
+            return EngineStatus(False, {}, (f"moto is not installed: {_HOW}",))
+        return EngineStatus(True, {"folder": found.origin, "moto": metadata.version("moto")})
+
+    def install(
+        self,
+        on_line: Callable[[str], None],
+        *,
+        force: bool = False,
+        server: bool = False,
+        version: str | None = None,
+    ) -> str:
+        """Where moto is; it is not installed by this. Raises `InstallError` where it is missing."""
+        status = self.status()
+        if not status.installed:
+            raise InstallError(status.problems[0])
+        on_line("already installed")
+        return status.facts["folder"]

@@ -1,0 +1,93 @@
+"""The engines that run n8n workflows: n8n's own on this machine, and n8n servers."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+
+from orgflow.backends.n8n.engine import install as local
+from orgflow.backends.n8n.engine.messages import MESSAGES
+from orgflow.backends.n8n.server import install as whole_server
+
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.plugins.contracts import Runner
+from orgflow_ir.plugins.engines import (
+    EngineMessage,
+    EngineProvider,
+    EngineStatus,
+    Installable,
+    RemoteEngine,
+    ServerAccess,
+)
+
+
+class N8nEngines(EngineProvider):
+    """n8n's engine in a Node process of this machine, or a server by its address and key."""
+
+    about = (
+        "n8n's own engine on this machine: what `run`, `eval` and the tests execute workflows with."
+        "\n\n"
+        "It is installed from npm, by this command only, into ORGFLOW_ENGINE_DIR (else the user's "
+        "cache folder); it takes about 0.9 GB. n8n's packages are under the Sustainable Use "
+        "License."
+    )
+    engine = Installable("Install the engine, unless it is there already (about a minute).")
+    server = Installable(
+        "With --server a whole n8n server is installed beside it, into ORGFLOW_N8N_SERVER (else "
+        "the user's cache folder): for tests on the real thing. It needs python3, make and a C++ "
+        "compiler.",
+        "2.9 GB, minutes",
+        whole_server.VERSIONS,
+    )
+
+    @property
+    def messages(self) -> tuple[EngineMessage, ...]:
+        """Those of n8n 2.41 and of this project's client."""
+        return MESSAGES
+
+    def runner(self) -> Runner:
+        """See `EngineProvider`; one Node process."""
+        from orgflow.backends.n8n.runner import LocalRunner
+
+        return LocalRunner()
+
+    def status(self) -> EngineStatus:
+        """See `EngineProvider`; starts nothing but `node --version`."""
+        found = local.status()
+        facts = {"folder": str(found.path)}
+        if found.node is not None:
+            node = found.node
+            facts["node"] = f"{node.version_text} ({node.origin}: {node.path})"
+        facts.update(sorted(found.versions.items()))
+        return EngineStatus(found.installed, facts, found.problems)
+
+    def install(
+        self,
+        on_line: Callable[[str], None],
+        *,
+        force: bool = False,
+        server: bool = False,
+        version: str | None = None,
+    ) -> str:
+        """See `EngineProvider`; from npm."""
+        if not server:
+            return str(local.install(on_line, force=force).path)
+        wanted = version or whole_server.N8N_VERSION
+        return str(whole_server.install(on_line, force=force, version=wanted).path)
+
+    @contextlib.contextmanager
+    def connect(self, access: ServerAccess, ctx: PassContext) -> Iterator[RemoteEngine | None]:
+        """See `EngineProvider`; what killed runs have left on the server is removed."""
+        from orgflow.backends.n8n.server.executions.runner import ServerRunner
+        from orgflow.backends.n8n.server.session import clear_left, connected
+
+        with connected(access, ctx) as server:
+            if server is None:
+                yield None
+                return
+            clear_left(list(server.client.listed()), server.undo, ctx)
+            runner = ServerRunner(server.client, server.undo)
+            try:
+                yield RemoteEngine(runner, server.options)
+            finally:
+                runner.close()

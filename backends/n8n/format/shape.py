@@ -1,0 +1,30 @@
+"""A workflow without what the ids of elements leave in it, to compare two compilations."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+_IDENTITY = {"id", "webhookId", "notes", "content"}
+
+
+def workflow_shape(text: str) -> str:
+    """A workflow without what element ids leave in it: node ids, notes, the identity map."""
+
+    def bare(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {k: bare(v) for k, v in value.items() if k not in _IDENTITY}
+        if isinstance(value, list):
+            return [bare(v) for v in value]
+        return value
+
+    workflow = bare(json.loads(text))
+    for node in workflow["nodes"]:
+        if node["type"].endswith(".webhook"):
+            node["parameters"].pop("path", None)
+        node["parameters"].get("options", {}).pop("webhookSuffix", None)
+        if node["type"].endswith(".stickyNote"):
+            node["parameters"].pop("height", None)
+            node["position"] = None
+    workflow["nodes"].sort(key=lambda n: str(n["name"]))
+    return json.dumps(workflow, sort_keys=True, ensure_ascii=False)

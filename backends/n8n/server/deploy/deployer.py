@@ -1,0 +1,117 @@
+"""Deploying to n8n servers, by the contract of `orgflow_ir.plugins.deployment`."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterator, Sequence
+
+from orgflow.backends.n8n.server.deploy.carry_out import DeployRun, GroupResult
+from orgflow.backends.n8n.server.deploy.deployment_marker import renamed
+from orgflow.backends.n8n.server.deploy.diagnostics import report_fit, report_results, report_step
+from orgflow.backends.n8n.server.deploy.plan import Group, Wanted
+from orgflow.backends.n8n.server.deploy.preview import preview
+from orgflow.backends.n8n.server.deploy.process_similarity import origin_of
+from orgflow.backends.n8n.server.deploy.reading import read_workflows
+from orgflow.backends.n8n.server.session import Server, clear_left, connected
+
+from orgflow_ir.model.source import SourceFile
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.plugins.deployment import (
+    Deployable,
+    Deployer,
+    DeployOptions,
+    DeployPlan,
+    DeployResult,
+    DeploySession,
+)
+from orgflow_ir.plugins.engines import ServerAccess
+from orgflow_ir.targets.artifact import Emitted
+
+
+class N8nDeployer(Deployer):
+    """Puts workflows on an n8n server by its public API, and publishes them."""
+
+    @contextlib.contextmanager
+    def connect(self, access: ServerAccess, ctx: PassContext) -> Iterator[DeploySession | None]:
+        """See `Deployer`; OF601 to OF605."""
+        with connected(access, ctx) as server:
+            yield N8nDeploySession(server) if server is not None else None
+
+
+class N8nDeploySession(DeploySession):
+    """One n8n server."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self.options = server.options
+
+    def read(
+        self, source: SourceFile, path: str, ctx: PassContext, *, name: str | None
+    ) -> list[Wanted]:
+        """See `DeploySession`."""
+        rows = read_workflows(source, ctx)
+        found = [Wanted(renamed(row, name), path, named=name is not None) for row in rows]
+        return self._fitting(found, ctx)
+
+    def compiled(
+        self, emitted: Emitted, path: str, ctx: PassContext, *, named: bool
+    ) -> list[Wanted]:
+        """See `DeploySession`."""
+        origin = origin_of(path)
+        found = [
+            Wanted(json.loads(one.text), path, origin, named=named) for one in emitted.artifacts
+        ]
+        return self._fitting(found, ctx)
+
+    def _fitting(self, found: list[Wanted], ctx: PassContext) -> list[Wanted]:
+        for wanted in found:
+            report_fit(wanted, self._server.version, ctx)
+        return found
+
+    def plan(self, wanted: Sequence[Deployable], options: DeployOptions) -> DeployPlan:
+        """See `DeploySession`."""
+        run = DeployRun(self._server.client, self._server.undo, options.publish, options.take_over)
+        mine = [one for one in wanted if isinstance(one, Wanted)]
+        return N8nDeployPlan(self._server, run, run.plan(mine))
+
+
+class N8nDeployPlan(DeployPlan):
+    """What one deploy will change on a server."""
+
+    def __init__(self, server: Server, run: DeployRun, groups: Sequence[Group]) -> None:
+        self._server = server
+        self._run = run
+        self._groups = groups
+
+    def preview(self, ctx: PassContext, width: int) -> Iterator[str]:
+        """See `DeployPlan`."""
+        clear_left(self._run.seen, None, ctx)
+        for group in self._groups:
+            for step in group.steps:
+                report_step(step, ctx)
+                yield preview(self._run, step, width)
+
+    def apply(self, ctx: PassContext) -> None:
+        """See `DeployPlan`; what killed runs have left is removed, too."""
+        clear_left(self._run.seen, self._server.undo, ctx)
+        self._run.progress = ctx.services.progress
+        self._run.deploy(self._groups)
+
+    @property
+    def _done(self) -> list[GroupResult]:
+        return [self._run.results[at] for at in sorted(self._run.results)]
+
+    @property
+    def results(self) -> tuple[DeployResult, ...]:
+        """See `DeployPlan`."""
+        return tuple(
+            DeployResult(
+                tuple(step.wanted.name for step in one.group.steps), one.placed, one.skipped
+            )
+            for one in self._done
+        )
+
+    def report(self, ctx: PassContext) -> None:
+        """OF607 to OF622."""
+        report_results(self._done, ctx)

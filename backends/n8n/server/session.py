@@ -1,0 +1,95 @@
+"""A connection to an n8n server as commands need it: checked, with its version, and tidied up."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import sys
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from orgflow.backends.n8n.format.versions import N8nVersion
+from orgflow.backends.n8n.server.client.backoff import Backoff
+from orgflow.backends.n8n.server.client.compatibility import server_version
+from orgflow.backends.n8n.server.client.credentials import api_key, server_urls
+from orgflow.backends.n8n.server.client.errors import NotN8nError, ServerError
+from orgflow.backends.n8n.server.client.workflows import WorkflowClient
+from orgflow.backends.n8n.server.deploy.diagnostics import (
+    report_error,
+    report_left_runs,
+    report_version,
+)
+from orgflow.backends.n8n.server.executions.stale_runs import clear_left_runs
+
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.plugins.engines import AccessError, ServerAccess
+
+_UNDO_SECONDS = 5.0
+
+
+class Server(NamedTuple):
+    """A server that answers.
+
+    Attributes:
+        client: with the key.
+        undo: the same with shorter backoff, for tidying up.
+        version: what workflows for it are written for.
+    """
+
+    client: WorkflowClient
+    undo: WorkflowClient
+    version: N8nVersion
+
+    @property
+    def options(self) -> dict[str, str]:
+        """Target options for workflows that this server takes."""
+        return {"version": str(self.version)}
+
+
+@contextlib.contextmanager
+def connected(access: ServerAccess, ctx: PassContext) -> Iterator[Server | None]:
+    """A server by its address; None after an error, which is in `ctx` then.
+
+    Raises:
+        AccessError: the address or the key cannot be one, or httpx is not installed.
+    """
+    addresses = server_urls(access.address)
+    key = api_key(access.key_file, sys.stdin)
+    with contextlib.ExitStack() as stack:
+
+        def client_of(address: str, seconds: float) -> WorkflowClient:
+            made = WorkflowClient(address, key, backoff=Backoff(seconds))
+            return stack.enter_context(made)
+
+        try:
+            client = client_of(addresses[0], access.wait)
+        except ServerError as error:
+            raise AccessError(str(error)) from None
+        try:
+            try:
+                client.check()
+            except NotN8nError:
+                if len(addresses) == 1:
+                    raise
+                client = client_of(addresses[1], access.wait)
+                client.check()
+            undo = client_of(client.url, min(access.wait, _UNDO_SECONDS))
+            version = server_version(client.version_text())
+        except ServerError as error:
+            report_error(error, ctx)
+            yield None
+            return
+        report_version(version, ctx)
+        if version.known is None:
+            yield None
+            return
+        client.version = undo.version = version.known
+        yield Server(client, undo, version.known)
+
+
+def clear_left(
+    rows: Iterable[dict[str, Any]], undo: WorkflowClient | None, ctx: PassContext
+) -> None:
+    """Remove what killed runs have left among the workflows of a server, and report it; `undo`
+    None only looks."""
+    report_left_runs(clear_left_runs(rows, undo, datetime.datetime.now(datetime.UTC)), ctx)

@@ -1,0 +1,126 @@
+"""Services that agents and frontends may use: a model client, a budget, progress, cancellation.
+
+They hang on the compilation context (`ctx.services`). Whoever starts a compilation provides them;
+a service that is not provided is None, or does nothing.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, Protocol
+
+
+class Progress(Protocol):
+    """Shows how far something long is; calls are cheap and come from one thread."""
+
+    def __call__(self, done: int, total: int, name: str, /) -> None:
+        """`done` of `total` steps are over, and `name` is next; a `total` of 0 is unknown."""
+
+
+def no_progress(done: int, total: int, name: str, /) -> None:
+    """Progress that is shown nowhere."""
+
+
+class Cancelled(KeyboardInterrupt):
+    """The user asked to stop: what is half done is undone, and nothing else is begun. As Ctrl-C it
+    is no `Exception`, so that code which goes on after failures does not go on after this."""
+
+
+class Cancellation(Protocol):
+    """Whether the user has asked to stop. Every thread may ask."""
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether to stop."""
+
+    def check(self) -> None:
+        """Raises `Cancelled` where the work is to stop."""
+
+    def wait(self, seconds: float, /) -> None:
+        """Wait so long. Raises `Cancelled` as soon as the work is to stop."""
+
+
+class CancelFlag:
+    """A `Cancellation` that `cancel` sets, from any thread or from a signal handler."""
+
+    def __init__(self) -> None:
+        self._event = threading.Event()
+
+    def cancel(self) -> None:
+        """Ask the work to stop; for good."""
+        self._event.set()
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether `cancel` was called."""
+        return self._event.is_set()
+
+    def check(self) -> None:
+        """Raises `Cancelled` after `cancel`."""
+        if self._event.is_set():
+            raise Cancelled
+
+    def wait(self, seconds: float, /) -> None:
+        """Wait so long. Raises `Cancelled` at once after `cancel`."""
+        if self._event.wait(seconds):
+            raise Cancelled
+
+
+class Answer(NamedTuple):
+    """What a language model answered, and the tokens it took."""
+
+    text: str
+    tokens_in: int = 0
+    tokens_out: int = 0
+
+
+class ModelClient(Protocol):
+    """A language model behind some endpoint."""
+
+    @property
+    def name(self) -> str:
+        """Of the model, for reports."""
+
+    def ask(
+        self, messages: Sequence[Mapping[str, str]], *, schema: Mapping[str, Any] | None = None
+    ) -> Answer:
+        """Answer a conversation (`role` and `content` each), as JSON of `schema` where one is
+        given. Raises `RuntimeError` where the endpoint fails."""
+
+
+class OverBudget(Exception):
+    """What was to be spent is spent."""
+
+
+class Budget(Protocol):
+    """What agents may spend."""
+
+    def spend(self, *, requests: int = 0, tokens: int = 0) -> None:
+        """Note what was spent. Raises `OverBudget` where that is more than allowed."""
+
+    @property
+    def left(self) -> bool:
+        """Whether anything may be spent."""
+
+
+@dataclass(frozen=True)
+class Services:
+    """The services of one compilation.
+
+    Attributes:
+        model: the language model, None where none is configured.
+        budget: what agents may spend, None where they may spend anything.
+        progress: shown to the user.
+        cancellation: set when the user asks to stop.
+    """
+
+    model: ModelClient | None = None
+    budget: Budget | None = None
+    progress: Progress = no_progress
+    cancellation: Cancellation = field(default_factory=CancelFlag)
+
+    def showing(self, progress: Progress) -> Services:
+        """The same services, with progress shown in another place."""
+        return replace(self, progress=progress)
