@@ -249,7 +249,15 @@ def test_compile_loads_nothing_heavy(tmp_path: Path) -> None:
     path.write_text(LINEAR)
     modules = loaded("compile", str(path), "--target", "n8n")
     assert modules.isdisjoint(HEAVY)
-    used = ("compile", "completion_values", "options", "output", "session", "startup")
+    used = (
+        "cancellation",
+        "compile",
+        "completion_values",
+        "options",
+        "output",
+        "session",
+        "startup",
+    )
     others = {m for m in modules if m.startswith("orgflow.commands.")} - {
         f"orgflow.commands.{name}" for name in used
     }
