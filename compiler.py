@@ -49,6 +49,14 @@ class UnknownName(LookupError):
         super().__init__(f"no {kind} `{name}`; {suggestion(name, known)}")
 
 
+class OptionError(ValueError):
+    """An option that a target does not have, or not with that value."""
+
+
+class UnsupportedError(ValueError):
+    """Something that a target does not provide, such as an engine."""
+
+
 def suggestion(name: str, known: Sequence[str]) -> str:
     """`did you mean …` where a known name is near, else all there are."""
     from difflib import get_close_matches
@@ -226,6 +234,23 @@ def choose_backend(name: str, registry: Leaves) -> Backend:
     if backend is None:
         raise UnknownName("target", name, tuple(registry.backends))
     return backend
+
+
+def target_options(backend: Backend, options: Mapping[str, str]) -> dict[str, str]:
+    """The options, each one the target has with a value it takes; an option whose table of values
+    is empty takes any. Raises `OptionError`."""
+    known = backend.target.options
+    for key, value in options.items():
+        if key not in known:
+            raise OptionError(
+                f"target `{backend.name}` has no option `{key}`; {suggestion(key, tuple(known))}"
+            )
+        if known[key] and value not in known[key]:
+            raise OptionError(
+                f"option `{key}` of target `{backend.name}` cannot be `{value}`; "
+                f"it is one of: {', '.join(known[key])}"
+            )
+    return dict(options)
 
 
 def with_outside(passes: Sequence[Pass], registry: Leaves | None, last: Stage) -> tuple[Pass, ...]:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import click
 from orgflow.commands.completion_values import frontends, reporters
-from orgflow.compiler import UnknownName, choose_backend, suggestion
+from orgflow.compiler import OptionError, UnknownName, choose_backend, target_options
 
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
@@ -60,18 +60,10 @@ def resolve_target(text: str, registry: Registry) -> tuple[Backend, dict[str, st
         backend = choose_backend(target.name, registry)
     except UnknownName as error:
         raise click.UsageError(str(error) + _broken(registry)) from None
-    known = backend.target.options
-    for key, value in target.options.items():
-        if key not in known:
-            raise click.UsageError(
-                f"target `{target.name}` has no option `{key}`; {suggestion(key, tuple(known))}"
-            )
-        if known[key] and value not in known[key]:
-            raise click.UsageError(
-                f"option `{key}` of target `{target.name}` cannot be `{value}`; "
-                f"it is one of: {', '.join(known[key])}"
-            )
-    return backend, dict(target.options)
+    try:
+        return backend, target_options(backend, target.options)
+    except OptionError as error:
+        raise click.UsageError(str(error)) from None
 
 
 def _broken(registry: Registry) -> str:

@@ -22,7 +22,7 @@ from orgflow_ir.plugins import BUILTINS, Registry
 ROOT = Path(__file__).resolve().parent.parent
 LEAVES = ("frontends", "backends", "passes", "agents", "store")
 FOLDERS = ("orgflow_ir", *LEAVES, "evaluation", "commands")
-ROOT_MODULES = ("cli.py", "compiler.py")
+ROOT_MODULES = ("__init__.py", "__main__.py", "api.py", "cli.py", "compiler.py")
 HEAVY = (
     "networkx", "jinja2", "jsonschema", "httpx", "openai", "torch", "sentence_transformers",
     "lxml", "rich", "numpy", "pytest", "syrupy",

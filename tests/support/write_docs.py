@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import html
+import inspect
 import re
 import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import click
+import orgflow
+from orgflow import api
 from orgflow.cli import orgflowc
 from orgflow.commands.list import constructs, matrix
 
@@ -329,8 +332,67 @@ def versions(registry: Registry) -> str:
     return "\n".join([*lines, ""])
 
 
+# -- the library -----------------------------------------------------------------------------
+
+
+def library() -> str:
+    """What `import orgflow` gives, by its docstrings."""
+    exported = [getattr(orgflow, name) for name in orgflow.__all__ if name != "__version__"]
+    mine = [one for one in exported if one.__module__ == api.__name__]
+    others = [one for one in exported if one.__module__ != api.__name__]
+    lines = page(
+        "As a library",
+        "`import orgflow` loads what is used, when it is used. Both packages are typed.",
+        text(inspect.cleandoc(api.__doc__ or "").partition("\n")[2]),
+    )
+    for one in sorted(mine, key=lambda one: (isinstance(one, type), one.__name__)):
+        shown = f"class {one.__name__}" if isinstance(one, type) else one.__name__
+        signature = (
+            ""
+            if isinstance(one, type)
+            else re.sub(r"(: |-> )'([^']*)'", r"\1\2", str(inspect.signature(one)))
+        )
+        lines += ["", f"## {one.__name__}", "", "```text", f"{shown}{signature}", "```", ""]
+        lines += _docstring(one)
+        for name, member in vars(one).items() if isinstance(one, type) else ():
+            if isinstance(member, property):
+                lines += ["", f"`{name}`: {text(member.__doc__ or '')}"]
+    lines += ["", "## Further names", ""]
+    lines += table(
+        ("name", "from", "is"),
+        [
+            (f"`{one.__name__}`", f"`{one.__module__}`", text(_first(one)))
+            for one in sorted(others, key=lambda one: str(one.__name__))
+        ],
+    )
+    return "\n".join([*lines, ""])
+
+
+def _first(one: object) -> str:
+    return inspect.cleandoc(one.__doc__ or "").partition("\n\n")[0]
+
+
+def _docstring(one: object) -> Iterator[str]:
+    """Paragraphs as they are; sections as lists, but examples as code."""
+    for part in inspect.cleandoc(one.__doc__ or "").split("\n\n"):
+        head, _, body = part.partition("\n")
+        if head not in ("Args:", "Attributes:", "Raises:", "Example:"):
+            yield from (text(part), "")
+            continue
+        yield from (f"**{head}**", "")
+        if head == "Example:":
+            yield from ("```pycon", *inspect.cleandoc(body).splitlines(), "```", "")
+            continue
+        entries = re.split(r"\n(?! )", inspect.cleandoc(body))
+        for entry in entries:
+            name, _, said = entry.partition(": ")
+            yield f"- `{name}`: {text(said)}"
+        yield ""
+
+
 PAGES: dict[str, Callable[[Registry], str]] = {
     "commands.md": lambda _: commands(),
+    "api.md": lambda _: library(),
     "rules.md": rules,
     "constructs.md": targets,
     "formats.md": formats,

@@ -1,0 +1,310 @@
+"""What `import orgflow` gives: read, check, compile, verify, run. Prints and writes nothing.
+
+What is wrong with a model is in the `diagnostics` of a result; a usage error is an exception:
+`InputError`, `UnknownName`, `OptionError`, `UnsupportedError`, `RunnerError`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from orgflow import compiler
+from orgflow.backends import DEFAULT_TARGET
+from orgflow.compiler import InputError, OptionError, UnknownName, UnsupportedError
+from orgflow.evaluation.replay import ReplayReport, replay_model
+
+from orgflow_ir.diagnostics import Diagnostic, Severity
+from orgflow_ir.model import Model
+from orgflow_ir.model.source import SourceFile
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.plugins import Backend, Registry, Runner, RunnerError
+from orgflow_ir.plugins.engines import LOCAL, ServerAccess, is_address
+from orgflow_ir.targets import Emitted
+from orgflow_ir.targets.verification import Verdict, Verification
+
+__all__ = [
+    "CheckResult", "CompileResult", "Diagnostic", "Emitted", "InputError", "Model", "OptionError",
+    "ReadResult", "ReplayReport", "RunResult", "RunnerError", "UnknownName", "UnsupportedError",
+    "Verdict", "Verification", "VerifyResult", "check", "compile", "read", "run", "verify",
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """What was found in a model.
+
+    Attributes:
+        diagnostics: every finding, those of reading the file first.
+    """
+
+    diagnostics: tuple[Diagnostic, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing found is an error."""
+        return not self.errors
+
+    @property
+    def errors(self) -> tuple[Diagnostic, ...]:
+        """The findings that are errors."""
+        return tuple(d for d in self.diagnostics if d.severity is Severity.ERROR)
+
+
+@dataclass(frozen=True)
+class ReadResult(CheckResult):
+    """A file that was read.
+
+    Attributes:
+        model: the model in it, None where there is an error that leaves none.
+    """
+
+    model: Model | None
+
+
+@dataclass(frozen=True)
+class CompileResult(CheckResult):
+    """A model that was compiled.
+
+    Attributes:
+        emitted: the files, and which parts of them stand for which elements; None after an error.
+    """
+
+    emitted: Emitted | None
+
+    @property
+    def files(self) -> dict[str, str]:
+        """The text of each file by its path; empty after an error."""
+        artifacts = self.emitted.artifacts if self.emitted is not None else ()
+        return {artifact.path: artifact.text for artifact in artifacts}
+
+
+@dataclass(frozen=True)
+class VerifyResult(CheckResult):
+    """A workflow that was compared with a model.
+
+    Attributes:
+        verifications: one a process, each with its `verdict`; empty after an error.
+    """
+
+    verifications: tuple[Verification, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether every process was compared, and no difference was found."""
+        found = self.verifications
+        return bool(found) and all(v.verdict is not Verdict.DIFFERENT for v in found)
+
+
+@dataclass(frozen=True)
+class RunResult(CheckResult):
+    """A model that was run on the target's engine.
+
+    Attributes:
+        report: each run and how it compares with the model; None after an error.
+    """
+
+    report: ReplayReport | None
+
+    @property
+    def ok(self) -> bool:
+        """Whether there was a run, and every run did what the model says."""
+        return self.report is not None and self.report.ok
+
+
+Source = Model | ReadResult
+"""A model, or the result of `read`, whose diagnostics are then part of the next result."""
+
+
+def read(
+    path: str | os.PathLike[str], *, format: str | None = None, process: str | None = None
+) -> ReadResult:
+    """Read the model in a file.
+
+    Args:
+        path: the file; `-` is standard input.
+        format: the name of its format, such as `bpmn`; else its suffix and content decide.
+        process: only this process of several, by its id, its name, or its pool's.
+
+    Raises:
+        InputError: the file cannot be read.
+        UnknownName: there is no such format or process.
+
+    Example:
+        >>> order = read("order.bpmn")
+        >>> order.ok
+        True
+    """
+    ctx = _context()
+    source = compiler.read_source(os.fspath(path))
+    model = compiler.load(source, _registry(), ctx, from_=format, diagram=True)
+    if model is not None and process is not None:
+        model = compiler.only_process(model, process)
+    return ReadResult(tuple(ctx.diagnostics), model)
+
+
+def check(source: Source) -> CheckResult:
+    """Find what is wrong with a model, whatever it is compiled for."""
+    model, ctx = _begin(source)
+    if model is not None:
+        compiler.check_model(model, ctx)
+    return CheckResult(tuple(ctx.diagnostics))
+
+
+def compile(
+    source: Source,
+    target: str = DEFAULT_TARGET,
+    *,
+    options: Mapping[str, str] | None = None,
+    allow_lossy: bool = False,
+    force: bool = False,
+    strict: bool = False,
+) -> CompileResult:
+    """Check a model and compile it.
+
+    Args:
+        source: the model.
+        target: the name of a backend.
+        options: options of the target, as `{"version": "2.41"}`.
+        allow_lossy: allow approximations that lose information.
+        force: let errors of the flow through as warnings.
+        strict: duplicate execution and leftover tokens are errors.
+
+    Raises:
+        UnknownName: there is no such target.
+        OptionError: the target does not have such an option, or not with that value.
+    """
+    backend, chosen = _target(target, options)
+    model, ctx = _begin(source)
+    emitted = None
+    if model is not None:
+        emitted = compiler.compile_model(
+            model, backend, ctx, options=chosen, allow_lossy=allow_lossy, force=force,
+            strict=strict,
+        )  # fmt: skip
+    return CompileResult(tuple(ctx.diagnostics), emitted)
+
+
+def verify(
+    source: Source,
+    workflow: str | os.PathLike[str] | SourceFile,
+    target: str = DEFAULT_TARGET,
+    *,
+    options: Mapping[str, str] | None = None,
+    strict: bool = False,
+) -> VerifyResult:
+    """Compare a workflow, compiled or edited since, with the model it was compiled from.
+
+    Args:
+        source: the model.
+        workflow: the file of the target, or its content.
+        target: the name of a backend.
+        options: options of the target.
+        strict: added steps, changed expressions and stalled work are differences.
+
+    Raises:
+        InputError: the file cannot be read.
+        UnknownName: there is no such target.
+        OptionError: the target does not have such an option, or not with that value.
+        UnsupportedError: the target cannot be verified.
+    """
+    backend, chosen = _target(target, options)
+    if not isinstance(workflow, SourceFile):
+        workflow = compiler.read_source(os.fspath(workflow))
+    model, ctx = _begin(source)
+    ctx.options = {**ctx.options, **chosen}
+    if model is None or ctx.has_errors:
+        return VerifyResult(tuple(ctx.diagnostics), ())
+    found = backend.verify(model, workflow, ctx, strict=strict)
+    if found is None:
+        raise UnsupportedError(f"target `{backend.name}` has nothing to verify with")
+    return VerifyResult(tuple(ctx.diagnostics), found)
+
+
+def run(
+    source: Source,
+    target: str = DEFAULT_TARGET,
+    *,
+    options: Mapping[str, str] | None = None,
+    engine: str = LOCAL,
+    key_file: str | None = None,
+    all_paths: bool = False,
+    max_runs: int = 32,
+) -> RunResult:
+    """Compile a model, run it on the target's engine, and compare each run with the model.
+
+    Args:
+        source: the model.
+        target: the name of a backend.
+        options: options of the target.
+        engine: `local`, or the address of a server.
+        key_file: the file with the server's key, else the target's environment variable.
+        all_paths: every enumerated run, and not only the first of each process.
+        max_runs: the most runs of a process.
+
+    Raises:
+        UnknownName: there is no such target.
+        OptionError: the target does not have such an option, or not with that value.
+        UnsupportedError: the target has no such engine.
+        AccessError: the address or the key cannot be one.
+        RunnerError: the engine is missing, or failed.
+    """
+    backend, chosen = _target(target, options)
+    model, ctx = _begin(source)
+    report = None
+    with _runner(backend, engine, key_file, ctx) as (runner, demanded):
+        if model is not None and runner is not None and not ctx.has_errors:
+            emitted = compiler.compile_model(model, backend, ctx, options={**demanded, **chosen})
+            if emitted is not None:
+                report = replay_model(
+                    model, emitted, runner, ctx, max_runs=max_runs, all_paths=all_paths
+                )
+    return RunResult(tuple(ctx.diagnostics), report)
+
+
+@contextlib.contextmanager
+def _runner(
+    backend: Backend, engine: str, key_file: str | None, ctx: PassContext
+) -> Iterator[tuple[Runner | None, Mapping[str, str]]]:
+    """A runner, closed afterwards, and the options its engine demands; None after an error."""
+    engines = backend.engines()
+    if engines is None:
+        raise UnsupportedError(f"target `{backend.name}` has no engine to run on")
+    if engine == LOCAL:
+        with contextlib.closing(engines.runner()) as runner:
+            yield runner, {}
+        return
+    connection = None
+    if is_address(engine):
+        connection = engines.connect(ServerAccess(engine, key_file), ctx)
+    if connection is None:
+        raise UnsupportedError(f"target `{backend.name}` has no engine `{engine}`")
+    with connection as remote:
+        yield (remote.runner, remote.options) if remote is not None else (None, {})
+
+
+def _target(name: str, options: Mapping[str, str] | None) -> tuple[Backend, dict[str, str]]:
+    backend = compiler.choose_backend(name, _registry())
+    return backend, compiler.target_options(backend, options or {})
+
+
+def _begin(source: Source) -> tuple[Model | None, PassContext]:
+    """The model, and a context with what was found so far."""
+    ctx = _context()
+    if isinstance(source, Model):
+        return source, ctx
+    ctx.diagnostics.extend(source.diagnostics)
+    return source.model, ctx
+
+
+def _context() -> PassContext:
+    return PassContext(registry=_registry())
+
+
+@functools.cache
+def _registry() -> Registry:
+    """The leaves that ship with orgflow, and those of installed plugins."""
+    return Registry()

@@ -1,0 +1,160 @@
+"""`import orgflow`: the README's lines, results, usage errors, types, and what is loaded when."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import orgflow
+import pytest
+from cli_cases import DEADLOCK, LINEAR
+from orgflow.api import OptionError, UnknownName, UnsupportedError
+
+from orgflow_ir.model.source import SourceFile
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def python(*args: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *args], capture_output=True, text=True, check=False, cwd=cwd, timeout=300
+    )
+
+
+@pytest.fixture
+def linear(tmp_path: Path) -> Path:
+    path = tmp_path / "order.bpmn"
+    path.write_text(LINEAR)
+    return path
+
+
+@pytest.fixture
+def deadlock(tmp_path: Path) -> Path:
+    path = tmp_path / "deadlock.bpmn"
+    path.write_text(DEADLOCK)
+    return path
+
+
+def readme() -> str:
+    """The lines of the section "As a library"."""
+    section = (ROOT / "README.md").read_text("utf-8").split("## As a library\n")[1]
+    found = re.match(r"```python\n(.*?)```", section, re.S)
+    assert found is not None
+    return found[1]
+
+
+def test_the_lines_of_the_readme_run_as_written() -> None:
+    assert len(readme().splitlines()) == 10
+    ran = python("-c", readme())
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.stdout.splitlines()[-2:] == ["leave-request.json True", "True"]
+
+
+def test_what_it_exports_is_typed(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        readme()
+        + textwrap.dedent("""
+        version: str = orgflow.__version__
+        verdicts: list[orgflow.Verdict] = [
+            v.verdict for v in orgflow.verify(order, "x.json").verifications
+        ]
+        ran: orgflow.RunResult = orgflow.run(order, engine="local")
+        model: orgflow.Model | None = order.model
+        """)
+    )
+    arguments = ["-m", "mypy", "--strict", "--config-file", "/dev/null", "--cache-dir"]
+    checked = python(*arguments, str(tmp_path / "cache"), str(script), cwd=tmp_path)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+    script.write_text("import orgflow\norgflow.read(1)\n")
+    wrong = python(*arguments, str(tmp_path / "cache"), str(script), cwd=tmp_path)
+    assert 'Argument 1 to "read"' in wrong.stdout
+
+
+def test_both_packages_say_that_they_are_typed() -> None:
+    assert (ROOT / "py.typed").is_file()
+    assert (ROOT / "orgflow_ir" / "py.typed").is_file()
+
+
+def test_importing_it_loads_nothing() -> None:
+    ran = python(
+        "-c",
+        "import sys, orgflow; print(sorted(m for m in sys.modules if m.startswith('orgflow')))",
+    )
+    assert ran.stdout.strip() == "['orgflow']"
+
+
+def test_the_command_line_as_a_module(linear: Path) -> None:
+    ran = python("-m", "orgflow", "check", str(linear))
+    assert ran.returncode == 0, ran.stderr
+    assert python("-m", "orgflow", "--version").stdout.startswith(f"orgflowc {orgflow.__version__}")
+
+
+def test_every_name_it_lists_is_there() -> None:
+    assert all(getattr(orgflow, name) is not None for name in orgflow.__all__)
+    assert set(orgflow.__all__) <= set(dir(orgflow))
+    with pytest.raises(AttributeError, match="has no attribute 'compil'"):
+        _ = orgflow.compil
+
+
+def test_findings_of_a_model_are_values(deadlock: Path) -> None:
+    read = orgflow.read(deadlock)
+    assert read.ok
+    checked = orgflow.check(read)
+    assert [d.code for d in checked.errors] == ["OF201"]
+    made = orgflow.compile(read)
+    assert (made.ok, made.files) == (False, {})
+    assert orgflow.compile(read, force=True).ok
+    assert orgflow.run(read, "asl").report is None
+
+
+def test_what_reading_found_is_part_of_every_result(tmp_path: Path) -> None:
+    path = tmp_path / "broken.bpmn"
+    path.write_text("<definitions")
+    read = orgflow.read(path)
+    assert read.model is None
+    assert read.errors
+    assert orgflow.check(read).diagnostics == read.diagnostics
+    assert orgflow.compile(read).diagnostics == read.diagnostics
+    assert orgflow.verify(read, SourceFile("x.json", b"{}")).verifications == ()
+
+
+def test_a_workflow_is_verified_as_it_was_compiled_and_as_it_was_edited(linear: Path) -> None:
+    read = orgflow.read(linear)
+    (text,) = orgflow.compile(read).files.values()
+    same = orgflow.verify(read, SourceFile("w.json", text.encode()))
+    assert same.ok
+    assert [v.verdict for v in same.verifications] == [orgflow.Verdict.PROVED]
+    disabled = text.replace('"name": "Ship order"', '"disabled": true, "name": "Ship order"')
+    assert disabled != text
+    assert not orgflow.verify(read, SourceFile("w.json", disabled.encode())).ok
+
+
+def test_a_model_is_run(linear: Path) -> None:
+    ran = orgflow.run(orgflow.read(linear), "asl")
+    assert ran.ok
+    assert ran.report is not None
+    assert len(ran.report.runs) == 1
+
+
+def test_a_usage_error_is_an_exception(linear: Path, tmp_path: Path) -> None:
+    with pytest.raises(orgflow.InputError, match="does not exist"):
+        orgflow.read(tmp_path / "nowhere.bpmn")
+    with pytest.raises(UnknownName, match="no frontend `bpmm`; did you mean `bpmn`"):
+        orgflow.read(linear, format="bpmm")
+    with pytest.raises(UnknownName, match="no process `Q`"):
+        orgflow.read(linear, process="Q")
+    read = orgflow.read(linear)
+    with pytest.raises(UnknownName, match="no target `n9n`"):
+        orgflow.compile(read, "n9n")
+    with pytest.raises(OptionError, match="target `n8n` has no option `verson`"):
+        orgflow.compile(read, options={"verson": "2.41"})
+    with pytest.raises(UnsupportedError, match="`svg` has nothing to verify with"):
+        orgflow.verify(read, SourceFile("x.svg", b""), "svg")
+    with pytest.raises(UnsupportedError, match="`svg` has no engine"):
+        orgflow.run(read, "svg")
+    with pytest.raises(UnsupportedError, match="`asl` has no engine `http://x`"):
+        orgflow.run(read, "asl", engine="http://x")
