@@ -79,13 +79,13 @@ class N8nEngines(EngineProvider):
     def connect(self, access: ServerAccess, ctx: PassContext) -> Iterator[RemoteEngine | None]:
         """See `EngineProvider`; what killed runs have left on the server is removed."""
         from orgflow.backends.n8n.server.executions.runner import ServerRunner
-        from orgflow.backends.n8n.server.session import clear_left, connected
+        from orgflow.backends.n8n.server.session import clear_stale, connected
 
         with connected(access, ctx) as server:
             if server is None:
                 yield None
                 return
-            clear_left(list(server.client.listed()), server.undo, ctx)
+            clear_stale(list(server.client.listed()), server.undo, ctx)
             runner = ServerRunner(server.client, server.undo)
             try:
                 yield RemoteEngine(runner, server.options)

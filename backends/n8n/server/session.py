@@ -16,10 +16,10 @@ from orgflow.backends.n8n.server.client.errors import NotN8nError, ServerError
 from orgflow.backends.n8n.server.client.workflows import WorkflowClient
 from orgflow.backends.n8n.server.deploy.diagnostics import (
     report_error,
-    report_left_runs,
+    report_stale_runs,
     report_version,
 )
-from orgflow.backends.n8n.server.executions.stale_runs import clear_left_runs
+from orgflow.backends.n8n.server.executions.stale_runs import clear_stale_runs
 
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.engines import AccessError, ServerAccess
@@ -87,9 +87,9 @@ def connected(access: ServerAccess, ctx: PassContext) -> Iterator[Server | None]
         yield Server(client, undo, version.known)
 
 
-def clear_left(
+def clear_stale(
     rows: Iterable[dict[str, Any]], undo: WorkflowClient | None, ctx: PassContext
 ) -> None:
     """Remove what killed runs have left among the workflows of a server, and report it; `undo`
     None only looks."""
-    report_left_runs(clear_left_runs(rows, undo, datetime.datetime.now(datetime.UTC)), ctx)
+    report_stale_runs(clear_stale_runs(rows, undo, datetime.datetime.now(datetime.UTC)), ctx)

@@ -59,10 +59,10 @@ class Reference(NamedTuple):
     def label_of(self, key: str) -> str:
         """What the source element behind a node of the sketch is called; the key where there is
         none."""
-        node = self.emission.sketch.nodes.get(key)
+        node = self.compiled.sketch.nodes.get(key)
         if node is None:
             return self.labels.get(key, key)
-        element = self.emission.graph.nodes.get(node.element)
+        element = self.compiled.graph.nodes.get(node.element)
         source = source_ids(element)[0] if element is not None else node.element
         return self.labels.get(source, source)
 

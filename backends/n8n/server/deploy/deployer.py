@@ -13,7 +13,7 @@ from orgflow.backends.n8n.server.deploy.plan import Group, Wanted
 from orgflow.backends.n8n.server.deploy.preview import preview
 from orgflow.backends.n8n.server.deploy.process_similarity import origin_of
 from orgflow.backends.n8n.server.deploy.reading import read_workflows
-from orgflow.backends.n8n.server.session import Server, clear_left, connected
+from orgflow.backends.n8n.server.session import Server, clear_stale, connected
 
 from orgflow_ir.model.source import SourceFile
 from orgflow_ir.pipeline import PassContext
@@ -86,7 +86,7 @@ class N8nDeployPlan(DeployPlan):
 
     def preview(self, ctx: PassContext, width: int) -> Iterator[str]:
         """See `DeployPlan`."""
-        clear_left(self._run.seen, None, ctx)
+        clear_stale(self._run.seen, None, ctx)
         for group in self._groups:
             for step in group.steps:
                 report_step(step, ctx)
@@ -94,7 +94,7 @@ class N8nDeployPlan(DeployPlan):
 
     def apply(self, ctx: PassContext) -> None:
         """See `DeployPlan`; what killed runs have left is removed, too."""
-        clear_left(self._run.seen, self._server.undo, ctx)
+        clear_stale(self._run.seen, self._server.undo, ctx)
         self._run.progress = ctx.services.progress
         self._run.deploy(self._groups)
 
