@@ -90,7 +90,7 @@ class Subject:
         self._player = _Player(LocalEngine())
         self._player.load(emitted, process.id, ctx)
         self.workflow: Json = dict(self._player.workflow)
-        self.sketched = {n.name: n for n in self._player.compiled.root.sketch.nodes.values()}
+        self.planned = {n.name: n for n in self._player.compiled.root.workflow_graph.nodes.values()}
         decides = self._player.compiled.root.decisions
         steps = {n.id for n in process.nodes if not isinstance(n, Gateway) or n.id in decides}
         self.visible = self._player.visible & steps
@@ -180,7 +180,10 @@ class Subject:
     ) -> RunRequest | None:
         """`request` with what the setter outputs at a visit overwritten."""
         emission = self._player.compiled.root
-        if setter in emission.sketch.nodes and emission.sketch.nodes[setter].role == "trigger":
+        if (
+            setter in emission.workflow_graph.nodes
+            and emission.workflow_graph.nodes[setter].role == "trigger"
+        ):
             item = dict((request.items or [{"json": {}}])[0]["json"])
             if "body" in item:
                 item["body"] = {**item["body"], **fields}
@@ -211,10 +214,10 @@ class Subject:
         return dataclasses.replace(request, workflow=mutant.workflow, trigger=trigger, stubs=stubs)
 
     def _element(self, node: str, stands: Mapping[str, str], off: frozenset[str]) -> str | None:
-        sketched = self.sketched.get(stands.get(node, node))
-        if sketched is None or node in off or sketched.role not in ("element", "trigger"):
+        planned = self.planned.get(stands.get(node, node))
+        if planned is None or node in off or planned.role not in ("element", "trigger"):
             return None
-        return sketched.element
+        return planned.element
 
     def items(
         self, run: EngineRun, stands: Mapping[str, str], off: frozenset[str]

@@ -56,7 +56,7 @@ class AslBackend(Backend):
         for compiled, text in zip(emissions, texts, strict=True):
             size = len(text.encode("utf-8", "surrogatepass"))
             if size > MAX_BYTES:
-                process = compiled.sketch.process
+                process = compiled.graph.process
                 ctx.emit(
                     rules.OversizedStateMachine,
                     f"the state machine of `{process.label}` has {size} bytes, and Step Functions "
@@ -67,7 +67,7 @@ class AslBackend(Backend):
         names: dict[str, CompiledProcess] = {}
         numbers: dict[str, int] = {}
         for compiled in emissions:
-            words = slug(title(model, compiled.sketch.process))[:MAX_FILE].replace("_", "-")
+            words = slug(title(model, compiled.graph.process))[:MAX_FILE].replace("_", "-")
             name = base = words or "state-machine"
             while f"{name}.asl.json" in names:
                 numbers[base] = numbers.get(base, 1) + 1
@@ -76,7 +76,7 @@ class AslBackend(Backend):
         return Emitted(
             tuple(Artifact(path, text) for path, text in zip(names, texts, strict=True)),
             SourceMap(model, lambda: parts(names)),
-            {compiled.sketch.process.id: compiled for compiled in emissions},
+            {compiled.graph.process.id: compiled for compiled in emissions},
         )
 
 

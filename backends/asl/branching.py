@@ -4,26 +4,26 @@ from __future__ import annotations
 
 from orgflow.backends.asl import choice
 from orgflow.backends.asl.choice import Place, Rule
-from orgflow.backends.asl.graph import Sketch, branch_fields
+from orgflow.backends.asl.graph import ProcessGraph, branch_fields
 
 from orgflow_ir.analysis.decisions import Branch, Decision
 
 
-def rule(sketch: Sketch, decision: Decision, branch: Branch) -> Rule:
+def rule(graph: ProcessGraph, decision: Decision, branch: Branch) -> Rule:
     """The rule of a branch that is not the default."""
     if branch.tree is not None:
 
         def places(path: tuple[str, ...]) -> list[Place]:
-            roots = [_read(sketch, s) for s in decision.sources]
+            roots = [_read(graph, s) for s in decision.sources]
             return [Place(f"{r}.{path[0]}", ".".join((r, *path))) for r in roots]
 
         return choice.to_rule(branch.tree, places)
-    path = f"{_read(sketch, decision.setter)}.{decision.variable}"
+    path = f"{_read(graph, decision.setter)}.{decision.variable}"
     if decision.several:
         return choice.is_true(f"{path}.{branch_fields(decision)[branch.flow.id]}")
     return choice.is_value(path, branch.value)
 
 
-def _read(sketch: Sketch, setter: str) -> str:
+def _read(graph: ProcessGraph, setter: str) -> str:
     """Where the result of a setter is: a start event's is the input."""
-    return sketch.path(setter) if setter in sketch.places else "$.input"
+    return graph.path(setter) if setter in graph.places else "$.input"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from orgflow.backends.asl.format import Definition
-from orgflow.backends.asl.graph import Sketch
+from orgflow.backends.asl.graph import ProcessGraph
 
 
 @dataclass(eq=False, repr=False)
@@ -18,7 +18,7 @@ class CompiledProcess:
     by boundary event.
     """
 
-    sketch: Sketch
+    graph: ProcessGraph
     definition: Definition = field(default_factory=dict)
     deciders: dict[str, str] = field(default_factory=dict)
     attempts: dict[str, str] = field(default_factory=dict)

@@ -46,7 +46,7 @@ class Leaves:
         ctx: PassContext,
     ) -> None:
         self.e, self.s, self.model, self.setters, self.ctx = (
-            compiled, compiled.sketch, model, setters, ctx,
+            compiled, compiled.graph, model, setters, ctx,
         )  # fmt: skip
         self.limits = {
             str(n.attached_to): times.timer_seconds(n)

@@ -1,4 +1,4 @@
-"""From a sketch to the states of its machine."""
+"""From the graph of a process to the states of its machine."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from orgflow.backends.asl.compiled_process import CompiledProcess
 from orgflow.backends.asl.element_states import Leaves
 from orgflow.backends.asl.forks import Forks
 from orgflow.backends.asl.format import Definition, State
-from orgflow.backends.asl.graph import ScopeSketch, loops, sketch
+from orgflow.backends.asl.graph import ScopeGraph, loops, process_graph
 from orgflow.backends.asl.names import FieldNames
 from orgflow.backends.asl.plan import END, START, Jump, Machine, Step
 
@@ -35,7 +35,7 @@ NO_BRANCH = "NoBranchFits"
 
 def emit_process(model: Model, process: Process, ctx: PassContext) -> CompiledProcess:
     """The state machine of a process that is legal for the target; gaps are reported to `ctx`."""
-    compiled = CompiledProcess(sketch(model, process, ctx))
+    compiled = CompiledProcess(process_graph(model, process, ctx))
     Emitter(compiled, model, ctx).run()
     return compiled
 
@@ -44,7 +44,7 @@ class Frame(NamedTuple):
     """A machine while its states are written. `nested`: it is a branch of a fork of its scope."""
 
     machine: Machine
-    scope: ScopeSketch
+    scope: ScopeGraph
     states: dict[str, State]
     nested: bool
 
@@ -53,7 +53,7 @@ class Emitter:
     """Writes the machines of a process, outermost first."""
 
     def __init__(self, compiled: CompiledProcess, model: Model, ctx: PassContext) -> None:
-        self.e, self.s, self.model, self.ctx = compiled, compiled.sketch, model, ctx
+        self.e, self.s, self.model, self.ctx = compiled, compiled.graph, model, ctx
         self.setters: dict[str, list[Decision]] = {}
         for decision in self.s.decisions.values():
             self.setters.setdefault(decision.setter, []).append(decision)
@@ -98,7 +98,7 @@ class Emitter:
 
     # -- machines ------------------------------------------------------------------------------
 
-    def definition(self, machine: Machine, scope: ScopeSketch, *, nested: bool) -> Definition:
+    def definition(self, machine: Machine, scope: ScopeGraph, *, nested: bool) -> Definition:
         """A machine inside a state."""
         frame = Frame(machine, scope, {}, nested)
         start = self.to(machine.entry, frame)
@@ -131,14 +131,14 @@ class Emitter:
             frame.states[name] = {"Type": "Succeed", "Comment": "This branch ends here."}
         return self._idles[id(frame.machine)]
 
-    def door(self, machine: Machine, key: str, scope: ScopeSketch) -> str:
+    def door(self, machine: Machine, key: str, scope: ScopeGraph) -> str:
         """The state by which a step is entered."""
         place = (id(machine), key)
         if place not in self._doors:
             self._doors[place] = self._new_door(machine.steps[key], scope)
         return self._doors[place]
 
-    def _new_door(self, step: Step, scope: ScopeSketch) -> str:
+    def _new_door(self, step: Step, scope: ScopeGraph) -> str:
         if step.key == START:
             return self.s.take("Which start?", scope.scope.id, "starts")
         node = step.node if step.node is not None else step.key

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from orgflow.backends.asl import choice, gaps
 from orgflow.backends.asl.branching import rule
 from orgflow.backends.asl.format import Definition, State
-from orgflow.backends.asl.graph import ScopeSketch, branches_of, first_words, fork_place
+from orgflow.backends.asl.graph import ScopeGraph, branches_of, first_words, fork_place
 from orgflow.backends.asl.plan import Branch, Fork, Step
 
 from orgflow_ir.analysis.decisions import Decision
@@ -25,20 +25,20 @@ class Forks:
         self.s = emitter.s
         self._names: dict[tuple[str, str], str] = {}
 
-    def door(self, step: Step, fork: Fork, scope: ScopeSketch) -> str:
+    def door(self, step: Step, fork: Fork, scope: ScopeGraph) -> str:
         """The state by which a fork is entered."""
         if step.key == fork.split and _guarded(fork.split, scope):
             return self.s.names[fork.split]
         return self._name(step, fork, scope)
 
-    def _name(self, step: Step, fork: Fork, scope: ScopeSketch) -> str:
+    def _name(self, step: Step, fork: Fork, scope: ScopeGraph) -> str:
         """The Parallel state's own name."""
         key = (scope.scope.id, step.key)
         if key not in self._names:
             self._names[key] = self._new_name(step, fork, scope)
         return self._names[key]
 
-    def _new_name(self, step: Step, fork: Fork, scope: ScopeSketch) -> str:
+    def _new_name(self, step: Step, fork: Fork, scope: ScopeGraph) -> str:
         split = scope.graph.nodes.get(fork.split)
         if isinstance(split, Gateway) and step.key == fork.split:
             words = self.s.names[split.id]
@@ -86,7 +86,7 @@ class Forks:
             "Default": self.emitter.stop(name, cause, gateway.id, frame),
         }
 
-    def _branch(self, branch: Branch, decision: Decision | None, scope: ScopeSketch) -> Definition:
+    def _branch(self, branch: Branch, decision: Decision | None, scope: ScopeGraph) -> Definition:
         """A branch; of an inclusive split it begins with whether it is taken."""
         assert branch.machine is not None
         body = self.emitter.definition(branch.machine, scope, nested=True)
@@ -141,12 +141,12 @@ class Forks:
             state.setdefault("Catch", []).append(entry)
 
 
-def _guarded(node: str, scope: ScopeSketch) -> bool:
+def _guarded(node: str, scope: ScopeGraph) -> bool:
     """Whether somebody has to see to it that an inclusive split takes any branch at all."""
     return node in scope.decisions
 
 
-def _terminations(fork: Fork, scope: ScopeSketch) -> list[Event]:
+def _terminations(fork: Fork, scope: ScopeGraph) -> list[Event]:
     """Terminate end events of the scope inside the branches of a fork, each once."""
     found = [
         node

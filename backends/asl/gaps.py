@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from orgflow.backends.asl import rules
-from orgflow.backends.asl.graph import Sketch
+from orgflow.backends.asl.graph import ProcessGraph
 
 from orgflow_ir.analysis.decisions import Decision, spoken
 from orgflow_ir.model import Element, Gateway, Model, Task
@@ -142,9 +142,9 @@ def report_task(node: Task, ctx: PassContext) -> None:
     )
 
 
-def report_lone_branches(sketch: Sketch, ctx: PassContext) -> None:
+def report_lone_branches(graph: ProcessGraph, ctx: PassContext) -> None:
     """OF476 for a gateway that asks and has one answer."""
-    for scope in sketch.scopes.values():
+    for scope in graph.scopes.values():
         for node in scope.scope.nodes:
             if not isinstance(node, Gateway) or node.gateway_kind not in ("exclusive", "inclusive"):
                 continue
@@ -160,15 +160,15 @@ def report_lone_branches(sketch: Sketch, ctx: PassContext) -> None:
                 )
 
 
-def report_starts(sketch: Sketch, values: dict[str, str], ctx: PassContext) -> None:
+def report_starts(graph: ProcessGraph, values: dict[str, str], ctx: PassContext) -> None:
     """OF477 where the input has to say which of several start events began the execution."""
     if not values:
         return
     allowed = ", ".join(f"`{v}`" for v in values.values())
     ctx.emit(
         rules.OutsideStart,
-        f"`{sketch.process.label}` has several start events: the input's field `start` says by "
+        f"`{graph.process.label}` has several start events: the input's field `start` says by "
         f"{allowed} which one began the execution",
-        element=sketch.process,
+        element=graph.process,
         help="give every execution an input with that field",
     )

@@ -53,7 +53,7 @@ class StateInfo(NamedTuple):
 
 
 @dataclass(eq=False, repr=False)
-class ScopeSketch:
+class ScopeGraph:
     """A process or sub-process: its graph, plan and decisions."""
 
     scope: Scope
@@ -63,7 +63,7 @@ class ScopeSketch:
 
 
 @dataclass(eq=False, repr=False)
-class Sketch:
+class ProcessGraph:
     """Names and places of everything in a process, before states are written.
 
     `names` are those of states that stand for elements, `places` where results go (by element, and
@@ -72,7 +72,7 @@ class Sketch:
     """
 
     process: Process
-    scopes: dict[str, ScopeSketch] = field(default_factory=dict)
+    scopes: dict[str, ScopeGraph] = field(default_factory=dict)
     state_names: StateNames = field(default_factory=StateNames)
     names: dict[str, str] = field(default_factory=dict)
     places: dict[str, Path] = field(default_factory=dict)
@@ -107,13 +107,13 @@ def branch_fields(decision: Decision) -> dict[str, str]:
     }
 
 
-def sketch(model: Model, process: Process, ctx: PassContext) -> Sketch:
+def process_graph(model: Model, process: Process, ctx: PassContext) -> ProcessGraph:
     """Plans, decisions, names and places of a process that is legal for the target."""
     del model
-    result = Sketch(process)
+    result = ProcessGraph(process)
     for scope in process.scopes():
         graph = ctx.analysis(ControlFlow, scope)
-        result.scopes[scope.id] = ScopeSketch(
+        result.scopes[scope.id] = ScopeGraph(
             scope, graph, ctx.analysis(plan, graph), decide(scope, graph, ctx, STYLE)
         )
     _Namer(result).run()
@@ -121,7 +121,7 @@ def sketch(model: Model, process: Process, ctx: PassContext) -> Sketch:
 
 
 class _Namer:
-    def __init__(self, result: Sketch) -> None:
+    def __init__(self, result: ProcessGraph) -> None:
         self.s = result
 
     def run(self) -> None:
@@ -138,12 +138,12 @@ class _Namer:
         process = self.s.scopes[self.s.process.id]
         self._machine(process.plan.machine, process, (), FieldNames(), self.s.skeleton)
 
-    def _raced(self, node: str, scope: ScopeSketch) -> list[Any]:
+    def _raced(self, node: str, scope: ScopeGraph) -> list[Any]:
         found = scope.graph.nodes[node]
         race = isinstance(found, Gateway) and found.gateway_kind == "event"
         return scope.graph.flows_out(node) if race else []
 
-    def _words(self, node: Node, scope: ScopeSketch) -> str:
+    def _words(self, node: Node, scope: ScopeGraph) -> str:
         """What the state of an element is called: its label, else what it does."""
         label = one_line(node.name)
         if label:
@@ -168,7 +168,7 @@ class _Namer:
     def _machine(
         self,
         machine: Machine,
-        scope: ScopeSketch,
+        scope: ScopeGraph,
         prefix: Path,
         fields: FieldNames,
         skeleton: dict[str, Any],
@@ -182,7 +182,7 @@ class _Namer:
     def _node(
         self,
         node: str,
-        scope: ScopeSketch,
+        scope: ScopeGraph,
         prefix: Path,
         fields: FieldNames,
         skeleton: dict[str, Any],
@@ -213,7 +213,7 @@ class _Namer:
         self,
         step: Step,
         fork: Fork,
-        scope: ScopeSketch,
+        scope: ScopeGraph,
         prefix: Path,
         fields: FieldNames,
         skeleton: dict[str, Any],

@@ -68,7 +68,7 @@ class MotoRunner(Runner):
     @property
     def visible(self) -> frozenset[str]:
         return frozenset(
-            s.element for s in self.compiled.sketch.states.values() if s.role == "element"
+            s.element for s in self.compiled.graph.states.values() if s.role == "element"
         )
 
     @property
@@ -100,17 +100,17 @@ class MotoRunner(Runner):
         return self._result(played)
 
     def _schedule(self, run: Run) -> Schedule | None:
-        process = self.compiled.sketch.process
+        process = self.compiled.graph.process
         if not ends_early(run, process):
             return None
-        infos = self.compiled.sketch.states
+        infos = self.compiled.graph.states
         elements = {name: i.element for name, i in infos.items() if i.role == "element"}
         seen = set(elements.values())
         order = order_of(run, process)
         return Schedule(tuple(e for e in order if e in seen), elements)
 
     def _result(self, played: Played) -> RunResult:
-        infos = self.compiled.sketch.states
+        infos = self.compiled.graph.states
         executed = []
         for name in played.entered:
             info = infos.get(name)

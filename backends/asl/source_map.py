@@ -17,9 +17,9 @@ def parts(files: Mapping[str, CompiledProcess]) -> Iterator[Part]:
     Flows have no parts: a state names the one it leads to.
     """
     for path, compiled in files.items():
-        process = compiled.sketch.process
+        process = compiled.graph.process
         elements = {e.id: e for e in (process, *all_scoped(process))}
-        infos = compiled.sketch.states
+        infos = compiled.graph.states
         for keys, name, kind in _states(compiled.definition, ()):
             info = infos.get(name)
             element = elements.get(info.element) if info is not None else None

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from orgflow.backends.asl.engine import Answer
-from orgflow.backends.asl.graph import ScopeSketch, branch_fields, loops
+from orgflow.backends.asl.graph import ScopeGraph, branch_fields, loops
 from orgflow.backends.asl.times import timer_seconds
 
 from orgflow_ir.analysis.stub_data import Unplayable, data_stimuli, stub_data
@@ -28,8 +28,8 @@ class StubData:
 
 def stub_data_of(compiled: CompiledProcess, run: Run) -> StubData:
     """The script of one run. Raises `Unplayable`."""
-    sketch = compiled.sketch
-    decisions = list(sketch.decisions.values())
+    graph = compiled.graph
+    decisions = list(graph.decisions.values())
     result = StubData()
     for setter, rows in stub_data(data_stimuli(decisions, run)).items():
         for row in rows:
@@ -42,19 +42,19 @@ def stub_data_of(compiled: CompiledProcess, run: Run) -> StubData:
                         for b in decision.branches
                         if b.flow.id in fields
                     }
-        if setter in sketch.places:
+        if setter in graph.places:
             result.results[setter] = [Answer(row) for row in rows]
         else:
             for row in rows:
                 result.input.update(row)
     if run.start in compiled.starts:
         result.input["start"] = compiled.starts[run.start]
-    for scope in sketch.scopes.values():
+    for scope in graph.scopes.values():
         _outside(scope, compiled, run, result)
     return result
 
 
-def _outside(scope: ScopeSketch, compiled: CompiledProcess, run: Run, result: StubData) -> None:
+def _outside(scope: ScopeGraph, compiled: CompiledProcess, run: Run, result: StubData) -> None:
     """What comes from outside: the event that came first, errors that are caught, lists."""
     for node in scope.scope.nodes:
         visits = run.script.get(node.id, ())
@@ -72,7 +72,7 @@ def _outside(scope: ScopeSketch, compiled: CompiledProcess, run: Run, result: St
 
 
 def _came(
-    scope: ScopeSketch, compiled: CompiledProcess, gateway: str, taken: tuple[str, ...]
+    scope: ScopeGraph, compiled: CompiledProcess, gateway: str, taken: tuple[str, ...]
 ) -> Answer:
     values = compiled.races[gateway]
     target = next((f.target for f in scope.graph.flows_out(gateway) if f.id in taken), None)
@@ -91,7 +91,7 @@ def _first(event: Event, others: list[Any]) -> bool:
 
 
 def _attempts(
-    scope: ScopeSketch,
+    scope: ScopeGraph,
     compiled: CompiledProcess,
     task: str,
     caught: list[Event],

@@ -68,14 +68,14 @@ class LocalRunner(Runner):
 
     @property
     def visible(self) -> frozenset[str]:
-        nodes = (n for scope in self.compiled.scopes for n in scope.sketch.nodes.values())
+        nodes = (n for scope in self.compiled.scopes for n in scope.workflow_graph.nodes.values())
         return frozenset(n.element for n in nodes if n.role == "element")
 
     @property
     def changed(self) -> tuple[str, ...]:
         names = [name for scope in self.compiled.scopes for name in _stubbed(scope)]
         lines = [f"placeholder `{n}` outputs scripted decisions" for n in names]
-        nodes = (n for scope in self.compiled.scopes for n in scope.sketch.nodes.values())
+        nodes = (n for scope in self.compiled.scopes for n in scope.workflow_graph.nodes.values())
         waits = [n.name for n in nodes if n.type == "wait"]
         return tuple(lines + [f"wait `{n}` is resumed at once" for n in waits])
 
@@ -113,7 +113,9 @@ class LocalRunner(Runner):
         waits are answered at once, and the engine has an order of its own."""
         root = self.compiled.root
         start, process = stimuli[0].element, root.process
-        trigger = root.sketch.nodes[start_key(process) if start == process.id else start].name
+        trigger = root.workflow_graph.nodes[
+            start_key(process) if start == process.id else start
+        ].name
         stubs: dict[str, dict[str, Any]] = {}
         for scope in self.compiled.scopes:
             # a node of a workflow that is called is named with that workflow's id
@@ -122,7 +124,7 @@ class LocalRunner(Runner):
             for name in _stubbed(scope):
                 stubs[f"{place}{name}"] = {"visits": visits.get(name, []), "mode": "merge"}
         called = {s.scope.workflow_id: s.workflow for s in self.compiled.scopes if s.scope.called}
-        nodes = sum(len(scope.sketch.nodes) for scope in self.compiled.scopes)
+        nodes = sum(len(scope.workflow_graph.nodes) for scope in self.compiled.scopes)
         steps = max(s.at for s in stimuli) + nodes
         return RunRequest(
             self.workflow,
@@ -137,16 +139,14 @@ class LocalRunner(Runner):
         elements = {
             (scope.scope.workflow_id if scope.scope.called else None, n.name): n
             for scope in self.compiled.scopes
-            for n in scope.sketch.nodes.values()
+            for n in scope.workflow_graph.nodes.values()
         }
         executed = []
         for node in run.order:
-            sketched = elements.get((node.workflow, node.node))
-            mine = sketched is not None and sketched.role in ("element", "trigger")
+            planned = elements.get((node.workflow, node.node))
+            mine = planned is not None and planned.role in ("element", "trigger")
             executed.append(
-                NodeExecution(
-                    node.node, sketched.element if sketched and mine else None, node.status
-                )
+                NodeExecution(node.node, planned.element if planned and mine else None, node.status)
             )
         return RunResult(run.status, tuple(executed), run.error, run.ms)
 
@@ -160,7 +160,7 @@ def _stubbed(scope: CompiledScope) -> list[str]:
     setters = {d.setter for d in scope.decisions.values()}
     return [
         n.name
-        for n in scope.sketch.nodes.values()
+        for n in scope.workflow_graph.nodes.values()
         if n.role == "decide" or (n.role == "element" and n.element in setters)
         if n.type in ("set", "noOp")
     ]

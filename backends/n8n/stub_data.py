@@ -35,7 +35,7 @@ def stub_data(compiled: CompiledScope, stimuli: Sequence[Stimulus]) -> StubData:
     start = stimuli[0].element
     if start in compiled.graph.nodes:
         result.body = reads_body(start, compiled.graph, compiled)
-    nodes = compiled.sketch.nodes
+    nodes = compiled.workflow_graph.nodes
     setters = {decision.setter for decision in compiled.decisions.values()}
     for setter, rows in data_of(stimuli).items():
         if setter not in setters:  # it is in another workflow of the process

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from orgflow.backends.n8n.emit.graph import Port
+from orgflow.backends.n8n.emit.graph import Port, helper_key
 from orgflow.backends.n8n.emit.javascript import js_string, to_js
 from orgflow.backends.n8n.emit.names import plain
 from orgflow.backends.n8n.emit.references import read_field, read_item
@@ -33,7 +33,7 @@ def emit_decision(decision: Decision, compiled: CompiledScope) -> None:
     if decision.several and join is not None:
         _Bypass(decision, compiled, join.gateway, join.inputs).emit()
         return
-    node = compiled.sketch.nodes[decision.gateway.id]
+    node = compiled.workflow_graph.nodes[decision.gateway.id]
     chosen = [b for b in decision.branches if b.kind != "default"]
     default = decision.default
     conditions = [condition(decision, b, compiled, f"{node.key}/{b.flow.id}") for b in chosen]
@@ -100,13 +100,13 @@ def _read(source: str, path: tuple[str, ...], compiled: CompiledScope) -> str:
 def reads_body(source: str, graph: ControlFlow, compiled: CompiledScope) -> bool:
     """Whether `source` is a Webhook, whose item carries what was posted under `body`."""
     node = graph.nodes.get(source)
-    return isinstance(node, Event) and compiled.sketch.nodes[source].type == "webhook"
+    return isinstance(node, Event) and compiled.workflow_graph.nodes[source].type == "webhook"
 
 
 def _stop(decision: Decision, compiled: CompiledScope, port: Port) -> None:
-    node = compiled.sketch.nodes[decision.gateway.id]
-    key = f"{node.key}\x00stop"
-    compiled.sketch.add(
+    node = compiled.workflow_graph.nodes[decision.gateway.id]
+    key = helper_key(node.key, "stop")
+    compiled.workflow_graph.add(
         key,
         f"Stop: {node.name}",
         "stopAndError",
@@ -114,12 +114,12 @@ def _stop(decision: Decision, compiled: CompiledScope, port: Port) -> None:
         element=decision.gateway.id,
         role="stop",
     )
-    compiled.sketch.connect(port, Port(key))
+    compiled.workflow_graph.connect(port, Port(key))
 
 
 def stop_message(decision: Decision, compiled: CompiledScope) -> str:
     """What the run says where no branch fits: variable, allowed values, who sets it."""
-    label = compiled.sketch.nodes[decision.gateway.id].name
+    label = compiled.workflow_graph.nodes[decision.gateway.id].name
     setter = compiled.name_of(decision.setter)
     parts = [f"No branch of “{label}” fits."]
     if decision.values:
@@ -146,15 +146,15 @@ class _Bypass:
 
     def emit(self) -> None:
         d, e = self.decision, self.compiled
-        node = e.sketch.nodes[d.gateway.id]
+        node = e.workflow_graph.nodes[d.gateway.id]
         chosen = [b for b in d.branches if b.kind != "default"]
         tests = [_test(d, b, e) for b in chosen]
         node.type = "if"
         node.parameters = if_.testing(is_true(" || ".join(tests), f"{node.key}/any"))
         yes, no = Port(node.key, 0), Port(node.key, 1)
         for index, branch in enumerate(chosen):
-            key = f"{node.key}\x00branch{index}"
-            e.sketch.add(
+            key = helper_key(node.key, "branch", index)
+            e.workflow_graph.add(
                 key,
                 f"{branch.value}?",
                 "if",
@@ -162,7 +162,7 @@ class _Bypass:
                 element=d.gateway.id,
                 role="branch",
             )
-            e.sketch.connect(yes, Port(key))
+            e.workflow_graph.connect(yes, Port(key))
             e.exits[branch.flow.id] = Port(key, 0)
             self._around(Port(key, 1), branch)
         default = d.default
@@ -177,4 +177,4 @@ class _Bypass:
     def _around(self, port: Port, branch: Branch) -> None:
         target = self.inputs.get(branch.flow.id)
         if target is not None:
-            self.compiled.sketch.connect(port, self.compiled.entry[(self.join, target)])
+            self.compiled.workflow_graph.connect(port, self.compiled.entry[(self.join, target)])

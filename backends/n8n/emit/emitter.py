@@ -1,4 +1,4 @@
-"""From a legal process to a sketch of its workflow: tokens become items (DESIGN, "Tokens on n8n").
+"""From a legal process to a graph of its workflow: tokens become items (DESIGN, "Tokens on n8n").
 
 An exclusive join is several wires into one input, a parallel split several wires from one output:
 these gateways are *silent*, no node stands for them. Everything else gets a node, and a flow is
@@ -13,7 +13,14 @@ from typing import Any, NamedTuple
 
 from orgflow.backends.n8n import rules
 from orgflow.backends.n8n.emit import notes
-from orgflow.backends.n8n.emit.graph import Port, Sketch, SketchNode, decide_key, start_key
+from orgflow.backends.n8n.emit.graph import (
+    GraphNode,
+    Port,
+    WorkflowGraph,
+    decide_key,
+    helper_key,
+    start_key,
+)
 from orgflow.backends.n8n.emit.inclusive import InclusiveJoin, inclusive_joins
 from orgflow.backends.n8n.emit.names import field_name, plain
 from orgflow.backends.n8n.emit.scopes import WorkflowScope, scopes_of
@@ -55,7 +62,7 @@ STYLE = Style(
 
 @dataclass(eq=False, repr=False)
 class CompiledScope:
-    """What one scope became: the sketch, its decisions, and the nodes that stand for elements.
+    """What one scope became: the graph, its decisions, and the nodes that stand for elements.
 
     `entry` says where a token on a flow goes in, for elements that are entered by flow (joins).
     `workflow`, `stickies` (element by name of a sticky note) and `wired` (flow by source node,
@@ -64,7 +71,7 @@ class CompiledScope:
 
     scope: WorkflowScope
     graph: ControlFlow
-    sketch: Sketch
+    workflow_graph: WorkflowGraph
     decisions: dict[str, Decision]
     joins: Mapping[str, InclusiveJoin]
     silent: set[str] = field(default_factory=set)
@@ -83,8 +90,8 @@ class CompiledScope:
         """Name of the node that stands for an element (its decision node for a gateway that is
         its own setter)."""
         own = decide_key(element)
-        key = own if own in self.sketch.nodes else element
-        return self.sketch.nodes[key].name
+        key = own if own in self.workflow_graph.nodes else element
+        return self.workflow_graph.nodes[key].name
 
 
 class CompiledProcess(NamedTuple):
@@ -100,7 +107,7 @@ class CompiledProcess(NamedTuple):
 
 
 def compile_process(model: Model, process: Process, ctx: PassContext) -> CompiledProcess:
-    """The sketches of a process that is legal for n8n; gaps are reported to `ctx`."""
+    """The graphs of a process that is legal for n8n; gaps are reported to `ctx`."""
     scopes = tuple(_compile_scope(scope, ctx) for scope in scopes_of(model, process))
     return CompiledProcess(process, scopes)
 
@@ -110,7 +117,7 @@ def _compile_scope(scope: WorkflowScope, ctx: PassContext) -> CompiledScope:
     compiled = CompiledScope(
         scope,
         graph,
-        Sketch(),
+        WorkflowGraph(),
         decide(scope.body, graph, ctx, STYLE),
         inclusive_joins(scope.body, graph, ctx),
     )
@@ -123,7 +130,7 @@ class _Emitter:
         self.e = compiled
         self.scope = compiled.scope
         self.graph = compiled.graph
-        self.sketch = compiled.sketch
+        self.workflow_graph = compiled.workflow_graph
         self.ctx = ctx
         self.sinks: dict[str, tuple[Port, ...]] = {}
         self.addresses: set[str] = set()
@@ -155,14 +162,14 @@ class _Emitter:
             self._decision(decision)
         for flow in self.started:
             for port in self._ports(flow):
-                self.sketch.connect(Port(flow.source), port)
+                self.workflow_graph.connect(Port(flow.source), port)
         for node in self.scope.body.nodes:
             if node.id in self.e.silent:
                 continue
             for flow in self.graph.flows_out(node.id):
                 out = self.e.exits.get(flow.id, Port(node.id))
                 for target in self._ports(flow):
-                    self.sketch.connect(out, target, flow.id)
+                    self.workflow_graph.connect(out, target, flow.id)
 
     # -- silent gateways -----------------------------------------------------------------------
 
@@ -247,7 +254,7 @@ class _Emitter:
             return ()
         start = start_key(self.scope.body)
         kind, parameters = self._plain_trigger()
-        self.sketch.add(start, "Start", kind, parameters, element=start, role="trigger")
+        self.workflow_graph.add(start, "Start", kind, parameters, element=start, role="trigger")
         return tuple(
             Flow(id=f"{start}_{node}", source=start, target=node) for node in self.graph.entries
         )
@@ -260,7 +267,7 @@ class _Emitter:
 
     def _call(self, sub: SubProcess) -> None:
         """A sub-process is a workflow of its own: a node that calls it and waits for its end."""
-        self.sketch.add(
+        self.workflow_graph.add(
             sub.id,
             sub.name,
             execute_workflow.NODE.name,
@@ -272,7 +279,7 @@ class _Emitter:
         decisions = self.setters.get(task.id, [])
         fields = [f for d in decisions for f in _fields(d)]
         parameters = set_.assigning(fields, task.id) if fields else {}
-        node = self.sketch.add(
+        node = self.workflow_graph.add(
             task.id, task.name, "set" if fields else "noOp", parameters, element=task.id
         )
         node.notes += notes.task(task, decisions, self.ctx)
@@ -293,7 +300,7 @@ class _Emitter:
         elif event.position == "catch" and event.trigger == "message":
             suffix = self._address(event.label)
             kind, parameters, called = "wait", wait.for_call(suffix), True
-        node = self.sketch.add(
+        node = self.workflow_graph.add(
             event.id,
             event.name or _event_words(event),
             kind,
@@ -306,7 +313,7 @@ class _Emitter:
     def _start(self, event: Event) -> None:
         (kind, parameters), called = self._plain_trigger(), False
         definition = event.definitions[0] if event.definitions else None
-        first = not any(n.type == "manualTrigger" for n in self.sketch.nodes.values())
+        first = not any(n.type == "manualTrigger" for n in self.workflow_graph.nodes.values())
         schedule = None
         if event.trigger == "timer":
             schedule = schedule_trigger.for_timer(definition)
@@ -316,7 +323,7 @@ class _Emitter:
             path = self._address(self.scope.title, event.label)
             kind, called = "webhook", True
             parameters = webhook.posted_to(path)
-        node = self.sketch.add(
+        node = self.workflow_graph.add(
             event.id,
             event.name or "Start",
             kind,
@@ -345,7 +352,7 @@ class _Emitter:
         into = self.graph.flows_in(gateway.id)
         if len(into) < 2 or gateway.gateway_kind == "exclusive":
             name = gateway.name or f"Split before {_next_words(gateway, self.graph)}"
-            self.sketch.add(
+            self.workflow_graph.add(
                 gateway.id, name, "noOp", {}, element=gateway.id
             ).notes += notes.gateway(gateway)
             return
@@ -353,14 +360,14 @@ class _Emitter:
         partial = join is not None and join.kind == "partial"
         name = gateway.name or f"Join before {_next_words(gateway, self.graph)}"
         count = min(len(into), MERGE_INPUTS)
-        node = self.sketch.add(
+        node = self.workflow_graph.add(
             gateway.id, name, "merge", merge.by_position(count, partial=partial), element=gateway.id
         )
         node.notes += notes.gateway(gateway)
         for flow, port in zip(into, self._inputs(node, len(into), partial), strict=True):
             self.e.entry[(gateway.id, flow.id)] = port
 
-    def _inputs(self, node: SketchNode, wanted: int, partial: bool) -> list[Port]:
+    def _inputs(self, node: GraphNode, wanted: int, partial: bool) -> list[Port]:
         """Ports for `wanted` branches: inputs of the Merge, or of Merges in front of it."""
         if wanted <= MERGE_INPUTS:
             return [Port(node.key, i) for i in range(wanted)]
@@ -370,15 +377,15 @@ class _Emitter:
             if share == 1:
                 result.append(Port(node.key, index))
                 continue
-            inner = self.sketch.add(
-                f"{node.key}\x00join{index}",
+            inner = self.workflow_graph.add(
+                helper_key(node.key, "join", index),
                 f"{node.name} {index + 1}",
                 "merge",
                 merge.by_position(min(share, MERGE_INPUTS), partial=partial),
                 element=node.element,
                 role="join",
             )
-            self.sketch.connect(Port(inner.key), Port(node.key, index))
+            self.workflow_graph.connect(Port(inner.key), Port(node.key, index))
             result.extend(self._inputs(inner, share, partial))
         return result
 
@@ -391,11 +398,11 @@ class _Emitter:
         if not name:
             before = preceding_words(gateway.id, self.graph)
             name = f"Choice after {before}" if before else "Choice"
-        node = self.sketch.add(gateway.id, name, "if", {}, element=gateway.id)
+        node = self.workflow_graph.add(gateway.id, name, "if", {}, element=gateway.id)
         node.notes += notes.decision(decision, self.ctx)
         if decision.setter == gateway.id:
             key = decide_key(gateway.id)
-            setter = self.sketch.add(
+            setter = self.workflow_graph.add(
                 key,
                 f"Decide: {name}",
                 "set",
@@ -404,7 +411,7 @@ class _Emitter:
                 role="decide",
             )
             setter.notes += notes.decide(decision)
-            self.sketch.connect(Port(key), Port(gateway.id))
+            self.workflow_graph.connect(Port(key), Port(gateway.id))
             implicit = (f for f in self.started if f.target == gateway.id)
             for flow in (*self.graph.flows_in(gateway.id), *implicit):
                 self.e.entry[(gateway.id, flow.id)] = Port(key)

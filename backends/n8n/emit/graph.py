@@ -14,6 +14,15 @@ Role = Literal["element", "trigger", "stop", "decide", "branch", "join", "pass"]
 matches, to decide, to test one inclusive branch, to join some of many branches, to pass on."""
 
 
+_MARK = "\x00"  # no id of a model holds it
+
+
+def helper_key(owner: str, role: Role, number: int | None = None) -> str:
+    """The key of a node that helps the node or element with the key `owner`. Ids of nodes are made
+    of keys, so this never changes."""
+    return f"{owner}{_MARK}{role}{'' if number is None else number}"
+
+
 class Port(NamedTuple):
     """An output or input of a node."""
 
@@ -22,7 +31,7 @@ class Port(NamedTuple):
 
 
 @dataclass(eq=False, repr=False)
-class SketchNode:
+class GraphNode:
     """A node to be. `element` is the id of the element it belongs to; of all nodes of an element
     the one with role `element` (or `trigger`) stands for it."""
 
@@ -38,7 +47,7 @@ class SketchNode:
 
 def decide_key(element: str) -> str:
     """The key of the node in which somebody decides for a gateway that sets its own variable."""
-    return f"{element}\x00decide"
+    return helper_key(element, "decide")
 
 
 def start_key(scope: Scope) -> str:
@@ -46,11 +55,11 @@ def start_key(scope: Scope) -> str:
     return f"{scope.id}__start"
 
 
-class Sketch:
+class WorkflowGraph:
     """Nodes in order of creation, wires in order of making with the flow each is of, if any."""
 
     def __init__(self, reserved: frozenset[str] = frozenset()) -> None:
-        self.nodes: dict[str, SketchNode] = {}
+        self.nodes: dict[str, GraphNode] = {}
         self.wires: dict[tuple[Port, Port], str | None] = {}
         self.names = Names()
         for name in sorted(reserved):
@@ -67,9 +76,9 @@ class Sketch:
         role: Role = "element",
         notes: list[str] | None = None,
         webhook: bool = False,
-    ) -> SketchNode:
+    ) -> GraphNode:
         """A new node; its name is made unique."""
-        node = SketchNode(
+        node = GraphNode(
             key, self.names.take(name, key), type, parameters, element, role, notes or [], webhook
         )
         self.nodes[key] = node
@@ -82,7 +91,7 @@ class Sketch:
             number = sum(1 for n in self.nodes.values() if n.role == "pass")
             owner = self.nodes[target.node]
             extra = self.add(
-                f"{owner.key}\x00pass{number}",
+                helper_key(owner.key, "pass", number),
                 f"Second way to {owner.name}",
                 "noOp",
                 {},

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from orgflow.backends.n8n.emit.graph import Sketch
+from orgflow.backends.n8n.emit.graph import WorkflowGraph
 from orgflow.backends.n8n.emit.layout import COLUMN, GRID, ROW
 from orgflow.backends.n8n.emit.scopes import WorkflowScope
 
@@ -36,7 +36,7 @@ class Drawn(NamedTuple):
     lanes: dict[str, tuple[int, int]]
 
 
-def from_diagram(scope: WorkflowScope, sketch: Sketch) -> Drawn | None:
+def from_diagram(scope: WorkflowScope, workflow_graph: WorkflowGraph) -> Drawn | None:
     """The source's positions, scaled and with room made for nodes that it does not have; `None`
     where there is no diagram, it is incomplete, or it does not read from left to right."""
     if scope.model.diagram is None:
@@ -47,18 +47,18 @@ def from_diagram(scope: WorkflowScope, sketch: Sketch) -> Drawn | None:
         for n in scope.body.nodes
         if n.id in shapes
     }
-    wanted = {node.element for node in sketch.nodes.values()}
+    wanted = {node.element for node in workflow_graph.nodes.values()}
     if not wanted <= centres.keys() or not _left_to_right(scope.body, centres):
         return None
-    across, down = _scales(list({centres[n.element] for n in sketch.nodes.values()}))
+    across, down = _scales(list({centres[n.element] for n in workflow_graph.nodes.values()}))
     left = min(x for x, _ in centres.values())
     top = min(y for _, y in centres.values())
     spots: dict[str, list[float]] = {}
-    for key, node in sketch.nodes.items():
+    for key, node in workflow_graph.nodes.items():
         x, y = centres[node.element]
         spots[key] = [(x - left) * across, (y - top) * down]
-    _make_room(sketch, spots)
-    placed = _settle(sketch, spots)
+    _make_room(workflow_graph, spots)
+    placed = _settle(workflow_graph, spots)
     if placed is None:
         return None
     bands = {}
@@ -111,16 +111,20 @@ def _left_to_right(body: Scope, centres: Mapping[str, tuple[float, float]]) -> b
     return sum(1 for dx in steps if dx < 2 * _SLACK) <= _STEEP * len(steps)
 
 
-def _make_room(sketch: Sketch, spots: dict[str, list[float]]) -> None:
+def _make_room(workflow_graph: WorkflowGraph, spots: dict[str, list[float]]) -> None:
     """A free column left of gateways with a decision node, right of those with branch tests."""
     for role, behind in (("decide", False), ("branch", True)):
         owners = sorted(
-            {n.element for n in sketch.nodes.values() if n.role == role},
+            {n.element for n in workflow_graph.nodes.values() if n.role == role},
             key=lambda e: (spots[e][0], e),
         )
         for owner in owners:
             edge = spots[owner][0] + (1 if behind else 0)
-            extra = {n.key for n in sketch.nodes.values() if n.role == role and n.element == owner}
+            extra = {
+                n.key
+                for n in workflow_graph.nodes.values()
+                if n.role == role and n.element == owner
+            }
             for key, spot in spots.items():
                 if key not in extra and spot[0] >= edge:
                     spot[0] += COLUMN
@@ -130,7 +134,7 @@ def _make_room(sketch: Sketch, spots: dict[str, list[float]]) -> None:
 
 
 def _settle(
-    sketch: Sketch, spots: Mapping[str, Sequence[float]]
+    workflow_graph: WorkflowGraph, spots: Mapping[str, Sequence[float]]
 ) -> dict[str, tuple[int, int]] | None:
     """Snapped positions without overlaps: drawn nodes first, added ones moved down until free."""
     placed: dict[str, tuple[int, int]] = {}
@@ -149,13 +153,13 @@ def _settle(
         cells.setdefault((x // _CELL, y // _CELL), []).append((x, y))
 
     added = ("stop", "join", "pass", "branch")
-    for key, node in sketch.nodes.items():
+    for key, node in workflow_graph.nodes.items():
         if node.role not in added:
             x, y = _snap(spots[key][0]), _snap(spots[key][1])
             if not free(x, y):
                 return None
             put(key, x, y)
-    for key, node in sketch.nodes.items():
+    for key, node in workflow_graph.nodes.items():
         if node.role in added:
             x, y = _snap(spots[key][0]), _snap(spots[key][1])
             places = _around(x, y) if node.role == "stop" else ((x, y + n * 64) for n in range(200))

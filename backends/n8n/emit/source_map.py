@@ -24,7 +24,7 @@ def parts(files: Mapping[str, CompiledScope]) -> Iterator[Part]:
 
 def _nodes(path: str, compiled: CompiledScope) -> Iterator[Part]:
     process = compiled.process.id
-    by_name = {node.name: node for node in compiled.sketch.nodes.values()}
+    by_name = {node.name: node for node in compiled.workflow_graph.nodes.values()}
     lanes = {lane.id: lane for lane in compiled.scope.lanes}
     for index, row in enumerate(compiled.workflow["nodes"]):
         name, place = row["name"], pointer("nodes", index)

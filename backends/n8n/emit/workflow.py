@@ -1,4 +1,4 @@
-"""From sketch to workflow: positions, sticky notes, identity, connections."""
+"""From graph to workflow: positions, sticky notes, identity, connections."""
 
 from __future__ import annotations
 
@@ -41,9 +41,11 @@ def build(compiled: CompiledScope, digest: str, version: N8nVersion) -> None:
     positions, bands = _positions(compiled)
     boxes = []
     for name, element, box in _stickies(compiled, positions, bands, digest):
-        boxes.append((compiled.sketch.names.take(name), box))
+        boxes.append((compiled.workflow_graph.names.take(name), box))
         compiled.stickies[boxes[-1][0]] = element
-    nodes = [_node(key, compiled, positions, seed, version) for key in compiled.sketch.nodes]
+    nodes = [
+        _node(key, compiled, positions, seed, version) for key in compiled.workflow_graph.nodes
+    ]
     compiled.workflow = {
         "id": compiled.scope.workflow_id,
         "name": compiled.scope.title[:128],
@@ -75,18 +77,18 @@ def _lane_of(compiled: CompiledScope) -> dict[str, str]:
 def _positions(
     compiled: CompiledScope,
 ) -> tuple[dict[str, tuple[int, int]], dict[str, tuple[int, int]]]:
-    sketch = compiled.sketch
-    drawn = from_diagram(compiled.scope, sketch)
+    workflow_graph = compiled.workflow_graph
+    drawn = from_diagram(compiled.scope, workflow_graph)
     if drawn is not None:
         return drawn.positions, drawn.lanes
-    triggers = [k for k, n in sketch.nodes.items() if n.role == "trigger"]
-    rest = [k for k, n in sketch.nodes.items() if n.role != "trigger"]
-    wires = sorted(sketch.wires, key=lambda w: w[0].number)
+    triggers = [k for k, n in workflow_graph.nodes.items() if n.role == "trigger"]
+    rest = [k for k, n in workflow_graph.nodes.items() if n.role != "trigger"]
+    wires = sorted(workflow_graph.wires, key=lambda w: w[0].number)
     cells = grid([*triggers, *rest], ((a.node, b.node) for a, b in wires))
     lane_of = _lane_of(compiled)
     bands: dict[str, tuple[int, int]] = {}
     if lane_of:
-        member = {k: lane_of.get(n.element, "") for k, n in sketch.nodes.items()}
+        member = {k: lane_of.get(n.element, "") for k, n in workflow_graph.nodes.items()}
         order = [lane.id for lane in compiled.scope.lanes]
         cells, bands = banded(cells, member, ["", *order])
         bands.pop("", None)
@@ -107,36 +109,36 @@ def _node(
     seed: str,
     version: N8nVersion,
 ) -> Node:
-    sketched = compiled.sketch.nodes[key]
+    planned = compiled.workflow_graph.nodes[key]
     x, y = positions[key]
     result: Node = {
         "id": node_uuid(f"{seed}/{key}"),
-        "name": sketched.name,
-        "type": node_type(sketched.type),
-        "typeVersion": type_version(sketched.type, version),
+        "name": planned.name,
+        "type": node_type(planned.type),
+        "typeVersion": type_version(planned.type, version),
         "position": [x, y],
-        "parameters": sketched.parameters,
+        "parameters": planned.parameters,
     }
-    if sketched.webhook:
+    if planned.webhook:
         result["webhookId"] = node_uuid(f"{seed}/{key}/webhook")
-    tag = f"orgflow: {sketched.element}" + (
-        "" if sketched.role == "element" else f" ({sketched.role})"
+    tag = f"orgflow: {planned.element}" + (
+        "" if planned.role == "element" else f" ({planned.role})"
     )
-    if sketched.role == "trigger":
-        tag = f"orgflow: {sketched.element}"
-    result["notes"] = "\n\n".join([*sketched.notes, tag])
+    if planned.role == "trigger":
+        tag = f"orgflow: {planned.element}"
+    result["notes"] = "\n\n".join([*planned.notes, tag])
     return result
 
 
 def _connections(compiled: CompiledScope, positions: dict[str, tuple[int, int]]) -> Any:
     """Wires per output, top target first, since that is the order in which n8n runs them."""
-    sketch = compiled.sketch
+    workflow_graph = compiled.workflow_graph
     inputs = _inputs_from_top(compiled, positions)
     outputs: dict[str, dict[int, list[Port]]] = {}
-    for source, target in sketch.wires:
+    for source, target in workflow_graph.wires:
         outputs.setdefault(source.node, {}).setdefault(source.number, []).append(target)
     result: dict[str, Any] = {}
-    for key, node in sketch.nodes.items():
+    for key, node in workflow_graph.nodes.items():
         if key not in outputs:
             continue
         by_index = outputs[key]
@@ -147,13 +149,13 @@ def _connections(compiled: CompiledScope, positions: dict[str, tuple[int, int]])
                 key=lambda p: (positions[p.node][1], positions[p.node][0], p.number),
             )
             for position, port in enumerate(targets):
-                flow = sketch.wires[(Port(key, index), port)]
+                flow = workflow_graph.wires[(Port(key, index), port)]
                 if flow is not None:
                     compiled.wired[(node.name, index, position)] = flow
             main.append(
                 [
                     {
-                        "node": sketch.nodes[p.node].name,
+                        "node": workflow_graph.nodes[p.node].name,
                         "type": "main",
                         "index": inputs.get((p.node, p.number), p.number),
                     }
@@ -169,8 +171,8 @@ def _inputs_from_top(
 ) -> dict[tuple[str, int], int]:
     """Inputs of Merges renumbered from top to bottom by where their wires come from."""
     height: dict[str, dict[int, tuple[int, int]]] = {}
-    for source, target in compiled.sketch.wires:
-        if compiled.sketch.nodes[target.node].type == "merge":
+    for source, target in compiled.workflow_graph.wires:
+        if compiled.workflow_graph.nodes[target.node].type == "merge":
             x, y = positions[source.node]
             seen = height.setdefault(target.node, {})
             seen[target.number] = min(seen.get(target.number, (y, x)), (y, x))
@@ -237,7 +239,7 @@ def _heading(lane: Lane) -> str:
 
 def _summary(compiled: CompiledScope, title: str, pool: str, left: int, top: int) -> _Box:
     """The note above the workflow: what it is and what is left to do."""
-    sketch = compiled.sketch
+    workflow_graph = compiled.workflow_graph
     lines = [f"## {title}"]
     if pool and pool not in lines[0]:
         lines.append(f"Pool: {pool}")
@@ -251,7 +253,7 @@ def _summary(compiled: CompiledScope, title: str, pool: str, left: int, top: int
     tasks = {n.id for n in compiled.scope.body.nodes if n.kind == "task"}
     places = [
         n.name
-        for n in sketch.nodes.values()
+        for n in workflow_graph.nodes.values()
         if n.role in ("element", "decide") and n.type in ("noOp", "set") and n.element in tasks
     ]
     if places:
@@ -271,7 +273,7 @@ def _map(compiled: CompiledScope, digest: str, beside: _Box) -> _Box:
     """The identity map, in a small note of its own: the text runs on below its edge."""
     mapping = {
         n.name: n.element
-        for n in compiled.sketch.nodes.values()
+        for n in compiled.workflow_graph.nodes.values()
         if n.role in ("element", "trigger")
     }
     scope = {"scope": compiled.scope.body.id} if compiled.scope.called else {}

@@ -40,7 +40,7 @@ def executed_nodes(
     driver = _Driver(root, replay_stimuli(model, stimuli).script)
     start = stimuli[0].element
     key = f"{process}__start" if start == process else start
-    config = driver.machine.initial(root.sketch.nodes[key].name)
+    config = driver.machine.initial(root.workflow_graph.nodes[key].name)
     found: list[str] = []
     while not config.ended and len(found) < MOST_NODES:
         advance = driver.machine.advance(config, driver.outcome(config))
@@ -57,7 +57,7 @@ class _Driver:
     ) -> None:
         self.compiled, self.chosen = compiled, chosen
         self.machine = Machine(compiled.workflow)
-        self.key_of = {node.name: key for key, node in compiled.sketch.nodes.items()}
+        self.key_of = {node.name: key for key, node in compiled.workflow_graph.nodes.items()}
         self.visits: Counter[str] = Counter()
         self.flow_at: dict[str, dict[int, str]] = {}
         for flow, port in compiled.exits.items():
@@ -75,7 +75,7 @@ class _Driver:
     def _choice(self, key: str, options: Sequence[Outcome]) -> Outcome:
         """The output or outputs of the flows taken. Those of no flow (a stop, the way past a
         branch) get items only where the others do not."""
-        node = self.compiled.sketch.nodes[key]
+        node = self.compiled.workflow_graph.nodes[key]
         taken = self._taken(node.element, begins=node.role == "element")
         flows = self.flow_at.get(key, {})
         fitting = [

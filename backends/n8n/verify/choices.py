@@ -33,11 +33,11 @@ _AT = re.compile(r"\$\(@([^)]*)\)")
 _MOST_UNKNOWN = 4
 
 Predicate = frozenset[str]
-"""True where any of these branches (flow ids of the sketch) is taken."""
+"""True where any of these branches (flow ids of the graph) is taken."""
 
 
 class Key(NamedTuple):
-    """A gateway of the sketch and what a condition of it is true for."""
+    """A gateway of the graph and what a condition of it is true for."""
 
     gateway: str
     predicate: Predicate
@@ -48,7 +48,7 @@ class Reader:
     """A node that decides.
 
     Attributes:
-        gateway: the gateway of the sketch whose decision it reads.
+        gateway: the gateway of the graph whose decision it reads.
         main: whether it stands for the gateway, so that the model's step belongs to it.
         predicates: for each rule what it is true for; None where nobody knows.
         every: whether all outputs with a true condition are taken, or only the first.
@@ -208,14 +208,14 @@ class _Reading:
     def __init__(self, ref: Reference, matching: Matching, workflow: WorkflowDocument) -> None:
         self.ref, self.matching = ref, matching
         self.steps = workflow.steps
-        sketch = ref.compiled.sketch
-        self.own = _Names({n.name: key for key, n in sketch.nodes.items()}, None)
+        workflow_graph = ref.compiled.workflow_graph
+        self.own = _Names({n.name: key for key, n in workflow_graph.nodes.items()}, None)
         self.names = _Names(matching.key_of, set(self.steps))
         self.known = _known(ref, self.own)
         self.found: dict[str, Reader] = {}
         self.changed: list[Changed] = []
         self.before: dict[tuple[str, int], set[str]] = {}
-        for a, b in sketch.wires:
+        for a, b in workflow_graph.wires:
             self.before.setdefault((a.node, a.number), set()).add(b.node)
         self.now: dict[tuple[str, int], set[str]] = {}
         for wire in workflow.wires:
@@ -225,25 +225,25 @@ class _Reading:
 
     def run(self) -> tuple[dict[str, Reader], list[Changed]]:
         """Look at every node that stands for one that decides."""
-        sketch = self.ref.compiled.sketch
+        workflow_graph = self.ref.compiled.workflow_graph
         for name, key in self.matching.key_of.items():
-            sketched = sketch.nodes[key]
-            deciding = sketched.element in self.ref.compiled.decisions
-            if sketched.type not in ("if", "switch") or not deciding:
+            planned = workflow_graph.nodes[key]
+            deciding = planned.element in self.ref.compiled.decisions
+            if planned.type not in ("if", "switch") or not deciding:
                 continue
             before, now = _rules(self.ref.nodes[key]), _rules(self.steps[name])
             if before is not None and now is not None:
                 self._read(name, key, before, now)
             elif before is not None and self._tied(name):
                 said = _said(before.texts(self.own), self.ref.label_of)
-                self.changed.append(Changed(name, sketched.element, said, "another node"))
+                self.changed.append(Changed(name, planned.element, said, "another node"))
         return self.found, self.changed
 
     def _tied(self, name: str) -> bool:
         return self.matching.how[name] in ("map", "notes", "id", "copy")
 
     def _read(self, name: str, key: str, before: _Rules, now: _Rules) -> None:
-        gateway = self.ref.compiled.sketch.nodes[key].element
+        gateway = self.ref.compiled.workflow_graph.nodes[key].element
         texts, wanted = now.texts(self.names), before.texts(self.own)
         predicates = [_predicate(text, gateway, self.known) for text in texts]
         changed: list[Changed] = []

@@ -21,10 +21,10 @@ class Matching:
     """What the nodes of a workflow stand for.
 
     Attributes:
-        key_of: sketch key of the reference by node name.
+        key_of: graph key of the reference by node name.
         how: how it is known, by node name.
         added: names of nodes that stand for nothing, in the order of the file.
-        missing: sketch keys that no node stands for.
+        missing: workflow_graph keys that no node stands for.
     """
 
     key_of: dict[str, str] = field(default_factory=dict)
@@ -48,9 +48,9 @@ class _Matcher:
         self.found = Matching()
         self.taken: dict[str, str] = {}
         self.later: list[tuple[str, str]] = []  # copies: node and the key of what it copies
-        sketch = ref.compiled.sketch
+        workflow_graph = ref.compiled.workflow_graph
         self.keys: dict[tuple[str, str], list[str]] = defaultdict(list)
-        for key, node in sketch.nodes.items():
+        for key, node in workflow_graph.nodes.items():
             role = "" if node.role in ("element", "trigger") else node.role
             self.keys[(node.element, role)].append(key)
 
@@ -63,7 +63,9 @@ class _Matcher:
         self._copies()
         found = self.found
         found.added = tuple(name for name in self.steps if name not in found.key_of)
-        found.missing = tuple(k for k in self.ref.compiled.sketch.nodes if k not in self.taken)
+        found.missing = tuple(
+            k for k in self.ref.compiled.workflow_graph.nodes if k not in self.taken
+        )
         return found
 
     def _claim(self, name: str, key: str, how: How) -> bool:
@@ -78,7 +80,7 @@ class _Matcher:
 
     def _fits(self, name: str, key: str) -> bool:
         """A trigger stays a trigger, and nothing else becomes one."""
-        starts = self.ref.compiled.sketch.nodes[key].role == "trigger"
+        starts = self.ref.compiled.workflow_graph.nodes[key].role == "trigger"
         return starts == self.steps[name].trigger
 
     def _by_notes(self) -> None:
@@ -91,13 +93,13 @@ class _Matcher:
                 continue
             keys = self.keys[tag]
             if len(keys) > 1:  # several helpers of one element: the name tells which
-                named = [k for k in keys if self.ref.compiled.sketch.nodes[k].name == name]
+                named = [k for k in keys if self.ref.compiled.workflow_graph.nodes[k].name == name]
                 keys = named or [k for k in keys if _same_body(step, self.ref.nodes[k])][:1]
             if keys:
                 tagged[keys[0]].append(name)
         for key, names in tagged.items():
-            element = self.ref.compiled.sketch.nodes[key].element
-            own = self.ref.compiled.sketch.nodes[key].name
+            element = self.ref.compiled.workflow_graph.nodes[key].element
+            own = self.ref.compiled.workflow_graph.nodes[key].name
             names.sort(key=lambda n: (self.map.nodes.get(n) != element, n != own))
             for name in names:
                 said = self.map.nodes.get(name)
@@ -127,7 +129,7 @@ class _Matcher:
 
     def _by_name(self) -> None:
         copies = {name for name, _ in self.later}
-        names = {node.name: key for key, node in self.ref.compiled.sketch.nodes.items()}
+        names = {node.name: key for key, node in self.ref.compiled.workflow_graph.nodes.items()}
         folded = {_folded(name): key for name, key in names.items()}
         for name in self.steps:
             if name not in copies:
@@ -140,12 +142,12 @@ class _Matcher:
         well; each tie may allow another."""
         copies = {name for name, _ in self.later}
         sketch_wires = [
-            (a.node, a.number, b.node, b.number) for a, b in self.ref.compiled.sketch.wires
+            (a.node, a.number, b.node, b.number) for a, b in self.ref.compiled.workflow_graph.wires
         ]
-        sketch = self.ref.compiled.sketch
+        workflow_graph = self.ref.compiled.workflow_graph
         while True:
             names = [n for n in self.steps if n not in self.found.key_of and n not in copies]
-            keys = [k for k in sketch.nodes if k not in self.taken]
+            keys = [k for k in workflow_graph.nodes if k not in self.taken]
             if not names or not keys:
                 return
             around_keys = {k: _around(k, sketch_wires, set(self.taken)) for k in keys}

@@ -32,7 +32,7 @@ def changed_parameters(
             setters.setdefault(setter, []).append(gateway)
     for name, key in matching.key_of.items():
         before, now = ref.nodes[key], workflow.steps[name]
-        element = ref.compiled.sketch.nodes[key].element
+        element = ref.compiled.workflow_graph.nodes[key].element
         for was, now_text in (
             _version(now),
             _merge(before, now),

@@ -25,7 +25,7 @@ class Roles:
     Attributes:
         stands: task or event of the source by node name.
         readers: deciding nodes by name.
-        owners: gateway of the sketch → element of the source whose step decides.
+        owners: gateway of the graph → element of the source whose step decides.
         branches: gateway → flows of its branches in order, and its default, if any.
         coded: gateways that read data the model does not model: free at every visit.
         sets: node name → gateways whose decision it sets each time it runs.

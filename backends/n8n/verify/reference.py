@@ -40,9 +40,9 @@ class Reference(NamedTuple):
 
     Attributes:
         process: of the *source* model, before anything was lowered.
-        compiled: the sketch, whose elements may be lowered ones.
-        nodes: the nodes of the compiled workflow by sketch key.
-        deciders: gateways of the sketch by the element of the source whose step decides them.
+        compiled: the graph, whose elements may be lowered ones.
+        nodes: the nodes of the compiled workflow by graph key.
+        deciders: gateways of the graph by the element of the source whose step decides them.
         labels: what nodes and flows of the source are called.
     """
 
@@ -53,13 +53,13 @@ class Reference(NamedTuple):
     labels: Mapping[str, str]
 
     def decision(self, gateway: str) -> Decision:
-        """The decision of a deciding gateway of the sketch."""
+        """The decision of a deciding gateway of the workflow_graph."""
         return self.compiled.decisions[gateway]
 
     def label_of(self, key: str) -> str:
-        """What the source element behind a node of the sketch is called; the key where there is
+        """What the source element behind a node of the graph is called; the key where there is
         none."""
-        node = self.compiled.sketch.nodes.get(key)
+        node = self.compiled.workflow_graph.nodes.get(key)
         if node is None:
             return self.labels.get(key, key)
         element = self.compiled.graph.nodes.get(node.element)
@@ -67,8 +67,8 @@ class Reference(NamedTuple):
         return self.labels.get(source, source)
 
     def stands(self, key: str) -> str | None:
-        """The task or event of the source that a sketch node stands for."""
-        node = self.compiled.sketch.nodes[key]
+        """The task or event of the source that a graph node stands for."""
+        node = self.compiled.workflow_graph.nodes[key]
         if node.role not in ("element", "trigger"):
             return None
         element = self.compiled.graph.nodes.get(node.element)
@@ -118,7 +118,7 @@ def _reference(source: Process, compiled: CompiledScope) -> Reference:
     return Reference(
         source,
         compiled,
-        {key: by_name[n.name] for key, n in compiled.sketch.nodes.items()},
+        {key: by_name[n.name] for key, n in compiled.workflow_graph.nodes.items()},
         {owner: tuple(gateways) for owner, gateways in deciders.items()},
         _labels(source),
     )

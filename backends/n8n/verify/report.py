@@ -100,7 +100,7 @@ def paired(
 
 
 def _shared(ref: Reference, flow: WorkflowDocument) -> int:
-    names = {node.name for node in ref.compiled.sketch.nodes.values()}
+    names = {node.name for node in ref.compiled.workflow_graph.nodes.values()}
     return len(names & set(flow.steps))
 
 

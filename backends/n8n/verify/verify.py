@@ -211,14 +211,14 @@ class _Verifier:
                     coded.add(gateway)
                 elif decision.setter == gateway:
                     setters.setdefault(decide_key(gateway), []).append(gateway)
-                elif ref.compiled.sketch.nodes[decision.setter].role == "trigger":
+                elif ref.compiled.workflow_graph.nodes[decision.setter].role == "trigger":
                     given.add(gateway)
                 else:
                     setters.setdefault(decision.setter, []).append(gateway)
         for name, key in key_of.items():
             if key in setters:
                 sets[name] = tuple(setters[key])
-        needed = {e for k in ref.compiled.sketch.nodes if (e := ref.stands(k)) is not None}
+        needed = {e for k in ref.compiled.workflow_graph.nodes if (e := ref.stands(k)) is not None}
         compiled = any(how in ("map", "notes", "id") for how in self.matching.how.values())
         if not compiled:  # drawn by hand: nobody draws a node for an end at which nothing is done
             standing = set(stands.values())
@@ -276,7 +276,7 @@ class _Verifier:
         said = []
         names = self.workflow.map.nodes
         for name, key in self.matching.key_of.items():
-            element = self.ref.compiled.sketch.nodes[key].element
+            element = self.ref.compiled.workflow_graph.nodes[key].element
             other = names.get(name, element)
             if self.matching.how[name] == "notes" and other != element:
                 labels = self.ref.labels
@@ -289,12 +289,12 @@ class _Verifier:
     def _result(
         self, verdict: Verdict, bound: str | None = None, difference: Difference | None = None
     ) -> Verification:
-        sketch = self.ref.compiled.sketch
+        workflow_graph = self.ref.compiled.workflow_graph
         key_of, how = self.matching.key_of, self.matching.how
         missing = [
-            self.ref.labels.get(sketch.nodes[k].element, sketch.nodes[k].name)
+            self.ref.labels.get(workflow_graph.nodes[k].element, workflow_graph.nodes[k].name)
             for k in self.matching.missing
-            if sketch.nodes[k].role in ("element", "trigger")
+            if workflow_graph.nodes[k].role in ("element", "trigger")
         ]
         open_steps = [n for n in self.matching.added if not self.steps[n].trigger]
         filled = [
@@ -314,7 +314,9 @@ class _Verifier:
             changed=tuple(self.changed),
             added=self.matching.added,
             missing=tuple(dict.fromkeys(missing)),
-            matched=tuple(Matched(n, sketch.nodes[k].element, how[n]) for n, k in key_of.items()),
+            matched=tuple(
+                Matched(n, workflow_graph.nodes[k].element, how[n]) for n, k in key_of.items()
+            ),
             delayed=tuple(self.walk.delayed) if self.walk is not None else (),
             assumed=(
                 *self._contradicted(),

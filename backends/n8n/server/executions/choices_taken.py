@@ -41,12 +41,12 @@ def _taken(gateway: str, order: Sequence[StoredRun], tie: Tie) -> list[tuple[int
     tuple where it failed or found no branch."""
     decision = tie.reference.decision(gateway)
     default = (decision.default.flow.id,) if decision.default is not None else ()
-    key_of, sketch = tie.matching.key_of, tie.reference.compiled.sketch.nodes
-    made = any(n.role == "branch" and n.element == gateway for n in sketch.values())
+    key_of, workflow_graph = tie.matching.key_of, tie.reference.compiled.workflow_graph.nodes
+    made = any(n.role == "branch" and n.element == gateway for n in workflow_graph.values())
     tests: dict[str, list[StoredRun]] = {}
     for run in order:
-        sketched = sketch.get(key_of.get(run.node, ""))
-        if sketched is not None and sketched.role == "branch" and sketched.element == gateway:
+        planned = workflow_graph.get(key_of.get(run.node, ""))
+        if planned is not None and planned.role == "branch" and planned.element == gateway:
             tests.setdefault(run.node, []).append(run)
     visits: list[tuple[int, Visit]] = []
     tested = 0

@@ -67,18 +67,18 @@ class Tie:
     def visible(self) -> frozenset[str]:
         """Elements whose execution is seen: tasks and events, gateways where a node stands for
         them. What was taken out of the workflow is among them: it should have run."""
-        sketch = self.reference.compiled.sketch
-        found = {e for k in sketch.nodes if (e := self._step(k)) is not None}
+        workflow_graph = self.reference.compiled.workflow_graph
+        found = {e for k in workflow_graph.nodes if (e := self._step(k)) is not None}
         known = {n.id for n in self.reference.process.nodes}
         gateways = {
-            sketch.nodes[k].element
+            workflow_graph.nodes[k].element
             for k in self.matching.key_of.values()
-            if sketch.nodes[k].role == "element"
+            if workflow_graph.nodes[k].role == "element"
         }
         return frozenset(found | (gateways & known))
 
     def _step(self, key: str) -> str | None:
-        node = self.reference.compiled.sketch.nodes[key]
+        node = self.reference.compiled.workflow_graph.nodes[key]
         return self.reference.stands(key) if node.role == "element" else None
 
     @cached_property
@@ -101,8 +101,8 @@ class Tie:
     @cached_property
     def rewired(self) -> tuple[str, ...]:
         """What leads elsewhere than the compiled workflow has it, in words."""
-        sketch, key_of = self.reference.compiled.sketch, self.matching.key_of
-        made = {(a.node, b.node) for a, b in sketch.wires}
+        workflow_graph, key_of = self.reference.compiled.workflow_graph, self.matching.key_of
+        made = {(a.node, b.node) for a, b in workflow_graph.wires}
         now: dict[tuple[str, str], tuple[str, str]] = {}
         for wire in self.workflow.wires:
             if wire.kind == "main":
@@ -128,7 +128,7 @@ class Tie:
         key = self.matching.key_of.get(node)
         if key is None:
             return None
-        element = self.reference.compiled.sketch.nodes[key].element
+        element = self.reference.compiled.workflow_graph.nodes[key].element
         for owner, gateways in self.reference.deciders.items():
             if element in gateways:
                 return owner
@@ -139,8 +139,8 @@ class Tie:
         key = self.matching.key_of.get(node)
         if key is None or self.steps[node].disabled:
             return False
-        sketched = self.reference.compiled.sketch.nodes[key]
-        return sketched.role in ("element", "trigger") and self.element(node) == sketched.element
+        planned = self.reference.compiled.workflow_graph.nodes[key]
+        return planned.role in ("element", "trigger") and self.element(node) == planned.element
 
 
 @dataclass
@@ -199,8 +199,8 @@ class Observer(ExecutionObserver):
                 continue
             matching = _certain(match(reference, workflow))
             read, changed = readers(reference, matching, workflow)
-            sketch = reference.compiled.sketch.nodes
-            part = len(set(matching.key_of.values())) / max(len(sketch), 1)
+            workflow_graph = reference.compiled.workflow_graph.nodes
+            part = len(set(matching.key_of.values())) / max(len(workflow_graph), 1)
             if part >= (_SAID if said == process else _SURE):
                 found.append((part, Tie(reference, workflow, matching, read, tuple(changed))))
         return max(found, key=lambda one: one[0])[1] if found else None

@@ -110,5 +110,5 @@ def test_every_mutator_makes_workflows_that_n8n_takes(bench: Any, subjects: list
             ]
             assert {*ends, *mutant.workflow["connections"]} <= set(nodes), mutant.what
             assert set(mutant.stands) <= set(nodes), mutant.what
-            assert set(mutant.stands.values()) <= set(subject.sketched), mutant.what
+            assert set(mutant.stands.values()) <= set(subject.planned), mutant.what
     assert used == {m.name for m in bench.MUTATORS}
