@@ -27,7 +27,7 @@ from drawing_metrics import Metrics, measure
 from orgflow.backends.bpmn.document import document
 from orgflow.compiler import load
 
-from orgflow_ir.layout import drawn
+from orgflow_ir.layout.keep import drawn
 from orgflow_ir.model import Model
 from orgflow_ir.model.source import SourceFile
 from orgflow_ir.pipeline import PassContext

@@ -12,7 +12,7 @@ from orgflow.evaluation.page import BranchRow, ElementRow, Finding
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.analysis.decisions import preceding_words, target_words
 from orgflow_ir.diagnostics import Diagnostic, Step
-from orgflow_ir.layout import drawn
+from orgflow_ir.layout.keep import drawn
 from orgflow_ir.model import (
     CallActivity,
     Event,

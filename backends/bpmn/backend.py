@@ -40,7 +40,7 @@ class BpmnBackend(Backend):
         """One file, named after the model's source."""
         from orgflow.backends.bpmn.document import document
 
-        from orgflow_ir.layout import drawn
+        from orgflow_ir.layout.keep import drawn
 
         stem = SourceFile(model.source, b"").stem if model.source else ""
         stem = stem.strip("<>") or "model"

@@ -48,7 +48,7 @@ class SvgBackend(Backend):
         """One file, named after the model's source."""
         from orgflow.backends.svg.render import element_ids, render, shown_ids
 
-        from orgflow_ir.layout import drawn
+        from orgflow_ir.layout.keep import drawn
 
         known = element_ids(model)
         drawing = drawn(model)

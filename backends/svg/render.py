@@ -12,7 +12,7 @@ from orgflow.backends.svg.marks import num
 from orgflow.backends.svg.style import style
 from orgflow.backends.svg.words import centred, escaped, lines_of
 
-from orgflow_ir.layout import drawn
+from orgflow_ir.layout.keep import drawn
 from orgflow_ir.layout.planes import bounds, stacked
 from orgflow_ir.layout.text import LINE, wrap
 from orgflow_ir.model import (
@@ -76,7 +76,7 @@ def render(
     nothing drawn have no effect, but what is in a closed sub-process colours that.
 
     - `drawing`: where things are (default: the model's own drawing, or a layout); pass the one from
-      `orgflow_ir.layout.drawn` to draw several runs of one model without laying it out again
+      `orgflow_ir.layout.keep.drawn` to draw several runs of one model without laying it out again
     - `theme`: `auto` (follows the reader's setting), `light`, `dark`
     - `highlights`: `error`, `warning` or `info` (or a `Severity`) of an element, for findings and
       for where a run left the model: coloured, with a badge; stronger than `taken`

@@ -1,7 +1,5 @@
-"""Drawings of models: layout from left to right, what the source drew kept."""
+"""Drawings of models: layout from left to right, what the source drew kept.
 
-from __future__ import annotations
-
-from orgflow_ir.layout.keep import drawn
-
-__all__ = ["drawn"]
+`keep.drawn` draws a model. The package imports nothing by itself: a compile to workflows uses only
+the stacking.
+"""

@@ -12,7 +12,7 @@ from orgflow.backends.bpmn.document import document
 from orgflow.compiler import load
 
 from orgflow_ir.diagnostics import Diagnostic
-from orgflow_ir.layout import drawn
+from orgflow_ir.layout.keep import drawn
 from orgflow_ir.model import Model
 from orgflow_ir.model.source import SourceFile
 from orgflow_ir.model.value import Value

@@ -8,8 +8,8 @@ where they mean the same; where they stood in the text (`span`) does not count.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from dataclasses import FrozenInstanceError
+from typing import Any, ClassVar, Literal, NamedTuple, dataclass_transform
 
 Meaning = Literal["feel", "juel", "loose", "strict", "java", "exact"]
 """Whose rules compute a node.
@@ -47,87 +47,125 @@ NOWHERE = Span(0, 0)
 """The span of what was read from no text."""
 
 
-@dataclass(frozen=True, slots=True)
-class Constant:
+@dataclass_transform(frozen_default=True)
+class Node:
+    """Base of the nodes: immutable, made by position or by keyword, equal by all fields but `span`,
+    which is the last one.
+
+    Raises `TypeError` for a field that is missing or unknown.
+    """
+
+    __match_args__: ClassVar[tuple[str, ...]] = ()
+    """The fields in order."""
+
+    def __init_subclass__(cls) -> None:
+        # Methods that `dataclass` generates would be compiled for each class at every start.
+        cls.__match_args__ = tuple(cls.__annotations__)  # type: ignore[misc]  # mypy takes it for frozen
+
+    def __init__(self, *values: Any, **named: Any) -> None:
+        names = self.__match_args__
+        content = {"span": NOWHERE, **dict(zip(names, values, strict=False)), **named}
+        if (
+            content.keys() != set(names)
+            or len(values) > len(names)
+            or not named.keys().isdisjoint(names[: len(values)])
+        ):
+            raise TypeError(f"{type(self).__name__} is made of {', '.join(names)}")
+        object.__setattr__(self, "__dict__", content)
+
+    def _compared(self) -> tuple[Any, ...]:
+        """The values that equality is about."""
+        return tuple(self.__dict__[name] for name in self.__match_args__[:-1])
+
+    def __eq__(self, other: object) -> bool:
+        if type(self) is not type(other):
+            return NotImplemented
+        assert isinstance(other, Node)
+        return self._compared() == other._compared()
+
+    def __hash__(self) -> int:
+        return hash((type(self), self._compared()))
+
+    def __repr__(self) -> str:
+        parts = ", ".join(f"{name}={self.__dict__[name]!r}" for name in self.__match_args__)
+        return f"{type(self).__name__}({parts})"
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise FrozenInstanceError(f"cannot assign to field {name!r} of {type(self).__name__}")
+
+    def __delattr__(self, name: str) -> None:
+        raise FrozenInstanceError(f"cannot delete field {name!r} of {type(self).__name__}")
+
+
+class Constant(Node):
     """A number, text, truth value, or null (`None`)."""
 
     value: Scalar
-    span: Span = field(default=NOWHERE, compare=False)
+    span: Span = NOWHERE
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Constant):
-            return NotImplemented
-        return type(self.value) is type(other.value) and self.value == other.value
-
-    def __hash__(self) -> int:
-        return hash((type(self.value), self.value))
+    def _compared(self) -> tuple[Any, ...]:
+        # Else 1, 1.0 and true are one constant.
+        return (type(self.value), self.value)
 
 
-@dataclass(frozen=True, slots=True)
-class Variable:
+class Variable(Node):
     """A variable or what is reached from one: `order.amount` is `("order", "amount")`."""
 
     path: Path
-    span: Span = field(default=NOWHERE, compare=False)
+    span: Span = NOWHERE
 
 
-@dataclass(frozen=True, slots=True)
-class Not:
+class Not(Node):
     """Negation of a truth value."""
 
     operand: Tree
     meaning: Meaning
-    span: Span = field(default=NOWHERE, compare=False)
+    span: Span = NOWHERE
 
 
-@dataclass(frozen=True, slots=True)
-class Negative:
+class Negative(Node):
     """A number with the other sign."""
 
     operand: Tree
     meaning: Meaning
-    span: Span = field(default=NOWHERE, compare=False)
+    span: Span = NOWHERE
 
 
-@dataclass(frozen=True, slots=True)
-class Empty:
+class Empty(Node):
     """JUEL's `empty`: null, a text or collection without content."""
 
     operand: Tree
-    span: Span = field(default=NOWHERE, compare=False)
+    span: Span = NOWHERE
 
 
-@dataclass(frozen=True, slots=True)
-class Logical:
+class Logical(Node):
     """Conjunction or disjunction."""
 
     operator: Literal["and", "or"]
     left: Tree
     right: Tree
     meaning: Meaning
-    span: Span = field(default=NOWHERE, compare=False)
+    span: Span = NOWHERE
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Node):
     """Equality or order of two values."""
 
     operator: ComparisonOperator
     left: Tree
     right: Tree
     meaning: Meaning
-    span: Span = field(default=NOWHERE, compare=False)
+    span: Span = NOWHERE
 
 
-@dataclass(frozen=True, slots=True)
-class Arithmetic:
+class Arithmetic(Node):
     """A number (or, with `+`, a text) made of two."""
 
     operator: ArithmeticOperator
     left: Tree
     right: Tree
     meaning: Meaning
-    span: Span = field(default=NOWHERE, compare=False)
+    span: Span = NOWHERE
 
 
 Tree = Constant | Variable | Not | Negative | Empty | Logical | Comparison | Arithmetic

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from bpmn_trips import read, read_file, schema_errors, written
 
-from orgflow_ir.layout import drawn
 from orgflow_ir.layout.connect import connected
+from orgflow_ir.layout.keep import drawn
 from orgflow_ir.layout.labels import meets
 from orgflow_ir.layout.planes import plane_of, stacked
 from orgflow_ir.model import (

@@ -14,7 +14,7 @@ from hostile_labels import hostile_model
 from model_gen import Builder
 from seeds import seeds
 
-from orgflow_ir.layout import drawn
+from orgflow_ir.layout.keep import drawn
 from orgflow_ir.layout.text import width, wrap
 from orgflow_ir.model import (
     Artifact,

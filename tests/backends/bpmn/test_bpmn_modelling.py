@@ -10,7 +10,7 @@ import pytest
 from bpmn_trips import read_file
 from drawing_metrics import measure
 
-from orgflow_ir.layout import drawn
+from orgflow_ir.layout.keep import drawn
 from orgflow_ir.layout.text import wrap
 from orgflow_ir.model import (
     Event,

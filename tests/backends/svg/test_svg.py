@@ -14,7 +14,7 @@ from lxml import etree
 from orgflow.backends.svg.render import element_ids, render
 
 from orgflow_ir.diagnostics import Severity
-from orgflow_ir.layout import drawn as layout
+from orgflow_ir.layout.keep import drawn as layout
 from orgflow_ir.layout.labels import meets
 from orgflow_ir.model import (
     Artifact,

@@ -12,7 +12,7 @@ from orgflow.backends.svg.nodes import artifact
 from orgflow.backends.svg.render import render, shown_ids
 from orgflow.backends.svg.words import plain
 
-from orgflow_ir.layout import drawn
+from orgflow_ir.layout.keep import drawn
 from orgflow_ir.layout.text import LINE
 from orgflow_ir.model import Artifact, DataObject, Model, Process, SubProcess, Task
 from orgflow_ir.model.diagram import PLANE, Diagram, Shape
