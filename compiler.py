@@ -283,9 +283,21 @@ def check_model(
     return PassManager(with_outside(passes, ctx.registry, last), after_each).run(model, ctx)
 
 
+def check_gaps(model: Model, ctx: PassContext, backend: Backend | None = None) -> None:
+    """Report the gaps of a model as it was read. Errors come first: while one stands, what is
+    missing besides would only hide it. `backend` is the one whose format the model was read from:
+    its lint may find gaps itself."""
+    from orgflow.passes.pipelines import GAPS
+
+    without = backend.lint_replaces if backend is not None else ()
+    if not ctx.has_errors and "gaps" not in without:
+        PassManager(GAPS).run(model, ctx)
+
+
 def check_source(source: SourceFile, model: Model, ctx: PassContext, from_: str | None) -> None:
     """`check_model` for a model read from `source`; where the file is in the format of a backend,
-    that backend lints it, and its rules replace those of some passes on it as a process."""
+    that backend lints it, and its rules replace those of some passes on it as a process. Gaps are
+    no faults: `check_gaps` finds them."""
     assert ctx.registry is not None
     backend = own_backend(source, ctx.registry, from_)
     check_model(model, ctx, without=backend.lint_replaces if backend is not None else ())
@@ -321,6 +333,11 @@ def compile_model(
         )  # fmt: skip
         if legal is None:
             return None
+        if backend.target.executes:
+            from orgflow.passes.pipelines import GAP_SEVERITIES
+
+            ctx.severities = {**GAP_SEVERITIES, **ctx.severities}
+            check_gaps(model, ctx)
         return emitted(backend, legal, ctx)
 
 

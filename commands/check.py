@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 
 import click
@@ -14,7 +15,7 @@ from orgflow.commands.output import keep_input, write_files
 from orgflow.commands.progress import progress_bar
 from orgflow.commands.session import Session, exit_code, leave
 from orgflow.commands.suppressions import Acceptance
-from orgflow.compiler import STDIN, check_source
+from orgflow.compiler import STDIN, check_gaps, check_source, legal_model, own_backend
 
 from orgflow_ir.diagnostics.core_rules import UnreadableInput
 from orgflow_ir.model.source import SourceFile
@@ -115,16 +116,15 @@ def _check_one(
 ) -> None:
     ctx = session.context()
     model = session.load(path, ctx, from_)
+    find_gaps = None
     if model is not None:
         name = STDIN if path == "-" else path
         source = SourceFile(name, session.sources[name])
+        own = own_backend(source, session.registry, from_)
         if backend is None:
             check_source(source, model, ctx, from_)
         else:
-            from orgflow.compiler import legal_model, own_backend
-
             legal_model(model, backend, ctx, options=options)
-            own = own_backend(source, session.registry, from_)
             if own is not None:
                 own.lint(source, ctx)
         if messages:
@@ -133,5 +133,6 @@ def _check_one(
             from orgflow_ir.pipeline import PassManager
 
             PassManager(ON_REQUEST).run(model, ctx)
-    accepted.apply(None if path == "-" else path, model, ctx)
+        find_gaps = partial(check_gaps, model, ctx, own if backend is None else None)
+    accepted.apply(None if path == "-" else path, model, ctx, find_gaps)
     session.collect(ctx)

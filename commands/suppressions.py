@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+
 from orgflow.commands import configuration
 from orgflow.commands.configuration import Configuration
 from orgflow.commands.session import configuration_for
 
 from orgflow_ir.diagnostics import Category, Severity
-from orgflow_ir.diagnostics.suppression import carries_any, in_model, mark, report_unused
+from orgflow_ir.diagnostics.suppression import (
+    Suppression,
+    carries_any,
+    in_model,
+    mark,
+    report_unused,
+)
 from orgflow_ir.model import Model
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
@@ -24,14 +32,26 @@ class Acceptance:
         self._files: dict[str, Configuration] = {}
         self._applied: set[tuple[str, int]] = set()
         self._used: set[tuple[str, int]] = set()
+        self._without_gaps = False
 
-    def apply(self, path: str | None, model: Model | None, ctx: PassContext) -> None:
-        """Mark what was found in one input; `path` is `None` for standard input."""
+    def apply(
+        self,
+        path: str | None,
+        model: Model | None,
+        ctx: PassContext,
+        find_gaps: Callable[[], None] | None = None,
+    ) -> None:
+        """Mark what was found in one input; `path` is `None` for standard input.
+
+        `find_gaps` looks for gaps, and is called between: only while no error stands, and a
+        suppressed one does not.
+        """
         found = None if path is None else configuration_for(path)
         if found is None and (model is None or not carries_any(model)):
+            self._find(find_gaps, ctx)
             return
         keys: list[tuple[str, int] | None] = []
-        suppressions = []
+        suppressions: list[Suppression] = []
         if found is not None:
             if found not in self._files:
                 self._files[found] = configuration.read(found, self._registry.named_rules, ctx)
@@ -46,16 +66,31 @@ class Acceptance:
             suppressions += own
             keys += [None] * len(own)
         labels = {} if model is None else _labels(model)
-        marked, used = mark(ctx.diagnostics, suppressions, labels)
-        ctx.diagnostics[:] = [
-            new if self._errors or new.severity is not Severity.ERROR else old
-            for old, new in zip(ctx.diagnostics, marked, strict=True)
-        ]
+        self._mark(suppressions, labels, ctx)
+        self._find(find_gaps, ctx)
+        used = self._mark(suppressions, labels, ctx)
         for at, (suppression, key) in enumerate(zip(suppressions, keys, strict=True)):
             if key is not None:
                 self._used |= {key} if at in used else set()
             elif at not in used and self._judged(suppression.code) and model is not None:
                 report_unused(suppression, ctx)
+
+    def _find(self, find_gaps: Callable[[], None] | None, ctx: PassContext) -> None:
+        if ctx.has_errors:
+            self._without_gaps = True
+        elif find_gaps is not None:
+            find_gaps()
+
+    def _mark(
+        self, suppressions: Sequence[Suppression], labels: Mapping[str, str], ctx: PassContext
+    ) -> set[int]:
+        """Mark what is suppressed; the positions of the suppressions that were needed."""
+        marked, used = mark(ctx.diagnostics, suppressions, labels)
+        ctx.diagnostics[:] = [
+            new if self._errors or new.severity is not Severity.ERROR else old
+            for old, new in zip(ctx.diagnostics, marked, strict=True)
+        ]
+        return used
 
     def report_unused(self, ctx: PassContext) -> None:
         """OF005 for what `orgflow.toml` suppresses in files that were looked at, and nothing in
@@ -68,6 +103,8 @@ class Acceptance:
     def _judged(self, code: str) -> bool:
         """Whether this command looks for what the rule finds: `check` knows no target."""
         category = self._registry.rules[code].category
+        if category is Category.GAP and self._without_gaps:
+            return False
         return self._errors and (self._whole or category is not Category.TARGET)
 
 

@@ -11,6 +11,6 @@ from orgflow_ir.plugins import hookimpl
 @hookimpl
 def orgflow_passes() -> Iterable[type[Pass]]:
     """The built-in passes, loaded when they are asked for."""
-    from orgflow.passes.pipelines import CHECK, ON_REQUEST
+    from orgflow.passes.pipelines import CHECK, GAPS, ON_REQUEST
 
-    return tuple(type(item) for item in (*CHECK, *ON_REQUEST))
+    return tuple(type(item) for item in (*CHECK, *GAPS, *ON_REQUEST))

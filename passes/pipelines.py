@@ -10,6 +10,7 @@ from orgflow.passes.dead_steps import DeadSteps
 from orgflow.passes.event_gateways import EventGateways
 from orgflow.passes.event_placement import EventPlacement
 from orgflow.passes.flow_ends import FlowEnds
+from orgflow.passes.gaps import Gaps
 from orgflow.passes.gateway_conditions import GatewayConditions
 from orgflow.passes.lack_of_synchronisation import LackOfSynchronisation
 from orgflow.passes.leftover_tokens import LeftoverTokens
@@ -46,6 +47,10 @@ CHECK: tuple[Pass, ...] = (
 )
 """What `check` runs, and `compile` before anything else: verify, then analyse."""
 
+GAPS: tuple[Pass, ...] = (Gaps(),)
+"""What `check` runs after that on a model that is well formed, and `compile` on one that it emits:
+gaps are no faults, so that what only looks for faults need not look for them."""
+
 ON_REQUEST: tuple[Pass, ...] = (MessageExchange(),)
 """What `check --messages` adds: it visits the states of all pools together."""
 
@@ -53,6 +58,11 @@ COMPILE_SEVERITIES: Mapping[str, Severity] = MappingProxyType(
     {"OF203": Severity.WARNING, "OF204": Severity.WARNING}
 )
 """What `compile` finds less severe than `check`: the workflow does exactly what is drawn."""
+
+GAP_SEVERITIES: Mapping[str, Severity] = MappingProxyType(
+    dict.fromkeys(("OF503", "OF507", "OF508"), Severity.WARNING)
+)
+"""Gaps that `compile` reports as warnings: the default guesses at what the author meant."""
 
 FORCEABLE: frozenset[str] = frozenset({"OF201", "OF202", "OF206"})
 """Errors that `compile --force` lets through as warnings. Malformed models are never forced."""

@@ -588,3 +588,24 @@ def test_without_standard_input() -> None:
     )
     assert ran.returncode == 2
     assert "there is no standard input" in ran.stderr
+
+
+def test_gaps_have_their_section_in_every_target_s_report(
+    invoke: Invoke, linear: Path, tmp_path: Path
+) -> None:
+    for target in ("n8n", "asl"):
+        report = tmp_path / f"{target}.md"
+        assert invoke("compile", linear, "--target", target, "--report", report).code == 0
+        _, _, after = report.read_text().partition("## Left open (gaps)")
+        section, _, rest = after.partition("\n## ")
+        assert "OF501 open-task" in section, target
+        assert "has no implementation; emitted a " in section, target
+        assert "OF501" not in rest
+
+
+def test_a_retired_code_is_explained_by_its_successor(invoke: Invoke) -> None:
+    said = invoke("explain", "OF470").out
+    assert said.startswith(
+        "OF470 placeholder-state is retired; its successor is:\n\nOF501 open-task"
+    )
+    assert invoke("explain", "placeholder-state").out == said

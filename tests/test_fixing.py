@@ -65,7 +65,8 @@ def test_nothing_to_mend_writes_nothing(tmp_path: Path) -> None:
     path.write_text(LINEAR)
     path.chmod(0o444)
     ran = orgflowc("check", "--fix", path)
-    assert (ran.code, ran.err) == (0, f"nothing found in {path}\n")
+    assert ran.code == 0
+    assert ran.err.endswith(f"\n1 info in {path}\n")
 
 
 @pytest.mark.parametrize(

@@ -40,10 +40,10 @@ def model(attribute: str = "", at_process: str = "") -> str:
 
 
 def found(path: Path, *more: str) -> tuple[int, list[tuple[str, str | None]]]:
-    """Exit code of `check`, and code and acceptance of each finding."""
+    """Exit code of `check`, and code and acceptance of each finding that is no gap."""
     ran = orgflowc("check", path, "--format", "json", *more, cwd=path.parent)
     shown = json.loads(ran.err)["diagnostics"]
-    return ran.code, [(d["code"], d.get("suppressed")) for d in shown]
+    return ran.code, [(d["code"], d.get("suppressed")) for d in shown if d["category"] != "gap"]
 
 
 @pytest.fixture
@@ -80,7 +80,7 @@ def test_in_the_model(folder: Path, attribute: str, at_process: str, reason: str
     path = write(folder, model(attribute, at_process))
     assert found(path) == (0, [("OF203", reason)])
     ran = orgflowc("check", path)
-    assert ran.err.startswith("nothing found, 1 suppressed in ")
+    assert re.search(r"^3 infos, 1 suppressed in ", ran.err, re.MULTILINE)
     assert f"  accepted: {reason}\n" in orgflowc("check", path, "-v").err
 
 
@@ -206,7 +206,8 @@ def test_an_entry_without_effect(folder: Path, text: str) -> None:
 
 def test_sarif_says_so(folder: Path) -> None:
     path = write(folder, model('orgflow:suppress="OF203: right"'))
-    (result,) = json.loads(orgflowc("check", path, "--format", "sarif").err)["runs"][0]["results"]
+    shown = json.loads(orgflowc("check", path, "--format", "sarif").err)["runs"][0]["results"]
+    (result,) = [r for r in shown if r["ruleId"] == "OF203"]
     assert result["suppressions"] == [{"kind": "external", "justification": "right"}]
 
 
@@ -239,8 +240,8 @@ def test_a_folder_means_the_models_in_it(folder: Path) -> None:
     ran = orgflowc("check", folder, "--format", "json")
     files = {d["loc"]["file"] for d in json.loads(ran.err)["diagnostics"]}
     assert ran.code == 1
-    assert {Path(f).name for f in files} == {"two.bpmn", "three.json"}
-    assert re.search(r"in 2 of 3 files\n$", orgflowc("check", folder).err)
+    assert {Path(f).name for f in files} == {"one.bpmn", "two.bpmn", "three.json"}
+    assert re.search(r"in 3 of 3 files\n$", orgflowc("check", folder).err)
 
 
 def test_a_folder_without_models_is_misuse(folder: Path) -> None:
@@ -252,9 +253,7 @@ def test_a_folder_without_models_is_misuse(folder: Path) -> None:
 def test_links_that_go_round_are_not_followed(folder: Path) -> None:
     write(folder, LINEAR, "a/one.bpmn")
     (folder / "a" / "loop").symlink_to(folder)
-    assert orgflowc("check", folder).err.endswith(
-        "nothing found in " + str(folder / "a/one.bpmn\n")
-    )
+    assert orgflowc("check", folder).err.endswith("\n1 info in " + str(folder / "a/one.bpmn\n"))
 
 
 def test_the_progress_bar_is_for_a_terminal_only(folder: Path) -> None:
@@ -270,7 +269,7 @@ def test_the_progress_bar_is_for_a_terminal_only(folder: Path) -> None:
         env={**os.environ, "NO_COLOR": "1"},
     )  # fmt: skip
     assert "/25" in ran.stdout
-    assert "nothing found in 25 files" in ran.stdout
+    assert "25 infos in 25 of 25 files" in ran.stdout
 
 
 def test_the_pre_commit_hook(folder: Path) -> None:
@@ -285,3 +284,24 @@ def test_the_pre_commit_hook(folder: Path) -> None:
     assert not any(re.search(pattern[1], n) for n in ("package.json", "x.xml", "y.bpmn.png"))
     bad = write(folder, model(), "bad.bpmn")
     assert orgflowc(*entry[1].split()[1:], bad, write(folder, LINEAR, "good.bpmn")).code == 1
+
+
+def test_gaps_wait_until_there_is_no_error(folder: Path) -> None:
+    """Nor is a suppression of a gap unused while an error hides whether it is needed."""
+    hidden = write(folder, model(at_process='orgflow:suppress="open-task: people do it"'))
+    assert found(hidden) == (1, [("OF203", None)])
+    shown = json.loads(orgflowc("check", hidden, "--format", "json").err)["diagnostics"]
+    assert {d["code"] for d in shown} == {"OF203"}
+    assert "OF501" in orgflowc("check", write(folder, LINEAR, "good.bpmn")).err
+
+
+def test_a_suppressed_error_hides_no_gap(folder: Path) -> None:
+    path = write(folder, model('orgflow:suppress="OF203: twice is right"'))
+    shown = json.loads(orgflowc("check", path, "--format", "json").err)["diagnostics"]
+    assert {d["code"] for d in shown if d.get("suppressed") is None} >= {"OF501"}
+    both = "OF203: twice is right; open-task: people do them"
+    path = write(folder, model(at_process=f'orgflow:suppress="{both}"'))
+    shown = json.loads(orgflowc("check", path, "--format", "json").err)["diagnostics"]
+    assert {d["code"]: d.get("suppressed") for d in shown if d["code"] in ("OF501", "OF005")} == {
+        "OF501": "people do them"
+    }

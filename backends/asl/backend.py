@@ -35,6 +35,7 @@ class AslBackend(Backend):
 
     name = "asl"
     summary = "Amazon States Language for AWS Step Functions, checked offline"
+    retired = rules.RETIRED
     rules = rules.ASL_RULES
 
     @property

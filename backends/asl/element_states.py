@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, assert_never
 
-from orgflow.backends.asl import gaps, rules, times
+from orgflow.backends.asl import gaps, times
 from orgflow.backends.asl.collections import collection_of
 from orgflow.backends.asl.format import Definition, State
 from orgflow.backends.asl.graph import branch_fields
 from orgflow.backends.asl.names import error_name
 
 from orgflow_ir.analysis.decisions import Decision
+from orgflow_ir.analysis.gaps import Defaults, is_open
+from orgflow_ir.analysis.gaps.rules import OpenList, OpenMessage, OpenTask, OpenTime
 from orgflow_ir.diagnostics import Severity
 from orgflow_ir.model import (
     CallActivity,
@@ -26,6 +28,7 @@ from orgflow_ir.model import (
 )
 from orgflow_ir.model.element_names import one_line
 from orgflow_ir.pipeline import PassContext
+from orgflow_ir.targets.rules import UnsupportedTime
 
 if TYPE_CHECKING:
     from orgflow.backends.asl.compiled_process import CompiledProcess
@@ -36,7 +39,7 @@ callback integrations the only one that needs nothing set up to be accepted."""
 
 
 class Leaves:
-    """Makes states without their way on (`Next` or `End`); reports what is left open."""
+    """Makes states without their way on (`Next` or `End`); notes what stands for gaps."""
 
     def __init__(
         self,
@@ -55,6 +58,7 @@ class Leaves:
             if isinstance(n, Event) and n.position == "boundary" and n.trigger == "timer"
         }
         self.notes = gaps.notes_on(model)
+        self.defaults = Defaults()
         self.callbacks = str(ctx.options.get("tasks", "placeholder")) == "callback"
 
     def state(self, node: Node) -> State:
@@ -79,7 +83,7 @@ class Leaves:
             if task.id in self.limits:
                 state["TimeoutSeconds"] = self.limits[task.id]
             return state
-        gaps.report_task(task, self.ctx)
+        gaps.complete_task(task, self.defaults, self.ctx)
         own = gaps.own_words(task, self.notes.get(task.id, ()))
         kind = "" if task.task_type == "abstract" else f"{task.task_type.replace('-', ' ')} "
         words = f"Placeholder for a {kind}task: put the Task state that does the work in its place."
@@ -119,12 +123,11 @@ class Leaves:
         collection = collection_of(loop)
         if collection is not None:
             state["ItemsPath"] = f"$.input.{collection}"
-            self.ctx.emit(
-                rules.OpenItems,
-                f"`{node.label}` is done for each of `{collection}`, which the execution's "
-                "input has to have as a list",
-                element=node,
-                help=f"start the execution with an input that has the list `{collection}`",
+            self.defaults.add(
+                (OpenList,),
+                node.id,
+                "the Map state reads it from the input of the execution",
+                f"start the execution with an input that has the list `{collection}`",
             )
         state["ItemSelector"] = {
             "input.$": "$.input",
@@ -141,16 +144,19 @@ class Leaves:
     # -- events --------------------------------------------------------------------------------
 
     def start(self, event: Event) -> str:
-        """The comment of a start event's state; OF477 where somebody outside begins."""
+        """The comment of a start event's state."""
         said = gaps.sets(self.setters.get(event.id, []), whose="the input")
-        if event.trigger != "none":
+        help = "let an EventBridge rule or schedule, an API or the sender start executions"
+        words = "somebody has to start an execution"
+        if event.trigger == "timer" and not is_open(event):
             self.ctx.emit(
-                rules.OutsideStart,
-                f"`{event.label}` starts the process by a {event.trigger}, and the model does not "
-                "say who then starts an execution",
+                UnsupportedTime,
+                f"a state machine does not start by itself at the time of `{event.label}`; {words}",
                 element=event,
-                help="let an EventBridge rule or schedule, an API or the sender start executions",
+                severity=Severity.INFO,
+                help=help,
             )
+        self.defaults.add((OpenTime, OpenMessage), event.id, words, help)
         return gaps.comment(event, said)
 
     def _event(self, event: Event) -> State:
@@ -161,11 +167,11 @@ class Leaves:
         if event.position == "catch":
             return self._callback(event, "")
         if event.trigger == "message":
-            self.ctx.emit(
-                rules.OpenCallback,
-                f"`{event.label}` sends a message, and the model does not say how it travels",
-                element=event,
-                help="put the Task state of the channel used in its place and keep the name",
+            self.defaults.add(
+                (OpenMessage,),
+                event.id,
+                "emitted a Pass state",
+                "put the Task state of the channel used in its place and keep the name",
             )
             words = "Placeholder: put the state that sends the message in its place."
             return self._placeholder(event, gaps.comment(event, words))
@@ -183,12 +189,11 @@ class Leaves:
         if seconds is None and path is not None and kind == "date":
             # What engines keep for a duration is text such as `PT2H`, which no path reads.
             field = path.removeprefix("$.input.")
-            self.ctx.emit(
-                rules.OpenDelay,
-                f"how long `{event.label}` waits is read from `{field}`, which the execution's "
-                f"input has to have as a timestamp (RFC 3339)",
-                element=event,
-                help=f"start the execution with an input that has `{field}`",
+            self.defaults.add(
+                (OpenTime,),
+                event.id,
+                f"the state reads `{field}` from the input of the execution",
+                f"start the execution with an input that has `{field}` as a timestamp (RFC 3339)",
             )
             return {**state, "TimestampPath": path}
         if seconds is None:
@@ -197,26 +202,24 @@ class Leaves:
 
     def _open_delay(self, event: Event, text: str, consequence: str) -> None:
         definition, _ = times.timer(event)
+        help = "give the event an ISO 8601 duration in days or less, or a date with a time zone"
+        if is_open(event):
+            self.defaults.add((OpenTime,), event.id, consequence, help)
+            return
         reason = times.unsaid(definition)
-        if text.strip():  # the model says something, and it is lost
-            what = f"`{one_line(text)}`, the time that `{event.label}` waits for, {reason}"
-        else:
-            what = f"how long `{event.label}` waits is left open"
         self.ctx.emit(
-            rules.OpenDelay,
-            f"{what}: {consequence}",
+            UnsupportedTime,
+            f"`{one_line(text)}`, the time of `{event.label}`, {reason}; {consequence}",
             element=event,
-            severity=Severity.WARNING if text.strip() else None,
-            help="give the event an ISO 8601 duration in days or less, or a date with a time zone",
+            help=help,
         )
 
     def _callback(self, node: Node, said: str) -> State:
-        what = "is done outside" if isinstance(node, Task) else f"waits for a {_trigger(node)}"
-        self.ctx.emit(
-            rules.OpenCallback,
-            f"`{node.label}` {what}, and the model does not say who answers",
-            element=node,
-            help="let a rule on the default event bus hand the task token to whoever answers",
+        self.defaults.add(
+            (OpenTask, OpenMessage),
+            node.id,
+            "the state waits until its task token is answered",
+            "let a rule on the default event bus hand the task token to whoever answers",
         )
         words = "Waits until somebody calls SendTaskSuccess with the task token of its event."
         return self._asking(node, gaps.comment(node, words, said), {})
@@ -244,14 +247,13 @@ class Leaves:
     def race(self, gateway: Gateway, events: Sequence[Node], values: Mapping[str, str]) -> State:
         """An event-based gateway: one wait whose answer says which event came; the first timer
         that has a length is its timeout."""
-        self.ctx.emit(
-            rules.OpenCallback,
-            f"`{self.s.names[gateway.id]}` waits for the first of several events, and the model "
-            "does not say who tells",
-            element=gateway,
-            help="let the answer to the task token have the field `event` with one of "
-            + ", ".join(f"`{v}`" for v in values.values()),
-        )
+        for event in events:
+            self.defaults.add(
+                (OpenMessage,),
+                event.id,
+                "one state waits for the first of several events, until its task token is answered",
+                f"let the answer have the field `event` with `{values[event.id]}`",
+            )
         words = "Waits for SendTaskSuccess with {event: …}, one of " + ", ".join(values.values())
         state = self._asking(
             gateway, gaps.comment(gateway, f"{words}."), {"events": list(values.values())}
@@ -322,7 +324,3 @@ def template(decisions: Sequence[Decision]) -> dict[str, Any]:
         elif d.values:
             fields[d.variable] = ""
     return fields
-
-
-def _trigger(node: Node) -> str:
-    return node.trigger if isinstance(node, Event) else "message"

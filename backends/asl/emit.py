@@ -34,7 +34,8 @@ NO_BRANCH = "NoBranchFits"
 
 
 def emit_process(model: Model, process: Process, ctx: PassContext) -> CompiledProcess:
-    """The state machine of a process that is legal for the target; gaps are reported to `ctx`."""
+    """The state machine of a process that is legal for the target; the messages of gaps that `ctx`
+    has are completed by what was emitted in their place."""
     compiled = CompiledProcess(process_graph(model, process, ctx))
     Emitter(compiled, model, ctx).run()
     return compiled
@@ -65,13 +66,13 @@ class Emitter:
         self._idles: dict[int, str] = {}
 
     def run(self) -> None:
-        """Write everything and report what is left open."""
+        """Write everything."""
         process = self.s.scopes[self.s.process.id]
         frame = Frame(process.plan.machine, process, {}, nested=False)
         begin = self._begin(frame)
         self._states(frame)
-        gaps.report_lone_branches(self.s, self.ctx)
-        gaps.report_starts(self.s, self.e.starts, self.ctx)
+        gaps.complete_starts(self.s, self.e.starts, self.leaves.defaults)
+        self.leaves.defaults.complete(self.ctx)
         self.e.definition = {
             "Comment": title(self.model, self.s.process),
             "StartAt": begin,
@@ -289,7 +290,7 @@ class Emitter:
         with a default the others together."""
         gateway = decision.gateway
         name = self.s.names[gateway.id]
-        gaps.report_decision(decision, self.ctx)
+        gaps.complete_decision(decision, self.leaves.defaults, self.ctx)
         self.decide_first(decision, name, frame)
         to = {w.flow.id: self.to(w.to, frame) for w in step.ways}
         default = decision.default

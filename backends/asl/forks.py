@@ -56,7 +56,7 @@ class Forks:
         name = self._name(step, fork, frame.scope)
         decision = frame.scope.decisions.get(fork.split)
         if decision is not None and step.key == fork.split:
-            gaps.report_decision(decision, self.emitter.ctx)
+            gaps.complete_decision(decision, self.emitter.leaves.defaults, self.emitter.ctx)
             first = name
             if _guarded(fork.split, frame.scope):
                 first = self.s.names[fork.split]

@@ -1,15 +1,23 @@
-"""Comments on states (what people read in the console) and the gaps they stand for."""
+"""Comments on states (what people read in the console), and what stands for gaps."""
 
 from __future__ import annotations
 
-from orgflow.backends.asl import rules
 from orgflow.backends.asl.graph import ProcessGraph
 
-from orgflow_ir.analysis.decisions import Decision, spoken
-from orgflow_ir.model import Element, Gateway, Model, Task
+from orgflow_ir.analysis.decisions import Decision, DecisionConventions
+from orgflow_ir.analysis.gaps import Defaults, has_implementation
+from orgflow_ir.analysis.gaps.rules import (
+    OpenDecision,
+    OpenStart,
+    OpenTask,
+    UnlabelledBranch,
+    UnreadCondition,
+)
+from orgflow_ir.model import Element, Expression, Model, Task
 from orgflow_ir.model.binding_text import statements, summary
-from orgflow_ir.model.element_names import one_line
+from orgflow_ir.model.element_names import listed, one_line
 from orgflow_ir.pipeline import PassContext
+from orgflow_ir.targets.rules import UnsupportedBinding, UnsupportedCondition
 
 _KEPT = 2000
 """Longest documentation text that a comment keeps."""
@@ -95,80 +103,77 @@ def stop_cause(decision: Decision) -> str:
     return said.replace("`", "")
 
 
-def report_decision(d: Decision, ctx: PassContext) -> None:
-    """OF471 for a gateway that reads a variable somebody has to set."""
+def complete_decision(d: Decision, defaults: Defaults, ctx: PassContext) -> None:
+    """Name the variables that a gateway reads and where from; OF406 for what no choice tests."""
+    read = [d.variable] if d.values else []
+    read += [".".join(path) for path in d.coded]
+    own = d.setter == d.gateway.id
+    setter = "the state before it" if own else f"`{d.setter_label}`"
+    where = d.read_from if d.coded else setter
+    if not read:  # its conditions are constants
+        return
     if d.values:
-        own = d.setter == d.gateway.id
-        where = "the state before it" if own else f"`{d.setter_label}`"
         kind = "true or false for each of" if d.several else "one of"
         allowed = ", ".join(f"`{v}`" for v in d.values)
-        ctx.emit(
-            rules.OpenVariable,
-            f"{d.spoken} decides by `{d.variable}`, which {where} has to set to {kind} "
-            f"{allowed}{_or_default(d)}",
-            element=d.gateway,
-            help=f"make the result of that state have the field `{d.variable}`",
-        )
-    if d.coded:
-        names = ", ".join(f"`{'.'.join(path)}`" for path in d.coded)
-        ctx.emit(
-            rules.OpenVariable,
-            f"the conditions of {d.spoken} read {names} from the result of {d.read_from}; what "
-            "other steps set is not seen",
-            element=d.gateway,
-            help=f"let {d.read_from.split(', else ')[0]} give it",
-        )
+        help = f"make the result of {setter} have `{d.variable}`: {kind} {allowed}{_or_default(d)}"
+    else:
+        first = where.split(", else ")[0]
+        help = f"make the result of {first} have {listed(f'`{name}`' for name in read)}"
+    names = listed(f"`{name}`" for name in read)
+    words = f"the state machine reads {names} from the result of {where}"
+    known = d.labelled or d.coded
+    defaults.add((OpenDecision,) if known else (UnlabelledBranch,), d.gateway.id, words, help)
+    for flow, reason in d.unread:
+        words = f"the branch is taken by a value of `{d.variable}` in the result of {setter}"
+        text = one_line(flow.condition.text) if flow.condition is not None else ""
+        if _is_read(flow.condition):
+            ctx.emit(
+                UnsupportedCondition,
+                f"the condition `{text}` of {d.spoken} is not supported ({reason}); {words}",
+                element=flow,
+                help="compute the value in a task and compare that",
+            )
+        defaults.add((UnreadCondition,), flow.id, words)
 
 
-def report_task(node: Task, ctx: PassContext) -> None:
-    """OF470 for a task that became a placeholder."""
-    kind = "" if node.task_type == "abstract" else f"{node.task_type.replace('-', ' ')} "
-    said = summary(node)
-    if said:
+def _is_read(condition: Expression | None) -> bool:
+    """Whether a condition can be read at all, so that the language of states is what lacks it."""
+    if condition is None:
+        return False
+    try:
+        return DecisionConventions().compile(condition) is not None
+    except ValueError:
+        return False
+
+
+def complete_task(node: Task, defaults: Defaults, ctx: PassContext) -> None:
+    """What a task became; OF404 where the model has an implementation that no state runs."""
+    if has_implementation(node):
         ctx.emit(
-            rules.PlaceholderState,
-            f"the {kind}task `{node.label}` became a Pass state that does nothing: no state runs "
-            f"{said} that the model gives it, kept in the state's `Comment`",
+            UnsupportedBinding,
+            f"no state runs {summary(node)} of `{node.label}`; emitted a Pass state that keeps it "
+            "in its `Comment`",
             element=node,
             help="put a Task state that does it (such as a Lambda function) in its place and keep "
             "name and `ResultPath`",
         )
         return
-    ctx.emit(
-        rules.PlaceholderState,
-        f"what the {kind}task `{node.label}` does is left open: it became a Pass state",
-        element=node,
-        help="put the Task state that does the work in its place and keep name and `ResultPath`",
+    defaults.add(
+        (OpenTask,),
+        node.id,
+        "emitted a Pass state",
+        "put the Task state that does the work in its place and keep name and `ResultPath`",
     )
 
 
-def report_lone_branches(graph: ProcessGraph, ctx: PassContext) -> None:
-    """OF476 for a gateway that asks and has one answer."""
-    for scope in graph.scopes.values():
-        for node in scope.scope.nodes:
-            if not isinstance(node, Gateway) or node.gateway_kind not in ("exclusive", "inclusive"):
-                continue
-            out = scope.graph.flows_out(node.id)
-            label = one_line(out[0].name) if len(out) == 1 else ""
-            if label and node.id not in scope.decisions and node.id in scope.graph.reachable:
-                ctx.emit(
-                    rules.LoneBranch,
-                    f"{spoken(node, scope.graph)} has one branch only, `{label}`: it is always "
-                    "taken",
-                    element=node,
-                    help="draw what happens otherwise, or leave the gateway out",
-                )
-
-
-def report_starts(graph: ProcessGraph, values: dict[str, str], ctx: PassContext) -> None:
-    """OF477 where the input has to say which of several start events began the execution."""
+def complete_starts(graph: ProcessGraph, values: dict[str, str], defaults: Defaults) -> None:
+    """How the input selects one of several start events."""
     if not values:
         return
     allowed = ", ".join(f"`{v}`" for v in values.values())
-    ctx.emit(
-        rules.OutsideStart,
-        f"`{graph.process.label}` has several start events: the input's field `start` says by "
-        f"{allowed} which one began the execution",
-        element=graph.process,
-        help="give every execution an input with that field",
+    defaults.add(
+        (OpenStart,),
+        graph.process.id,
+        f"the input's field `start` selects it by {allowed}",
+        "give every execution an input with that field",
     )

@@ -11,14 +11,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, assert_never
 
-from orgflow.backends.asl import rules
 from orgflow.backends.asl.choice import compile_sayable
 from orgflow.backends.asl.names import FieldNames, StateNames, field_name
 from orgflow.backends.asl.plan import Branch, Fork, Machine, Plan, Step
 from orgflow.backends.asl.structure import plan
 
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
-from orgflow_ir.analysis.decisions import Decision, Style, decide, preceding_words, target_words
+from orgflow_ir.analysis.decisions import (
+    Decision,
+    DecisionConventions,
+    decide,
+    preceding_words,
+    target_words,
+)
 from orgflow_ir.model import (
     CallActivity,
     Event,
@@ -34,7 +39,7 @@ from orgflow_ir.model import (
 from orgflow_ir.model.element_names import one_line
 from orgflow_ir.pipeline import PassContext
 
-STYLE = Style(rules.UnsaidCondition, rules.UnnamedBranch, field_name, compile_sayable)
+CONVENTIONS = DecisionConventions(field_name, compile_sayable)
 
 Path = tuple[str, ...]
 """Field names below `$.results`."""
@@ -114,7 +119,7 @@ def process_graph(model: Model, process: Process, ctx: PassContext) -> ProcessGr
     for scope in process.scopes():
         graph = ctx.analysis(ControlFlow, scope)
         result.scopes[scope.id] = ScopeGraph(
-            scope, graph, ctx.analysis(plan, graph), decide(scope, graph, ctx, STYLE)
+            scope, graph, ctx.analysis(plan, graph), decide(scope, graph, CONVENTIONS)
         )
     _Namer(result).run()
     return result

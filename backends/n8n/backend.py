@@ -46,6 +46,7 @@ class N8nBackend(Backend):
     server_rules = SERVER_RULES
     lint_replaces = frozenset(
         {
+            "gaps",
             "merge-deadlock",
             "loop-termination",
             "lack-of-synchronisation",

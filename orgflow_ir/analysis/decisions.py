@@ -15,23 +15,24 @@ from typing import Literal, NamedTuple
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.analysis.expressions.recognise import read_condition
 from orgflow_ir.analysis.expressions.syntax import ConditionError, Path, Tree, variables
-from orgflow_ir.diagnostics import Rule
 from orgflow_ir.model import Event, Expression, Flow, Gateway, Node, Scope, Task
 from orgflow_ir.model.element_names import one_line, slug, unique
-from orgflow_ir.pipeline import PassContext
 
 MAX_SOURCES = 3
 """How many dominating tasks a variable of a coded condition is looked for in, nearest first."""
 
 
-class Style(NamedTuple):
-    """What a target has its own of: the rules of gaps, the field names that it allows, and which
-    conditions it can say (`compile` gives `None` for a label and raises `ConditionError`); a label
-    as the text of a value, and what a step that only decides is called."""
+def _field_name(text: str, fallback: str) -> str:
+    return slug(text) or fallback
 
-    unread_condition: type[Rule]
-    unlabelled_branch: type[Rule]
-    field_name: Callable[[str, str], str]
+
+class DecisionConventions(NamedTuple):
+    """What a target's syntax asks for: the field names that it allows (of a label, and a fallback
+    where nothing of it is left), which conditions it supports (`compile` gives `None` for a label
+    and raises `ConditionError`), a label as the text of a value, and what a step that only decides
+    is called."""
+
+    field_name: Callable[[str, str], str] = _field_name
     compile: Callable[[Expression], Tree | None] = read_condition
     text: Callable[[str], str] = one_line
     own_step: str = "the step before it"
@@ -46,12 +47,21 @@ class Branch(NamedTuple):
     tree: Tree | None = None
 
 
+class UnreadCondition(NamedTuple):
+    """A condition that became a value of the decision variable, and why."""
+
+    flow: Flow
+    reason: str
+
+
 class Decision(NamedTuple):
     """A deciding gateway. `several`: inclusive, so the variable holds a list of values.
 
     `setter` is the id of the task or start event that sets the variables, or the gateway's own id
     where a deciding step is put before it. `sources` are all elements that a variable of a coded
-    condition is looked for in, nearest first; the last may be the start event.
+    condition is looked for in, nearest first; the last may be the start event. `unread` are
+    conditions that the conventions do not support, `bare` the branches with neither a condition
+    nor a label, whose value is made from their target.
     """
 
     gateway: Gateway
@@ -63,6 +73,8 @@ class Decision(NamedTuple):
     setter_label: str
     spoken: str
     read_from: str
+    unread: tuple[UnreadCondition, ...] = ()
+    bare: tuple[Branch, ...] = ()
 
     @property
     def default(self) -> Branch | None:
@@ -73,6 +85,12 @@ class Decision(NamedTuple):
     def values(self) -> tuple[str, ...]:
         """Values of the decision variable, one a labelled branch; empty where all are coded."""
         return tuple(b.value for b in self.branches if b.kind == "value")
+
+    @property
+    def labelled(self) -> tuple[Branch, ...]:
+        """Branches that the author labelled, with no condition besides."""
+        others = {b.flow.id for b in self.bare} | {u.flow.id for u in self.unread}
+        return tuple(b for b in self.branches if b.kind == "value" and b.flow.id not in others)
 
     @property
     def coded(self) -> tuple[Path, ...]:
@@ -90,13 +108,15 @@ def deciding_gateways(scope: Scope, graph: ControlFlow) -> Iterator[Gateway]:
                 yield node
 
 
-def decide(scope: Scope, graph: ControlFlow, ctx: PassContext, style: Style) -> dict[str, Decision]:
-    """The decision of every deciding gateway by id; reports unread conditions and bare branches."""
-    drafts = [(g, _branches(g, graph, ctx, style)) for g in deciding_gateways(scope, graph)]
-    coded = {v[0] for _, bs in drafts for b in bs if b.tree is not None for v in variables(b.tree)}
+def decide(scope: Scope, graph: ControlFlow, style: DecisionConventions) -> dict[str, Decision]:
+    """The decision of every deciding gateway by id."""
+    read = [(g, *_branches(g, graph, style)) for g in deciding_gateways(scope, graph)]
+    coded = {
+        v[0] for _, bs, *_ in read for b in bs if b.tree is not None for v in variables(b.tree)
+    }
     names = _Variables(coded, style)
     result: dict[str, Decision] = {}
-    for gateway, branches in drafts:
+    for gateway, branches, unread, bare in read:
         tasks = list(itertools.islice(setters(gateway.id, graph), MAX_SOURCES))
         trigger = _single_trigger(gateway.id, graph)
         labelled = tuple(b.value for b in branches if b.kind == "value")
@@ -121,6 +141,8 @@ def decide(scope: Scope, graph: ControlFlow, ctx: PassContext, style: Style) -> 
             setter_label=graph.nodes[setter].label,
             spoken=spoken(gateway, graph),
             read_from=", else ".join(labels),
+            unread=unread,
+            bare=tuple(b for b in branches if b.flow.id in bare),
         )
     return result
 
@@ -218,42 +240,29 @@ def _has_body(graph: ControlFlow, trigger: str) -> bool:
 
 
 def _branches(
-    gateway: Gateway, graph: ControlFlow, ctx: PassContext, style: Style
-) -> tuple[Branch, ...]:
+    gateway: Gateway, graph: ControlFlow, style: DecisionConventions
+) -> tuple[tuple[Branch, ...], tuple[UnreadCondition, ...], set[str]]:
+    """The branches, the conditions among them that cannot be read, and the flows with nothing."""
     flows = graph.flows_out(gateway.id)
     trees: dict[str, Tree] = {}
     texts: list[str] = []
-    bare: list[tuple[Flow, str]] = []
+    unread: list[UnreadCondition] = []
+    bare: set[str] = set()
     for flow in flows:
         tree = None
         if flow.condition is not None and not flow.default:
             try:
                 tree = style.compile(flow.condition)
             except ConditionError as error:
-                ctx.emit(
-                    style.unread_condition,
-                    f"the condition `{one_line(flow.condition.text)}` of {spoken(gateway, graph)} "
-                    f"is not understood ({error}), so it became a value of a decision variable",
-                    element=flow,
-                    help="write it with comparisons, and, or, not and variables",
-                )
+                unread.append(UnreadCondition(flow, str(error)))
         if tree is not None:
             trees[flow.id] = tree
         text = style.text
         label = text(flow.name) or (text(flow.condition.text) if flow.condition else "")
         if not label and tree is None and not flow.default:
             label = text(target_words(flow, graph)) or "unnamed"
-            bare.append((flow, label))
+            bare.add(flow.id)
         texts.append(label)
-    if bare:
-        ways = " and ".join(f"`{label}`" for _, label in bare)
-        ctx.emit(
-            style.unlabelled_branch,
-            f"{'the branches' if len(bare) > 1 else 'the branch'} of {spoken(gateway, graph)} to "
-            f"{ways} {'have' if len(bare) > 1 else 'has'} neither a condition nor a label",
-            element=gateway,
-            help="label each flow with the answer that takes it, or make one the default flow",
-        )
     values = unique(texts, "branch")
     result = []
     for flow, value in zip(flows, values, strict=True):
@@ -263,7 +272,7 @@ def _branches(
         elif flow.id in trees:
             kind = "code"
         result.append(Branch(flow, kind, value, trees.get(flow.id)))
-    return tuple(result)
+    return tuple(result), tuple(unread), bare
 
 
 def target_words(flow: Flow, graph: ControlFlow) -> str:
@@ -301,7 +310,7 @@ class _Variables:
     and different setters: read from one setter, their choices could not differ, though the model
     lets them."""
 
-    def __init__(self, taken: set[str], style: Style) -> None:
+    def __init__(self, taken: set[str], style: DecisionConventions) -> None:
         self._style = style
         self._owners: dict[str, list[tuple[str, frozenset[str], str]]] = {t: [] for t in taken}
 

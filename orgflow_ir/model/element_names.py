@@ -1,12 +1,30 @@
-"""Names made from labels: one line of text, field names, texts that differ."""
+"""What elements are called: in messages by label or surroundings; names made from labels."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 
-from orgflow_ir.model.elements import Model, Process
+from orgflow_ir.model.elements import (
+    Artifact,
+    CallActivity,
+    CatalogEntry,
+    DataObject,
+    Element,
+    Event,
+    Flow,
+    Gateway,
+    Lane,
+    MessageFlow,
+    Model,
+    Node,
+    Pool,
+    Process,
+    Scope,
+    SubProcess,
+    Task,
+)
 
 _FOLD = str.maketrans({"ß": "ss", "æ": "ae", "ø": "o", "đ": "d", "ł": "l", "Æ": "AE", "Ø": "O"})
 
@@ -46,3 +64,161 @@ def title(model: Model, process: Process) -> str:
     stem = model.source.replace("\\", "/").rsplit("/", 1)[-1].split(".")[0]
     names = (process.name, pool, model.name, stem)
     return next((one_line(n) for n in names if one_line(n)), "Process")
+
+
+# -- names in messages -----------------------------------------------------------------------------
+
+_GATEWAYS = {
+    "exclusive": "exclusive gateway", "parallel": "parallel gateway",
+    "inclusive": "inclusive gateway", "event": "event-based gateway",
+    "complex": "complex gateway",
+}  # fmt: skip
+_POSITIONS = {
+    "start": "start event", "end": "end event", "catch": "intermediate event",
+    "throw": "intermediate event", "boundary": "boundary event",
+}  # fmt: skip
+
+
+def kind_words(element: Element) -> str:
+    """What an element is, without an article: `user task`, `message start event`, `lane`."""
+    if isinstance(element, Task):
+        kind = element.task_type.replace("-", " ")
+        return "task" if kind == "abstract" else f"{kind} task"
+    if isinstance(element, CallActivity):
+        return "call activity"
+    if isinstance(element, SubProcess):
+        flavour = {"plain": "", "event": "event ", "ad-hoc": "ad-hoc "}.get(element.flavour)
+        return "transaction" if flavour is None else f"{flavour}sub-process"
+    if isinstance(element, Event):
+        trigger = "" if element.trigger == "none" else f"{element.trigger} "
+        return trigger + _POSITIONS[element.position]
+    if isinstance(element, Gateway):
+        return _GATEWAYS[element.gateway_kind]
+    if isinstance(element, Artifact):
+        return element.artifact_kind
+    words: Mapping[type[Element], str] = {
+        Flow: "flow", MessageFlow: "message flow", Process: "process", Pool: "pool",
+        Lane: "lane", DataObject: "data object", CatalogEntry: "definition", Model: "model",
+    }  # fmt: skip
+    return words.get(type(element), "element")
+
+
+def listed(items: Iterable[str], *, last: str = "and") -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    *some, end = items
+    return f"{', '.join(some)} {last} {end}" if some else end
+
+
+class ElementNames:
+    """How messages name the elements of a model or of one scope.
+
+    By label, in backticks; without one by what the element is and what is next to it ("the
+    exclusive gateway after `Check`", "the flow from `A` to `B`"). Never by an id that the author
+    of a drawing has not seen, unless nothing is known but the id. Of a model there is one a
+    context: `ctx.analysis(ElementNames, model)`.
+    """
+
+    def __init__(self, of: Model | Scope) -> None:
+        scopes = tuple(of.scopes())
+        self.nodes: dict[str, Node] = {n.id: n for scope in scopes for n in scope.nodes}
+        self._scope_of = {n.id: scope for scope in scopes for n in scope.nodes}
+        self._others: dict[str, Element] = {scope.id: scope for scope in scopes}
+        self._others.update((f.id, f) for scope in scopes for f in scope.flows)
+        self._pool_of: dict[str, Pool] = {}
+        if isinstance(of, Model):
+            self._others.update((e.id, e) for e in (*of.pools, *of.message_flows))
+            self._pool_of = {p.process: p for p in of.pools if p.process is not None}
+        self.after: dict[str, list[str]] = {}
+        self.before: dict[str, list[str]] = {}
+        for scope in scopes:
+            for flow in scope.flows:
+                if flow.source in self.nodes and flow.target in self.nodes:
+                    self.after.setdefault(flow.source, []).append(flow.target)
+                    self.before.setdefault(flow.target, []).append(flow.source)
+
+    def name(self, of: Element | str) -> str:
+        """The name of an element, given itself or its id; an id that is not there in backticks."""
+        element = (self.nodes.get(of) or self._others.get(of)) if isinstance(of, str) else of
+        if element is None:
+            return f"`{of}`"
+        if isinstance(element, Flow | MessageFlow):
+            return self._flow(element)
+        if one_line(element.name):
+            return f"`{element.label}`"
+        if isinstance(element, Process) and (pool := self._pool_of.get(element.id)) is not None:
+            return self.name(pool)
+        if isinstance(element, Process | Pool):
+            return f"the {kind_words(element)} `{element.id}`"
+        if element.id in self.nodes:
+            return self._unnamed(self.nodes[element.id])
+        return f"the {kind_words(element)} `{element.id}`"
+
+    def kind_and_name(self, element: Element) -> str:
+        """`` user task `Check` ``; for an element without a label as `name`."""
+        if not one_line(element.name):
+            return self.name(element)
+        return f"{kind_words(element)} {self.name(element)}"
+
+    def names(self, elements: Iterable[str], most: int = 4) -> str:
+        """Several elements by id, labelled ones first, at most so many."""
+        ids = list(dict.fromkeys(elements))
+        ids.sort(key=lambda i: i not in self.nodes or not one_line(self.nodes[i].name))
+        shown = [self.name(i) for i in ids[:most]]
+        more = len(ids) - len(shown)
+        return ", ".join(shown) + (f" and {more} more" if more else "")
+
+    def _flow(self, flow: Flow | MessageFlow) -> str:
+        what = kind_words(flow)
+        ends = f"from {self.name(flow.source)} to {self.name(flow.target)}"
+        if one_line(flow.name):
+            return f"the {what} `{flow.label}` from {self.name(flow.source)}"
+        return f"the {what} {ends}"
+
+    def _unnamed(self, node: Node) -> str:
+        """A node without a label: a boundary event by its host, another by what is around it."""
+        what = kind_words(node)
+        if isinstance(node, Event) and node.attached_to is not None:
+            return f"the {what} on {self.name(node.attached_to)}"
+        joins = len(self.before.get(node.id, ())) > 1
+        around = (("after", self.before), ("before", self.after))
+        for anchored in (self._is_named, self._is_end):
+            for word, near in around[:: -1 if joins else 1]:
+                found = self._nearest(node.id, near, anchored)
+                if found is not None:
+                    return f"the {what} {word} {self._anchor(found)}"
+        scope = self._scope_of[node.id]
+        same = [n.id for n in scope.nodes if kind_words(n) == what and not one_line(n.name)]
+        where = f" in `{scope.label}`" if one_line(scope.name) else ""
+        if len(same) == 1:
+            return f"the {what}{where}"
+        return f"{what} {same.index(node.id) + 1} of {len(same)} without a label{where}"
+
+    def _anchor(self, node: str) -> str:
+        found = self.nodes[node]
+        return f"`{found.label}`" if one_line(found.name) else f"the {kind_words(found)}"
+
+    def _is_named(self, node: str) -> bool:
+        return bool(one_line(self.nodes[node].name))
+
+    def _is_end(self, node: str) -> bool:
+        found = self.nodes[node]
+        return isinstance(found, Event) and found.position in ("start", "end")
+
+    def _nearest(
+        self, node: str, near: Mapping[str, list[str]], wanted: Callable[[str], bool]
+    ) -> str | None:
+        """The first element in that direction that can stand for a place, breadth first."""
+        seen = {node}
+        front = [node]
+        while front and len(seen) < _FAR:
+            front = [n for f in front for n in near.get(f, ()) if n not in seen]
+            front = list(dict.fromkeys(front))
+            seen.update(front)
+            for found in front:
+                if wanted(found):
+                    return found
+        return None
+
+
+_FAR = 200
+"""How many elements without a label are passed in search of one that has one."""

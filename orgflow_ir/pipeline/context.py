@@ -128,8 +128,8 @@ class PassContext:
 
     @property
     def has_errors(self) -> bool:
-        """Whether anything found so far is an error."""
-        return any(d.severity is Severity.ERROR for d in self.diagnostics)
+        """Whether anything found so far is an error that nobody suppressed."""
+        return any(d.severity is Severity.ERROR and d.suppressed is None for d in self.diagnostics)
 
 
 def _text(value: object) -> str | None:

@@ -1,4 +1,4 @@
-"""Rules of legalisation: OF401 to OF403."""
+"""Rules of every target: what was rewritten, and what it does not support (OF401 to OF406)."""
 
 from __future__ import annotations
 
@@ -65,4 +65,65 @@ class IllegalConstruct(Rule):
     category = Category.TARGET
 
 
-TARGET_RULES: tuple[type[Rule], ...] = (LoweredConstruct, LossyLowering, IllegalConstruct)
+class UnsupportedBinding(Rule):
+    """
+    What it finds
+        A task whose implementation (a script, a service of another engine) the target does not run.
+    Why it is wrong
+        The target emits a placeholder instead: the workflow runs, but the work is not done.
+    Example
+        A script task in Groovy, for n8n.
+    Instead
+        Replace the placeholder in the target's editor by a node that does the same.
+    """
+
+    code = "OF404"
+    name = "unsupported-binding"
+    severity = Severity.INFO
+    category = Category.TARGET
+
+
+class UnsupportedTime(Rule):
+    """
+    What it finds
+        A time that the model defines, but that the target cannot keep.
+    Why it is wrong
+        The workflow waits 0 seconds there, or is started by hand, until the time is set.
+    Example
+        `P1M` for Amazon States Language, where a wait is a number of seconds and months differ.
+    Instead
+        Give the event a time that the target supports; the message gives the reason.
+    """
+
+    code = "OF405"
+    name = "unsupported-time"
+    severity = Severity.WARNING
+    category = Category.TARGET
+
+
+class UnsupportedCondition(Rule):
+    """
+    What it finds
+        A condition that can be read, but that the target cannot evaluate.
+    Why it is wrong
+        It cannot be compiled; the branch becomes a value of a decision variable.
+    Example
+        `${price * quantity > 1000}` for Amazon States Language, where a choice computes nothing.
+    Instead
+        Compute the value in a task and compare that, or set the decision variable.
+    """
+
+    code = "OF406"
+    name = "unsupported-condition"
+    severity = Severity.WARNING
+    category = Category.TARGET
+
+
+TARGET_RULES: tuple[type[Rule], ...] = (
+    LoweredConstruct,
+    LossyLowering,
+    IllegalConstruct,
+    UnsupportedBinding,
+    UnsupportedTime,
+    UnsupportedCondition,
+)

@@ -11,7 +11,7 @@ from pathlib import Path
 from node_tools import NodeChild, missing, tool
 from orgflow.backends.asl.format import Definition
 from orgflow.backends.asl.runner import MotoRunner
-from orgflow.compiler import choose_backend, lower_model
+from orgflow.compiler import check_gaps, choose_backend, lower_model
 from orgflow.evaluation.replay import ReplayReport, replay_model
 
 from orgflow_ir.diagnostics import Diagnostic
@@ -31,6 +31,8 @@ class Compiled:
         self.ctx = PassContext(registry=registry)
         backend = choose_backend("asl", registry)
         self.legal = lower_model(model, backend, self.ctx, options=options)
+        if self.legal is not None:
+            check_gaps(model, self.ctx)
         self.emitted = backend.emit(self.legal, self.ctx) if self.legal is not None else None
         self.definitions: list[Definition] = []
         if self.emitted is not None:

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from orgflow.backends.n8n import rules
 from orgflow.backends.n8n.emit import notes
 from orgflow.backends.n8n.emit.graph import (
     GraphNode,
@@ -38,12 +37,12 @@ from orgflow.backends.n8n.node_types import (
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.analysis.decisions import (
     Decision,
-    Style,
+    DecisionConventions,
     decide,
     preceding_words,
-    spoken,
     target_words,
 )
+from orgflow_ir.analysis.gaps import Defaults
 from orgflow_ir.model import Event, Flow, Gateway, Model, Process, SubProcess, Task
 from orgflow_ir.model.element_names import slug
 from orgflow_ir.pipeline import PassContext
@@ -51,13 +50,7 @@ from orgflow_ir.pipeline import PassContext
 MERGE_INPUTS = 10
 """Most inputs a Merge node offers (DESIGN); wider joins are nested."""
 
-STYLE = Style(
-    rules.UnreadCondition,
-    rules.UnlabelledBranch,
-    field_name,
-    text=plain,
-    own_step="the decision node before it",
-)
+CONVENTIONS = DecisionConventions(field_name, text=plain, own_step="the decision node before it")
 
 
 @dataclass(eq=False, repr=False)
@@ -107,7 +100,8 @@ class CompiledProcess(NamedTuple):
 
 
 def compile_process(model: Model, process: Process, ctx: PassContext) -> CompiledProcess:
-    """The graphs of a process that is legal for n8n; gaps are reported to `ctx`."""
+    """The graphs of a process that is legal for n8n; the messages of gaps that `ctx` has are
+    completed by what was emitted in their place."""
     scopes = tuple(_compile_scope(scope, ctx) for scope in scopes_of(model, process))
     return CompiledProcess(process, scopes)
 
@@ -118,7 +112,7 @@ def _compile_scope(scope: WorkflowScope, ctx: PassContext) -> CompiledScope:
         scope,
         graph,
         WorkflowGraph(),
-        decide(scope.body, graph, ctx, STYLE),
+        decide(scope.body, graph, CONVENTIONS),
         inclusive_joins(scope.body, graph, ctx),
     )
     _Emitter(compiled, ctx).run()
@@ -132,6 +126,7 @@ class _Emitter:
         self.graph = compiled.graph
         self.workflow_graph = compiled.workflow_graph
         self.ctx = ctx
+        self.defaults = Defaults()
         self.sinks: dict[str, tuple[Port, ...]] = {}
         self.addresses: set[str] = set()
         self.started: tuple[Flow, ...] = ()
@@ -143,7 +138,6 @@ class _Emitter:
         for node in self.scope.body.nodes:
             if self._is_silent(node.id):
                 self.e.silent.add(node.id)
-                self._report_single_branch(node.id)
         self.started = self._implicit_start()
         for node in self.scope.body.nodes:
             if node.id in self.e.silent:
@@ -170,6 +164,7 @@ class _Emitter:
                 out = self.e.exits.get(flow.id, Port(node.id))
                 for target in self._ports(flow):
                     self.workflow_graph.connect(out, target, flow.id)
+        self.defaults.complete(self.ctx)
 
     # -- silent gateways -----------------------------------------------------------------------
 
@@ -195,19 +190,6 @@ class _Emitter:
             and before.id not in self.e.decisions
             and len(self.graph.flows_in(before.id)) > 1
         )
-
-    def _report_single_branch(self, node: str) -> None:
-        gateway, out = self.graph.nodes[node], self.graph.flows_out(node)
-        if isinstance(gateway, Gateway) and gateway.gateway_kind != "parallel" and len(out) == 1:
-            label = plain(out[0].name)
-            if label:
-                self.ctx.emit(
-                    rules.SingleBranch,
-                    f"{spoken(gateway, self.graph)} has one branch only, `{label}`: it is always "
-                    "taken",
-                    element=gateway,
-                    help="draw what happens otherwise, or leave the gateway out",
-                )
 
     def _ports(self, flow: Flow) -> tuple[Port, ...]:
         """Where a token on `flow` arrives, through silent gateways."""
@@ -282,7 +264,7 @@ class _Emitter:
         node = self.workflow_graph.add(
             task.id, task.name, "set" if fields else "noOp", parameters, element=task.id
         )
-        node.notes += notes.task(task, decisions, self.ctx)
+        node.notes += notes.task(task, decisions, self.defaults, self.ctx)
 
     def _event(self, event: Event) -> None:
         if event.position == "start":
@@ -308,7 +290,7 @@ class _Emitter:
             element=event.id,
             webhook=called,
         )
-        node.notes += notes.event(event, open_time, text, self.ctx)
+        node.notes += notes.event(event, open_time, text, self.defaults, self.ctx)
 
     def _start(self, event: Event) -> None:
         (kind, parameters), called = self._plain_trigger(), False
@@ -333,7 +315,9 @@ class _Emitter:
             webhook=called,
         )
         decisions = self.setters.get(event.id, [])
-        node.notes += notes.start(event, kind, schedule is None, decisions, self.ctx)
+        node.notes += notes.start(
+            event, kind, schedule is None, decisions, self.scope.body, self.defaults, self.ctx
+        )
 
     def _address(self, *words: str) -> str:
         """Static text for a URL, unlike every other in this workflow."""
@@ -399,7 +383,7 @@ class _Emitter:
             before = preceding_words(gateway.id, self.graph)
             name = f"Choice after {before}" if before else "Choice"
         node = self.workflow_graph.add(gateway.id, name, "if", {}, element=gateway.id)
-        node.notes += notes.decision(decision, self.ctx)
+        node.notes += notes.decision(decision, self.defaults)
         if decision.setter == gateway.id:
             key = decide_key(gateway.id)
             setter = self.workflow_graph.add(

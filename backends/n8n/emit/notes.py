@@ -1,14 +1,29 @@
-"""Notes on nodes (what people read in n8n's editor) and the gaps they stand for."""
+"""Notes on nodes (what people read in n8n's editor), and what stands for gaps."""
 
 from __future__ import annotations
 
-from orgflow.backends.n8n import rules
 from orgflow.backends.n8n.emit.names import plain
 
 from orgflow_ir.analysis.decisions import Decision
-from orgflow_ir.model import Event, Gateway, Task
+from orgflow_ir.analysis.gaps import Defaults, has_implementation, is_open
+from orgflow_ir.analysis.gaps.rules import (
+    OpenDecision,
+    OpenMessage,
+    OpenStart,
+    OpenTask,
+    OpenTime,
+    UnlabelledBranch,
+    UnreadCondition,
+)
+from orgflow_ir.model import Event, Gateway, Scope, Task
 from orgflow_ir.model.binding_text import statements, summary
+from orgflow_ir.model.element_names import listed
 from orgflow_ir.pipeline import PassContext
+from orgflow_ir.targets.rules import UnsupportedBinding, UnsupportedTime
+
+_REPLACE = "in n8n, replace the placeholder by the node that does this and keep its name"
+_TIMES = "give the event an ISO 8601 duration or date"
+_CYCLES = "give the event a cycle such as R/P1D, or use a Schedule Trigger in n8n"
 
 
 def _doc(text: str) -> list[str]:
@@ -34,19 +49,19 @@ def _or_default(decision: Decision) -> str:
     return f" (anything else: {words})"
 
 
-def task(node: Task, decisions: list[Decision], ctx: PassContext) -> list[str]:
-    """Note of a placeholder task; OF501."""
+def task(node: Task, decisions: list[Decision], defaults: Defaults, ctx: PassContext) -> list[str]:
+    """Note of a placeholder task; OF404 where the model has an implementation that is not run."""
     kind = "" if node.task_type == "abstract" else f"{node.task_type.replace('-', ' ')} "
-    said = summary(node)
-    ctx.emit(
-        rules.OpenTask,
-        f"{said} of the {kind}task `{node.label}` cannot be translated to n8n: kept in the note of "
-        "its placeholder"
-        if said
-        else f"what the {kind}task `{node.label}` does is left open: it became a placeholder",
-        element=node,
-        help="in n8n, put the node that does the work in its place and keep the name",
-    )
+    if has_implementation(node):
+        ctx.emit(
+            UnsupportedBinding,
+            f"n8n does not run {summary(node)} of `{node.label}`; emitted a placeholder that keeps "
+            "it in its note",
+            element=node,
+            help=_REPLACE,
+        )
+    else:
+        defaults.add((OpenTask, OpenMessage), node.id, "emitted a placeholder", _REPLACE)
     placeholder = (
         f"Placeholder for a {kind}task: put the node that does the work here, keep the name."
     )
@@ -66,28 +81,28 @@ def _kept(node: Task) -> list[str]:
     return ["The model says:\n" + "\n".join(lines)]
 
 
-def decision(d: Decision, ctx: PassContext) -> list[str]:
-    """Note of a deciding gateway; OF502 where a variable has to be set."""
+def decision(d: Decision, defaults: Defaults) -> list[str]:
+    """Note of a deciding gateway; names the variables it reads and where from."""
+    read = [d.variable] if d.values else []
+    read += [".".join(path) for path in d.coded]
+    own = d.setter == d.gateway.id
+    setter = "the decision node before it" if own else f"`{d.setter_label}`"
+    where = d.read_from if d.coded else setter
+    if not read:  # its conditions are constants
+        return _doc(d.gateway.doc)
     if d.values:
-        where = "the decision node before it" if d.setter == d.gateway.id else f"`{d.setter_label}`"
         kind = "a list of" if d.several else "one of"
         values = ", ".join(f"`{v}`" for v in d.values)
-        ctx.emit(
-            rules.OpenDecision,
-            f"{d.spoken} decides by `{d.variable}`, which {where} has to set to {kind} "
-            f"{values}{_or_default(d)}",
-            element=d.gateway,
-            help=f"make that node output the field `{d.variable}`",
-        )
-    if d.coded:
-        names = ", ".join(f"`{'.'.join(path)}`" for path in d.coded)
-        ctx.emit(
-            rules.OpenDecision,
-            f"the conditions of {d.spoken} read {names} from the output of {d.read_from}; what "
-            "other steps set is not seen",
-            element=d.gateway,
-            help=f"let {d.read_from.split(', else ')[0]} output it",
-        )
+        help = f"make {setter} output the field `{d.variable}` with {kind} {values}{_or_default(d)}"
+    else:
+        help = f"make {where.split(', else ')[0]} output {listed(f'`{name}`' for name in read)}"
+    names = listed(f"`{name}`" for name in read)
+    words = f"the workflow reads {names} from the output of {where}"
+    known = d.labelled or d.coded
+    defaults.add((OpenDecision,) if known else (UnlabelledBranch,), d.gateway.id, words, help)
+    for flow, _ in d.unread:
+        words = f"the branch is taken by a value of `{d.variable}` in the output of {setter}"
+        defaults.add((UnreadCondition,), flow.id, words)
     return _doc(d.gateway.doc)
 
 
@@ -101,45 +116,45 @@ def gateway(node: Gateway) -> list[str]:
     return _doc(node.doc)
 
 
-def event(node: Event, open_time: bool, text: str, ctx: PassContext) -> list[str]:
-    """Note of an event; OF504 and OF505 for what the model leaves open."""
+def event(
+    node: Event, open_time: bool, text: str, defaults: Defaults, ctx: PassContext
+) -> list[str]:
+    """Note of an event, with what the workflow does until its gap is filled."""
     lines = _doc(node.doc)
     if open_time:
-        said = f" (`{plain(text)}` cannot be read)" if text.strip() else ""
-        ctx.emit(
-            rules.OpenTime,
-            f"how long `{node.label}` waits is left open{said}: 0 seconds until it is set",
-            element=node,
-            help="give the event an ISO 8601 duration or date, or set the time in n8n's Wait node",
-        )
+        words = "the Wait node waits 0 seconds until the time is set"
+        if is_open(node):
+            defaults.add((OpenTime,), node.id, words, f"{_TIMES}, or set it in n8n's Wait node")
+        else:
+            ctx.emit(
+                UnsupportedTime,
+                f"n8n does not support the time of `{node.label}`, `{plain(text)}`; {words}",
+                element=node,
+                help=f"{_TIMES}, or set it in n8n's Wait node",
+            )
         said = f" The model says: {plain(text)}" if text.strip() else ""
         lines.append(f"How long to wait is left open: 0 seconds until it is set.{said}")
     elif node.position == "catch" and node.trigger == "message":
-        ctx.emit(
-            rules.OpenMessage,
-            f"`{node.label}` waits for a message, and the model does not say how it arrives",
-            element=node,
-            help="hand the resume URL of the wait to the sender in an earlier node",
+        defaults.add(
+            (OpenMessage,),
+            node.id,
+            "the Wait node waits until its resume URL is called",
+            "hand the resume URL of the wait to the sender in an earlier node",
         )
         lines.append(
             "Waits until its resume URL is called: hand $execution.resumeUrl to the sender."
         )
     elif node.trigger == "message":
-        ctx.emit(
-            rules.OpenMessage,
-            f"`{node.label}` sends a message, and the model does not say how it travels",
-            element=node,
-            help="in n8n, put the node of the channel used in its place and keep the name",
-        )
+        defaults.add((OpenMessage,), node.id, "emitted a placeholder", _REPLACE)
         lines.append(
             "Placeholder: put the node that sends the message in its place, keep the name."
         )
     elif node.trigger == "conditional":
-        ctx.emit(
-            rules.OpenMessage,
-            f"`{node.label}` waits for a condition, and the model does not say who watches it",
-            element=node,
-            help="in n8n, put a Wait or a polling loop in its place and keep the name",
+        defaults.add(
+            (OpenMessage,),
+            node.id,
+            "emitted a placeholder that passes on at once",
+            "in n8n, replace the placeholder by a Wait or a polling loop and keep its name",
         )
         said = f": {plain(text)}" if text.strip() else ""
         lines.append(f"Placeholder for waiting until a condition holds{said}. Passes on at once.")
@@ -147,25 +162,34 @@ def event(node: Event, open_time: bool, text: str, ctx: PassContext) -> list[str
 
 
 def start(
-    node: Event, kind: str, unread: bool, decisions: list[Decision], ctx: PassContext
+    node: Event,
+    kind: str,
+    unread: bool,
+    decisions: list[Decision],
+    process: Scope,
+    defaults: Defaults,
+    ctx: PassContext,
 ) -> list[str]:
-    """Note of a trigger; OF504 for a timer start that cannot be read, OF505 for other starts."""
+    """Note of a trigger, with how the workflow starts until its gap is filled."""
     lines = [*_sets(decisions), *_doc(node.doc)]
     if node.trigger == "timer" and unread:
-        ctx.emit(
-            rules.OpenTime,
-            f"when `{node.label}` starts the process is left open: by hand until it is set",
-            element=node,
-            help="give the event a cycle such as R/P1D, or use a Schedule Trigger in n8n",
-        )
+        words = "the workflow is started by hand"
+        if is_open(node):
+            defaults.add((OpenTime,), node.id, words, _CYCLES)
+        else:
+            found = node.definitions[0].expression
+            ctx.emit(
+                UnsupportedTime,
+                f"n8n does not support the time of `{node.label}`, "
+                f"`{plain(found.text if found is not None else '')}`; {words}",
+                element=node,
+                help=_CYCLES,
+            )
         lines.append("When this starts is left open: put a Schedule Trigger in its place.")
     if kind == "webhook":
-        ctx.emit(
-            rules.OpenMessage,
-            f"`{node.label}` starts the process when its webhook is called; the model does not say "
-            "who calls it",
-            element=node,
-            help="give the webhook's URL to the sender, or use the trigger of the channel in n8n",
-        )
+        words = "emitted a webhook"
+        help = "give the webhook's URL to the sender, or use the trigger of the channel in n8n"
+        defaults.add((OpenMessage,), node.id, words, help)
+        defaults.add((OpenStart,), process.id, f"emitted a webhook for `{node.label}`", help)
         lines.append("Starts when its URL is called; the fields are under body.")
     return lines

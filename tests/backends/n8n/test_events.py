@@ -12,10 +12,12 @@ from orgflow.backends.n8n.format.document import Workflow
 from orgflow.backends.n8n.runner import LocalRunner
 from orgflow.backends.n8n.target import N8N_TARGET
 from orgflow.evaluation.replay import replay_model
+from orgflow.passes.pipelines import GAPS
 
-from orgflow_ir.diagnostics import Diagnostic
+from orgflow_ir.diagnostics import Diagnostic, Severity
 from orgflow_ir.model import Event, Flow, Gateway, Model, Process, Task
-from orgflow_ir.pipeline import PassContext
+from orgflow_ir.model.bindings import Script
+from orgflow_ir.pipeline import PassContext, PassManager
 from orgflow_ir.targets import legalise
 
 
@@ -41,6 +43,7 @@ def line(*nodes: Event | Task) -> Model:
 
 def compiled(model: Model) -> tuple[Workflow, list[Diagnostic]]:
     ctx = PassContext()
+    PassManager(GAPS).run(model, ctx)
     legal = legalise(model, N8N_TARGET, ctx, allow_lossy=False)
     return workflows(legal, ctx)[0], ctx.diagnostics
 
@@ -79,9 +82,24 @@ def test_times_left_open_are_a_gap_and_wait_0_seconds(kind: str | None, text: st
     workflow, found = compiled(line(event("s", "start"), timer("w", kind, text), event("e", "end")))
     wait = node(workflow, "w")
     assert wait["parameters"] == {"resume": "timeInterval", "amount": 0, "unit": "seconds"}
-    gap = [d for d in found if d.code == "OF504"]
+    gap = [d for d in found if d.code in ("OF504", "OF405")]  # not read, or not supported
     assert len(gap) == 1
     assert "`w`" in gap[0].message
+
+
+def test_a_time_that_n8n_does_not_support_waits_0_seconds() -> None:
+    found_at = timer("w", "cycle", "R3/PT1H")
+    workflow, found = compiled(line(event("s", "start"), found_at, event("e", "end")))
+    assert node(workflow, "w")["parameters"]["amount"] == 0
+    (told,) = [d for d in found if d.element == "w"]
+    assert (told.code, told.severity) == ("OF405", Severity.WARNING)
+    assert "`R3/PT1H`" in told.message
+
+
+def test_an_implementation_that_n8n_does_not_run_is_no_gap() -> None:
+    script = Task(id="t", name="T", binding=Script(code="x = 1"))
+    _, found = compiled(line(event("s", "start"), script, event("e", "end")))
+    assert [d.code for d in found if d.element == "t"] == ["OF404"]
 
 
 @pytest.mark.parametrize(

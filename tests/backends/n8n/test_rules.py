@@ -10,13 +10,15 @@ from orgflow.backends.n8n.backend import N8nBackend
 from orgflow.backends.n8n.format.workflow_check import Problem
 from orgflow.backends.n8n.rules import N8N_RULES, FaultyWorkflow
 from orgflow.backends.n8n.target import N8N_TARGET
+from orgflow.passes.pipelines import GAPS
 from text_model import model
 
+from orgflow_ir.analysis.gaps import GAP_RULES
 from orgflow_ir.diagnostics import Diagnostic, Severity
 from orgflow_ir.model import Event, Model, Task
 from orgflow_ir.model.constructs import ConstructUse
 from orgflow_ir.model.rewriter import Rewriter
-from orgflow_ir.pipeline import PassContext
+from orgflow_ir.pipeline import PassContext, PassManager
 from orgflow_ir.targets import Illegal, RewritePattern, TargetSpec, legalise
 
 LINE = "start -> a\na -> {}\n{} -> end"
@@ -77,6 +79,7 @@ CASES = {
 
 def found(made: Model) -> list[Diagnostic]:
     ctx = PassContext()
+    PassManager(GAPS).run(made, ctx)
     legal = legalise(made, N8N_TARGET, ctx, allow_lossy=False)
     assert not ctx.has_errors, ctx.diagnostics
     assert N8nBackend().emit(legal, ctx).artifacts
@@ -86,7 +89,7 @@ def found(made: Model) -> list[Diagnostic]:
 @pytest.mark.parametrize("code", CASES)
 def test_found_where_it_is_and_nowhere_else(code: str) -> None:
     bad, good = CASES[code]
-    severity = {r.code: r.severity for r in N8N_RULES}[code]
+    severity = {r.code: r.severity for r in (*N8N_RULES, *GAP_RULES)}[code]
     hits = [d for d in found(bad) if d.code == code]
     assert hits
     assert all(d.severity is severity and d.element for d in hits)
@@ -97,7 +100,7 @@ def test_coded_conditions_say_where_their_variables_come_from() -> None:
     (told,) = [
         d for d in found(choice("exclusive Ok?", "default", "${x > 1}")) if d.code == "OF502"
     ]
-    assert "read `x` from the output of `A`, else `start`" in told.message
+    assert "reads `x` from the output of `A`, else `start`" in told.message
 
 
 def test_open_tasks_are_told_one_by_one() -> None:

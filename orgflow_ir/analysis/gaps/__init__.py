@@ -1,0 +1,14 @@
+"""Gaps: information that the source does not contain, found without any target."""
+
+from orgflow_ir.analysis.gaps.answers import AnswerError, fix
+from orgflow_ir.analysis.gaps.find import find_gaps
+from orgflow_ir.analysis.gaps.gap import Gap, GapKind
+from orgflow_ir.analysis.gaps.implementation import has_implementation
+from orgflow_ir.analysis.gaps.report import Defaults, report_gaps
+from orgflow_ir.analysis.gaps.rules import GAP_RULES
+from orgflow_ir.analysis.gaps.times import is_open
+
+__all__ = [
+    "GAP_RULES", "AnswerError", "Defaults", "Gap", "GapKind", "find_gaps", "fix",
+    "has_implementation", "is_open", "report_gaps",
+]  # fmt: skip

@@ -1,0 +1,229 @@
+"""All gaps of a model as it was read, independent of any target."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from orgflow_ir.analysis.control_flow.graph import ControlFlow
+from orgflow_ir.analysis.decisions import Decision, DecisionConventions, decide
+from orgflow_ir.analysis.gaps import answers, rules
+from orgflow_ir.analysis.gaps.gap import Gap
+from orgflow_ir.analysis.gaps.implementation import has_implementation
+from orgflow_ir.analysis.gaps.times import is_open
+from orgflow_ir.model import Event, Gateway, Loop, Model, Node, Scope, SubProcess, Task
+from orgflow_ir.model.element_names import ElementNames, listed, one_line
+from orgflow_ir.pipeline import PassContext
+
+CONVENTIONS = DecisionConventions()
+"""Names of decision variables in gaps and their answers."""
+
+_BRACED = re.compile(r"[$#]\{\s*([^{}]*?)\s*\}")
+_WAITS = frozenset(("message", "signal", "conditional"))
+
+
+def find_gaps(model: Model, ctx: PassContext) -> tuple[Gap, ...]:
+    """Every gap, scope by scope in the model's order; graphs and names are kept in `ctx`."""
+    finder = _Finder(model, ctx)
+    return tuple(gap for scope in model.scopes() for gap in finder.scope(scope))
+
+
+class _Finder:
+    def __init__(self, model: Model, ctx: PassContext) -> None:
+        self.ctx = ctx
+        self.names = ctx.analysis(ElementNames, model)
+        self.thrown = {
+            d.ref
+            for scope in model.scopes()
+            for n in scope.nodes
+            if isinstance(n, Event) and n.position in ("throw", "end")
+            for d in n.definitions
+            if d.kind == "signal" and d.ref is not None
+        }
+        """Signals that the model itself throws: nothing outside has to."""
+
+    def scope(self, scope: Scope) -> Iterator[Gap]:
+        graph = self.ctx.analysis(ControlFlow, scope)
+        decisions = decide(scope, graph, CONVENTIONS)
+        yield from self._starts(scope)
+        for node in scope.nodes:
+            if isinstance(node, Task):
+                yield from self._task(node, scope)
+            elif isinstance(node, Event):
+                yield from self._event(node, scope)
+            elif isinstance(node, Gateway) and node.id in decisions:
+                yield from self._decision(decisions[node.id], scope, graph)
+            elif isinstance(node, Gateway):
+                yield from self._single_branch(node, scope, graph)
+            if isinstance(node, Task | SubProcess) and node.loop is not None:
+                yield from self._list(node, node.loop, scope)
+
+    # -- tasks -------------------------------------------------------------------------------
+
+    def _task(self, task: Task, scope: Scope) -> Iterator[Gap]:
+        if has_implementation(task):
+            return
+        named = self.names.kind_and_name(task)
+        if task.task_type == "receive":
+            yield Gap(
+                "message", rules.OpenMessage, task, scope.id,
+                f"{named} waits for a message, but the model does not define who sends it",
+                "bind the task to the channel that the message arrives by", answers.BINDING,
+                "wait for a call from outside",
+            )  # fmt: skip
+            return
+        yield Gap(
+            "task", rules.OpenTask, task, scope.id, f"{named} has no implementation",
+            "bind it to a script, a service, a form or a person's inbox", answers.BINDING,
+            "emit a placeholder that passes on what it receives",
+        )  # fmt: skip
+
+    def _list(self, node: Node, loop: Loop, scope: Scope) -> Iterator[Gap]:
+        if loop.kind != "multi-instance" or loop.cardinality is not None:
+            return
+        found = loop.collection
+        if found is None:  # Camunda, Flowable and Activiti keep it outside of BPMN
+            own = (v for k, v in loop.extra if k.startswith("@") and k.endswith("}collection"))
+            found = next(own, None)
+        named = self.names.name(node)
+        braced = _BRACED.fullmatch(found.strip()) if found is not None else None
+        found = braced[1] if braced is not None else found
+        if found is None:
+            yield Gap(
+                "list", rules.OpenList, node, scope.id,
+                f"{named} is repeated for each item of a list that the model does not name",
+                "name the list, or give the number of repetitions", answers.LIST, "refuse",
+            )  # fmt: skip
+            return
+        yield Gap(
+            "list", rules.OpenList, node, scope.id,
+            f"{named} is repeated for each item of `{one_line(found)}`, but the model does not "
+            "define which step provides that list",
+            "start the run with an input that contains the list", None,
+            "read the list from the input of the run",
+        )  # fmt: skip
+
+    # -- events ------------------------------------------------------------------------------
+
+    def _event(self, event: Event, scope: Scope) -> Iterator[Gap]:
+        named = self.names.name(event)
+        if event.trigger == "timer":
+            if is_open(event):
+                yield self._time(event, named, scope)
+            return
+        waits = event.position in ("start", "catch", "boundary")
+        trigger = event.trigger
+        if trigger == "signal" and event.definitions[0].ref in self.thrown:
+            return
+        if waits and trigger in _WAITS:
+            what = {
+                "message": "a message, but the model does not define who sends it",
+                "signal": "a signal, but the model does not define who sends it",
+                "conditional": "a condition, but the model does not define who watches it",
+            }[trigger]
+            help_text = "define the channel by which it arrives in the target's workflow"
+            default = "wait for a call from outside"
+        elif not waits and trigger == "message":
+            what = "a message, but the model does not define how it is delivered"
+            help_text = "define the channel used (mail, chat, HTTP) in the target's workflow"
+            default = "emit a placeholder that sends nothing"
+        else:
+            return
+        verb = "starts with" if event.position == "start" else "waits for" if waits else "sends"
+        yield Gap(
+            "message", rules.OpenMessage, event, scope.id, f"{named} {verb} {what}", help_text,
+            None, default,
+        )  # fmt: skip
+
+    def _time(self, event: Event, named: str, scope: Scope) -> Gap:
+        text = next((d.expression.text for d in event.definitions if d.expression is not None), "")
+        if one_line(text):
+            message = f"the time of {named}, `{one_line(text)}`, is no ISO 8601 time"
+        else:
+            message = f"{named} has no time"
+        start = event.position == "start"
+        help_text = (
+            "give the event a cycle such as R/P1D"
+            if start
+            else "give the event an ISO 8601 duration such as PT2H, or a date with a time zone"
+        )
+        default = "start by hand" if start else "wait 0 seconds"
+        return Gap(
+            "time", rules.OpenTime, event, scope.id, message, help_text, answers.TIME, default
+        )
+
+    def _starts(self, scope: Scope) -> Iterator[Gap]:
+        starts = [n for n in scope.nodes if isinstance(n, Event) and n.position == "start"]
+        if len(starts) < 2:
+            return
+        yield Gap(
+            "start", rules.OpenStart, scope, scope.id,
+            f"{self.names.name(scope)} has {len(starts)} start events, "
+            f"{listed(self.names.name(s) for s in starts[:4])}"
+            f"{' and more' if len(starts) > 4 else ''}; the model does not define which one "
+            "begins a run",
+            "start the process with one event, or select one when you start a run", None,
+            "emit a way to start for each",
+        )  # fmt: skip
+
+    # -- gateways ----------------------------------------------------------------------------
+
+    def _decision(self, decision: Decision, scope: Scope, graph: ControlFlow) -> Iterator[Gap]:
+        gateway, named = decision.gateway, self.names.name(decision.gateway)
+        for flow, reason in decision.unread:
+            text = one_line(flow.condition.text) if flow.condition is not None else ""
+            yield Gap(
+                "condition", rules.UnreadCondition, flow, scope.id,
+                f"the condition `{text}` of {named} cannot be read: {reason}",
+                "write it with comparisons, and, or, not and variables", answers.CONDITION,
+                "take the branch by a value of a decision variable",
+            )  # fmt: skip
+        if decision.bare:
+            several = len(decision.bare) > 1
+            to = listed(self.names.name(b.flow.target) for b in decision.bare)
+            yield Gap(
+                "branch", rules.UnlabelledBranch, gateway, scope.id,
+                f"{'the branches' if several else 'the branch'} of {named} to {to} "
+                f"{'have' if several else 'has'} neither a condition nor a label",
+                "label each flow with the answer that takes it, or make one the default flow",
+                answers.branches([b.flow.id for b in decision.bare]),
+                "name the answer after the branch's target",
+            )  # fmt: skip
+        if decision.labelled:
+            values = {b.flow.id: b.value for b in decision.labelled}
+            yield Gap(
+                "decision", rules.OpenDecision, gateway, scope.id,
+                f"no condition decides whether {named} continues with "
+                f"{listed((f'`{v}`' for v in values.values()), last='or')}",
+                f"write a condition on each flow, or let a step set `{decision.variable}` to "
+                f"{'a list of these values' if decision.several else 'one of these values'}",
+                answers.decision(decision.variable, values, several=decision.several),
+                "read a decision variable, and stop the run where it is not set",
+            )  # fmt: skip
+        if decision.coded:
+            read = listed(f"`{'.'.join(path)}`" for path in decision.coded)
+            yield Gap(
+                "variable", rules.OpenDecision, gateway, scope.id,
+                f"the conditions of {named} read {read}, but the model does not define which step "
+                f"sets {'them' if len(decision.coded) > 1 else 'it'}",
+                f"let {self._setter(decision, graph)} set "
+                f"{'them' if len(decision.coded) > 1 else 'it'}",
+                None, "read the variables from the nearest step before the gateway",
+            )  # fmt: skip
+
+    def _setter(self, decision: Decision, graph: ControlFlow) -> str:
+        if decision.setter == decision.gateway.id:
+            return "a step before it"
+        return self.names.name(graph.nodes[decision.setter])
+
+    def _single_branch(self, gateway: Gateway, scope: Scope, graph: ControlFlow) -> Iterator[Gap]:
+        out = graph.flows_out(gateway.id)
+        asks = gateway.gateway_kind in ("exclusive", "inclusive")
+        label = one_line(out[0].name) if asks and len(out) == 1 else ""
+        if label and gateway.id in graph.reachable:
+            yield Gap(
+                "single-branch", rules.SingleBranch, gateway, scope.id,
+                f"{self.names.name(gateway)} has only one branch, `{label}`, which is always taken",
+                "draw what happens otherwise, or leave the gateway out", None,
+                "take the branch",
+            )  # fmt: skip

@@ -1,0 +1,38 @@
+"""A gap as a value: what the source does not contain, and the form of an answer to it."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple
+
+from orgflow_ir.diagnostics import Rule
+from orgflow_ir.model import Element
+
+GapKind = Literal[
+    "task", "decision", "variable", "branch", "time", "message", "condition", "single-branch",
+    "start", "list",
+]  # fmt: skip
+
+
+class Gap(NamedTuple):
+    """Information that the source does not contain.
+
+    Args:
+        kind: what is asked; one rule may ask for several kinds (a decision has labels instead of
+            conditions, or conditions that read a variable).
+        rule: the rule that reports it.
+        element: the element it is about; an answer changes this element or its flows.
+        scope: id of the process or sub-process that holds the element.
+        message, help: as in a diagnostic, without any target.
+        schema: JSON Schema (2020-12) of an answer; `None` where the model has no place for one, so
+            that only a person can change the drawing.
+        default: what a target does until there is an answer, in words.
+    """
+
+    kind: GapKind
+    rule: type[Rule]
+    element: Element
+    scope: str
+    message: str
+    help: str
+    schema: dict[str, Any] | None
+    default: str

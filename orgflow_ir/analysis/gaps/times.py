@@ -1,0 +1,31 @@
+"""Whether a timer event has a time, and which kind of time a value is."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from orgflow_ir.model import Event
+from orgflow_ir.model.timers import Computed, Cron, Cycle, Duration, Moment, Time, Unread
+
+
+def time_kind(time: Time) -> str | None:
+    """What a time is in BPMN's words (`duration`, `date`, `cycle`); `None` for prose and for an
+    expression, which says nothing before a run computes it."""
+    match time:
+        case Moment():
+            return "date"
+        case Duration():
+            return "duration"
+        case Cycle() | Cron():
+            return "cycle"
+        case Computed() | Unread():
+            return None
+        case _:
+            assert_never(time)
+
+
+def is_open(event: Event) -> bool:
+    """Whether a timer event has no time that can be read. Targets decide themselves which times
+    they support: months have no fixed length for some."""
+    time = next((d.time for d in event.definitions if d.kind == "timer"), None)
+    return time is None or time_kind(time) is None
