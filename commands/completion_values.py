@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import string
 from collections.abc import Callable, Iterable
 
 import click
@@ -67,9 +66,7 @@ def codes(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list
 
     rules = Registry().rules
     names = (
-        rules
-        if incomplete[:1] in ("", *string.ascii_uppercase)
-        else (rule.name for rule in rules.values())
+        rules if "A" <= (incomplete[:1] or "A") <= "Z" else (rule.name for rule in rules.values())
     )
     return _beginning(names, incomplete)
 

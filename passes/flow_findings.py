@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from orgflow.passes.wording import Namer
 
 from orgflow_ir.analysis.soundness import Analysis, Fault, analyse
 from orgflow_ir.analysis.soundness.findings import MAX_STATES
 from orgflow_ir.analysis.soundness.verdicts import Kind
-from orgflow_ir.diagnostics import Related
+from orgflow_ir.diagnostics import Fix, Related
 from orgflow_ir.model import Event, Model, Scope
 from orgflow_ir.pipeline import Pass, PassContext, Stage
 
@@ -20,6 +20,13 @@ if TYPE_CHECKING:
     from orgflow_ir.analysis.token_game.semantics import Game
 
 MASKED = " (once the faults before it are mended)"
+
+
+class Mend(NamedTuple):
+    """What is said of a fault: a fix if there is one, and the help."""
+
+    fix: Fix | None = None
+    help: str = ""
 
 
 @dataclass(frozen=True)
@@ -30,6 +37,15 @@ class FlowPass(Pass):
     stage: ClassVar[Stage] = Stage.ANALYSE
     max_states: int = MAX_STATES
     fixes: bool = True
+
+    def mended(self, fault: Fault, model: Model, ctx: PassContext, decide: str) -> Mend:
+        """A fix of a fault where one is proved, and the help that goes with it: `decide` where
+        none is."""
+        if not self.fixes:
+            return Mend(None, decide)
+        from orgflow.passes.repair import mend  # only for faulty models
+
+        return mend(fault, model, ctx, self.max_states, decide)
 
 
 @lru_cache(maxsize=16)

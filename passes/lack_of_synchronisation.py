@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import ClassVar
 
 from orgflow.passes.causes import arrivals, beside, jump
-from orgflow.passes.flow_findings import MASKED, FlowPass, findings, related
+from orgflow.passes.flow_findings import MASKED, FlowPass, Mend, findings, related
 from orgflow.passes.forking_loops import endless_forks, round_trip
-from orgflow.passes.repair import Mend, mend
 from orgflow.passes.wording import Namer, listed
 
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
@@ -87,7 +86,7 @@ class LackOfSynchronisation(FlowPass):
             else:
                 rule, (message, decide) = WorkDoneTwice, _twice(fault, namer)
                 places = related(fault, namer, "several branches start here")
-            mended = self._mended(fault, model, ctx, decide)
+            mended = self.mended(fault, model, ctx, decide)
             ctx.emit(
                 rule,
                 message + (MASKED if fault.masked else ""),
@@ -100,11 +99,6 @@ class LackOfSynchronisation(FlowPass):
             )
         return model
 
-    def _mended(self, fault: Fault, model: Model, ctx: PassContext, decide: str) -> Mend:
-        if not self.fixes:
-            return Mend(None, decide)
-        return mend(fault, model, ctx, self.max_states, decide)
-
     def _report_endless(
         self, fork: str, scope: Scope, shown: Fault | None, model: Model, ctx: PassContext
     ) -> None:
@@ -113,7 +107,7 @@ class LackOfSynchronisation(FlowPass):
         decide = f"decide when a run goes on from {name} and when it goes back"
         mended = Mend(None, decide)
         if shown is not None:
-            mended = self._mended(shown, model, ctx, decide)
+            mended = self.mended(shown, model, ctx, decide)
         ctx.emit(
             UnboundedWork,
             f"the loop through {name} never ends: each time round it goes on and back at once, and "

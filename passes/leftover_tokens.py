@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import ClassVar
 
 from orgflow.passes.flow_findings import MASKED, FlowPass, findings
-from orgflow.passes.repair import Mend, mend
 from orgflow.passes.wording import Namer
 
 from orgflow_ir.diagnostics import Category, Rule, Severity
@@ -51,9 +50,7 @@ class LeftoverTokens(FlowPass):
             cause = next((f.element for f in doubled if f.scope is fault.scope), "")
             again = f"{namer.name(cause)} lets it happen several times" if cause else ""
             decide = f"see to it that {late} happens once in a run" + (again and f": {again}")
-            mended = Mend(None, decide)
-            if self.fixes:
-                mended = mend(fault, model, ctx, self.max_states, decide)
+            mended = self.mended(fault, model, ctx, decide)
             ctx.emit(
                 TokensLeftOver,
                 f"{namer.name(fault.element)} has gone on already when {late} leads to it once "

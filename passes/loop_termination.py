@@ -6,7 +6,6 @@ from typing import ClassVar
 
 from orgflow.passes.flow_findings import MASKED, FlowPass, findings
 from orgflow.passes.forking_loops import endless_forks
-from orgflow.passes.repair import Mend, mend
 from orgflow.passes.wording import Namer
 
 from orgflow_ir.diagnostics import Category, Rule, Severity
@@ -51,9 +50,7 @@ class LoopTermination(FlowPass):
                 continue  # "repeat until this event comes": left through the event
             namer = Namer(fault.scope)
             decide = "decide where a run shall leave the loop, and lead a way to an end from there"
-            mended = Mend(None, decide)
-            if self.fixes:
-                mended = mend(fault, model, ctx, self.max_states, decide)
+            mended = self.mended(fault, model, ctx, decide)
             known = [i for i in fault.cycle if i in namer.nodes]
             ctx.emit(
                 EndlessLoop,

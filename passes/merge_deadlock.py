@@ -6,7 +6,6 @@ from typing import ClassVar
 
 from orgflow.passes.causes import BrokenOff, begins, broken_off, own_loop
 from orgflow.passes.flow_findings import MASKED, FlowPass, findings, related
-from orgflow.passes.repair import Mend, mend
 from orgflow.passes.wording import Namer
 
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
@@ -54,9 +53,7 @@ class MergeDeadlock(FlowPass):
             event = fault.ended_by
             missing = _missing(fault, namer)
             decide = _decision(fault, namer, missing)
-            mended = Mend(None, decide)
-            if self.fixes:
-                mended = mend(fault, model, ctx, self.max_states, decide)
+            mended = self.mended(fault, model, ctx, decide)
             place = "the run takes one way here"
             if (broken := broken_off(fault)) is not None:
                 does = "interrupts this" if _interrupts(broken, namer) else "may come here"

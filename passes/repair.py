@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from orgflow.passes.flow_findings import analyses, analysis
+from orgflow.passes.flow_findings import Mend, analyses, analysis
 from orgflow.passes.repair_candidates import Candidates
 from orgflow.passes.repair_edits import Candidate
 from orgflow.passes.wording import Namer
 
 from orgflow_ir.analysis.soundness import Analysis, Fault, Property
-from orgflow_ir.diagnostics import Fix, apply
+from orgflow_ir.diagnostics import apply
 from orgflow_ir.model import Model
 from orgflow_ir.pipeline import PassContext
 
@@ -26,13 +26,6 @@ SHOWN = 30
 
 Key = tuple[str, str]
 """Kind and element of a fault."""
-
-
-class Mend(NamedTuple):
-    """What is said of a fault: a fix if there is one, and the help."""
-
-    fix: Fix | None = None
-    help: str = ""
 
 
 class _Facts(NamedTuple):

@@ -189,20 +189,20 @@ def declared(
 
 _ATTRIBUTE = {"&": "&amp;", "<": "&lt;", '"': "&quot;", "\t": "&#9;", "\n": "&#10;", "\r": "&#13;"}
 _IN_ATTRIBUTE = re.compile('[&<"\t\n\r]')
-_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+_FORBIDDEN = "[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]"
 
 
 def attribute_text(value: str) -> str:
     """`value` as it stands between double quotes; what XML cannot hold becomes U+FFFD."""
     if _IN_ATTRIBUTE.search(value):
         value = _IN_ATTRIBUTE.sub(lambda m: _ATTRIBUTE[m.group()], value)
-    return _FORBIDDEN.sub("\ufffd", value)
+    return re.sub(_FORBIDDEN, "\ufffd", value)
 
 
 def content_text(value: str) -> str:
     """`value` as the text of an element; what XML cannot hold becomes U+FFFD."""
     value = value.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return _FORBIDDEN.sub("\ufffd", value.replace("\r", "&#13;"))
+    return re.sub(_FORBIDDEN, "\ufffd", value.replace("\r", "&#13;"))
 
 
 def is_our_text(ns: str) -> bool:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from orgflow_ir.diagnostics.diagnostic import Fix
 from orgflow_ir.model import Model
-from orgflow_ir.model.rewriter import EditError, Rewriter
+
+if TYPE_CHECKING:
+    from orgflow_ir.model.rewriter import Rewriter
 
 
 class FixError(ValueError):
@@ -25,6 +29,8 @@ def in_full(model: Model, fix: Fix) -> Fix:
 
 
 def _edited(model: Model, fix: Fix) -> Rewriter:
+    from orgflow_ir.model.rewriter import EditError, Rewriter  # only where something is fixed
+
     rewriter = Rewriter(model)
     try:
         for edit in fix.edits:

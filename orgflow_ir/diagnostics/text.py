@@ -187,6 +187,8 @@ def _step(step: Step, says: str, again: bool, labels: Mapping[str, str]) -> str:
 def printable(text: str) -> str:
     """`text` on one line, control characters made visible: a label may not drive the terminal."""
     folded = re.sub(r"[\t\n\r\f\v ]+", " ", text)
+    if folded.isprintable():  # most are, and the pattern below takes its time to compile
+        return folded
     return re.sub(
         r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]",
         lambda m: f"\\x{ord(m[0]):02x}" if ord(m[0]) < 256 else f"\\u{ord(m[0]):04x}",
@@ -236,5 +238,6 @@ def _window(text: str, column: int | None, room: int) -> tuple[str, int | None]:
     shown = head + shown
     if len(shown) > room:
         shown = shown[: room - 1] + "…"
-    shown = re.sub(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", "?", shown)
+    if not shown.isprintable():
+        shown = re.sub(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", "?", shown)
     return shown, None if column is None else at - start + len(head)

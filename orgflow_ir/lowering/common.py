@@ -4,6 +4,7 @@ lossless."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.model import (
@@ -17,9 +18,11 @@ from orgflow_ir.model import (
     Task,
 )
 from orgflow_ir.model.constructs import ConstructUse
-from orgflow_ir.model.rewriter import Rewriter
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets.lowering import RewritePattern
+
+if TYPE_CHECKING:
+    from orgflow_ir.model.rewriter import Rewriter
 
 
 def mixed_gateways(model: Model, ctx: PassContext) -> Iterator[ConstructUse]:

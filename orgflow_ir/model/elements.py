@@ -11,14 +11,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import field
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from orgflow_ir.model.bindings import Binding
 from orgflow_ir.model.codec import from_json, to_json
 from orgflow_ir.model.diagram import Diagram
 from orgflow_ir.model.source import SourceLocation
-from orgflow_ir.model.timers import Time, read_time
 from orgflow_ir.model.value import Extra, MinLength, TaggedBy, Value
+
+if TYPE_CHECKING:
+    from orgflow_ir.model.timers import Time
 
 
 def _is_empty(value: tuple[str, ...]) -> bool:
@@ -152,6 +154,8 @@ class EventDefinition(Value):
         """
         if self.kind != "timer" or self.expression is None or not self.expression.text.strip():
             return None
+        from orgflow_ir.model.timers import read_time  # only for timers
+
         return read_time(self.expression.text, self.expression.language)
 
 

@@ -15,7 +15,6 @@ pattern that does not do what it declares is stopped after one round.
 
 from __future__ import annotations
 
-import traceback
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -260,6 +259,8 @@ def _round(
         except PatternError as error:
             raise _Fault(f"lowering {named} {error}") from error
         except Exception as error:  # a plugin's pattern must not end the program
+            import traceback
+
             where = traceback.extract_tb(error.__traceback__)[-1]
             raise _Fault(
                 f"lowering {named} failed: {type(error).__name__}: {error} "

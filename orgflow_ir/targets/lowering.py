@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from typing import ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from orgflow_ir.model import Model
 from orgflow_ir.model.constructs import ConstructUse
-from orgflow_ir.model.rewriter import Rewriter
 from orgflow_ir.pipeline import PassContext
+
+if TYPE_CHECKING:
+    from orgflow_ir.model.rewriter import Rewriter
 
 
 class RewritePattern(ABC):
@@ -93,6 +95,8 @@ def rewrite_all(
 
     Raises `PatternError`, and whatever the pattern raises.
     """
+    from orgflow_ir.model.rewriter import Rewriter  # only where a construct is illegal
+
     rewriter = Rewriter(model, origin=pattern.name)
     done: list[Rewritten] = []
     edits = 0

@@ -24,15 +24,7 @@ from orgflow.backends.n8n.emit.inclusive import InclusiveJoin, inclusive_joins
 from orgflow.backends.n8n.emit.names import field_name, plain
 from orgflow.backends.n8n.emit.scopes import WorkflowScope, scopes_of
 from orgflow.backends.n8n.format.document import Workflow
-from orgflow.backends.n8n.node_types import (
-    execute_workflow,
-    execute_workflow_trigger,
-    merge,
-    schedule_trigger,
-    set_,
-    wait,
-    webhook,
-)
+from orgflow.backends.n8n.node_types import merge, set_
 
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.analysis.decisions import (
@@ -120,6 +112,8 @@ def _compile_scope(scope: WorkflowScope, ctx: PassContext) -> CompiledScope:
 
 
 class _Emitter:
+    # Node types that few workflows have are imported where a node of them is made.
+
     def __init__(self, compiled: CompiledScope, ctx: PassContext) -> None:
         self.e = compiled
         self.scope = compiled.scope
@@ -244,11 +238,15 @@ class _Emitter:
     def _plain_trigger(self) -> tuple[str, dict[str, Any]]:
         """Type and parameters of the trigger by which a scope starts where nothing else does."""
         if self.scope.called:
+            from orgflow.backends.n8n.node_types import execute_workflow_trigger
+
             return execute_workflow_trigger.NODE.name, execute_workflow_trigger.taking_all()
         return "manualTrigger", {}
 
     def _call(self, sub: SubProcess) -> None:
         """A sub-process is a workflow of its own: a node that calls it and waits for its end."""
+        from orgflow.backends.n8n.node_types import execute_workflow
+
         self.workflow_graph.add(
             sub.id,
             sub.name,
@@ -274,6 +272,8 @@ class _Emitter:
         kind, parameters, called = "noOp", {}, False
         text = definition.expression.text if definition and definition.expression else ""
         open_time = False
+        if event.position == "catch" and event.trigger in ("timer", "message"):
+            from orgflow.backends.n8n.node_types import wait
         if event.position == "catch" and event.trigger == "timer":
             kind = "wait"
             found = wait.for_timer(definition)
@@ -298,10 +298,14 @@ class _Emitter:
         first = not any(n.type == "manualTrigger" for n in self.workflow_graph.nodes.values())
         schedule = None
         if event.trigger == "timer":
+            from orgflow.backends.n8n.node_types import schedule_trigger
+
             schedule = schedule_trigger.for_timer(definition)
             if schedule is not None:
                 kind, parameters = "scheduleTrigger", schedule
         if event.trigger == "message" or (kind == "manualTrigger" and not first):
+            from orgflow.backends.n8n.node_types import webhook
+
             path = self._address(self.scope.title, event.label)
             kind, called = "webhook", True
             parameters = webhook.posted_to(path)

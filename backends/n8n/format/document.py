@@ -55,7 +55,6 @@ _API_SETTINGS: Final = (
     "timeSavedPerExecution",
     "availableInMCP",
 )
-_LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
 class Connection(TypedDict):
@@ -130,7 +129,11 @@ def dumps(value: object) -> str:
     """Pretty JSON, the same bytes for the same value; keys stay in the order they were built."""
     text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     # Half a surrogate pair is legal in a JSON escape but cannot be encoded as UTF-8.
-    return _LONE_SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return re.sub("[\ud800-\udfff]", lambda match: f"\\u{ord(match[0]):04x}", text)
+    return text
 
 
 def node_uuid(text: str) -> str:
@@ -218,12 +221,10 @@ def _version_and_parameters(
 MAP_PREFIX: Final = "orgflow-map 1 "
 """First words of the line that carries the identity map in its sticky note."""
 
-_TAG: Final = re.compile(
-    r"^orgflow: (?P<element>.+?)(?: \((?P<role>stop|decide|branch|join|pass)\))?$"
-)
+_TAG: Final = r"^orgflow: (?P<element>.+?)(?: \((?P<role>stop|decide|branch|join|pass)\))?$"
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class OrgflowMap:
     """What the map notes of a workflow say; `broken` are the node indexes of unreadable ones."""
 
@@ -262,7 +263,7 @@ def tag_of(notes: Any) -> tuple[str, str] | None:
     if not isinstance(notes, str):
         return None
     for line in reversed(notes.splitlines()):
-        match = _TAG.match(line.strip())
+        match = re.match(_TAG, line.strip())
         if match is not None:
             return match["element"], match["role"] or ""
     return None
@@ -272,5 +273,5 @@ def words_of(notes: Any) -> str:
     """The notes without orgflow's line."""
     if not isinstance(notes, str):
         return ""
-    lines = [line for line in notes.splitlines() if not _TAG.match(line.strip())]
+    lines = [line for line in notes.splitlines() if not re.match(_TAG, line.strip())]
     return "\n".join(lines).strip()

@@ -7,7 +7,7 @@ from orgflow.backends.n8n.node_types.node_type import NodeType, Use
 
 
 def _behaviour(use: Use) -> Behaviour:
-    return Behaviour("merge", count=lambda inputs: (min(inputs[0], 1),))
+    return Behaviour(kind="merge", count=lambda inputs: (min(inputs[0], 1),))
 
 
 NODE = NodeType(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Literal
+
+from orgflow_ir.model.value import Value
 
 Counts = tuple[int, ...]
 """Items per input or output."""
@@ -22,8 +23,7 @@ Kind = Literal[
 ]
 
 
-@dataclass(frozen=True)
-class Behaviour:
+class Behaviour(Value):
     """What a node does.
 
     Attributes:
@@ -59,7 +59,7 @@ def unknown(outputs: int) -> Behaviour:
     def choices(items: int, most: int) -> Iterator[Counts]:
         return itertools.product(range(max(items, most) + 1), repeat=declared)
 
-    return Behaviour("choice", declared, choices=choices, known=False)
+    return Behaviour(kind="choice", outputs=declared, choices=choices, known=False)
 
 
 def split(items: int, most: int) -> Iterator[Counts]:
@@ -71,10 +71,10 @@ def split(items: int, most: int) -> Iterator[Counts]:
 def trigger(use: object) -> Behaviour:
     """A trigger."""
     del use
-    return Behaviour("trigger")
+    return Behaviour(kind="trigger")
 
 
 def hands_on(use: object) -> Behaviour:
     """A node that hands on each item."""
     del use
-    return Behaviour("pass")
+    return Behaviour(kind="pass")

@@ -55,7 +55,7 @@ def _behaviour(use: Use) -> Behaviour | None:
     mode = use.parameters.get("mode", "once")
     if is_expression(waited) or is_expression(mode):
         return unknown(1)
-    return Behaviour("call", calls=to, waited=bool(waited), each=mode == "each")
+    return Behaviour(kind="call", calls=to, waited=bool(waited), each=mode == "each")
 
 
 NODE = NodeType(

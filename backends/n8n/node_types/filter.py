@@ -8,7 +8,7 @@ from orgflow.backends.n8n.node_types.node_type import NodeType, Use, passes_item
 
 def _behaviour(use: Use) -> Behaviour:
     # What it drops is a second list although only one output is declared.
-    return Behaviour("choice", 1, choices=split)
+    return Behaviour(kind="choice", outputs=1, choices=split)
 
 
 NODE = NodeType(

@@ -8,7 +8,7 @@ from orgflow.backends.n8n.node_types.node_type import Effect, NodeType, Paramete
 
 def _behaviour(use: Use) -> Behaviour:
     limited = bool(use.parameters.get("limitWaitTime"))
-    return Behaviour("wait", in_process=False, answered=True, limited=limited)
+    return Behaviour(kind="wait", in_process=False, answered=True, limited=limited)
 
 
 def _effect(version: float, parameters: Parameters) -> Effect:

@@ -24,7 +24,7 @@ def _two(version: float | None, parameters: Parameters) -> int | None:
 
 
 def _behaviour(use: Use) -> Behaviour:
-    return Behaviour("choice", 2, choices=split)
+    return Behaviour(kind="choice", outputs=2, choices=split)
 
 
 NODE = NodeType(

@@ -10,7 +10,7 @@ def _behaviour(use: Use) -> Behaviour | None:
     most = use.parameters.get("maxItems", 1)
     if not isinstance(most, int):
         return None
-    return Behaviour("merge", count=lambda inputs: (min(inputs[0], max(0, most)),))
+    return Behaviour(kind="merge", count=lambda inputs: (min(inputs[0], max(0, most)),))
 
 
 NODE = NodeType(

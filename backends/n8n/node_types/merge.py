@@ -207,7 +207,7 @@ def _inputs(version: float | None, parameters: Parameters) -> int | None:
 
 def _behaviour(use: Use) -> Behaviour | None:
     found = merging(use.version, use.parameters)
-    return Behaviour("merge", count=found) if found is not None else None
+    return Behaviour(kind="merge", count=found) if found is not None else None
 
 
 NODE = NodeType(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+
+from orgflow_ir.model.value import Value
 
 if TYPE_CHECKING:
     from orgflow.backends.n8n.node_types.behaviour import Behaviour
@@ -74,8 +75,7 @@ def nobody(parameters: Parameters) -> str:
     return ""
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class NodeType:
+class NodeType(Value):
     """A type of nodes of the package n8n-nodes-base.
 
     Attributes:

@@ -17,8 +17,8 @@ def _outputs(version: float | None, parameters: Parameters) -> int | None:
 def _behaviour(use: Use) -> Behaviour:
     answers = use.version > 1.3 and use.parameters.get("enableResponseOutput")
     if use.version == 1.3 or answers:
-        return Behaviour("choice", 2, choices=lambda items, _: iter(((items, 1),)))
-    return Behaviour("pass")
+        return Behaviour(kind="choice", outputs=2, choices=lambda items, _: iter(((items, 1),)))
+    return Behaviour(kind="pass")
 
 
 NODE = NodeType(

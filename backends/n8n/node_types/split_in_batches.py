@@ -24,7 +24,7 @@ def _behaviour(use: Use) -> Behaviour | None:
     reset = mapping(use.parameters.get("options")).get("reset", False)
     if not isinstance(size, int) or is_expression(reset):
         return unknown(2)
-    return Behaviour("batches", 2, batch=-size if reset else size)
+    return Behaviour(kind="batches", outputs=2, batch=-size if reset else size)
 
 
 NODE = NodeType(

@@ -14,7 +14,7 @@ def saying(message: str) -> dict[str, Any]:
 
 
 def _behaviour(use: Use) -> Behaviour:
-    return Behaviour("stop", outputs=0)
+    return Behaviour(kind="stop", outputs=0)
 
 
 NODE = NodeType(

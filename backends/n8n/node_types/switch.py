@@ -64,7 +64,7 @@ def _behaviour(use: Use) -> Behaviour | None:
         number = parameters.get("numberOutputs", 4)
         given = isinstance(number, int) and 1 <= number <= MOST_OUTPUTS
         outputs = number if given else max(1, use.wired)
-        return Behaviour("choice", outputs, choices=_routes(outputs, every=True))
+        return Behaviour(kind="choice", outputs=outputs, choices=_routes(outputs, every=True))
     listed = mapping(parameters.get("rules")).get("values")
     rules = listed if isinstance(listed, list | tuple) else ()
     options = mapping(parameters.get("options"))
@@ -72,11 +72,13 @@ def _behaviour(use: Use) -> Behaviour | None:
     extra = fallback == "extra"
     every = fallback is not None and fallback != "none"
     if not rules:
-        return Behaviour("choice", 1, choices=lambda items, _: iter(((0,),)))
+        return Behaviour(kind="choice", outputs=1, choices=lambda items, _: iter(((0,),)))
     outputs = len(rules) + extra
     if not options.get("allMatchingOutputs"):
-        return Behaviour("choice", outputs, choices=_routes(outputs, every))
-    return Behaviour("choice", outputs, choices=_all_matching(len(rules), extra, every))
+        return Behaviour(kind="choice", outputs=outputs, choices=_routes(outputs, every))
+    return Behaviour(
+        kind="choice", outputs=outputs, choices=_all_matching(len(rules), extra, every)
+    )
 
 
 def _routes(outputs: int, every: bool) -> Callable[[int, int], Iterator[Counts]]:

@@ -76,18 +76,18 @@ def _behaviour(use: Use) -> Behaviour:
     version, parameters = use.version, use.parameters
     resume = parameters.get("resume", "timeInterval")
     if is_expression(resume):
-        return Behaviour("wait", answered=True)
+        return Behaviour(kind="wait", answered=True)
     if resume in ("webhook", "form"):
         limited = bool(parameters.get("limitWaitTime"))
-        return Behaviour("wait", in_process=False, answered=True, limited=limited)
+        return Behaviour(kind="wait", in_process=False, answered=True, limited=limited)
     if resume != "timeInterval":
-        return Behaviour("wait")
+        return Behaviour(kind="wait")
     amount = parameters.get("amount", 5 if version >= 1.1 else 1)
     named = parameters.get("unit", "seconds" if version >= 1.1 else "hours")
     unit = _UNIT_SECONDS.get(named) if isinstance(named, str) else None
     if unit is None or not isinstance(amount, int | float):
-        return Behaviour("wait")
-    return Behaviour("wait", in_process=amount * unit < _SLEEPS_BELOW)
+        return Behaviour(kind="wait")
+    return Behaviour(kind="wait", in_process=amount * unit < _SLEEPS_BELOW)
 
 
 NODE = NodeType(
