@@ -118,7 +118,7 @@ def _check(node: ModelNode, out: list[Flow], scope: Scope, ctx: PassContext) -> 
         names = " and ".join(f"`{f.label}`" for f in defaults)
         ctx.emit(
             SeveralDefaults,
-            f"`{node.label}` has {len(defaults)} default flows: {names}",
+            f"{ctx.name(node)} has {len(defaults)} default flows: {names}",
             element=node,
             help="choose one of them; give the others a condition",
         )
@@ -126,17 +126,17 @@ def _check(node: ModelNode, out: list[Flow], scope: Scope, ctx: PassContext) -> 
         if flow.condition:
             ctx.emit(
                 ConditionalDefault,
-                f"the default flow `{flow.label}` of `{node.label}` has a condition, "
-                "which is never looked at",
+                f"{ctx.name(flow)} is the default flow and has a condition, which is never "
+                "evaluated",
                 element=flow,
                 help="remove the condition, or do not make the flow the default",
-                fix=_without_condition(flow, scope),
+                fix=_without_condition(flow, scope, ctx),
             )
     if kind in ("exclusive", "inclusive"):
         for one, two in _same_labels(out):
             ctx.emit(
                 SameBranchLabel,
-                f"two flows out of `{node.label}` are labelled `{one.label}`",
+                f"two flows out of {ctx.name(node)} are labelled `{one.label}`",
                 element=two,
                 help="label them differently; if both are to be taken, let one flow lead to a "
                 "parallel gateway that starts both",
@@ -152,11 +152,11 @@ def _misplaced(node: ModelNode, flow: Flow, scope: Scope, ctx: PassContext) -> N
     )
     ctx.emit(
         MisplacedCondition,
-        f"the flow `{flow.label}` out of `{node.label}` {what}, but the gateway {why}",
+        f"{ctx.name(flow)} {what}, but the gateway {why}",
         element=flow,
-        help=f"if {_it(flow)} is to decide, make `{node.label}` an exclusive or inclusive gateway; "
-        "if not, remove it",
-        fix=_without_condition(flow, scope),
+        help=f"if {_it(flow)} is to decide, make {ctx.name(node)} an exclusive or inclusive "
+        "gateway; if not, remove it",
+        fix=_without_condition(flow, scope, ctx),
     )
 
 
@@ -164,10 +164,10 @@ def _it(flow: Flow) -> str:
     return "the condition" if flow.condition else "the mark"
 
 
-def _without_condition(flow: Flow, scope: Scope) -> Fix:
+def _without_condition(flow: Flow, scope: Scope, ctx: PassContext) -> Fix:
     plain = flow.replace(condition=None) if flow.condition else flow.replace(default=False)
     return Fix(
-        title=f"remove {_it(flow)} of `{flow.label}`",
+        title=f"remove {_it(flow)} of {ctx.name(flow)}",
         applicability="unsafe",
         edits=(Edit(action="replace", scope=scope.id, id=flow.id, flow=plain),),
     )

@@ -55,7 +55,7 @@ class DeadSteps(FlowPass):
                     namer = Namer(scope)
                     ctx.emit(
                         DeadStep,
-                        f"{namer.named(steps)} never {'happens' if len(steps) == 1 else 'happen'}: "
+                        f"{namer.names(steps)} never {'happens' if len(steps) == 1 else 'happen'}: "
                         "no run comes there, though a way leads there",
                         element=namer.nodes[steps[0]],
                         help=_help(steps[0], namer),

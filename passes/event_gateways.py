@@ -65,7 +65,7 @@ def _check(gateway: Gateway, graph: ControlFlow, ctx: PassContext) -> None:
             continue
         ctx.emit(
             EventGatewayTarget,
-            f"the event-based gateway `{gateway.label}` leads to `{target.label}`, which {problem}",
+            f"{ctx.full_name(gateway)} leads to {ctx.name(target)}, which {problem}",
             element=flow,
             help=help_text,
         )

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import ClassVar, TypeGuard
 
-from orgflow.passes.wording import Namer, listed
+from orgflow.passes.wording import Namer
 
 from orgflow_ir.diagnostics import Category, Rule, Severity
 from orgflow_ir.model import Event, Model, Scope, SubProcess
 from orgflow_ir.model import Node as ModelNode
+from orgflow_ir.model.element_names import listed
 from orgflow_ir.pipeline import Pass, PassContext, Stage
 
 
@@ -195,12 +196,12 @@ def _boundary(event: Event, scope: Scope, loose: bool, ctx: PassContext) -> None
     named = Namer(scope).name(event.id)
     if cancels_nothing(event, (host,)):
         if isinstance(host, SubProcess):
-            ways = f"make `{host.label}` a transaction with a cancel end event in it, or make "
+            ways = f"make {ctx.name(host)} a transaction with a cancel end event in it, or make "
         else:
             ways = "make "
         ctx.emit(
             MisplacedCancel,
-            f"the cancel event {named} sits on `{host.label}`, which is no transaction: it never "
+            f"{ctx.full_name(event)} sits on {ctx.name(host)}, which is no transaction: it never "
             "comes",
             element=event,
             help=f"{ways}{named} an error event",
@@ -210,10 +211,11 @@ def _boundary(event: Event, scope: Scope, loose: bool, ctx: PassContext) -> None
         _survived(event, named, host.label, ctx)
     if loose and not _has(event, "compensation"):
         breaks = event.interrupting or _has(event, "error")
-        then = f"`{host.label}` is broken off, and nothing follows" if breaks else "nothing is done"
+        over = f"{ctx.name(host)} is broken off, and nothing follows"
+        then = over if breaks else "nothing is done"
         ctx.emit(
             LooseBoundary,
-            f"nothing leaves {named} on the border of `{host.label}`: when it comes, {then}",
+            f"nothing leaves {named} on the border of {ctx.name(host)}: when it comes, {then}",
             element=event,
             help=f"lead a flow from {named} to what is to be done then, or to an end event",
         )
@@ -222,7 +224,7 @@ def _boundary(event: Event, scope: Scope, loose: bool, ctx: PassContext) -> None
 def _survived(event: Event, named: str, inside: str, ctx: PassContext) -> None:
     ctx.emit(
         SurvivedError,
-        f"the error event {named} is drawn as if `{inside}` went on, but an error always breaks "
+        f"{ctx.full_name(event)} is drawn as if `{inside}` went on, but an error always breaks "
         "it off",
         element=event,
         help=f"draw it as an interrupting event; for what `{inside}` goes on after, throw and "
@@ -238,14 +240,14 @@ def _cancel_end(event: Event, scope: Scope, ctx: PassContext) -> None:
     named = Namer(scope).name(event.id)
     if _is(scope, "plain"):
         help_text = (
-            f"make `{scope.label}` a transaction with a cancel event on its border, or make "
+            f"make {ctx.name(scope)} a transaction with a cancel event on its border, or make "
             f"{named} an error end event that an error event there catches"
         )
     else:
         help_text = f"make {named} an end event without a trigger, or one that ends everything"
     ctx.emit(
         MisplacedCancel,
-        f"{named} cancels, but `{scope.label}` is no transaction",
+        f"{named} cancels, but {ctx.name(scope)} is no transaction",
         element=event,
         help=help_text,
     )
@@ -275,7 +277,7 @@ def _starts(scope: Scope, ctx: PassContext) -> None:
             )
         ctx.emit(
             TriggeredSubProcess,
-            f"{namer.name(start.id)} has a trigger, but the sub-process `{scope.label}` begins "
+            f"{namer.name(start.id)} has a trigger, but {ctx.full_name(scope)} begins "
             "when the flow comes to it",
             element=start,
             help=help_text,
@@ -284,7 +286,7 @@ def _starts(scope: Scope, ctx: PassContext) -> None:
 
 def _event_starts(scope: SubProcess, starts: list[Event], ctx: PassContext) -> None:
     namer = Namer(scope)
-    what = f"the event sub-process `{scope.label}`"
+    what = ctx.full_name(scope)
     for start in starts:
         if _has(start, "error") and not start.interrupting:
             _survived(start, namer.name(start.id), "what is around it", ctx)
@@ -322,16 +324,16 @@ def _flows(scope: Scope, ctx: PassContext) -> None:
             ctx.emit(
                 EventSubProcessFlow,
                 f"{named} from {Namer(scope).name(source.id)} leads into the event sub-process "
-                f"`{target.label}`, which only its start event begins",
+                f"{ctx.name(target)}, which only its start event begins",
                 element=flow,
-                help=f"remove the flow; or, to do `{target.label}` in the course of things, make "
+                help=f"remove the flow; or, to do {ctx.name(target)} in the course of things, make "
                 "it a sub-process that no event triggers, with a start event without a trigger",
             )
         elif _is(source, "event"):
             ctx.emit(
                 EventSubProcessFlow,
                 f"{named} to {Namer(scope).name(target.id)} leaves the event sub-process "
-                f"`{source.label}`, after which nothing goes on",
+                f"{ctx.name(source)}, after which nothing goes on",
                 element=flow,
-                help=f"remove the flow, and draw what is to be done then in `{source.label}`",
+                help=f"remove the flow, and draw what is to be done then in {ctx.name(source)}",
             )

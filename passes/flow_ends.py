@@ -155,6 +155,15 @@ class FlowEnds(Pass):
         return model
 
 
+def _kind_and(event: Event, ctx: PassContext) -> str:
+    """`the start event `Order received``; one without a label by what is next to it."""
+    named = ctx.name(event)
+    return f"the {_POSITIONS[event.position]} {named}" if event.name.strip() else named
+
+
+_POSITIONS = {"start": "start event", "end": "end event", "boundary": "boundary event"}
+
+
 def _named(flow: Flow) -> str:
     return f"the flow `{flow.label}`" if flow.name.strip() else "a flow"
 
@@ -165,7 +174,7 @@ def _dangling(
     ends = []
     for word, end in (("from", flow.source), ("to", flow.target)):
         if end in here:
-            ends.append(f"{word} `{here[end].label}`")
+            ends.append(f"{word} {ctx.name(end)}")
         elif end:
             ends.append(f"{word} `{end}`, which is not there")
         else:
@@ -188,10 +197,11 @@ def _dangling(
 def _crossing(flow: Flow, source: Scope, target: Scope, ctx: PassContext) -> None:
     ends = {n.id: n for s in (source, target) for n in s.nodes}
     one, two = ends[flow.source], ends[flow.target]
-    where = "another scope" if source is target else f"`{target.label}`"
+    where = "another scope" if source is target else f"{ctx.name(target)}"
     ctx.emit(
         CrossingFlow,
-        f"{_named(flow)} leads from `{one.label}` in `{source.label}` to `{two.label}` in {where}",
+        f"{_named(flow)} leads from {ctx.name(one)} in {ctx.name(source)} to {ctx.name(two)} in "
+        f"{where}",
         element=flow,
         help="between pools draw a message flow; out of a sub-process lead a flow from its border, "
         "or from an event there",
@@ -204,29 +214,29 @@ def _check(
     if isinstance(target, Event) and target.position == "start":
         ctx.emit(
             FlowIntoStart,
-            f"{_named(flow)} from `{source.label}` leads into the start event `{target.label}`",
+            f"{_named(flow)} from {ctx.name(source)} leads into {_kind_and(target, ctx)}",
             element=flow,
-            help=f"put an exclusive gateway right after `{target.label}`, and lead the flow there",
+            help=f"put an exclusive gateway right after {ctx.name(target)} and lead the flow there",
         )
     if isinstance(target, Event) and target.position == "boundary":
         ctx.emit(
             FlowIntoBoundary,
-            f"{_named(flow)} from `{source.label}` leads into the boundary event `{target.label}`",
+            f"{_named(flow)} from {ctx.name(source)} leads into {_kind_and(target, ctx)}",
             element=flow,
-            help=f"lead it to the activity that `{target.label}` is at, or to what comes after "
-            f"`{target.label}`",
+            help=f"lead it to the activity that {ctx.name(target)} is at, or to what comes after "
+            f"{ctx.name(target)}",
         )
     if isinstance(source, Event) and source.position == "end":
         ctx.emit(
             FlowOutOfEnd,
-            f"{_named(flow)} to `{target.label}` leaves the end event `{source.label}`",
+            f"{_named(flow)} to {ctx.name(target)} leaves {_kind_and(source, ctx)}",
             element=flow,
-            help=f"make `{source.label}` an intermediate event, or put it where the process ends",
+            help=f"make {ctx.name(source)} an intermediate event, or put it where the process ends",
         )
     if source is target and isinstance(source, Gateway) and source.gateway_kind == "exclusive":
         ctx.emit(
             SelfLoop,
-            f"{_named(flow)} leads from `{source.label}` back to itself",
+            f"{_named(flow)} leads from {ctx.name(source)} back to itself",
             element=flow,
             help="lead it back to the step that is to be done again before this is asked anew",
         )

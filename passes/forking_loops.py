@@ -63,7 +63,7 @@ def round_trip(model: Model, process: Process, fork: str) -> tuple[Step, ...]:
     way = _shortest(graph.entries, fork, succ)
     back = _shortest(tuple(succ[fork]), fork, succ)
     game = Game(model, Policy(once=True))
-    start = way[0] if way and isinstance(graph.nodes[way[0]], Event) else None
+    start = way[0] if way and way[0] in game.starts(process.id) else None
     state = game.initial(process.id, start)
     steps: list[Step] = []
     route = [*way, *back]

@@ -7,12 +7,13 @@ from typing import ClassVar
 from orgflow.passes.causes import arrivals, beside, jump
 from orgflow.passes.flow_findings import MASKED, FlowPass, Mend, findings, related
 from orgflow.passes.forking_loops import endless_forks, round_trip
-from orgflow.passes.wording import Namer, listed
+from orgflow.passes.wording import Namer
 
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.analysis.soundness import Fault
 from orgflow_ir.diagnostics import Category, Related, Rule, Severity
 from orgflow_ir.model import Gateway, Model, Process, Scope
+from orgflow_ir.model.element_names import listed
 from orgflow_ir.pipeline import PassContext
 
 
@@ -137,7 +138,7 @@ def _twice(fault: Fault, namer: Namer) -> tuple[str, str]:
     decide = f"decide whether {what} shall wait for {some}, or for which of them it is done"
     if (by := beside(fault, graph)) is not None:
         event, host = namer.name(by.event.id), namer.name(by.host)
-        branch = namer.named(f.source for f in by.flows)
+        branch = namer.names(f.source for f in by.flows)
         why = (
             f"{event} does not interrupt {host}, so in one run both {host} and {branch} lead to "
             f"{name}, which {waits}"

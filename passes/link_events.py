@@ -75,8 +75,8 @@ def _check(scope: Scope, ctx: PassContext) -> None:
             if name not in links[other]:
                 ctx.emit(
                     BrokenLink,
-                    f"the {position}ing link `{name}` has no {other}ing link of that name in "
-                    f"`{scope.label}`: {loss}",
+                    f"{_link(position, events[0], ctx)} has no {other}ing link of that name in "
+                    f"{ctx.name(scope)}: {loss}",
                     element=events[0],
                     help=f"add a {other}ing link event `{name}`, or draw a flow instead",
                 )
@@ -84,8 +84,14 @@ def _check(scope: Scope, ctx: PassContext) -> None:
         for event in events[1:]:
             ctx.emit(
                 SameLinkTwice,
-                f"two catching links in `{scope.label}` are named `{name}`: it is open at which of "
-                "them a run goes on",
+                f"two catching links in {ctx.name(scope)} are named `{name}`: it is open at which "
+                "of them a run goes on",
                 element=event,
                 help="give them different names, and the throwing links too",
             )
+
+
+def _link(position: str, event: Event, ctx: PassContext) -> str:
+    """A link by the name that joins it to others; by its surroundings where it has none."""
+    name = event.definitions[0].name or event.name
+    return f"the {position}ing link `{name}`" if name.strip() else ctx.name(event)

@@ -58,7 +58,7 @@ class MergeDeadlock(FlowPass):
             if (broken := broken_off(fault)) is not None:
                 does = "interrupts this" if _interrupts(broken, namer) else "may come here"
                 place = f"{namer.name(broken.event)} {does}"
-            until = f", until `{event.label}` ends it" if event is not None else ""
+            until = f", until {ctx.name(event)} ends it" if event is not None else ""
             ctx.emit(
                 DeadlockedJoin,
                 _message(fault, namer, missing) + until + (MASKED if fault.masked else ""),
@@ -87,7 +87,7 @@ def _missing(fault: Fault, namer: Namer) -> str:
     net = fault.net
     assert net is not None
     if dead := net.dead_inputs.get(fault.join):
-        return namer.named(f.source for f in dead)
+        return namer.names(f.source for f in dead)
     told = [(namer.comes_from(net, a), a) for a in fault.missing_arcs]
     if not fault.split:
         return " and ".join(dict.fromkeys(t for t, _ in told)) or "a branch"
@@ -124,7 +124,7 @@ def _message(fault: Fault, namer: Namer, missing: str) -> str:
         why = f"which only happens if {what}"
         return f"{join} waits for {missing}, {why}{lost}"
     if begins(fault):
-        here = namer.named(net.element[net.dst[a]] for a in fault.taken_arcs)
+        here = namer.names(net.element[net.dst[a]] for a in fault.taken_arcs)
         return (
             f"{join} waits for {missing}, but a run begins at one start only, and never gets "
             f"there from {here}{lost}"
@@ -153,7 +153,7 @@ def _decision(fault: Fault, namer: Namer, missing: str) -> str:
     if fault.net is not None and fault.net.dead_inputs.get(fault.join):
         return f"remove the flow from {missing} to {join}, or let a way lead to {missing}"
     if fault.mutual:
-        joins = namer.named((fault.element, *fault.mutual))
+        joins = namer.names((fault.element, *fault.mutual))
         return f"decide which of {joins} goes on first, and lead what comes back elsewhere"
     come = "do not come" if " and " in missing or ", " in missing else "does not come"
     return f"decide how the run shall go on at {join} when {missing} {come}"

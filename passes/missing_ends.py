@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import ClassVar, assert_never
 
-from orgflow.passes.wording import Namer, listed
+from orgflow.passes.wording import Namer
 
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.analysis.soundness.wiring import is_handler, live
 from orgflow_ir.diagnostics import Category, Rule, Severity
 from orgflow_ir.model import CallActivity, Event, Gateway, Model, Opaque, Process, SubProcess, Task
 from orgflow_ir.model import Node as ModelNode
+from orgflow_ir.model.element_names import listed
 from orgflow_ir.pipeline import Pass, PassContext, Stage
 
 _SHOWN = 4
@@ -64,7 +65,7 @@ def _check(process: Process, ctx: PassContext) -> None:
         names.append(f"{len(last) - _SHOWN} more")
     ctx.emit(
         NoEnd,
-        f"`{process.label}` has no end event; it ends after {listed(names)}",
+        f"{ctx.name(process)} has no end event; it ends after {listed(names)}",
         element=process,
         help="add an end event after each last step, so that it is plain what a run ends with",
     )

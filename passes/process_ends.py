@@ -112,7 +112,7 @@ class ProcessEnds(Pass):
             if not process.nodes:
                 ctx.emit(
                     EmptyProcess,
-                    f"the process `{process.label}` has no steps",
+                    f"{_process(process, ctx)} has no steps",
                     element=process,
                     help="draw its steps, or leave the process out: a pool without one stands for "
                     "another party",
@@ -129,10 +129,10 @@ def _check(scope: Scope, ctx: PassContext) -> None:
     reached = ctx.analysis(live, scope)
     started = has_starts(scope)
     if isinstance(scope, Process) and not started and reached:
-        first = [n.label for n in scope.nodes if n.id in reached and not graph.into[n.id]]
+        first = [ctx.name(n) for n in scope.nodes if n.id in reached and not graph.into[n.id]]
         ctx.emit(
             NoStart,
-            f"`{scope.label}` has no start event; it begins with {_list(first)}",
+            f"{ctx.name(scope)} has no start event; it begins with {_list(first)}",
             element=scope,
             help="add a start event, so that it is plain what a run begins with",
         )
@@ -152,16 +152,21 @@ def _check(scope: Scope, ctx: PassContext) -> None:
             continue  # OF123 or OF125 tells why
         ctx.emit(
             NeverRuns,
-            f"{_list([n.label for n in island])} never "
+            f"{_list([ctx.name(n) for n in island])} never "
             f"{'runs' if len(island) == 1 else 'run'}: no way leads there from a start",
             element=island[0],
             help="lead a flow there, or remove what is never done",
         )
 
 
-def _list(labels: list[str]) -> str:
-    shown = [f"`{label}`" for label in labels[:4]]
-    more = len(labels) - len(shown)
+def _process(process: Process, ctx: PassContext) -> str:
+    named = ctx.name(process)
+    return f"the process {named}" if named.startswith("`") else named
+
+
+def _list(names: list[str]) -> str:
+    shown = names[:4]
+    more = len(names) - len(shown)
     return " and ".join(filter(None, (", ".join(shown), f"{more} more" if more else "")))
 
 

@@ -86,8 +86,8 @@ class References(Pass):
                     if lost and lane.id not in told:
                         ctx.emit(
                             UnknownLaneMember,
-                            f"the lane `{lane.label}` lists `{lost[0]}`, which is no step of "
-                            f"`{process.label}`",
+                            f"{ctx.full_name(lane)} lists `{lost[0]}`, which is no step of "
+                            f"{ctx.name(process)}",
                             element=lane,
                             help="list a step that is there, or remove the entry",
                         )
@@ -103,7 +103,7 @@ def _nodes(scope: Scope, processes: set[str], told: set[str | None], ctx: PassCo
                 what = f"`{node.called}`, which is not in this model" if called else "nothing"
                 ctx.emit(
                     UnknownCalledProcess,
-                    f"`{node.label}` calls {what}",
+                    f"{ctx.name(node)} calls {what}",
                     element=node,
                     help="add that process to the file, if it is yours to draw"
                     if called
@@ -116,7 +116,7 @@ def _nodes(scope: Scope, processes: set[str], told: set[str | None], ctx: PassCo
             if node.attached_to not in activities:
                 ctx.emit(
                     UnattachedBoundary,
-                    f"the boundary event `{node.label}` sits on no activity of `{scope.label}`",
+                    f"{ctx.full_name(node)} sits on no activity of {ctx.name(scope)}",
                     element=node,
                     help="put it on the border of the activity it belongs to, or make it an "
                     "intermediate event",

@@ -88,10 +88,10 @@ class Candidates(ScopeRepair):
             kind = "exclusive" if split.gateway_kind == "event" else split.gateway_kind
             return kind, _SPLITS.get(kind, "").format(self.namer.name(split.id)), "safe"
         if (found := broken_off(fault)) is not None:
-            sources = self.namer.named(found.branches).replace(", ", " or from ")
+            sources = self.namer.names(found.branches).replace(", ", " or from ")
             return "exclusive", f", since a run goes on from {sources}", "safe"
         if fault.kind == "deadlock" and (later := own_loop(fault, self.graph)):
-            name, at = self.namer.named(later), self.namer.name(fault.element)
+            name, at = self.namer.names(later), self.namer.name(fault.element)
             return "exclusive", f", since {name} comes only after {at}", "safe"
         if begins(fault):
             return "exclusive", ", if each of the starts is enough by itself", "unsafe"
@@ -119,7 +119,7 @@ class Candidates(ScopeRepair):
         if found is None:
             return
         at, name = self.graph.nodes[fault.element], self.namer.name
-        branch = self.namer.named(f.source for f in found.flows)
+        branch = self.namer.names(f.source for f in found.flows)
         waits = f"wait for {branch} where that has begun"
         if isinstance(at, Gateway) and len(self.graph.flows_out(at.id)) <= 1:
             fix = self.of_kind(at, "inclusive", "unsafe")
@@ -206,7 +206,7 @@ class Candidates(ScopeRepair):
         draft = self.draft()
         for end in ends:
             draft.replace(end.replace(definitions=(EventDefinition(kind="terminate"),)))
-        names = self.namer.named(n.id for n in ends)
+        names = self.namer.names(n.id for n in ends)
         terminate = "a terminate end event" if len(ends) == 1 else "terminate end events"
         title = f"make {names} {terminate}"
         advice = f"{title}, if nothing else shall happen after that"

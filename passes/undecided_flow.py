@@ -46,7 +46,7 @@ class Undecided(FlowPass):
                 node = next((n for n in scope.nodes if n.id == doubt.element), scope)
                 ctx.emit(
                     UndecidedFlow,
-                    f"the flow around `{node.label}` is not fully checked: {doubt.reason}",
+                    f"the flow around {ctx.name(node)} is not fully checked: {doubt.reason}",
                     element=node,
                     help="nothing need be wrong: look at this part yourself",
                 )

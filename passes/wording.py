@@ -3,76 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import assert_never
 
 from orgflow_ir.analysis.soundness.net import FIRST, Net
-from orgflow_ir.model import CallActivity, Event, Flow, Gateway, Opaque, Scope, SubProcess, Task
-from orgflow_ir.model import Node as ModelNode
-
-_GATE = {
-    "exclusive": "exclusive gateway", "parallel": "parallel gateway",
-    "inclusive": "inclusive gateway", "event": "event-based gateway",
-    "complex": "complex gateway",
-}  # fmt: skip
-_POSITION = {
-    "start": "start event", "end": "end event", "catch": "intermediate event",
-    "throw": "intermediate event", "boundary": "boundary event",
-}  # fmt: skip
+from orgflow_ir.model import Element, Flow, Gateway
+from orgflow_ir.model.element_names import ElementNames, listed
 
 
-def listed(items: Iterable[str]) -> str:
-    """`a`, `a and b`, `a, b and c`."""
-    *some, last = items
-    return f"{', '.join(some)} and {last}" if some else last
+class Namer(ElementNames):
+    """Names for the elements of one scope, and for ways and branches in its net."""
 
-
-class Namer:
-    """Names for the elements of one scope."""
-
-    def __init__(self, scope: Scope) -> None:
-        self.nodes: dict[str, ModelNode] = {n.id: n for n in scope.nodes}
-        self.after: dict[str, list[str]] = {}
-        self.before: dict[str, list[str]] = {}
-        for flow in scope.flows:
-            if flow.source in self.nodes and flow.target in self.nodes:
-                self.after.setdefault(flow.source, []).append(flow.target)
-                self.before.setdefault(flow.target, []).append(flow.source)
-
-    def name(self, element: str) -> str:
-        """`` `Ship` ``, or for one without a label what it is and what is next to it."""
-        node = self.nodes.get(element)
-        if node is None:
+    def name(self, of: Element | str) -> str:
+        """As for every message; what is no element of the scope is where its net begins."""
+        if isinstance(of, str) and of not in self.nodes:
             return "the start"
-        if node.name.strip():
-            return f"`{node.label}`"
-        what = self._what(node)
-        if what is None:
-            return f"`{element}`"
-        joins = len(self.before.get(element, ())) > 1
-        for word, near in (("before", self.after), ("after", self.before))[:: 1 if joins else -1]:
-            found = [n for n in near.get(element, ()) if self.nodes[n].name.strip()]
-            if found:
-                return f"the {what} {word} `{self.nodes[found[0]].label}`"
-        return f"the {what} `{element}`"
-
-    def _what(self, node: ModelNode) -> str | None:
-        match node:
-            case Gateway():
-                return _GATE[node.gateway_kind]
-            case Event():
-                return _POSITION[node.position]
-            case Task() | CallActivity() | SubProcess() | Opaque():
-                return None
-            case _:
-                assert_never(node)
-
-    def named(self, elements: Iterable[str], most: int = 4) -> str:
-        """Several elements, labelled ones first, at most so many."""
-        ids = list(dict.fromkeys(elements))
-        ids.sort(key=lambda i: not self.nodes[i].name.strip())
-        shown = [self.name(i) for i in ids[:most]]
-        more = len(ids) - len(shown)
-        return ", ".join(shown) + (f" and {more} more" if more else "")
+        return super().name(of)
 
     def way(self, net: Net, arc: int) -> str:
         """A way out of a gateway: its label, else where it leads to."""

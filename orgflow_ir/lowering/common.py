@@ -90,7 +90,7 @@ class SplitMixedGateway(RewritePattern):
             rewriter.redirect(scope.id, flow.id, target=join.id)
         between = rewriter.fresh_id(gateway.id, "between")
         rewriter.connect(scope.id, join.id, gateway.id, id=between)
-        return f"`{gateway.label}` joins and splits: it became a join followed by a split"
+        return f"{ctx.name(gateway)} joins and splits: it became a join followed by a split"
 
 
 class ConditionalSplitToGateway(RewritePattern):
@@ -122,7 +122,7 @@ class ConditionalSplitToGateway(RewritePattern):
             self._nothing_more(rewriter, scope.id, gateway)
         to_split = rewriter.fresh_id(node.id, "to_split")
         rewriter.connect(scope.id, node.id, gateway.id, id=to_split)
-        return f"the conditions on flows out of `{node.label}` became a gateway"
+        return f"the conditions on flows out of {ctx.name(node)} became a gateway"
 
     def _nothing_more(self, rewriter: Rewriter, scope: str, gateway: Gateway) -> None:
         """With an unconditional flow beside them, all conditions may be false: that is no error."""

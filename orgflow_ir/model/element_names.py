@@ -77,30 +77,32 @@ _POSITIONS = {
     "start": "start event", "end": "end event", "catch": "intermediate event",
     "throw": "intermediate event", "boundary": "boundary event",
 }  # fmt: skip
+_OTHERS: Mapping[type[Element], str] = {
+    Flow: "flow", MessageFlow: "message flow", Process: "process", Pool: "pool",
+    Lane: "lane", DataObject: "data object", CatalogEntry: "definition", Model: "model",
+}  # fmt: skip
 
 
 def kind_words(element: Element) -> str:
     """What an element is, without an article: `user task`, `message start event`, `lane`."""
-    if isinstance(element, Task):
-        kind = element.task_type.replace("-", " ")
-        return "task" if kind == "abstract" else f"{kind} task"
-    if isinstance(element, CallActivity):
-        return "call activity"
-    if isinstance(element, SubProcess):
-        flavour = {"plain": "", "event": "event ", "ad-hoc": "ad-hoc "}.get(element.flavour)
-        return "transaction" if flavour is None else f"{flavour}sub-process"
-    if isinstance(element, Event):
-        trigger = "" if element.trigger == "none" else f"{element.trigger} "
-        return trigger + _POSITIONS[element.position]
-    if isinstance(element, Gateway):
-        return _GATEWAYS[element.gateway_kind]
-    if isinstance(element, Artifact):
-        return element.artifact_kind
-    words: Mapping[type[Element], str] = {
-        Flow: "flow", MessageFlow: "message flow", Process: "process", Pool: "pool",
-        Lane: "lane", DataObject: "data object", CatalogEntry: "definition", Model: "model",
-    }  # fmt: skip
-    return words.get(type(element), "element")
+    match element:
+        case Task():
+            kind = element.task_type.replace("-", " ")
+            return "task" if kind == "abstract" else f"{kind} task"
+        case CallActivity():
+            return "call activity"
+        case SubProcess():
+            flavour = {"plain": "", "event": "event ", "ad-hoc": "ad-hoc "}.get(element.flavour)
+            return "transaction" if flavour is None else f"{flavour}sub-process"
+        case Event():
+            trigger = "" if element.trigger == "none" else f"{element.trigger} "
+            return trigger + _POSITIONS[element.position]
+        case Gateway():
+            return _GATEWAYS[element.gateway_kind]
+        case Artifact():
+            return element.artifact_kind
+        case _:
+            return _OTHERS.get(type(element), "element")
 
 
 def listed(items: Iterable[str], *, last: str = "and") -> str:
@@ -148,16 +150,31 @@ class ElementNames:
         if isinstance(element, Process) and (pool := self._pool_of.get(element.id)) is not None:
             return self.name(pool)
         if isinstance(element, Process | Pool):
-            return f"the {kind_words(element)} `{element.id}`"
+            return self._one_of(element)
         if element.id in self.nodes:
             return self._unnamed(self.nodes[element.id])
         return f"the {kind_words(element)} `{element.id}`"
+
+    def _one_of(self, element: Process | Pool) -> str:
+        """A process or pool without a label, by its number in the file."""
+        what = kind_words(element)
+        same = [e.id for e in self._others.values() if type(e) is type(element)]
+        if len(same) < 2 or element.id not in same:
+            return f"the {what}"
+        return f"{what} {same.index(element.id) + 1} of {len(same)}"
 
     def kind_and_name(self, element: Element) -> str:
         """`` user task `Check` ``; for an element without a label as `name`."""
         if not one_line(element.name):
             return self.name(element)
         return f"{kind_words(element)} {self.name(element)}"
+
+    def full_name(self, of: Element | str) -> str:
+        """As `name`, with what the element is: ``the user task `Check` ``."""
+        element = (self.nodes.get(of) or self._others.get(of)) if isinstance(of, str) else of
+        if element is None or isinstance(element, Flow | MessageFlow) or not one_line(element.name):
+            return self.name(of)
+        return f"the {kind_words(element)} {self.name(element)}"
 
     def names(self, elements: Iterable[str], most: int = 4) -> str:
         """Several elements by id, labelled ones first, at most so many."""
@@ -181,13 +198,17 @@ class ElementNames:
             return f"the {what} on {self.name(node.attached_to)}"
         joins = len(self.before.get(node.id, ())) > 1
         around = (("after", self.before), ("before", self.after))
-        for anchored in (self._is_named, self._is_end):
-            for word, near in around[:: -1 if joins else 1]:
-                found = self._nearest(node.id, near, anchored)
-                if found is not None:
-                    return f"the {what} {word} {self._anchor(found)}"
         scope = self._scope_of[node.id]
         same = [n.id for n in scope.nodes if kind_words(n) == what and not one_line(n.name)]
+        # What is next to it says more than what is farther on; a start or an end says enough only
+        # where there is one such element.
+        anchors = [(self._is_named, 1), (self._is_named, _FAR)]
+        anchors += [(self._is_end, _FAR)] if len(same) == 1 else []
+        for anchored, far in anchors:
+            for word, near in around[:: -1 if joins else 1]:
+                found = self._nearest(node.id, near, anchored, far)
+                if found is not None:
+                    return f"the {what} {word} {self._anchor(found)}"
         where = f" in `{scope.label}`" if one_line(scope.name) else ""
         if len(same) == 1:
             return f"the {what}{where}"
@@ -205,12 +226,13 @@ class ElementNames:
         return isinstance(found, Event) and found.position in ("start", "end")
 
     def _nearest(
-        self, node: str, near: Mapping[str, list[str]], wanted: Callable[[str], bool]
+        self, node: str, near: Mapping[str, list[str]], wanted: Callable[[str], bool], far: int
     ) -> str | None:
-        """The first element in that direction that can stand for a place, breadth first."""
+        """The first element in that direction that can stand for a place, breadth first, after
+        passing less than `far` others."""
         seen = {node}
         front = [node]
-        while front and len(seen) < _FAR:
+        while front and len(seen) <= far:
             front = [n for f in front for n in near.get(f, ()) if n not in seen]
             front = list(dict.fromkeys(front))
             seen.update(front)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from orgflow_ir.diagnostics import Diagnostic, Fix, Related, Rule, Severity, Step
 from orgflow_ir.model import Element, Model
+from orgflow_ir.model.element_names import ElementNames
 from orgflow_ir.model.provenance import elements_by_id, source_ids
 from orgflow_ir.model.source import SourceLocation
 from orgflow_ir.pipeline.services import Services
@@ -100,6 +101,21 @@ class PassContext:
         )
         self.diagnostics.append(diagnostic)
         return diagnostic
+
+    def name(self, element: Element | str) -> str:
+        """How messages name an element of the source: by its label, or by what is next to it."""
+        if isinstance(element, Element):
+            element = self.drawn(element)
+        if self.source is not None:
+            return self.analysis(ElementNames, self.source).name(element)
+        return f"`{element if isinstance(element, str) else element.label}`"
+
+    def full_name(self, element: Element) -> str:
+        """As `name`, with what the element is: ``the user task `Check` ``."""
+        element = self.drawn(element)
+        if self.source is not None:
+            return self.analysis(ElementNames, self.source).full_name(element)
+        return self.name(element)
 
     def analysis(self, function: Callable[[V], R], value: V) -> R:
         """`function(value)`, computed once for this very value (values are immutable)."""

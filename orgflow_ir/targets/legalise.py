@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 from orgflow_ir.diagnostics import Severity
 from orgflow_ir.diagnostics.core_rules import FaultyLeaf
-from orgflow_ir.model import Element, Flow, MessageFlow, Model
+from orgflow_ir.model import Element, Model
 from orgflow_ir.model.constructs import ConstructUse, plain_constructs
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.pipeline.leaves import Leaves
@@ -317,7 +317,7 @@ def _report_rewritten(done: Iterable[Rewritten], refused: set[str], ctx: PassCon
 def _report_refused(refused: Iterable[_Refusal], spec: TargetSpec, ctx: PassContext) -> None:
     lossy = [pattern for pattern in spec.lowerings if pattern.loses is not None]
     for element, (use, reason, help_text) in refused:
-        name = describe(element, ctx.source)
+        name = ctx.name(element)
         way = next((pattern for pattern in lossy if pattern.takes(use.construct)), None)
         if way is not None:
             ctx.emit(
@@ -334,14 +334,3 @@ def _report_refused(refused: Iterable[_Refusal], spec: TargetSpec, ctx: PassCont
             element=element,
             help=help_text or None,
         )
-
-
-def describe(element: Element, model: Model | None) -> str:
-    """How a message names an element: its label, or for a flow without one its two ends."""
-    if element.name.strip() or not isinstance(element, Flow | MessageFlow) or model is None:
-        return f"`{element.label}`"
-    labels = {n.id: n.label for scope in model.scopes() for n in scope.nodes}
-    labels |= {p.id: p.label for p in model.pools}
-    source, target = (labels.get(end, end) for end in (element.source, element.target))
-    kind = "message flow" if isinstance(element, MessageFlow) else "flow"
-    return f"the {kind} from `{source}` to `{target}`"

@@ -7,7 +7,6 @@ import itertools
 from orgflow.backends.n8n import rules
 
 from orgflow_ir.analysis.control_flow.graph import ControlFlow, reach
-from orgflow_ir.analysis.decisions import spoken
 from orgflow_ir.model import Event, Gateway, Node
 from orgflow_ir.model.elements import Scope
 from orgflow_ir.pipeline import PassContext
@@ -24,8 +23,7 @@ def report_parallel(scope: Scope, ctx: PassContext) -> None:
         ctx.emit(
             rules.SequentialParallel,
             f"the {len(graph.flows_out(split))} branches behind "
-            f"{spoken(graph.nodes[split], graph)} "
-            "run one after the other on n8n",
+            f"{ctx.name(graph.nodes[split])} run one after the other on n8n",
             element=graph.nodes[split],
         )
     waits = [n.id for n in scope.nodes if _waits(n)]
@@ -38,8 +36,8 @@ def report_parallel(scope: Scope, ctx: PassContext) -> None:
         if wait in beside:
             ctx.emit(
                 rules.SequentialWait,
-                f"while `{graph.nodes[wait].label}` waits, the other branches behind "
-                f"{spoken(graph.nodes[beside[wait]], graph)} stand still on n8n",
+                f"while {ctx.name(graph.nodes[wait])} waits, the other branches behind "
+                f"{ctx.name(graph.nodes[beside[wait]])} stand still on n8n",
                 element=graph.nodes[wait],
                 help="put the wait before or after the parallel part, or let the branches take "
                 "turns",

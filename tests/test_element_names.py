@@ -1,0 +1,82 @@
+"""What messages call elements: labels, surroundings, numbers; ids only where nothing else is."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from orgflow_ir.model import Event, EventDefinition, Flow, Gateway, Lane, Model, Process, Task
+from orgflow_ir.model.element_names import ElementNames
+from orgflow_ir.pipeline import PassContext
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def _model() -> Model:
+    nodes = (
+        Event(id="s", position="start"),
+        Gateway(id="fork", gateway_kind="parallel"),
+        Task(id="a", name="Pack"),
+        Task(id="b"),
+        Gateway(id="far", gateway_kind="exclusive"),
+        Gateway(id="join", gateway_kind="parallel"),
+        Task(id="z", name="Ship", task_type="user"),
+        Event(id="e", position="end"),
+        Event(
+            id="late", position="boundary", attached_to="z",
+            definitions=(EventDefinition(kind="timer"),),
+        ),
+    )  # fmt: skip
+    ways = ("s>fork", "fork>a", "fork>b", "a>far", "b>far", "far>join", "b>join", "join>z", "z>e")
+    flows = tuple(Flow(id=w, source=w.split(">")[0], target=w.split(">")[1]) for w in ways)
+    lanes = (Lane(id="l1", members=("a",)), Lane(id="l2", name="Stock", members=("b",)))
+    return Model(id="m", processes=(Process(id="p", nodes=nodes, flows=flows, lanes=lanes),))
+
+
+@pytest.mark.parametrize(
+    ("element", "name"),
+    [
+        ("a", "`Pack`"),
+        ("join", "the parallel gateway before `Ship`"),
+        ("far", "the exclusive gateway after `Pack`"),  # what is next to it, not what is far ahead
+        ("fork", "the parallel gateway before `Pack`"),
+        ("late", "the timer boundary event on `Ship`"),
+        ("a>far", "the flow from `Pack` to the exclusive gateway after `Pack`"),
+        ("p", "the process"),
+        ("nothing", "`nothing`"),
+    ],
+)
+def test_names(element: str, name: str) -> None:
+    assert ElementNames(_model()).name(element) == name
+
+
+def test_full_names_say_what_it_is_once() -> None:
+    model = _model()
+    ctx = PassContext(source=model)
+    by_id = {n.id: n for n in model.processes[0].nodes}
+    unnamed, named = model.processes[0].lanes
+    assert ctx.full_name(by_id["z"]) == "the user task `Ship`"
+    assert ctx.full_name(by_id["late"]) == "the timer boundary event on `Ship`"
+    assert ctx.full_name(named) == "the lane `Stock`"
+    assert ctx.full_name(unnamed) == "the lane `l1`"
+
+
+def test_the_share_of_errors_that_show_only_an_id(tmp_path: Path) -> None:
+    """The measurement counts an id that nobody drew, and no label that looks like one."""
+    text = (
+        '<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" targetNamespace="t">'
+        '<process id="p"><startEvent id="s"/><task id="t1" name="t1"/><task id="t1"/>'
+        '<sequenceFlow id="f" sourceRef="s" targetRef="gone"/></process></definitions>'
+    )
+    (tmp_path / "bad.bpmn").write_text(text)
+    ran = subprocess.run(
+        [sys.executable, ROOT / "benchmarks" / "element_names.py", tmp_path, "--json"],
+        capture_output=True, text=True, check=True, cwd=ROOT,
+    )  # fmt: skip
+    found = json.loads(ran.stdout)
+    assert found["errors"] >= 1
+    assert found["only_ids"] <= found["errors"]
