@@ -125,12 +125,12 @@ def read(
     """Read the model in a file.
 
     Args:
-        path: the file; `-` is standard input.
+        path: the file, or the folder where the format is one of folders; `-` is standard input.
         format: the name of its format, such as `bpmn`; else its suffix and content decide.
         process: only this process of several, by its id, its name, or its pool's.
 
     Raises:
-        InputError: the file cannot be read.
+        InputError: the file cannot be read, or the format does not read folders.
         UnknownName: there is no such format or process.
 
     Example:
@@ -139,8 +139,8 @@ def read(
         True
     """
     ctx = _context()
-    source = compiler.read_source(os.fspath(path))
-    model = compiler.load(source, _registry(), ctx, from_=format, diagram=True)
+    with compiler.open_source(os.fspath(path)) as source:
+        model = compiler.load(source, _registry(), ctx, from_=format, diagram=True)
     if model is not None and process is not None:
         model = compiler.only_process(model, process)
     return ReadResult(tuple(ctx.diagnostics), model)

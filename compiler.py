@@ -8,14 +8,21 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Collection, Mapping, Sequence
-from typing import BinaryIO
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 from orgflow_ir.diagnostics import Severity
 from orgflow_ir.diagnostics.core_rules import BrokenPlugin, UnknownFormat, UnreadableInput
 from orgflow_ir.model import Model
 from orgflow_ir.model.provenance import all_elements
-from orgflow_ir.model.source import SourceFile
+from orgflow_ir.model.source import (
+    HEAD_BYTES,
+    Source,
+    SourceFile,
+    SourceFolder,
+    SourceKind,
+    SourceStream,
+)
 from orgflow_ir.pipeline import AfterEach, Pass, PassContext, PassManager, Stage
 from orgflow_ir.pipeline.collector import paused_collector
 from orgflow_ir.pipeline.leaves import Leaves
@@ -25,9 +32,13 @@ from orgflow_ir.plugins.guards import emitted, parsed, sniffed
 from orgflow_ir.targets.artifact import Emitted
 
 MOST_BYTES = 256 * 1024 * 1024
-"""More than any reader takes; so much is read of an input at most, be it a device without end."""
+"""More than any reader of bytes takes; so much of an input is kept in memory at most, be it a
+device without end. Readers of streams take any size."""
 
 _CHUNK = 1024 * 1024
+
+FILE_KINDS = frozenset({SourceKind.BYTES, SourceKind.STREAM})
+"""The kinds in which a file can be handed to a frontend."""
 
 STDIN = "<stdin>"
 """The name shown for standard input."""
@@ -67,63 +78,161 @@ def suggestion(name: str, known: Sequence[str]) -> str:
     return f"there are: {', '.join(known)}" if known else "there are none"
 
 
-def read_source(path: str) -> SourceFile:
-    """The bytes of a file, or of standard input for `-`. Raises `InputError`."""
+@contextmanager
+def open_source(path: str) -> Iterator[SourceStream | SourceFolder]:
+    """A file, a folder, or standard input for `-`, closed afterwards. Raises `InputError`."""
+    if os.path.isdir(path) and path != "-":
+        yield SourceFolder(path)
+        return
+    with _open_stream(path) as stream:
+        yield stream
+
+
+def _open_stream(path: str) -> SourceStream:
     if path == "-" and sys.stdin is None:
         raise InputError("there is no standard input", "name a file")
-    if path == "-":
-        return SourceFile(STDIN, _bounded(sys.stdin.buffer, "standard input"))
     if not path:
         raise InputError("the input has no name", "name a file, or - for standard input")
     try:
-        if os.path.isdir(path):
-            raise InputError(f"{path} is a folder", "name a file in it")
-        with open(path, "rb") as file:
-            return SourceFile(path, _bounded(file, path))
+        if path == "-":  # the program's, and not ours to close
+            return SourceStream(STDIN, sys.stdin.buffer, once=True, owned=False)
+        file = open(path, "rb", buffering=0)  # noqa: SIM115  # the stream closes it
+        try:
+            return SourceStream(path, file)
+        except BaseException:
+            file.close()
+            raise
     except FileNotFoundError:
         raise InputError(f"{path} does not exist", "check the path") from None
     except ValueError as error:  # a NUL in the path
         raise InputError(f"{path!r} is not a path: {error}", "check the path") from None
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise InputError(f"{path} cannot be read: {reason}", "check the file") from None
+        raise _unreadable(path, error) from None
 
 
-def _bounded(file: BinaryIO, name: str) -> bytes:
-    parts = [file.read(_CHUNK)]
-    size = len(parts[0])
-    while parts[-1] and size <= MOST_BYTES:
-        parts.append(file.read(_CHUNK))
-        size += len(parts[-1])
+def _unreadable(path: str, error: OSError) -> InputError:
+    name = "standard input" if path in ("-", STDIN) else path
+    reason = (error.strerror or str(error)).lower()
+    return InputError(f"{name} cannot be read: {reason}", "check the file")
+
+
+def read_source(path: str) -> SourceFile:
+    """The bytes of a file, or of standard input for `-`. Raises `InputError`."""
+    with open_source(path) as source:
+        return _in_memory(source)
+
+
+def _in_memory(source: Source) -> SourceFile:
+    """All bytes of a source; a stream is at its end afterwards. Raises `InputError`."""
+    if isinstance(source, SourceFile):
+        return source
+    if isinstance(source, SourceFolder):
+        raise InputError(f"{source.path} is a folder", "name a file in it")
+    try:
+        if source.seekable() and source.seek(0, os.SEEK_END) > MOST_BYTES:
+            raise _too_large(source)
+        if source.seekable():
+            source.seek(0)
+        parts = [source.read(_CHUNK)]
+        size = len(parts[0])
+        while parts[-1] and size <= MOST_BYTES:
+            parts.append(source.read(_CHUNK))
+            size += len(parts[-1])
+    except OSError as error:
+        raise _unreadable(source.path, error) from None
     if size > MOST_BYTES:
-        raise InputError(
-            f"{name} has more than {MOST_BYTES // (1024 * 1024)} MB", "take out what is not a model"
-        )
-    return b"".join(parts)
+        raise _too_large(source)
+    return SourceFile(source.path, b"".join(parts))
+
+
+def _too_large(source: SourceStream) -> InputError:
+    name = "standard input" if source.path == STDIN else source.path
+    return InputError(
+        f"{name} has more than {MOST_BYTES // (1024 * 1024)} MB", "take out what is not a model"
+    )
+
+
+class _Offer:
+    """One source in each of the kinds that frontends accept; bytes are read once."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._bytes = source if isinstance(source, SourceFile) else None
+
+    def to_parse(self, frontend: Frontend) -> Source:
+        """What the frontend is to parse. Raises `InputError` where it takes nothing of the kind."""
+        source = self._source
+        if isinstance(source, SourceFolder):
+            if SourceKind.FOLDER not in frontend.accepts:
+                raise InputError(f"{source.path} is a folder", "name a file in it")
+            return source
+        if SourceKind.STREAM in frontend.accepts:
+            if self._bytes is not None:  # they may have been all there was to read
+                return self._bytes.stream()
+            assert isinstance(source, SourceStream)
+            return source
+        if SourceKind.BYTES not in frontend.accepts:
+            kinds = " and ".join(f"{kind.value}s" for kind in sorted(frontend.accepts))
+            raise InputError(
+                f"{source.path} is not a folder", f"`{frontend.name}` reads only {kinds}"
+            )
+        if self._bytes is None:
+            self._bytes = _in_memory(source)
+        return self._bytes
+
+    def recognised(self, fitting: Sequence[Frontend], ctx: PassContext) -> list[Frontend]:
+        """Those of several frontends that recognise it. Raises `InputError` where only readers of
+        bytes are left and it is too large for them."""
+        source = self._source
+        if isinstance(source, SourceFolder):
+            return [f for f in fitting if sniffed(f, source, ctx)]
+        head = source.data if isinstance(source, SourceFile) else source.head
+        streams = [f for f in fitting if SourceKind.STREAM in f.accepts]
+        found = {
+            f.name for f in streams
+            if sniffed(f, SourceFile(source.path, head[:HEAD_BYTES]).stream(), ctx)
+        }  # fmt: skip
+        rest = [f for f in fitting if f not in streams]
+        # What comes only once stays unread where a reader of streams wants it.
+        once = isinstance(source, SourceStream) and not source.seekable()
+        if rest and not (found and once):
+            try:
+                found.update(f.name for f in rest if sniffed(f, self.to_parse(f), ctx))
+            except InputError:
+                if not found:
+                    raise
+        return [f for f in fitting if f.name in found]
 
 
 def load(
-    source: SourceFile | str,
+    source: Source | str,
     registry: Leaves,
     ctx: PassContext,
     *,
     from_: str | None = None,
     diagram: bool = False,
 ) -> Model | None:
-    """The model in `source` (a path is read first), or `None` after an error was reported.
+    """The model in `source` (a path is opened first), or `None` after an error was reported.
 
     The frontend is `from_`, else the one for the suffix; between several the one that recognises
-    the content. Raises `UnknownName` for a frontend that is not there.
+    the content. Raises `UnknownName` for a frontend that is not there, and `InputError` where a
+    source that is no path is of a kind, or has a size, that the frontend does not read.
     """
     if isinstance(source, str):
         try:
-            source = read_source(source)
+            with open_source(source) as opened:
+                return load(opened, registry, ctx, from_=from_, diagram=diagram)
         except InputError as error:
             ctx.emit(UnreadableInput, str(error), help=error.help)
             return None
-    frontend = choose_frontend(source, registry, ctx, from_)
-    if frontend is None:
-        return None
+    selected = select_frontend(source, registry, ctx, from_)
+    return parse(*selected, ctx, diagram=diagram) if selected is not None else None
+
+
+def parse(
+    frontend: Frontend, source: Source, ctx: PassContext, *, diagram: bool = False
+) -> Model | None:
+    """The model that a frontend reads from a source as `select_frontend` gives it, or `None`."""
     ctx.options = {**ctx.options, "diagram": diagram}
     return parsed(frontend, source, ctx)
 
@@ -182,21 +291,40 @@ def _without_traces(model: Model, whole: Model) -> Model:
 
 
 def choose_frontend(
-    source: SourceFile, registry: Leaves, ctx: PassContext, from_: str | None
+    source: Source, registry: Leaves, ctx: PassContext, from_: str | None
 ) -> Frontend | None:
     """The frontend named, or the one for the suffix; OF003 where there is none."""
+    selected = select_frontend(source, registry, ctx, from_)
+    return selected[0] if selected is not None else None
+
+
+def select_frontend(
+    source: Source, registry: Leaves, ctx: PassContext, from_: str | None
+) -> tuple[Frontend, Source] | None:
+    """The frontend named, or the one for the suffix or the folder, and the source as it is to
+    parse it: in memory, as a stream at its first byte, or as a folder; OF003 where there is none.
+
+    Raises `UnknownName`, and `InputError` where the source is too large or of another kind.
+    """
     frontends: Mapping[str, Frontend] = registry.frontends
+    offer = _Offer(source)
     if from_ is not None:
         if from_ not in frontends:
             raise UnknownName("frontend", from_, tuple(frontends))
-        return frontends[from_]
-    fitting = [f for f in frontends.values() if source.suffix in f.suffixes]
-    if len(fitting) > 1:
-        fitting = [f for f in fitting if sniffed(f, source, ctx)]
+        return frontends[from_], offer.to_parse(frontends[from_])
+    if isinstance(source, SourceFolder):
+        takers = [f for f in frontends.values() if SourceKind.FOLDER in f.accepts]
+        fitting = offer.recognised(takers, ctx)
+        if not fitting:
+            raise InputError(f"{source.path} is a folder", "name a file in it")
+    else:
+        fitting = fitting_frontends(source.suffix, frontends.values())
+        if len(fitting) > 1:
+            fitting = offer.recognised(fitting, ctx)
     if len(fitting) > 1 and any(is_ours(f) for f in fitting):
         fitting = _ours_first(source, fitting, ctx)
     if len(fitting) == 1:
-        return fitting[0]
+        return fitting[0], offer.to_parse(fitting[0])
     if fitting:
         why = f"is taken by {' and '.join(f.name for f in fitting)}"
     else:
@@ -209,9 +337,19 @@ def choose_frontend(
     return None
 
 
-def _ours_first(
-    source: SourceFile, fitting: Sequence[Frontend], ctx: PassContext
+def fitting_frontends(suffix: str, frontends: Iterable[Frontend]) -> list[Frontend]:
+    """The frontends that read files with a suffix."""
+    return [f for f in frontends if suffix in f.suffixes and f.accepts & FILE_KINDS]
+
+
+def recognising_frontends(
+    source: Source, frontends: Sequence[Frontend], ctx: PassContext
 ) -> list[Frontend]:
+    """Those of the frontends that say that the source is in their format. Raises `InputError`."""
+    return _Offer(source).recognised(frontends, ctx)
+
+
+def _ours_first(source: Source, fitting: Sequence[Frontend], ctx: PassContext) -> list[Frontend]:
     """Frontends that ship with orgflow, where outside ones claim the same file: OF001 as info."""
     ours = [f for f in fitting if is_ours(f)]
     others = [f for f in fitting if not is_ours(f)]
@@ -294,19 +432,22 @@ def check_gaps(model: Model, ctx: PassContext, backend: Backend | None = None) -
         PassManager(GAPS).run(model, ctx)
 
 
-def check_source(source: SourceFile, model: Model, ctx: PassContext, from_: str | None) -> None:
+def check_source(source: Source, model: Model, ctx: PassContext, from_: str | None) -> None:
     """`check_model` for a model read from `source`; where the file is in the format of a backend,
     that backend lints it, and its rules replace those of some passes on it as a process. Gaps are
     no faults: `check_gaps` finds them."""
     assert ctx.registry is not None
     backend = own_backend(source, ctx.registry, from_)
     check_model(model, ctx, without=backend.lint_replaces if backend is not None else ())
-    if backend is not None:
+    if backend is not None and isinstance(source, SourceFile):
         backend.lint(source, ctx)
 
 
-def own_backend(source: SourceFile, registry: Leaves, from_: str | None) -> Backend | None:
-    """The backend of the name of the frontend that reads `source`, if there is one."""
+def own_backend(source: Source, registry: Leaves, from_: str | None) -> Backend | None:
+    """The backend of the name of the frontend that reads the bytes of `source`, if there is one;
+    a stream or a folder is in the format of none."""
+    if not isinstance(source, SourceFile):
+        return None
     frontend = choose_frontend(source, registry, PassContext(), from_)
     own: Backend | None = registry.backend(frontend.name) if frontend is not None else None
     return own

@@ -41,9 +41,9 @@ class Fixer:
         for path in paths:
             try:
                 source = read_source(path)
+                fixed = self._mended(source)
             except InputError:
                 continue  # the check itself says so
-            fixed = self._mended(source)
             if fixed.data == source.data:
                 continue
             if self._write:

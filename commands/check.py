@@ -118,14 +118,13 @@ def _check_one(
     model = session.load(path, ctx, from_)
     find_gaps = None
     if model is not None:
-        name = STDIN if path == "-" else path
-        source = SourceFile(name, session.sources[name])
+        source = session.sources[STDIN if path == "-" else path]
         own = own_backend(source, session.registry, from_)
         if backend is None:
             check_source(source, model, ctx, from_)
         else:
             legal_model(model, backend, ctx, options=options)
-            if own is not None:
+            if own is not None and isinstance(source, SourceFile):
                 own.lint(source, ctx)
         if messages:
             from orgflow.passes.pipelines import ON_REQUEST

@@ -185,12 +185,15 @@ def _workflows(
         ctx.emit(UnreadableInput, str(error), help=error.help)
         return []
     session.inputs.append(source.path)
-    session.sources[source.path] = source.data
+    session.sources[source.path] = source
     backend = compiling.backend
     if path == "-" and from_ is None:
         raise click.UsageError("standard input needs its format: --from FRONTEND")
     try:
         frontend = compiler.choose_frontend(source, session.registry, ctx, from_)
+    except compiler.InputError as error:
+        ctx.emit(UnreadableInput, str(error), help=error.help)
+        return []
     except compiler.UnknownName as error:
         raise click.UsageError(str(error)) from None
     if frontend is None:

@@ -75,7 +75,7 @@ def _read(path: str, session: Session, ctx: PassContext) -> SourceFile | None:
     except compiler.InputError as error:
         ctx.emit(UnreadableInput, str(error), help=error.help)
         return None
-    session.sources[source.path] = source.data
+    session.sources[source.path] = source
     return source
 
 
@@ -85,17 +85,21 @@ def diff_sources(
     """Two workflows of one target by that target's own comparison, everything else as models;
     `None` after an error. Raises `compiler.UnknownName` for a frontend that is not there."""
     registry = session.registry
-    frontends = [compiler.choose_frontend(source, registry, ctx, from_) for source in (old, new)]
-    if frontends[0] is None or frontends[1] is None:
+    try:
+        read = [compiler.select_frontend(source, registry, ctx, from_) for source in (old, new)]
+    except compiler.InputError as error:
+        ctx.emit(UnreadableInput, str(error), help=error.help)
         return None
-    targets = [_target(frontend, registry.backends) for frontend in frontends]
+    if read[0] is None or read[1] is None:
+        return None
+    targets = [_target(frontend, registry.backends) for frontend, _ in filter(None, read)]
     if targets[0] is not None and targets[0] is targets[1]:
         return targets[0].diff(old, new, ctx)
     from orgflow_ir.analysis.model_changes import compare_models
 
     ctx.options = {**ctx.options, "diagram": True}  # that only a drawing differs is told
 
-    models = [f.parse(s, ctx) for f, s in zip(frontends, (old, new), strict=True) if f is not None]
+    models = [frontend.parse(source, ctx) for frontend, source in filter(None, read)]
     if models[0] is None or models[1] is None:
         return None
     session.models += [model for model in models if model is not None]

@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 
-from orgflow.compiler import InputError, read_source
+from orgflow.compiler import FILE_KINDS, InputError, open_source, recognising_frontends
 
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import Frontend
-from orgflow_ir.plugins.guards import sniffed
 
 _LEFT_OUT = frozenset({"node_modules", "__pycache__", "build", "dist", "venv"})
 
@@ -44,13 +43,17 @@ def _below(folder: str) -> Iterator[str]:
 def _is_model(path: str, frontends: Mapping[str, Frontend]) -> bool:
     """Whether a frontend takes it: by a suffix of its own, or by a shared one and content."""
     name = os.path.basename(path).lower()
-    fitting = [f for f in frontends.values() if any(name.endswith(s) for s in f.suffixes)]
+    fitting = [
+        f
+        for f in frontends.values()
+        if f.accepts & FILE_KINDS and any(name.endswith(s) for s in f.suffixes)
+    ]
     if not fitting:
         return False
     if any(s not in (".json", ".xml") for f in fitting for s in f.suffixes if name.endswith(s)):
         return True
     try:
-        source = read_source(path)
+        with open_source(path) as source:
+            return bool(recognising_frontends(source, fitting, PassContext()))
     except InputError:
         return False
-    return any(sniffed(f, source, PassContext()) for f in fitting)

@@ -6,7 +6,7 @@ import dataclasses
 import os
 import sys
 from collections.abc import Iterable
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 from orgflow import compiler
@@ -16,10 +16,13 @@ from orgflow.commands.options import FORMATS
 from orgflow_ir.diagnostics import Category, Diagnostic, Severity
 from orgflow_ir.diagnostics.core_rules import UnknownFormat, UnreadableInput
 from orgflow_ir.model import Model
-from orgflow_ir.model.source import SourceFile
+from orgflow_ir.model.source import Source, SourceFile, SourceStream
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.pipeline.services import CancelFlag, Services
 from orgflow_ir.plugins import Registry
+
+if TYPE_CHECKING:
+    from orgflow_ir.diagnostics.streamed_lines import StreamedLines
 
 MISUSE_CODES = (UnreadableInput.code, UnknownFormat.code)
 """Codes that are about the call, not about a model: exit code 2."""
@@ -50,7 +53,7 @@ class Session:
             self._lookup_reporter()
         self.diagnostics: list[Diagnostic] = []
         self.inputs: list[str] = []
-        self.sources: dict[str, bytes] = {}
+        self.sources: dict[str, Source] = {}
         self.models: list[Model] = []
         self._broken_told = False
         cancellation = CancelFlag()
@@ -90,28 +93,24 @@ class Session:
             raise click.UsageError(
                 f"standard input needs its format: --from {' | '.join(self.registry.frontends)}"
             )
-        source = self._read(path, ctx)
-        if source is None:
-            return None
+        self.inputs.append(compiler.STDIN if path == "-" else path)
+        model = None
         try:
-            model = compiler.load(source, self.registry, ctx, from_=from_, diagram=diagram)
+            with compiler.open_source(path) as opened:
+                selected = compiler.select_frontend(opened, self.registry, ctx, from_)
+                if selected is not None:
+                    frontend, source = selected
+                    self.sources[source.path] = source
+                    model = compiler.parse(frontend, source, ctx, diagram=diagram)
             if model is not None and process is not None:
                 model = compiler.only_process(model, process)
+        except compiler.InputError as error:
+            ctx.emit(UnreadableInput, str(error), help=error.help)
         except compiler.UnknownName as error:
             raise click.UsageError(str(error)) from None
         if model is not None:
             self.models.append(model)
         return model
-
-    def _read(self, path: str, ctx: PassContext) -> SourceFile | None:
-        self.inputs.append(compiler.STDIN if path == "-" else path)
-        try:
-            source = compiler.read_source(path)
-        except compiler.InputError as error:
-            ctx.emit(UnreadableInput, str(error), help=error.help)
-            return None
-        self.sources[source.path] = source.data
-        return source
 
     def collect(self, ctx: PassContext) -> None:
         """Take over what a context found, once."""
@@ -141,12 +140,24 @@ class Session:
                 verbose=self.verbose,
                 width=text_width(),
                 inputs=tuple(self.inputs),
-                sources=self.sources,
+                sources=self._texts(),
                 labels=self._labels(),
             )
         if reporter.name == "sarif":
             return dataclasses.replace(reporter, rules=self.registry.rules)
         return reporter
+
+    def _texts(self) -> dict[str, bytes | StreamedLines]:
+        """Where excerpts come from: what came once, or is a folder, has none."""
+        from orgflow_ir.diagnostics.streamed_lines import StreamedLines
+
+        texts: dict[str, bytes | StreamedLines] = {}
+        for name, source in self.sources.items():
+            if isinstance(source, SourceFile):
+                texts[name] = source.data
+            elif isinstance(source, SourceStream) and name != compiler.STDIN:
+                texts[name] = StreamedLines(name)
+        return texts
 
     def _labels(self) -> dict[str, dict[str, str]]:
         labels: dict[str, dict[str, str]] = {}

@@ -12,6 +12,7 @@ from typing import ClassVar, TextIO
 from orgflow_ir.diagnostics.diagnostic import Diagnostic, Step
 from orgflow_ir.diagnostics.ordering import counts, ordered
 from orgflow_ir.diagnostics.rule import Severity
+from orgflow_ir.diagnostics.streamed_lines import StreamedLines
 from orgflow_ir.model.source import SourceLocation
 from orgflow_ir.plugins.contracts import Reporter
 
@@ -47,8 +48,9 @@ def summary(diagnostics: Iterable[Diagnostic], inputs: Iterable[str] = ()) -> st
 class TextReporter(Reporter):
     """For people: place, severity, code, message, help, related places, excerpt with caret.
 
-    `sources` are the bytes by file name (for excerpts), `labels` by file name what people read for
-    ids of nodes and flows (for runs), `inputs` the summary's files; `width` is in columns.
+    `sources` are the bytes by file name, or what reads lines again (for excerpts), `labels` by
+    file name what people read for ids of nodes and flows (for runs), `inputs` the summary's files;
+    `width` is in columns.
     """
 
     name: ClassVar[str] = "text"
@@ -56,7 +58,7 @@ class TextReporter(Reporter):
     verbose: bool = False
     width: int = 80
     inputs: tuple[str, ...] = ()
-    sources: Mapping[str, bytes] = field(default_factory=dict)
+    sources: Mapping[str, bytes | StreamedLines] = field(default_factory=dict)
     labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def report(self, diagnostics: Iterable[Diagnostic], out: TextIO) -> None:
@@ -131,7 +133,8 @@ class TextReporter(Reporter):
     def _excerpt(self, loc: SourceLocation | None) -> Iterator[str]:
         if loc is None or loc.line is None:
             return
-        text = _line(self.sources.get(loc.file), loc.line)
+        source = self.sources.get(loc.file)
+        text = source.line(loc) if isinstance(source, StreamedLines) else _line(source, loc.line)
         if text is None:
             if loc.quote is None:
                 return

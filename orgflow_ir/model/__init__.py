@@ -31,12 +31,20 @@ from orgflow_ir.model.elements import (
     Task,
     TaskType,
 )
-from orgflow_ir.model.source import SourceFile, SourceLocation
+from orgflow_ir.model.source import (
+    Source,
+    SourceFile,
+    SourceFolder,
+    SourceKind,
+    SourceLocation,
+    SourceStore,
+    SourceStream,
+)
 
 __all__ = [
     "AnyElement", "Artifact", "Binding", "CallActivity", "Catalog", "CatalogEntry",
     "CorrelationKey", "DataFlow", "DataObject", "Element", "Event", "EventDefinition", "EventKind",
     "Expression", "Flow", "Gateway", "GatewayKind", "Lane", "Loop", "MessageFlow", "Model", "Node",
-    "Opaque", "Pool", "Process", "Scope", "SourceFile",
-    "SourceLocation", "SubProcess", "Task", "TaskType",
+    "Opaque", "Pool", "Process", "Scope", "Source", "SourceFile", "SourceFolder", "SourceKind",
+    "SourceLocation", "SourceStore", "SourceStream", "SubProcess", "Task", "TaskType",
 ]  # fmt: skip

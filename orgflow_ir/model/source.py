@@ -1,12 +1,36 @@
-"""Where things stand in the files people wrote: `SourceFile` (bytes) and `SourceLocation`."""
+"""What models are read from (bytes, a stream, a folder, a store), and places in it."""
 
 from __future__ import annotations
 
+import io
+import os
+from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import cached_property
 from pathlib import PurePath
+from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from orgflow_ir.model.value import Value
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+HEAD_BYTES = 64 * 1024
+"""So many of the first bytes of a stream decide which format it has."""
+
+
+class SourceKind(StrEnum):
+    """What a frontend can be given: `Frontend.accepts` names one or several."""
+
+    BYTES = "bytes"
+    """A file in memory, 256 MB at most: `SourceFile`."""
+    STREAM = "stream"
+    """A file or standard input of any size, read piece by piece: `SourceStream`."""
+    FOLDER = "folder"
+    """A folder: `SourceFolder`."""
+    STORE = "store"
+    """A folder that a store made and reads itself: `SourceStore`."""
 
 
 class SourceLocation(Value):
@@ -33,12 +57,10 @@ class SourceLocation(Value):
         return ":".join(parts)
 
 
-@dataclass(frozen=True)
-class SourceFile:
-    """The bytes of one input and the name to show for it (`<stdin>` for `-`)."""
+class _Named:
+    """What the path of a source says."""
 
     path: str
-    data: bytes
 
     @cached_property
     def suffix(self) -> str:
@@ -49,3 +71,103 @@ class SourceFile:
     def stem(self) -> str:
         """File name without folder and suffix."""
         return PurePath(self.path).stem
+
+
+@dataclass(frozen=True)
+class SourceFile(_Named):
+    """The bytes of one input and the name to show for it (`<stdin>` for `-`)."""
+
+    path: str
+    data: bytes
+
+    def stream(self, *, once: bool = False) -> SourceStream:
+        """The same bytes as a stream; with `once` as standard input gives them."""
+        return SourceStream(self.path, io.BytesIO(self.data), once=once)
+
+
+class SourceStream(_Named, io.BufferedReader):
+    """An input of any size as a binary stream; whoever opened it closes it.
+
+    `read(size)` and `readline(size)` with a size keep memory bounded; without one they take all
+    there is. A file can be read again after `seek(0)`; standard input and pipes come only once:
+    `seekable()` tells, and `seek` raises `io.UnsupportedOperation`.
+
+    Attributes:
+        path: the name to show for it.
+        head: the first bytes, `HEAD_BYTES` at most; they are still to be read, too.
+    """
+
+    def __init__(
+        self, path: str, file: BinaryIO | io.RawIOBase, *, once: bool = False, owned: bool = True
+    ) -> None:
+        """Take over `file`, which is read from where it stands. `once`: it cannot be read again,
+        whatever it is. Not `owned`: it stays open when the stream is closed."""
+        self.path = path
+        super().__init__(_Pieces(file, once=once, owned=owned), HEAD_BYTES)
+        self.head: bytes = self.peek(HEAD_BYTES)[:HEAD_BYTES]
+
+
+class _Pieces(io.RawIOBase):
+    """A file whose reads fill the buffer: a pipe gives less, and the head is one buffer."""
+
+    def __init__(self, file: BinaryIO | io.RawIOBase, *, once: bool, owned: bool) -> None:
+        super().__init__()
+        self._file, self._once, self._owned = file, once, owned
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return not self._once and self._file.seekable()
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
+        if not self.seekable():
+            raise io.UnsupportedOperation("this input can be read only once")
+        return self._file.seek(offset, whence)
+
+    def tell(self) -> int:
+        return self._file.tell()
+
+    def readinto(self, buffer: WriteableBuffer, /) -> int:
+        view = memoryview(buffer).cast("B")
+        filled = 0
+        while filled < len(view):
+            count: int | None = self._file.readinto(view[filled:])  # type: ignore[union-attr]
+            if not count:
+                break
+            filled += count
+        return filled
+
+    def close(self) -> None:
+        if not self.closed and self._owned:
+            self._file.close()
+        super().close()
+
+
+@dataclass(frozen=True)
+class SourceFolder(_Named):
+    """A folder with what a frontend reads as one input, such as a mailbox of many files."""
+
+    path: str
+
+    def names(self) -> tuple[str, ...]:
+        """The names of what lies in it, sorted. Raises `OSError`."""
+        return tuple(sorted(os.listdir(self.path)))
+
+
+class SourceStore(Protocol):
+    """A folder that a store made: only the store knows what its files mean."""
+
+    @property
+    def path(self) -> str:
+        """The folder."""
+
+    def names(self) -> Sequence[str]:
+        """The collections in it, in an order that does not change."""
+
+    def open(self, name: str) -> SourceStream:
+        """The records of a collection; whoever calls closes it. Raises `KeyError`, `OSError`."""
+
+
+Source = SourceFile | SourceStream | SourceFolder
+"""What a frontend may be handed today; no store makes a `SourceStore` yet."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, TextIO
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TextIO
 
 from orgflow_ir.diagnostics import Diagnostic, Fix, FixError, RetiredRule, Rule
 from orgflow_ir.model import Model
-from orgflow_ir.model.source import SourceFile
+from orgflow_ir.model.source import SourceFile, SourceKind
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets import TargetSpec
 
@@ -24,21 +24,28 @@ from orgflow_ir.targets.artifact import Artifact, Emitted
 
 class Frontend(ABC):
     """Reads one language. `suffixes` are lower case with their dot; `sniff` decides between
-    frontends that share a suffix."""
+    frontends that share a suffix, and which frontend reads a folder."""
 
     name: ClassVar[str]
     suffixes: ClassVar[tuple[str, ...]]
+    accepts: ClassVar[frozenset[SourceKind]] = frozenset({SourceKind.BYTES})
+    """What `parse` and `sniff` are given: for a file or standard input a `SourceStream` where
+    `STREAM` is in it, else a `SourceFile`; for a folder a `SourceFolder`."""
     rules: ClassVar[tuple[type[Rule], ...]] = ()
     retired: ClassVar[tuple[RetiredRule, ...]] = ()
     summary: ClassVar[str] = ""
 
-    @abstractmethod
-    def parse(self, source: SourceFile, ctx: PassContext) -> Model | None:
-        """The model, with everything odd about it reported to `ctx`; `None` after an error that
-        leaves nothing to work with. Reads `ctx.options["diagram"]`: whether to keep drawings."""
+    # `source` is `Any`, so that each frontend may name the one class that it accepts.
 
-    def sniff(self, source: SourceFile) -> bool:
-        """Whether the first bytes look like this language."""
+    @abstractmethod
+    def parse(self, source: Any, ctx: PassContext) -> Model | None:
+        """The model, with everything odd about it reported to `ctx`; `None` after an error that
+        leaves nothing to work with. Reads `ctx.options["diagram"]`: whether to keep drawings.
+        A stream is open, at its first byte, and closed by the caller."""
+
+    def sniff(self, source: Any) -> bool:
+        """Whether the first bytes look like this language. A stream holds only the first
+        `HEAD_BYTES` here; whatever is read of it comes again in `parse`."""
         return source.suffix in self.suffixes
 
     def patched(self, source: SourceFile, model: Model, fix: Fix) -> bytes:

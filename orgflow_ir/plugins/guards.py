@@ -13,7 +13,7 @@ from typing import Any
 from orgflow_ir.diagnostics import RetiredRule, Rule
 from orgflow_ir.diagnostics.core_rules import BrokenPlugin, FaultyLeaf
 from orgflow_ir.model import Model
-from orgflow_ir.model.source import SourceFile
+from orgflow_ir.model.source import Source, SourceKind
 from orgflow_ir.pipeline import Pass, PassContext, Stage
 from orgflow_ir.pipeline.outside import is_ours, validate_findings, validated_model
 from orgflow_ir.plugins.contracts import Agent, Backend, Frontend, Reporter
@@ -68,8 +68,10 @@ def _own_fault(item: Any, name: str) -> str | None:
     if isinstance(item, type):
         return _pass_fault(item, name)
     if isinstance(item, Frontend):
-        good = isinstance(getattr(item, "suffixes", None), tuple)
-        return None if good else f"`{name}`, whose `suffixes` are no tuple"
+        if not isinstance(getattr(item, "suffixes", None), tuple):
+            return f"`{name}`, whose `suffixes` are no tuple"
+        wrong = accepts_fault(item.accepts)
+        return None if wrong is None else f"`{name}`, whose {wrong}"
     if isinstance(item, Backend):
         target = item.target
         if not isinstance(target, TargetSpec):
@@ -81,6 +83,13 @@ def _own_fault(item: Any, name: str) -> str | None:
         return None if good else f"`{name}`, whose `fills` is no tuple"
     assert isinstance(item, Frontend | Backend | Agent | Reporter)
     return None
+
+
+def accepts_fault(accepts: Any) -> str | None:
+    """What is wrong with what a frontend says that it accepts, or `None`."""
+    if not isinstance(accepts, frozenset) or not all(isinstance(k, SourceKind) for k in accepts):
+        return f"`accepts` is {_shown(accepts)} and no frozenset of `SourceKind`"
+    return None if accepts else "`accepts` is empty"
 
 
 def _pass_fault(cls: Any, name: str) -> str | None:
@@ -113,7 +122,7 @@ def _lowering_fault(item: Any) -> str | None:
 # -- at work ---------------------------------------------------------------------------------------
 
 
-def parsed(frontend: Frontend, source: SourceFile, ctx: PassContext) -> Model | None:
+def parsed(frontend: Frontend, source: Source, ctx: PassContext) -> Model | None:
     """What a frontend makes of a file, or `None` after an error: OF903 where an outside one fails
     or gives what is no model, and where any gives none and no reason."""
 
@@ -133,7 +142,7 @@ def parsed(frontend: Frontend, source: SourceFile, ctx: PassContext) -> Model | 
     return None
 
 
-def sniffed(frontend: Frontend, source: SourceFile, ctx: PassContext) -> bool:
+def sniffed(frontend: Frontend, source: Source, ctx: PassContext) -> bool:
     """Whether a frontend says that it reads a file; OF001 and no where an outside one fails."""
     if is_ours(frontend):
         return frontend.sniff(source)

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 from orgflow_ir.model import Model
-from orgflow_ir.model.source import SourceFile
+from orgflow_ir.model.source import SourceFile, SourceFolder
 from orgflow_ir.pipeline import Pass, PassContext
 from orgflow_ir.plugins.contracts import Backend, Frontend
 from orgflow_ir.targets import Derivation, RewritePattern
@@ -125,13 +125,15 @@ def check_lowerings(
         raise ContractError("lowerings", problems)
 
 
-def check_frontend(frontend: Frontend, samples: Iterable[SourceFile] = ()) -> None:
+def check_frontend(frontend: Frontend, samples: Iterable[SourceFile | SourceFolder] = ()) -> None:
     """Try a frontend with input that is not its language, and with `samples` that are, whole, cut
     off, and with single bytes changed.
 
     It never raises; where it gives no model it says why by an error with a code of its own, a
     place in the file and a message of one line. Samples must give a model, twice the same one,
-    that its JSON gives back. Raises `ContractError`.
+    that its JSON gives back. One that accepts streams gets every input as a stream: samples must
+    give the same model where they come only once, and a long line must not fill the memory. One
+    that accepts folders takes a `SourceFolder` as a sample, too. Raises `ContractError`.
     """
     from orgflow_ir.testing.conformance.frontends import frontend_problems
 

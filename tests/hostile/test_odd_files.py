@@ -81,6 +81,6 @@ def test_too_little_memory_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path
     def full(path: str) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("orgflow.compiler.read_source", full)
+    monkeypatch.setattr("orgflow.compiler.open_source", full)
     done = here(["check", "m.bpmn"], tmp_path)
     assert (done.code, done.err) == (2, "orgflowc: there is not enough memory for this\n")

@@ -3,16 +3,33 @@ the same way every time."""
 
 from __future__ import annotations
 
+import io
 import re
+import tempfile
+import tracemalloc
 from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from orgflow_ir.diagnostics import Diagnostic
 from orgflow_ir.model import Model
-from orgflow_ir.model.source import SourceFile, SourceLocation
+from orgflow_ir.model.source import (
+    HEAD_BYTES,
+    Source,
+    SourceFile,
+    SourceFolder,
+    SourceKind,
+    SourceLocation,
+    SourceStream,
+)
 from orgflow_ir.model.verifier import violations
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import Frontend
+from orgflow_ir.plugins.guards import accepts_fault
 from orgflow_ir.testing.conformance.words import name_problems, rule_problems, said_problems
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 HOSTILE: tuple[bytes, ...] = (
     b"",
@@ -50,34 +67,76 @@ CUTS = 24
 """Places at which a sample is cut off, and at which a byte of it is changed."""
 
 
-def frontend_problems(frontend: Frontend, samples: Iterable[SourceFile]) -> list[str]:
+LONG_LINE = 64 * 1024 * 1024
+"""So many bytes without a line break must not be taken into memory by a reader of streams."""
+
+MOST_MEMORY = 32 * 1024 * 1024
+"""So much memory may a reader of streams take for them."""
+
+Sample = SourceFile | SourceFolder
+
+
+def frontend_problems(frontend: Frontend, samples: Iterable[Sample]) -> list[str]:
     """All problems of a frontend."""
     problems = name_problems(frontend.name) + rule_problems(frontend.rules)
     if not isinstance(frontend.suffixes, tuple):
         return [*problems, f"`suffixes` is {frontend.suffixes!r}, not a tuple"]
+    if (wrong := accepts_fault(frontend.accepts)) is not None:
+        return [*problems, wrong]
     for suffix in frontend.suffixes:
         if not re.fullmatch(r"\.[a-z0-9.]+", suffix):
             problems.append(f"suffix `{suffix}` is not a dot and lower-case letters")
     suffix = frontend.suffixes[0] if frontend.suffixes else ".txt"
-    for data in HOSTILE:
-        name = f"{data[:12]!r} ({len(data)} bytes)"
-        source = SourceFile(f"hostile{suffix}", data)
-        problems += [f"{name}: {p}" for p in _parse_problems(frontend, source)]
-    for source in samples:
-        found = _sample_problems(frontend, source) or list(_damage_problems(frontend, source))
-        problems += [f"{source.path}: {p}" for p in found]
+    if frontend.accepts & {SourceKind.BYTES, SourceKind.STREAM}:
+        for data in HOSTILE:
+            name = f"{data[:12]!r} ({len(data)} bytes)"
+            source = SourceFile(f"hostile{suffix}", data)
+            problems += [f"{name}: {p}" for p in _parse_problems(frontend, source)]
+    if SourceKind.STREAM in frontend.accepts:
+        problems += _memory_problems(frontend, f"long{suffix}")
+    if SourceKind.FOLDER in frontend.accepts:
+        with tempfile.TemporaryDirectory() as place:
+            problems += [f"an empty folder: {p}" for p in _folder_problems(frontend, place)]
+            for number, data in enumerate(HOSTILE[:12]):
+                Path(place, f"{number}{suffix}").write_bytes(data)
+            problems += [f"a folder of odd files: {p}" for p in _folder_problems(frontend, place)]
+    for sample in samples:
+        found = _sample_problems(frontend, sample)
+        if not found and isinstance(sample, SourceFile):
+            found = list(_damage_problems(frontend, sample))
+        problems += [f"{sample.path}: {p}" for p in found]
     return problems
 
 
-def _parse(frontend: Frontend, source: SourceFile) -> tuple[Model | None, PassContext]:
+def _folder_problems(frontend: Frontend, place: str) -> list[str]:
+    return _parse_problems(frontend, SourceFolder(place))
+
+
+def _handed(frontend: Frontend, sample: Sample, *, once: bool = False) -> Source:
+    """A sample in the kind that the frontend accepts."""
+    if isinstance(sample, SourceFile) and SourceKind.STREAM in frontend.accepts:
+        return sample.stream(once=once)
+    return sample
+
+
+def _head(frontend: Frontend, sample: Sample) -> Source:
+    """What `sniff` is given of a sample."""
+    if isinstance(sample, SourceFile) and SourceKind.STREAM in frontend.accepts:
+        return SourceFile(sample.path, sample.data[:HEAD_BYTES]).stream()
+    return sample
+
+
+def _parse(
+    frontend: Frontend, sample: Sample, *, once: bool = False
+) -> tuple[Model | None, PassContext]:
     ctx = PassContext(options={"diagram": True})
-    return frontend.parse(source, ctx), ctx
+    return frontend.parse(_handed(frontend, sample, once=once), ctx), ctx
 
 
-def _parse_problems(frontend: Frontend, source: SourceFile) -> list[str]:
+def _parse_problems(frontend: Frontend, source: Sample) -> list[str]:
     try:
         model, ctx = _parse(frontend, source)
-        frontend.sniff(source)
+        frontend.sniff(_head(frontend, source))
     except Exception as error:  # noqa: BLE001  # "never raises" is what is tested
         return [f"raised {type(error).__name__}: {error}"]
     problems = said_problems(ctx.diagnostics, frontend.rules)
@@ -89,17 +148,67 @@ def _parse_problems(frontend: Frontend, source: SourceFile) -> list[str]:
     return problems
 
 
-def _place_problems(said: Iterable[Diagnostic], source: SourceFile) -> Iterator[str]:
+class _Letters(io.RawIOBase):
+    """So many bytes, all the same, that are nowhere."""
+
+    def __init__(self, left: int) -> None:
+        super().__init__()
+        self._left = left
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: WriteableBuffer, /) -> int:
+        view = memoryview(buffer).cast("B")
+        count = min(len(view), self._left)
+        view[:count] = b"a" * count
+        self._left -= count
+        return count
+
+
+def _memory_problems(frontend: Frontend, path: str) -> list[str]:
+    """Whether a line without end is taken into memory."""
+    ctx = PassContext(options={"diagram": True})
+    traced = tracemalloc.is_tracing()
+    if not traced:
+        tracemalloc.start()
+    try:
+        tracemalloc.reset_peak()
+        before = tracemalloc.get_traced_memory()[0]
+        with SourceStream(path, _Letters(LONG_LINE), once=True) as stream:
+            frontend.parse(stream, ctx)
+        taken = tracemalloc.get_traced_memory()[1] - before
+    except Exception as error:  # noqa: BLE001  # "never raises" is what is tested
+        return [f"a line of {LONG_LINE >> 20} MB: raised {type(error).__name__}: {error}"]
+    finally:
+        if not traced:
+            tracemalloc.stop()
+    if taken <= MOST_MEMORY:
+        return []
+    return [
+        f"a line of {LONG_LINE >> 20} MB takes {taken >> 20} MB of memory; read with a size, as in "
+        "`source.read(size)` or `source.readline(size)`"
+    ]
+
+
+def _place_problems(said: Iterable[Diagnostic], source: Sample) -> Iterator[str]:
     for d in said:
-        if d.loc is None or d.loc.file != source.path:
+        if d.loc is None or not _inside(d.loc.file, source):
             yield f"{d.code} has no place in {source.path}"
-        elif d.loc.span is not None:
+        elif d.loc.span is not None and isinstance(source, SourceFile):
             start, end = d.loc.span
             if not 0 <= start <= end <= len(source.data):
                 yield f"{d.code} has the span {d.loc.span} in a file of {len(source.data)} bytes"
 
 
-def _sample_problems(frontend: Frontend, source: SourceFile) -> list[str]:
+def _inside(file: str, source: Sample) -> bool:
+    """Whether a file is the source, or one in the folder."""
+    if isinstance(source, SourceFolder):
+        return Path(file).is_relative_to(source.path)
+    return file == source.path
+
+
+def _sample_problems(frontend: Frontend, source: Sample) -> list[str]:
     problems = _parse_problems(frontend, source)
     if problems:
         return problems
@@ -107,13 +216,17 @@ def _sample_problems(frontend: Frontend, source: SourceFile) -> list[str]:
     if first is None or second is None:
         said = "; ".join(d.message for d in ctx.diagnostics)
         return [f"gave no model: {said}"]
-    if not frontend.sniff(source):
+    if not frontend.sniff(_head(frontend, source)):
         problems.append("`sniff` does not recognise it")
     if first != second:
         problems.append("gives another model the second time")
     if Model.from_json(first.to_json()) != first:
         problems.append("the model does not survive its own JSON")
     problems += sorted(violations(first))
+    if isinstance(source, SourceFolder):
+        return problems
+    if _parse(frontend, source, once=True)[0] != first:
+        problems.append("gives another model where the input can be read only once")
     problems += _span_problems(first, source)
     renamed, _ = _parse(frontend, SourceFile(f"renamed-{source.path}", source.data))
     files = {loc.file for _, loc in _places(renamed)} if renamed is not None else set()

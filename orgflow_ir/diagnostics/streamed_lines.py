@@ -1,0 +1,71 @@
+"""Lines of files that are too large to be kept, for excerpts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import BinaryIO
+
+from orgflow_ir.model.source import SourceLocation
+
+MOST_LINE = 64 * 1024
+"""A longer line is not shown."""
+
+MOST_SEARCHED = 64 * 1024 * 1024
+"""Lines are looked for in so many of the first bytes; a byte span is found anywhere."""
+
+_CHUNK = 1024 * 1024
+
+
+@dataclass(frozen=True)
+class StreamedLines:
+    """Reads single lines of a file again, when an excerpt needs them."""
+
+    path: str
+
+    def line(self, loc: SourceLocation) -> str | None:
+        """The line of a place; `None` where the file cannot be read again, is no UTF-8, or the
+        line is too far behind or too long."""
+        try:
+            with open(self.path, "rb") as file:
+                if not file.seekable():
+                    return None
+                start = _begin(file, loc)
+                if start is None:
+                    return None
+                file.seek(start)
+                found = file.readline(MOST_LINE + 1)
+        except (OSError, ValueError):  # an excerpt is no reason to fail: the file may be gone
+            return None
+        if not found or len(found) > MOST_LINE:
+            return None
+        try:
+            return found.decode("utf-8-sig").rstrip("\r\n")
+        except UnicodeDecodeError:
+            return None
+
+
+def _begin(file: BinaryIO, loc: SourceLocation) -> int | None:
+    """Where the line of a place begins."""
+    if loc.span is not None:
+        # The line break before the span, within the longest line that is shown.
+        first = max(loc.span[0] - MOST_LINE, 0)
+        file.seek(first)
+        before = file.read(loc.span[0] - first)
+        found = before.rfind(b"\n")
+        return None if found < 0 and first > 0 else first + found + 1
+    assert loc.line is not None
+    left, at = loc.line - 1, 0  # line breaks still to pass, and the offset that is reached
+    while left:
+        chunk = file.read(_CHUNK)
+        if not chunk or at >= MOST_SEARCHED:
+            return None
+        breaks = chunk.count(b"\n")
+        if breaks < left:
+            left -= breaks
+            at += len(chunk)
+            continue
+        position = -1
+        for _ in range(left):
+            position = chunk.find(b"\n", position + 1)
+        return at + position + 1
+    return at

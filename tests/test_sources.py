@@ -1,0 +1,452 @@
+"""What models are read from: bytes, streams of any size in little memory, and folders."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import peak_memory
+import pytest
+from cli_cases import LINEAR, orgflowc
+from line_events import EventFolder, LineEvents
+from orgflow import compiler
+from orgflow.api import read
+from orgflow.frontends.ir.frontend import IrFrontend
+
+from orgflow_ir.diagnostics.streamed_lines import MOST_LINE, StreamedLines
+from orgflow_ir.model import (
+    Model,
+    SourceFile,
+    SourceFolder,
+    SourceKind,
+    SourceLocation,
+    SourceStream,
+)
+from orgflow_ir.model.source import HEAD_BYTES
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.plugins import Frontend
+from orgflow_ir.testing import ContractError, check_frontend
+
+SIZE = 2 << 30
+MOST_PEAK = 300 << 20
+WRITER = f"""
+import sys
+line = b'{{"activity": "Step %d", "note": "' + b"x" * 1000 + b'"}}\\n'
+block = b"".join(line % (number % 8) for number in range(1024))
+for _ in range({SIZE} // len(block) + 1):
+    sys.stdout.buffer.write(block)
+sys.stdout.buffer.write(b'{{"activity": "Last"}}\\n')
+"""
+SUPPORT = Path(peak_memory.__file__).parent
+
+
+def event(name: str) -> bytes:
+    return json.dumps({"activity": name}).encode() + b"\n"
+
+
+@pytest.fixture
+def plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The plugin `line_events`, found by the commands that a test starts."""
+    info = tmp_path / "site" / "line_events-1.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: line_events\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[orgflow.plugins]\nlines = line_events\n")
+    paths = [str(info.parent), str(SUPPORT), os.environ.get("PYTHONPATH", "")]
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(paths))
+
+
+@pytest.fixture
+def sparse(tmp_path: Path) -> Path:
+    """Two gigabytes: events, a hole that takes no room on the disk, and an event."""
+    path = tmp_path / "log.lines"
+    with path.open("wb") as file:
+        file.write(event("First") + event("Second"))
+        file.truncate(SIZE)
+        file.seek(0, os.SEEK_END)
+        file.write(b"\n" + event("Last"))
+    return path
+
+
+def compiling(*args: str) -> list[str]:
+    return [sys.executable, "-m", "orgflow.cli", "compile", *args]
+
+
+def steps(workflow: str) -> list[str]:
+    return [node["name"] for node in json.loads(workflow)["nodes"]]
+
+
+@pytest.mark.usefixtures("plugin")
+def test_a_file_of_two_gigabytes_in_little_memory(sparse: Path, tmp_path: Path) -> None:
+    command = compiling(str(sparse), "--from", "lines", "--target", "n8n")
+    ran = peak_memory.run(command, tmp_path / "peak")
+    assert ran.code == 0, ran.err
+    assert {"First", "Second", "Last"} <= set(steps(ran.out))
+    assert ran.peak < MOST_PEAK
+
+
+@pytest.mark.usefixtures("plugin")
+def test_two_gigabytes_on_a_pipe_in_little_memory(tmp_path: Path) -> None:
+    command = compiling("-", "--from", "lines", "--target", "n8n")
+    with subprocess.Popen([sys.executable, "-c", WRITER], stdout=subprocess.PIPE) as writer:
+        ran = peak_memory.run(command, tmp_path / "peak", writer.stdout)
+    assert (ran.code, writer.returncode) == (0, 0), ran.err
+    assert {*(f"Step {n}" for n in range(8)), "Last"} <= set(steps(ran.out))
+    assert ran.peak < MOST_PEAK
+
+
+@pytest.mark.usefixtures("plugin")
+def test_the_peak_that_is_measured_is_that_of_the_command(tmp_path: Path) -> None:
+    big = "import sys; b'x' * (400 << 20)"
+    ran = peak_memory.run([sys.executable, "-c", big], tmp_path / "peak")
+    assert ran.code == 0
+    assert ran.peak > 400 << 20
+
+
+@pytest.mark.parametrize("format_", ["bpmn", "ir"])
+def test_a_reader_of_bytes_keeps_its_limit(sparse: Path, tmp_path: Path, format_: str) -> None:
+    command = compiling(str(sparse), "--from", format_, "--target", "n8n")
+    ran = peak_memory.run(command, tmp_path / "peak")
+    assert ran.code == 2
+    assert "OF002" in ran.err
+    assert "has more than 256 MB" in " ".join(ran.err.split())
+    assert ran.peak < MOST_PEAK
+
+
+# -- streams ---------------------------------------------------------------------------------------
+
+
+class Slow(io.RawIOBase):
+    """A pipe that gives few bytes at once."""
+
+    def __init__(self, data: bytes) -> None:
+        super().__init__()
+        self.file = io.BytesIO(data)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:
+        return self.file.readinto(memoryview(buffer)[:7])
+
+
+@pytest.mark.parametrize("size", [0, 3, HEAD_BYTES - 1, HEAD_BYTES, HEAD_BYTES + 1, 300_000])
+def test_the_head_is_read_again(size: int) -> None:
+    data = bytes(n % 251 for n in range(size))
+    with SourceStream("a.b", Slow(data), once=True) as stream:
+        assert stream.head == data[:HEAD_BYTES]
+        assert stream.read(10) == data[:10]
+        assert stream.read() == data[10:]
+
+
+def test_a_stream_that_comes_only_once() -> None:
+    with SourceFile("a", b"abc").stream(once=True) as stream:
+        assert not stream.seekable()
+        assert stream.read() == b"abc"
+        with pytest.raises(io.UnsupportedOperation):
+            stream.seek(0)
+
+
+def test_a_file_can_be_read_again(tmp_path: Path) -> None:
+    (tmp_path / "a.lines").write_bytes(b"x" * 200_000)
+    with compiler.open_source(str(tmp_path / "a.lines")) as stream:
+        assert isinstance(stream, SourceStream)
+        assert (len(stream.read()), stream.seek(0), len(stream.read())) == (200_000, 0, 200_000)
+    assert stream.closed
+
+
+class Recorder(LineEvents):
+    """Keeps the streams that it was given; fails where it is told to."""
+
+    def __init__(self, error: Exception | None = None) -> None:
+        self.error = error
+        self.streams: list[SourceStream] = []
+
+    def sniff(self, source: SourceStream) -> bool:
+        """Reads all that it is given."""
+        assert len(source.read()) <= HEAD_BYTES
+        return True
+
+    def parse(self, source: SourceStream, ctx: PassContext) -> Model | None:
+        self.streams.append(source)
+        if self.error is not None:
+            raise self.error
+        return super().parse(source, ctx)
+
+
+def leaves(*frontends: Frontend) -> Any:
+    return SimpleNamespace(
+        frontends={f.name: f for f in frontends}, plugin_of=lambda leaf: None, passes={}
+    )
+
+
+class Other(LineEvents):
+    """Has the same suffix, and recognises nothing."""
+
+    name = "other"
+
+    def sniff(self, source: SourceStream) -> bool:
+        """Never, and reads everything all the same."""
+        source.read()
+        return False
+
+
+@pytest.fixture
+def pipe() -> Iterator[tuple[str, int]]:
+    """The path of a pipe, and the end to write into."""
+    reading, writing = os.pipe()
+    yield f"/dev/fd/{reading}", writing
+    os.close(reading)
+
+
+def names(model: Model | None) -> list[str]:
+    assert model is not None
+    return [node.name for node in model.processes[0].nodes]
+
+
+ALL = ["First event", "A", *(f"B{n}" for n in range(3_000)), "Last event"]
+LOG = b"".join(event(name) for name in ALL[1:-1])
+
+
+@pytest.mark.parametrize("once", [False, True])
+def test_recognising_loses_nothing(once: bool) -> None:
+    assert len(LOG) > HEAD_BYTES / 2
+    recorder = Recorder()
+    source = SourceStream("a.lines", io.BytesIO(LOG * 3), once=once)
+    ctx = PassContext()
+    assert names(compiler.load(source, leaves(Other(), recorder), ctx)) == ALL
+    # A reader of bytes with the same suffix is asked, too, where that can be done.
+    source = SourceStream("a.json", io.BytesIO(LOG * 3), once=once)
+    assert names(compiler.load(source, leaves(IrFrontend(), recorder), ctx)) == ALL
+    assert not ctx.has_errors
+
+
+def test_a_reader_of_bytes_gets_what_came_once_and_no_reader_of_streams_wants() -> None:
+    data = Model(id="m").to_json().encode()
+    source = SourceStream("a.json", Slow(data), once=True)
+    model = compiler.load(source, leaves(IrFrontend(), Other()), PassContext())
+    assert model == Model(id="m")
+
+
+def test_a_pipe_by_its_path(pipe: tuple[str, int]) -> None:
+    path, writing = pipe
+    os.write(writing, event("A"))
+    os.close(writing)
+    model = compiler.load(path, leaves(Other(), LineEvents()), PassContext(), from_="lines")
+    assert names(model) == ["First event", "A", "Last event"]
+
+
+@pytest.mark.parametrize("error", [None, ValueError("odd"), OSError("disk")])
+def test_a_stream_is_closed_whatever_happens(tmp_path: Path, error: Exception | None) -> None:
+    path = tmp_path / "a.lines"
+    path.write_bytes(b"no event\n")
+    recorder, ctx = Recorder(error), PassContext()
+    assert compiler.load(str(path), leaves(recorder), ctx) is None
+    assert ctx.has_errors
+    assert [stream.closed for stream in recorder.streams] == [True]
+
+
+def test_standard_input_itself_stays_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    stdin = io.TextIOWrapper(io.BytesIO(event("A")))
+    monkeypatch.setattr(sys, "stdin", stdin)
+    recorder = Recorder()
+    model = compiler.load("-", leaves(recorder), PassContext(), from_="lines")
+    assert names(model) == ["First event", "A", "Last event"]
+    assert recorder.streams[0].closed
+    assert not recorder.streams[0].head.startswith(b"x")
+    assert not stdin.buffer.closed
+
+
+# -- folders ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    place = tmp_path / "mine"
+    place.mkdir()
+    (place / "log.txt").touch()
+    (place / "2.event").write_bytes(event("Two"))
+    (place / "1.event").write_bytes(event("One"))
+    return place
+
+
+@pytest.mark.usefixtures("plugin")
+def test_a_folder_goes_to_the_frontend_that_recognises_it(folder: Path, tmp_path: Path) -> None:
+    for args in ((), ("--from", "event-folder")):
+        ran = orgflowc("compile", folder, *args, "--target", "n8n")
+        assert ran.code == 0, ran.err
+        assert {"One", "Two"} <= set(steps(ran.out))
+    (folder / "log.txt").unlink()
+    for args in ((), ("--from", "lines"), ("--from", "bpmn")):
+        ran = orgflowc("compile", folder, *args, "--target", "n8n")
+        assert (ran.code, "OF002" in ran.err, "is a folder" in ran.err) == (2, True, True)
+    (folder / "order.bpmn").write_text(LINEAR)
+    (folder / "log.txt").touch()
+    ran = orgflowc("check", folder)
+    assert ran.code == 0
+    assert "order.bpmn" in ran.err
+
+
+@pytest.mark.usefixtures("plugin")
+@pytest.mark.parametrize("command", ["compile --target n8n", "check", "check --fix"])
+def test_a_reader_of_folders_reads_no_file(tmp_path: Path, command: str) -> None:
+    (tmp_path / "a.lines").write_bytes(event("A"))
+    ran = orgflowc(*command.split(), tmp_path / "a.lines", "--from", "event-folder")
+    assert ran.code == 2
+    assert "OF002" in ran.err
+    assert "`event-folder` reads only folders" in ran.err
+
+
+@pytest.mark.usefixtures("plugin")
+def test_all_commands_read_streams(tmp_path: Path) -> None:
+    path, other = tmp_path / "a.lines", tmp_path / "b.lines"
+    path.write_bytes(event("A") + event("B"))
+    other.write_bytes(event("A") + event("C"))
+    assert orgflowc("check", tmp_path).code == 0
+    assert "2 files" in orgflowc("check", tmp_path).err
+    assert orgflowc("check", path, "--target", "n8n").code == 0
+    assert orgflowc("trace", path).code == 0
+    ran = orgflowc("diff", path, other)
+    assert ran.code == 1
+    assert "C" in ran.out
+
+
+def test_as_a_library(folder: Path) -> None:
+    with pytest.raises(compiler.InputError, match="is a folder"):
+        read(folder)
+
+
+# -- excerpts --------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("plugin")
+def test_the_excerpt_of_a_stream_is_read_again(tmp_path: Path) -> None:
+    path = tmp_path / "a.lines"
+    path.write_bytes(event("A") * 200_000 + b"this is no event\n" + event("B"))
+    ran = orgflowc("check", path)
+    assert ran.code == 1
+    assert f"{path}:200001: error LINES101" in ran.err
+    assert "200001 | this is no event\n" in ran.err
+
+
+@pytest.mark.usefixtures("plugin")
+def test_standard_input_has_no_excerpt() -> None:
+    ran = orgflowc("check", "-", "--from", "lines", stdin=b"this is no event\n")
+    assert ran.code == 1
+    assert "<stdin>:1: error LINES101" in ran.err
+    assert " | " not in ran.err
+
+
+@pytest.mark.parametrize("span", [False, True])
+def test_lines_of_a_file_by_number_and_by_bytes(tmp_path: Path, span: bool) -> None:
+    path = tmp_path / "a"
+    rows = ["", "one", "zwölf ", "x" * MOST_LINE, "y" * (MOST_LINE - 1), "", *["z" * 999] * 3_000]
+    path.write_bytes("\r\n".join(rows).encode())
+    at = 0
+    for number, row in enumerate(rows, 1):
+        size = len(row.encode())
+        if number < 10 or number % 500 == 0 or number == len(rows):
+            spans = (at + size // 2, at + size) if span else None
+            loc = SourceLocation(file="a", line=number, span=spans)
+            told = StreamedLines(str(path)).line(loc)
+            assert told == (row if size + 2 <= MOST_LINE else None)
+        at += size + 2
+
+
+def test_lines_that_cannot_be_read_again(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    assert StreamedLines(str(path)).line(SourceLocation(file="a", line=1)) is None
+    path.write_bytes("text".encode("utf-16"))
+    assert StreamedLines(str(path)).line(SourceLocation(file="a", line=1)) is None
+    assert StreamedLines(str(path)).line(SourceLocation(file="a", line=9)) is None
+
+
+# -- contracts -------------------------------------------------------------------------------------
+
+
+ODD = ["{'stream'}", "frozenset({'stream'})", "'stream'", "None", "frozenset()"]
+
+
+@pytest.mark.parametrize("accepts", ODD)
+def test_nonsense_in_accepts_is_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, accepts: str
+) -> None:
+    info = tmp_path / "site" / "odd-1.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: odd\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[orgflow.plugins]\nodd = odd_plugin\n")
+    code = f"""
+        from orgflow_ir.plugins import Frontend, hookimpl
+
+        class Odd(Frontend):
+            name = "odd"
+            suffixes = (".odd",)
+            accepts = {accepts}
+
+            def parse(self, source, ctx):
+                return None
+
+        @hookimpl
+        def orgflow_frontends():
+            return (Odd(),)
+    """
+    (info.parent / "odd_plugin.py").write_text(textwrap.dedent(code))
+    paths = [str(info.parent), os.environ.get("PYTHONPATH", "")]
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(paths))
+    (tmp_path / "order.bpmn").write_text(LINEAR)
+    ran = orgflowc("check", tmp_path / "order.bpmn")
+    assert ran.code == 0
+    assert "OF001" in ran.err
+    assert "`accepts` is" in ran.err
+
+
+def test_the_conformance_kit_tries_streams_and_folders(folder: Path) -> None:
+    check_frontend(LineEvents(), [SourceFile("a.lines", event("A") + event("B"))])
+    check_frontend(EventFolder(), [SourceFolder(str(folder))])
+
+
+class Greedy(LineEvents):
+    """Takes each line whole, however long it is."""
+
+    def parse(self, source: SourceStream, ctx: PassContext) -> Model | None:
+        data = source.readline()
+        return super().parse(SourceFile(source.path, data).stream(), ctx)
+
+
+class Twice(LineEvents):
+    """Reads its input twice, where that can be done."""
+
+    def parse(self, source: SourceStream, ctx: PassContext) -> Model | None:
+        while source.read(1 << 20):
+            pass
+        if source.seekable():
+            source.seek(0)
+        return super().parse(source, ctx)
+
+
+class Wrong(LineEvents):
+    accepts = {"stream"}  # type: ignore[assignment]  # noqa: RUF012
+
+
+@pytest.mark.parametrize(
+    ("frontend", "message"),
+    [
+        (Greedy(), "a line of 64 MB takes"),
+        (Twice(), "gives another model where the input can be read only once"),
+        (Wrong(), "no frozenset of `SourceKind`"),
+    ],
+)
+def test_the_conformance_kit_finds(frontend: Frontend, message: str) -> None:
+    with pytest.raises(ContractError, match=message):
+        check_frontend(frontend, [SourceFile("a.lines", event("A"))])
+
+
+def test_bytes_are_what_a_frontend_accepts_if_it_says_nothing() -> None:
+    assert Frontend.accepts == {SourceKind.BYTES}
