@@ -7,6 +7,8 @@ way in but the fork, no way out but the join, and exactly the tokens that the jo
 
 from __future__ import annotations
 
+from typing import assert_never
+
 from orgflow.backends.asl.arrivals import of_branch, of_machine, together
 from orgflow.backends.asl.plan import (
     END,
@@ -25,7 +27,7 @@ from orgflow.backends.asl.regions import JOINING, Group, Regions
 
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.analysis.control_flow.regions import ScopeReduction
-from orgflow_ir.model import Event, Flow, Gateway
+from orgflow_ir.model import CallActivity, Event, Flow, Gateway, Opaque, SubProcess, Task
 
 MAX_DEPTH = 60
 """Forks inside forks beyond which a scope is refused: JSON readers have limits of their own."""
@@ -126,22 +128,33 @@ class _Planner:
         graph = self.graph
         element, out = graph.nodes[node], graph.flows_out(node)
         caught = tuple(a.target for a in graph.out[node] if a.flow is None)
-        if isinstance(element, Gateway) and element.gateway_kind == "event":
-            if not out:
-                self._fault(node, "no event follows it that could come first")
-            return self._race(node, out, exit_, depth)
-        if isinstance(element, Gateway) and element.gateway_kind == "exclusive":
-            ways = tuple(Way(f, self._resolve(f, exit_)) for f in out)
-            return [Step(node, node, ways)]
-        if len(out) < 2:
-            ways = tuple(Way(f, self._resolve(f, exit_)) for f in out)
-            return [Step(node, node, ways, caught=caught)]
-        if isinstance(element, Gateway) and any(f.default for f in out):
-            return self._or_default(node, out, exit_, depth)
-        fork = self._fork(node, tuple(out), exit_, depth)
-        if isinstance(element, Gateway):
-            return [Step(node, node, fork=fork.fork)]
-        return [Step(node, node, (Way(out[0], Jump("step", fork.key)),), caught=caught), fork]
+        match element:
+            case Gateway(gateway_kind="event"):
+                if not out:
+                    self._fault(node, "no event follows it that could come first")
+                return self._race(node, out, exit_, depth)
+            case Gateway():
+                if element.gateway_kind == "exclusive" or len(out) < 2:
+                    return [self._single(node, out, exit_, ())]
+                if any(f.default for f in out):
+                    return self._or_default(node, out, exit_, depth)
+                fork = self._fork(node, tuple(out), exit_, depth)
+                return [Step(node, node, fork=fork.fork)]
+            case Task() | CallActivity() | SubProcess() | Event() | Opaque():
+                if len(out) < 2:
+                    return [self._single(node, out, exit_, caught)]
+                fork = self._fork(node, tuple(out), exit_, depth)
+                to_fork = Way(out[0], Jump("step", fork.key))
+                return [Step(node, node, (to_fork,), caught=caught), fork]
+            case _:
+                assert_never(element)
+
+    def _single(
+        self, node: str, out: list[Flow], exit_: str | None, caught: tuple[str, ...]
+    ) -> Step:
+        """The step of a node whose token leaves by one of its flows."""
+        ways = tuple(Way(f, self._resolve(f, exit_)) for f in out)
+        return Step(node, node, ways, caught=caught)
 
     def _or_default(self, node: str, out: list[Flow], exit_: str | None, depth: int) -> list[Step]:
         """An inclusive split takes its default alone: a choice between it and the other flows."""

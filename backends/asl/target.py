@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import assert_never
 
 from orgflow.backends.asl.collections import collection_of
 from orgflow.backends.asl.structure import plan
@@ -10,7 +11,16 @@ from orgflow.backends.asl.times import timer_seconds
 
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.lowering.common import LOWERINGS, conditional_splits, mixed_gateways
-from orgflow_ir.model import Event, Gateway, Model, SubProcess, Task
+from orgflow_ir.model import (
+    CallActivity,
+    Event,
+    Gateway,
+    Model,
+    Node,
+    Opaque,
+    SubProcess,
+    Task,
+)
 from orgflow_ir.model.constructs import ConstructUse
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets import Illegal, Legal, LegalIf, TargetSpec
@@ -46,9 +56,15 @@ def error_host(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
     """Whether a boundary error event stands on something that can fail as a state."""
     del model, ctx
     host = _host(use)
-    return isinstance(host, Task | SubProcess) and (
-        host.loop is None or isinstance(host, SubProcess)
-    )
+    match host:
+        case Task():
+            return host.loop is None
+        case SubProcess():
+            return True
+        case None | CallActivity() | Event() | Gateway() | Opaque():
+            return False
+        case _:
+            assert_never(host)
 
 
 def timed_host(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
@@ -66,7 +82,7 @@ def timed_host(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
     )
 
 
-def _host(use: ConstructUse) -> object:
+def _host(use: ConstructUse) -> Node | None:
     event = use.element
     assert isinstance(event, Event)
     assert use.scope is not None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import assert_never
+
 from orgflow.backends.bpmn.format import (
     BPMN,
     EVENT_DEFINITIONS,
@@ -22,6 +24,7 @@ from orgflow_ir.model import (
     Expression,
     Gateway,
     Loop,
+    Node,
     Opaque,
     SubProcess,
     Task,
@@ -241,11 +244,17 @@ def gateway(w: Writer, node: Gateway, depth: int) -> str:
     return w.thing(depth, tag, node, attributes, children)
 
 
-def takes_default(node: object) -> bool:
+def takes_default(node: Node) -> bool:
     """Whether BPMN lets a node name its default flow."""
-    if isinstance(node, Gateway):
-        return node.gateway_kind in ("exclusive", "inclusive", "complex")
-    return isinstance(node, Task | CallActivity | SubProcess)
+    match node:
+        case Gateway():
+            return node.gateway_kind in ("exclusive", "inclusive", "complex")
+        case Task() | CallActivity() | SubProcess():
+            return True
+        case Event() | Opaque():
+            return False
+        case _:
+            assert_never(node)
 
 
 def event(w: Writer, node: Event, depth: int, data: list[Child]) -> str:

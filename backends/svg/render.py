@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from typing import Any
+from typing import Any, assert_never
 
 from orgflow.backends.svg import nodes as draw
 from orgflow.backends.svg.lines import association, message, sequence
@@ -27,12 +27,15 @@ from orgflow_ir.model import (
     Lane,
     MessageFlow,
     Model,
+    Node,
     Opaque,
     Pool,
     SubProcess,
     Task,
 )
 from orgflow_ir.model.diagram import Diagram, Edge, Shape
+
+_Drawn = Node | Pool | Lane | DataObject | Artifact | Flow | MessageFlow | DataFlow
 
 _MARGIN = 20.0
 _LONG_LABEL = 96.0
@@ -52,12 +55,17 @@ def shown_ids(model: Model, drawing: Diagram) -> frozenset[str]:
     return frozenset(name for name in element_ids(model) if visible(name) in shown)
 
 
-def _elements(model: Model) -> Iterator[Element]:
-    yield from (*model.pools, *model.message_flows, *model.artifacts)
+def _elements(model: Model) -> Iterator[_Drawn]:
+    yield from model.pools
+    yield from model.message_flows
+    yield from model.artifacts
     for scope in model.scopes():
-        for part in (scope.nodes, scope.flows, scope.lanes, scope.data_objects, scope.data_flows,
-                     scope.artifacts):  # fmt: skip
-            yield from part
+        yield from scope.nodes
+        yield from scope.flows
+        yield from scope.lanes
+        yield from scope.data_objects
+        yield from scope.data_flows
+        yield from scope.artifacts
 
 
 def render(
@@ -129,15 +137,23 @@ def render(
     )
 
 
-def _layer(element: Element | None) -> int:
+def _layer(element: _Drawn | None) -> int:
     """What lies below what: frames, open sub-processes, flows, nodes, boundary events."""
-    if isinstance(element, Pool):
-        return 0
-    if isinstance(element, Lane):
-        return 1
-    if isinstance(element, SubProcess):
-        return 2
-    return 4 if isinstance(element, Event) and element.position == "boundary" else 3
+    match element:
+        case Pool():
+            return 0
+        case Lane():
+            return 1
+        case SubProcess():
+            return 2
+        case Event():
+            return 4 if element.position == "boundary" else 3
+        case Task() | CallActivity() | Gateway() | Opaque() | DataObject() | Artifact():
+            return 3
+        case Flow() | MessageFlow() | DataFlow() | None:
+            return 3
+        case _:
+            assert_never(element)
 
 
 def _first_name(model: Model) -> str:
@@ -168,7 +184,7 @@ def _items(drawing: Diagram) -> tuple[Shape | Edge, ...]:
 
 
 def _shape(
-    element: Element, shape: Shape, special: Look, boxes: Mapping[str, tuple[float, ...]]
+    element: _Drawn, shape: Shape, special: Look, boxes: Mapping[str, tuple[float, ...]]
 ) -> list[str]:
     inside = _inside(element, shape, boxes)
     x, y, w, _ = shape.bounds
@@ -177,7 +193,7 @@ def _shape(
     return [special.opening(element) + "".join((*inside, *badges)) + "</g>"]
 
 
-def _inside(element: Element, shape: Shape, boxes: Mapping[str, tuple[float, ...]]) -> list[str]:
+def _inside(element: _Drawn, shape: Shape, boxes: Mapping[str, tuple[float, ...]]) -> list[str]:
     box = shape.bounds
     match element:
         case Pool():
@@ -198,7 +214,10 @@ def _inside(element: Element, shape: Shape, boxes: Mapping[str, tuple[float, ...
             return draw.artifact(element, box, list(boxes.values()))
         case Opaque():
             return draw.opaque(element, box)
-    return []
+        case Flow() | MessageFlow() | DataFlow():
+            return []  # a shape that names a flow shows nothing
+        case _:
+            assert_never(element)
 
 
 def _expanded(node: SubProcess, shape: Shape, boxes: Mapping[str, tuple[float, ...]]) -> bool:
@@ -216,7 +235,7 @@ def _words(name: str) -> str:
 
 
 def _edge(
-    element: Element, edge: Edge, special: Look, gateways: Collection[str], spots: Spots
+    element: _Drawn, edge: Edge, special: Look, gateways: Collection[str], spots: Spots
 ) -> list[str]:
     points = edge.waypoints
     match element:
@@ -230,8 +249,13 @@ def _edge(
         case Artifact():
             both = element.direction == "both"
             inside = association(points, start=both, end=both or element.direction == "one")
+        case (
+            Task() | CallActivity() | SubProcess() | Event() | Gateway() | Opaque()
+            | Pool() | Lane() | DataObject()
+        ):  # fmt: skip
+            inside = []  # an edge that names no flow is no line
         case _:
-            inside = []
+            assert_never(element)
     if element.id in special.marks or element.id in special.highlights:
         x, y = spots.take(edge, special.badge_width(element.id))
         inside += special.badges(element.id, x, y)

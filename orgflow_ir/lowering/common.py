@@ -4,7 +4,7 @@ lossless."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.model import (
@@ -13,6 +13,8 @@ from orgflow_ir.model import (
     Gateway,
     GatewayKind,
     Model,
+    Node,
+    Opaque,
     Scope,
     SubProcess,
     Task,
@@ -43,10 +45,21 @@ def conditional_splits(model: Model, ctx: PassContext) -> Iterator[ConstructUse]
     for scope in model.scopes():
         graph = ctx.analysis(ControlFlow, scope)
         for node in scope.nodes:
-            if isinstance(node, Task | CallActivity | SubProcess | Event) and any(
+            if _takes_all_flows(node) and any(
                 f.condition is not None for f in graph.flows_out(node.id)
             ):
                 yield ConstructUse("split.conditional", node, scope)
+
+
+def _takes_all_flows(node: Node) -> bool:
+    """Whether each flow out of a node decides for itself: a gateway decides for all of them."""
+    match node:
+        case Task() | CallActivity() | SubProcess() | Event():
+            return True
+        case Gateway() | Opaque():
+            return False
+        case _:
+            assert_never(node)
 
 
 def _pairs(scope: Scope) -> list[tuple[Event, Event]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, assert_never
 
 from orgflow.backends.n8n.emit import notes
 from orgflow.backends.n8n.emit.graph import (
@@ -35,7 +35,17 @@ from orgflow_ir.analysis.decisions import (
     target_words,
 )
 from orgflow_ir.analysis.gaps import Defaults
-from orgflow_ir.model import Event, Flow, Gateway, Model, Process, SubProcess, Task
+from orgflow_ir.model import (
+    CallActivity,
+    Event,
+    Flow,
+    Gateway,
+    Model,
+    Opaque,
+    Process,
+    SubProcess,
+    Task,
+)
 from orgflow_ir.model.element_names import slug
 from orgflow_ir.pipeline import PassContext
 
@@ -136,16 +146,21 @@ class _Emitter:
         for node in self.scope.body.nodes:
             if node.id in self.e.silent:
                 continue
-            if isinstance(node, Task):
-                self._task(node)
-            elif isinstance(node, SubProcess):
-                self._call(node)
-            elif isinstance(node, Event):
-                self._event(node)
-            elif isinstance(node, Gateway) and node.id in self.e.decisions:
-                self._reserve_decision(self.e.decisions[node.id])
-            elif isinstance(node, Gateway):
-                self._join(node)
+            match node:
+                case Task():
+                    self._task(node)
+                case SubProcess():
+                    self._call(node)
+                case Event():
+                    self._event(node)
+                case Gateway() if node.id in self.e.decisions:
+                    self._reserve_decision(self.e.decisions[node.id])
+                case Gateway():
+                    self._join(node)
+                case CallActivity() | Opaque():
+                    pass  # refused before, or without a meaning for the flow
+                case _:
+                    assert_never(node)
         for decision in self.e.decisions.values():
             self._decision(decision)
         for flow in self.started:

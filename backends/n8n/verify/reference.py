@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import NamedTuple, assert_never
 
 from orgflow.backends.n8n.backend import compile_processes
 from orgflow.backends.n8n.emit.decisions import condition
@@ -15,7 +15,16 @@ from orgflow_ir.analysis.decisions import Decision
 from orgflow_ir.analysis.expressions.syntax import ConditionError
 from orgflow_ir.analysis.stub_data import decided_by
 from orgflow_ir.diagnostics import Diagnostic
-from orgflow_ir.model import Event, Gateway, Model, Process
+from orgflow_ir.model import (
+    CallActivity,
+    Event,
+    Gateway,
+    Model,
+    Opaque,
+    Process,
+    SubProcess,
+    Task,
+)
 from orgflow_ir.model.provenance import source_ids
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets import legalise
@@ -72,11 +81,16 @@ class Reference(NamedTuple):
         if node.role not in ("element", "trigger"):
             return None
         element = self.compiled.graph.nodes.get(node.element)
-        if element is None or isinstance(element, Gateway):
-            return None
-        if isinstance(element, Event) and element.id not in self.labels:
-            return None  # made by a lowering: the source has no such step
-        return node.element
+        match element:
+            case None | Gateway():
+                return None
+            case Event():
+                # one that a lowering made stands for no step of the source
+                return node.element if element.id in self.labels else None
+            case Task() | CallActivity() | SubProcess() | Opaque():
+                return node.element
+            case _:
+                assert_never(element)
 
 
 def references(

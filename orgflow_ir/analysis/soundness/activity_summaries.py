@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import NamedTuple, assert_never
 
 from orgflow_ir.analysis.soundness.net import Body
 from orgflow_ir.analysis.soundness.wiring import is_handler
@@ -11,10 +11,13 @@ from orgflow_ir.model import (
     CallActivity,
     Event,
     EventDefinition,
+    Gateway,
     Model,
+    Opaque,
     Process,
     Scope,
     SubProcess,
+    Task,
 )
 
 _OUTSIDE = frozenset({"message", "timer", "signal", "conditional", "escalation"})
@@ -38,10 +41,16 @@ class Nesting:
         self.around: dict[str, list[Event]] = {}
         for scope in self.scopes:
             for node in scope.nodes:
-                if isinstance(node, SubProcess):
-                    self.parent[id(node)] = scope
-                elif isinstance(node, Event) and node.position == "boundary" and node.attached_to:
-                    self.around.setdefault(node.attached_to, []).append(node)
+                match node:
+                    case SubProcess():
+                        self.parent[id(node)] = scope
+                    case Event():
+                        if node.position == "boundary" and node.attached_to:
+                            self.around.setdefault(node.attached_to, []).append(node)
+                    case Task() | CallActivity() | Gateway() | Opaque():
+                        pass
+                    case _:
+                        assert_never(node)
         self.called = {p.id: p for p in model.processes}
         self._codes: dict[tuple[str, str], str | None] = {}
         for kind, entries in (
@@ -95,15 +104,21 @@ class Nesting:
         while stack:
             for inner in stack.pop().scopes():
                 for node in inner.nodes:
-                    if isinstance(node, Event) and node.position in ("throw", "end"):
-                        yield from (
-                            d for d in node.definitions if d.kind in ("error", "escalation")
-                        )
-                    elif isinstance(node, CallActivity):
-                        process = self.process_called(node)
-                        if process is not None and process.id not in seen:
-                            seen.add(process.id)
-                            stack.append(process)
+                    match node:
+                        case Event():
+                            if node.position in ("throw", "end"):
+                                yield from (
+                                    d for d in node.definitions if d.kind in ("error", "escalation")
+                                )
+                        case CallActivity():
+                            process = self.process_called(node)
+                            if process is not None and process.id not in seen:
+                                seen.add(process.id)
+                                stack.append(process)
+                        case Task() | SubProcess() | Gateway() | Opaque():
+                            pass  # `scopes` already goes into sub-processes
+                        case _:
+                            assert_never(node)
 
     def process_called(self, node: CallActivity) -> Process | None:
         """The process of the model that an activity calls."""

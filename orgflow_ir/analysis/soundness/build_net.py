@@ -167,19 +167,26 @@ class _Lowering:
 
     def _doubts(self, node: ModelNode, count: int) -> None:
         doubt = ""
-        if isinstance(node, Gateway) and node.gateway_kind == "complex" and count > 1:
-            doubt = "when a complex gateway goes on depends on data"
-        elif node.kind == "opaque":
-            doubt = "what it does to the flow is not known"
-        elif node.extra and any("Quantity" in key and v.strip() != "1" for key, v in node.extra):
+        if node.extra and any("Quantity" in key and v.strip() != "1" for key, v in node.extra):
             doubt = "it takes or gives more than one token at a time"
-        elif (
-            isinstance(node, Event)
-            and any(d.kind in _ENDING for d in node.definitions)
-            and node.position in ("throw", "end")
-            and self.wiring.outs[self.wiring.at[node.id]]
-        ):
-            doubt = "a flow leads out of an event that ends everything"
+        match node:
+            case Gateway():
+                if node.gateway_kind == "complex" and count > 1:
+                    doubt = "when a complex gateway goes on depends on data"
+            case Opaque():
+                doubt = "what it does to the flow is not known"
+            case Event():
+                if (
+                    not doubt
+                    and node.position in ("throw", "end")
+                    and any(d.kind in _ENDING for d in node.definitions)
+                    and self.wiring.outs[self.wiring.at[node.id]]
+                ):
+                    doubt = "a flow leads out of an event that ends everything"
+            case Task() | CallActivity() | SubProcess():
+                pass
+            case _:
+                assert_never(node)
         if doubt:
             self.net.doubtful.append((node, doubt))
 
