@@ -6,13 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from orgflow.backends.n8n.format.workflow_document import (
-    Fault,
-    Node,
-    Path,
-    WorkflowDocument,
-    number,
-)
+from orgflow.backends.n8n.format.json_values import number
+from orgflow.backends.n8n.format.workflow_document import Fault, Node, Path, WorkflowDocument
 from orgflow.frontends.n8n.catalogue import known_short
 from orgflow.frontends.n8n.rules import (
     LostConnection,

@@ -12,8 +12,9 @@ from typing import Any
 
 from orgflow.backends.n8n import node_types
 from orgflow.backends.n8n.format.document import TYPE_PREFIX
+from orgflow.backends.n8n.format.json_values import mapping
 from orgflow.backends.n8n.node_types.behaviour import Behaviour, unknown
-from orgflow.backends.n8n.node_types.node_type import Use, mapping
+from orgflow.backends.n8n.node_types.node_type import Use
 
 
 def behaviour(node: Mapping[str, Any], wired: int, known: frozenset[str]) -> Behaviour:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, Literal, NamedTuple
 
-from orgflow.backends.n8n.format.workflow_document import inside, mapping, rows
+from orgflow.backends.n8n.format.json_values import inside, mapping, rows
 
 _ASSUMED: Final[Mapping[str, str]] = {"number": "smaller", "dateTime": "after"}
 """Operations that version 1 leaves out; for other types it is `equal`."""

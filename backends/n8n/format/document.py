@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NotRequired, TypedDict
 
 from orgflow.backends.n8n import node_types
+from orgflow.backends.n8n.format.json_values import mapping, number
 from orgflow.backends.n8n.format.versions import DEFAULT_VERSION, V1_123, N8nVersion, require_known
-from orgflow.backends.n8n.node_types.node_type import mapping, number
 
 TYPE_PREFIX: Final = "n8n-nodes-base."
 

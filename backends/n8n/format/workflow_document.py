@@ -23,6 +23,7 @@ from orgflow.backends.n8n.format.document import (
     tag_of,
     words_of,
 )
+from orgflow.backends.n8n.format.json_values import inside, mapping, number
 
 from orgflow_ir.model.json_source_map import JsonDocument, JsonNode, json_path
 from orgflow_ir.model.source import SourceLocation
@@ -470,31 +471,6 @@ def _find_values(value: Any, depth: int) -> Iterator[Mapping[str, Any]]:
         for name in _WRAPPERS:
             if name in value:
                 yield from _find_values(value[name], depth - 1)
-
-
-# -- values of JSON ------------------------------------------------------------------------------
-
-
-def inside(value: Any, *keys: str) -> Any:
-    """A value some keys down; `None` where there is none."""
-    for key in keys:
-        value = value.get(key) if isinstance(value, Mapping) else None
-    return value
-
-
-def number(value: Any) -> float | None:
-    """A number of JSON; `None` for anything else, true and false included."""
-    return float(value) if type(value) in (int, float) else None
-
-
-def mapping(value: Any) -> Mapping[str, Any]:
-    """An object of JSON; empty for anything else."""
-    return value if isinstance(value, Mapping) else {}
-
-
-def rows(value: Any) -> list[Mapping[str, Any]]:
-    """The objects of a list; nothing of anything else."""
-    return [r for r in value if isinstance(r, Mapping)] if isinstance(value, list) else []
 
 
 def _text(value: Any) -> str:

@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from orgflow.backends.n8n.format.workflow_document import Node, Path, inside, rows
+from orgflow.backends.n8n.format.json_values import inside, rows
+from orgflow.backends.n8n.format.workflow_document import Node, Path
 from orgflow.backends.n8n.lint.report import Report
 from orgflow.backends.n8n.lint.shape_rules import MistypedCondition, UnreadableCondition
 

@@ -6,7 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from orgflow.backends.n8n.format.workflow_document import Node, Path, inside, rows
+from orgflow.backends.n8n.format.json_values import inside, rows
+from orgflow.backends.n8n.format.workflow_document import Node, Path
 from orgflow.backends.n8n.lint.data_rules import DroppedField, StaleField
 from orgflow.backends.n8n.lint.graph import Workflow
 from orgflow.backends.n8n.lint.items import (

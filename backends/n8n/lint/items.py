@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 from orgflow.backends.n8n import node_types
-from orgflow.backends.n8n.format.workflow_document import Node, Path, inside, rows
+from orgflow.backends.n8n.format.json_values import inside, rows
+from orgflow.backends.n8n.format.workflow_document import Node, Path
 from orgflow.backends.n8n.lint.expressions import CODE, read_texts
 from orgflow.backends.n8n.lint.graph import Workflow, field_after
 from orgflow.backends.n8n.node_types import set_

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from orgflow.backends.n8n.engine_model.flow import Flow, Wire, compile_rows
-from orgflow.backends.n8n.format.workflow_document import Node, inside, number, rows
+from orgflow.backends.n8n.format.json_values import inside, number, rows
+from orgflow.backends.n8n.format.workflow_document import Node
 from orgflow.backends.n8n.lint.graph import Workflow, called_by_workflow
 
 _MOST_SLOTS: Final = 64

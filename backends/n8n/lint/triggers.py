@@ -6,7 +6,8 @@ import re
 from typing import Final
 
 from orgflow.backends.n8n import node_types
-from orgflow.backends.n8n.format.workflow_document import Node, Path, rows
+from orgflow.backends.n8n.format.json_values import rows
+from orgflow.backends.n8n.format.workflow_document import Node, Path
 from orgflow.backends.n8n.lint.flow_rules import UntoldTimeout
 from orgflow.backends.n8n.lint.graph import Workflow, texts
 from orgflow.backends.n8n.lint.report import Report

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from orgflow.backends.n8n.format.document import inputs_of
-from orgflow.backends.n8n.format.workflow_document import Node, inside, rows
+from orgflow.backends.n8n.format.json_values import inside, rows
+from orgflow.backends.n8n.format.workflow_document import Node
 from orgflow.backends.n8n.lint.data_rules import (
     AddedItem,
     DisabledStep,

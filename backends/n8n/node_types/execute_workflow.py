@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from orgflow.backends.n8n.format.json_values import inside, mapping
 from orgflow.backends.n8n.node_types.behaviour import Behaviour, unknown
 from orgflow.backends.n8n.node_types.node_type import (
     Effect,
     NodeType,
     Parameters,
     Use,
-    inside,
     is_expression,
-    mapping,
 )
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from orgflow.backends.n8n.format.json_values import count, mapping
 from orgflow.backends.n8n.node_types.behaviour import Behaviour, Counts
 from orgflow.backends.n8n.node_types.node_type import (
     NodeType,
     Parameters,
     Use,
-    count,
     is_expression,
-    mapping,
     passes_items,
 )
 

@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from orgflow.backends.n8n.format.document import node_uuid
+from orgflow.backends.n8n.format.json_values import inside, rows
 from orgflow.backends.n8n.node_types.behaviour import hands_on
-from orgflow.backends.n8n.node_types.node_type import Effect, NodeType, Parameters, inside, rows
+from orgflow.backends.n8n.node_types.node_type import Effect, NodeType, Parameters
 
 
 def assigning(fields: Sequence[tuple[str, Any, str]], seed: str) -> dict[str, Any]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from orgflow.backends.n8n.format.json_values import mapping
 from orgflow.backends.n8n.node_types.behaviour import Behaviour, unknown
 from orgflow.backends.n8n.node_types.node_type import (
     NodeType,
     Parameters,
     Use,
     is_expression,
-    mapping,
     passes_items,
 )
 

@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from orgflow.backends.n8n.format.json_values import count, mapping
 from orgflow.backends.n8n.node_types.behaviour import Behaviour, Counts
 from orgflow.backends.n8n.node_types.conditions import filter_of
 from orgflow.backends.n8n.node_types.node_type import (
@@ -13,8 +14,6 @@ from orgflow.backends.n8n.node_types.node_type import (
     NodeType,
     Parameters,
     Use,
-    count,
-    mapping,
     passes_items,
 )
 

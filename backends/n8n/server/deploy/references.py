@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from orgflow.backends.n8n import node_types
 from orgflow.backends.n8n.format.document import short_type
-from orgflow.backends.n8n.node_types.node_type import mapping
+from orgflow.backends.n8n.format.json_values import mapping
 
 Json = dict[str, Any]
 

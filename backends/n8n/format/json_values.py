@@ -1,0 +1,36 @@
+"""Values of JSON that may be anything: what is read of them where they have the expected kind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+
+def mapping(value: object) -> Mapping[str, Any]:
+    """An object of JSON; empty for anything else."""
+    return value if isinstance(value, Mapping) else {}
+
+
+def inside(value: Any, *keys: str) -> Any:
+    """A value some keys down; `None` where there is none."""
+    for key in keys:
+        value = value.get(key) if isinstance(value, Mapping) else None
+    return value
+
+
+def rows(value: Any) -> list[Mapping[str, Any]]:
+    """The objects of a list; nothing of anything else."""
+    return [r for r in value if isinstance(r, Mapping)] if isinstance(value, list) else []
+
+
+def number(value: object) -> float | None:
+    """A number of JSON; `None` for anything else, true and false included."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return float(value)
+    return None
+
+
+def count(value: object) -> int | None:
+    """A whole number of JSON that is not negative."""
+    found = number(value)
+    return int(found) if found is not None and found >= 0 and found == int(found) else None
