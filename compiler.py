@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from orgflow_ir.diagnostics import Severity
 from orgflow_ir.diagnostics.core_rules import BrokenPlugin, UnknownFormat, UnreadableInput
 from orgflow_ir.model import Model
+from orgflow_ir.model.index import ModelIndex
 from orgflow_ir.model.provenance import all_elements
 from orgflow_ir.model.source import (
     HEAD_BYTES,
@@ -240,25 +241,28 @@ def parse(
 def only_process(model: Model, wanted: str) -> Model:
     """The model with one process, named by its id, its name, or its pool's; the other pools become
     black boxes, and messages to and from them end at their pools. Raises `UnknownName`."""
-    pools = {p.process: p for p in model.pools if p.process is not None}
+    index = ModelIndex(model)
     names: dict[str, str] = {}
     for process in model.processes:
-        pool = pools.get(process.id)
+        pool = index.pool(process.id)
         for name in (pool.label if pool else "", process.name.strip(), process.id):
             if name:
                 names.setdefault(name, process.id)
     if wanted not in names:
         raise UnknownName("process", wanted, tuple(dict.fromkeys(names)))
     kept = next(p for p in model.processes if p.id == names[wanted])
-    home: dict[str, str] = {}
-    for process in model.processes:
-        pool = pools.get(process.id)
-        for scope in process.scopes() if process is not kept else ():
-            home.update((n.id, pool.id if pool else "") for n in scope.nodes)
+
+    def moved(end: str) -> str:
+        """The pool in place of a step of another process; empty where it has none."""
+        if end not in index.nodes or index.process(end) is kept:
+            return end
+        pool = index.pool(end)
+        return pool.id if pool else ""
+
     flows = [
-        f.replace(source=home.get(f.source, f.source), target=home.get(f.target, f.target))
+        f.replace(source=moved(f.source), target=moved(f.target))
         for f in model.message_flows
-        if not (f.source in home and f.target in home)
+        if moved(f.source) == f.source or moved(f.target) == f.target
     ]
     one = model.replace(
         processes=(kept,),

@@ -13,6 +13,7 @@ from orgflow.evaluation.replay import ReplayReport, RunReport
 
 from orgflow_ir.diagnostics import Category, Diagnostic
 from orgflow_ir.model import Flow, Gateway, Model, Process, Task
+from orgflow_ir.model.index import ModelIndex
 from orgflow_ir.model.value import Value
 from orgflow_ir.plugins.contracts import Backend
 
@@ -250,7 +251,7 @@ def _of_run(model: Model, run: RunReport, labels: dict[str, str], backend: Backe
 def _constructs(model: Model | None) -> dict[str, str]:
     if model is None:
         return {}
-    return {node.id: node.construct for scope in model.scopes() for node in scope.nodes}
+    return {node.id: node.construct for node in ModelIndex(model).nodes.values()}
 
 
 def _tasks(process: Process) -> list[Task]:

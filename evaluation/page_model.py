@@ -25,6 +25,7 @@ from orgflow_ir.model import (
     Task,
 )
 from orgflow_ir.model.element_names import one_line
+from orgflow_ir.model.index import ModelIndex
 from orgflow_ir.targets.artifact import SourceMap
 
 _ROLES = {
@@ -91,10 +92,7 @@ class Canvas:
         self.drawable = element_ids(model)
         graphs = [ControlFlow(scope) for scope in model.scopes()]
         self.elements: dict[str, Node] = {n.id: n for g in graphs for n in _in_order(g)}
-        self.flows: dict[str, Flow] = {f.id: f for s in model.scopes() for f in s.flows}
-        self._out: dict[str, list[Flow]] = {}
-        for flow in self.flows.values():
-            self._out.setdefault(flow.source, []).append(flow)
+        self.index = ModelIndex(model)
         self._labels = {pool.id: pool.label for pool in model.pools}
         for graph in graphs:
             self._labels.update({n.id: _label(n, graph) for n in graph.nodes.values()})
@@ -122,19 +120,19 @@ class Canvas:
         """What people read; a flow or a gateway without a name is called by what is near it."""
         return self._labels.get(element, element)
 
-    def choosing(self) -> list[tuple[Node, list[Flow]]]:
+    def choosing(self) -> list[tuple[Node, tuple[Flow, ...]]]:
         """Elements with a choice, with the ways out of them, in model order."""
         return [
-            (node, self._out[node.id])
+            (node, out)
             for node in self.elements.values()
-            if len(self._out.get(node.id, ())) > 1 and _chooses(node, self._out[node.id])
+            if len(out := self.index.flows_out(node.id)) > 1 and _chooses(node, out)
         ]
 
     def taken(self, steps: Iterable[Step], ran: Iterable[str], places: Iterable[str]) -> set[str]:
         """What a run took: flows, where they come from, where they lead but for `places`, where
         the run stands, and the elements that were executed."""
         flows = {f for s in steps for f in s.taken}
-        known = [self.flows[f] for f in flows if f in self.flows]
+        known = [self.index.flows[f] for f in flows if f in self.index.flows]
         ends = {f.target for f in known} - set(places)
         return flows | {f.source for f in known} | ends | set(ran)
 
@@ -187,7 +185,7 @@ class Canvas:
     def _without(self, node: Node) -> str:
         if not isinstance(node, Gateway):
             return "none"
-        into = sum(f.target == node.id for f in self.flows.values())
+        into = len(self.index.flows_in(node.id))
         if into > 1:
             return "none: its ways in are wires into one input"
         return "none: its ways out are wires from one output"

@@ -20,6 +20,7 @@ from orgflow_ir.analysis.token_game.semantics import Game, Policy
 from orgflow_ir.diagnostics import Step
 from orgflow_ir.model import Model
 from orgflow_ir.model.codec import to_data
+from orgflow_ir.model.index import ModelIndex
 from orgflow_ir.plugins.contracts import Backend
 from orgflow_ir.plugins.executions import (
     Execution,
@@ -165,10 +166,10 @@ def replay_executions(
         observer: reads them, for this model (`ExecutionReader.observer`).
     """
     game = Game(model, Policy(once=True))
-    labels = {n.id: n.label for scope in model.scopes() for n in scope.nodes}
-    for scope in model.scopes():
-        for flow in scope.flows:
-            labels[flow.id] = " ".join(flow.name.split()) or labels.get(flow.target, flow.id)
+    index = ModelIndex(model)
+    labels = {n.id: n.label for n in index.nodes.values()}
+    for flow in index.flows.values():
+        labels[flow.id] = " ".join(flow.name.split()) or labels.get(flow.target, flow.id)
     judged: list[Judged] = []
     unread: list[str] = []
     versions: dict[int, WorkflowVersion] = {}
@@ -317,7 +318,7 @@ def _edited(version: WorkflowVersion, labels: Mapping[str, str]) -> Edited | Non
 
 def _failures(model: Model, judged: Iterable[Judged], backend: Backend) -> tuple[Failure, ...]:
     """A typed record for each way in which executions failed or left the model."""
-    constructs = {n.id: n.construct for scope in model.scopes() for n in scope.nodes}
+    constructs = {n.id: n.construct for n in ModelIndex(model).nodes.values()}
     found: dict[tuple[str, str | None, str], tuple[Failure, list[str]]] = {}
     for one in judged:
         record = _record(one, constructs, backend)

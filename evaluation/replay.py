@@ -17,6 +17,7 @@ from orgflow_ir.analysis.token_game.runs import Run, RunSet, enumerate_runs
 from orgflow_ir.analysis.token_game.semantics import Game, Policy
 from orgflow_ir.diagnostics import Step
 from orgflow_ir.model import Event, Model, Process, Task
+from orgflow_ir.model.index import ModelIndex
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import Runner, RunResult
 from orgflow_ir.targets import executable_processes
@@ -143,12 +144,9 @@ def replay_model(
         runner.load(emitted, process.id, ctx)
         changed += runner.changed
         reports += _play(game, process, runs, runner, all_paths)
-    labels = {n.id: n.label for scope in model.scopes() for n in scope.nodes}
-    labels |= {
-        f.id: f.name.strip() or labels.get(f.target, f.target)
-        for scope in model.scopes()
-        for f in scope.flows
-    }
+    index = ctx.analysis(ModelIndex, model)
+    labels = {n.id: n.label for n in index.nodes.values()}
+    labels |= {f.id: f.name.strip() or index.label(f.target) for f in index.flows.values()}
     return ReplayReport(
         tuple(reports),
         (covered, total),

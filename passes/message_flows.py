@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from orgflow_ir.diagnostics import Category, Rule, Severity
 from orgflow_ir.model import MessageFlow, Model
+from orgflow_ir.model.index import ModelIndex
 from orgflow_ir.pipeline import Pass, PassContext, Stage
 
 
@@ -57,36 +58,40 @@ class MessageFlows(Pass):
         """Report; the model is given back as it is."""
         if not model.message_flows:
             return model
-        home: dict[str, str] = {}
-        labels: dict[str, str] = {}
-        for process in model.processes:
-            home[process.id], labels[process.id] = process.id, process.label
-            for scope in process.scopes():
-                for node in scope.nodes:
-                    home[node.id], labels[node.id] = process.id, node.label
-        for pool in model.pools:
-            home[pool.id], labels[pool.id] = pool.process or pool.id, pool.label
+        index = ctx.analysis(ModelIndex, model)
         told = {d.element for d in ctx.diagnostics if d.code == "OF152"}
         for flow in model.message_flows:
             if flow.id in told:
                 continue  # the frontend has said that an end is not there
-            _check(flow, home, labels, ctx)
+            _check(flow, index, ctx)
         return model
 
 
-def _check(
-    flow: MessageFlow, home: dict[str, str], labels: dict[str, str], ctx: PassContext
-) -> None:
+def _home(end: str, index: ModelIndex) -> str | None:
+    """The process around an end of a message flow, or the pool without one; None where the end is
+    no step, process or pool."""
+    pool = index.pools.get(end)
+    if pool is not None:
+        return pool.process or pool.id
+    process = index.process(end) if end in index.nodes or end in index.scopes else None
+    return process.id if process is not None else None
+
+
+def _check(flow: MessageFlow, index: ModelIndex, ctx: PassContext) -> None:
     name = f"the message flow `{flow.label}`" if flow.name.strip() else "a message flow"
-    ends = [f"`{labels[e]}`" if e in labels else "nothing" for e in (flow.source, flow.target)]
-    if "nothing" in ends:
+    homes = [_home(end, index) for end in (flow.source, flow.target)]
+    ends = [
+        f"`{index.label(end)}`" if home is not None else "nothing"
+        for end, home in zip((flow.source, flow.target), homes, strict=True)
+    ]
+    if None in homes:
         ctx.emit(
             DanglingMessageFlow,
             f"{name} leads from {ends[0]} to {ends[1]}",
             element=flow,
             help="connect both ends to a step, an event or a pool, or remove it",
         )
-    elif home[flow.source] == home[flow.target]:
+    elif homes[0] == homes[1]:
         ctx.emit(
             MessageFlowInPool,
             f"{name} leads from {ends[0]} to {ends[1]} in the same pool",

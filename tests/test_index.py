@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orgflow_ir.model import Flow, Lane, Model, Pool, Process, SubProcess, Task
+from orgflow_ir.model import Flow, Model, Pool, Process, SubProcess, Task
 from orgflow_ir.model.index import ModelIndex
 from orgflow_ir.pipeline import PassContext
 
@@ -18,10 +18,6 @@ INNER = Process(
         ),
     ),
     flows=(Flow(id="f", source="a", target="sub"), Flow(id="h", source="a", target="sub")),
-    lanes=(
-        Lane(id="outer", members=("a", "sub")),
-        Lane(id="inner", members=("a",), parent="outer"),
-    ),
 )
 MODEL = Model(
     id="m",
@@ -45,15 +41,11 @@ def test_elements_and_what_encloses_them() -> None:
     }  # fmt: skip
 
 
-def test_pools_and_lanes() -> None:
+def test_pools() -> None:
     index = ModelIndex(MODEL)
     pools = {id: index.pool(id) for id in ("a", "c", "p", "d", "none")}
     assert [found.id if found else None for found in pools.values()] == [
         "pool", "pool", "pool", None, None,
-    ]  # fmt: skip
-    lanes = {id: index.lane(id) for id in ("a", "sub", "c", "d", "none")}
-    assert [found.id if found else None for found in lanes.values()] == [
-        "inner", "outer", "outer", None, None,
     ]  # fmt: skip
 
 
@@ -66,19 +58,6 @@ def test_labels_and_flows() -> None:
     assert [f.id for f in index.flows_in("sub")] == ["f", "h"]
     assert index.flows_in("a") == ()
     assert index.flows_out("none") == ()
-
-
-def test_lanes_that_contain_each_other_end() -> None:
-    lanes = (Lane(id="x", parent="y", members=("a",)), Lane(id="y", parent="x", members=("a",)))
-    model = Model(id="m", processes=(Process(id="p", nodes=(Task(id="a"),), lanes=lanes),))
-    found = ModelIndex(model).lane("a")
-    assert found is not None
-    assert found.id == "x"
-
-
-def test_a_scope_with_the_id_of_a_node_in_it_ends() -> None:
-    model = Model(id="m", processes=(Process(id="p", nodes=(Task(id="p"),)),))
-    assert ModelIndex(model).lane("p") is None
 
 
 def test_one_index_a_model() -> None:

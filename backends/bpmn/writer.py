@@ -10,6 +10,7 @@ from orgflow.backends.bpmn.kept import Keeper, find, parse
 from orgflow.backends.bpmn.xml_text import Attributes, Child, Names, child, element
 
 from orgflow_ir.model import Element, EventDefinition, Expression, Flow, Model
+from orgflow_ir.model.provenance import all_elements
 from orgflow_ir.model.value import Extra
 
 _Q_NAME = re.compile(r"([^\W\d][\w.\-]*:)?[^\W\d][\w.\-]*")
@@ -43,8 +44,9 @@ class Writer:
 
     def _number_ids(self) -> None:
         """New ids for those that XML cannot have (`xsd:ID` is a name): escaped, then numbered."""
-        ids = [e.id for e in all_elements(self.model)]
-        self.known = {*ids, *(e.id for e in self.model.opaque)}
+        held = {e.id for e in self.model.opaque}  # their text keeps the ids it has
+        ids = [e.id for e in (self.model, *all_elements(self.model)) if e.id not in held]
+        self.known = {*ids, *held}
         bad = [i for i in ids if not _NC_NAME.fullmatch(i)]
         taken = set(ids) if bad else set()
         for raw in dict.fromkeys(bad):
@@ -141,19 +143,6 @@ class Writer:
 
 def _marks(attrs: dict[str, str]) -> bool:
     return any(not k.startswith("xmlns") for k in attrs)
-
-
-def all_elements(model: Model) -> Iterable[Element]:
-    """Every element that has an id in the file, the model first."""
-    yield model
-    yield from (*model.pools, *model.message_flows, *model.artifacts, *model.correlation_keys)
-    catalog = model.catalog
-    yield from (*catalog.messages, *catalog.signals, *catalog.errors, *catalog.escalations)
-    for scope in model.scopes():
-        yield scope
-        for part in (scope.nodes, scope.flows, scope.lanes, scope.data_objects, scope.data_flows,
-                     scope.artifacts):  # fmt: skip
-            yield from part
 
 
 def _shared_definitions(model: Model) -> frozenset[str]:

@@ -6,6 +6,7 @@ from orgflow.frontends.bpmn.reading_rules import MissingId
 
 from orgflow_ir.diagnostics import Edit, Fix
 from orgflow_ir.model import Model
+from orgflow_ir.model.index import ModelIndex
 from orgflow_ir.pipeline import PassContext
 
 
@@ -18,14 +19,15 @@ def offer_ids(model: Model, file: str, ctx: PassContext) -> None:
     ]  # fmt: skip
     if not found:
         return
-    nodes = {n.id: (scope.id, n) for scope in model.scopes() for n in scope.nodes}
+    index = ctx.analysis(ModelIndex, model)
     for i, diagnostic in found:
-        if diagnostic.element not in nodes:
+        id = diagnostic.element or ""
+        node, scope = index.nodes.get(id), index.parent(id)
+        if node is None or scope is None:
             continue  # of a process or pool
-        scope, node = nodes[diagnostic.element]
         fix = Fix(
             title=f"write the id `{node.id}` into the file",
             applicability="safe",
-            edits=(Edit(action="replace", scope=scope, id=node.id, node=node),),
+            edits=(Edit(action="replace", scope=scope.id, id=node.id, node=node),),
         )
         ctx.diagnostics[i] = diagnostic.replace(fix=fix)

@@ -19,6 +19,7 @@ from orgflow_ir.analysis.token_game.semantics import Game
 from orgflow_ir.analysis.token_game.state import State
 from orgflow_ir.diagnostics import Step
 from orgflow_ir.model import Model
+from orgflow_ir.model.index import ModelIndex
 
 BUDGET = 20_000
 """States visited before the analysis gives up."""
@@ -74,6 +75,7 @@ def _between_nodes(model: Model) -> Iterator[str]:
 class _Search:
     def __init__(self, model: Model, budget: int) -> None:
         self.model, self.budget = model, budget
+        self.index = ModelIndex(model)
         self.game = Game(model, Policy(messages="flows", once=True))
         self.net = self.game.net
         self.before: dict[State, tuple[State, Step] | None] = {}
@@ -160,46 +162,44 @@ class _Search:
         return node.needs
 
     def _judge_waiting(self, state: State, waiting: Mapping[int, tuple[NetNode, int]]) -> None:
-        processes = self._homes()
-        live = {processes[node.id] for node, _ in waiting.values()}
+        live = {self._home(node.id) for node, _ in waiting.values()}
         senders: dict[str, set[str]] = {}
         for node, _ in waiting.values():
             flows = (self.model.message_flows[f] for f in self._flows(node))
-            senders[node.id] = {processes.get(f.source, "") for f in flows}
-        ring = self._ring(waiting, processes, senders)
+            senders[node.id] = {self._home(f.source) for f in flows}
+        ring = self._ring(waiting, senders)
         if len(ring) > 1:
-            among = {processes[node] for node in ring}
+            among = {self._home(node) for node in ring}
             wanted = tuple(f for node in ring for f in self._flow_ids(node, among))
             self._add("circular", tuple(sorted(ring)), wanted, state)
         for node, _ in waiting.values():
-            if node.id not in ring and not senders[node.id] & (live - {processes[node.id]}):
+            if node.id not in ring and not senders[node.id] & (live - {self._home(node.id)}):
                 names = tuple(self.model.message_flows[f].id for f in self._flows(node))
                 self._add("unsent", (node.id,), names, state)
 
     def _flow_ids(self, node: str, among: set[str]) -> tuple[str, ...]:
         at = self.net.nodes[self.net.by_id[node][0]]
-        homes = self._homes()
         flows = (self.model.message_flows[f] for f in self._flows(at))
-        return tuple(f.id for f in flows if homes.get(f.source) in among)
+        return tuple(f.id for f in flows if self._home(f.source) in among)
 
     def _ring(
         self,
         waiting: Mapping[int, tuple[NetNode, int]],
-        processes: Mapping[str, str],
         senders: Mapping[str, set[str]],
     ) -> list[str]:
         """Nodes that wait for each other's processes: what is left when those are taken away,
         again and again, that wait for somebody who does not wait."""
         left = {n.id for n, _ in waiting.values()}
         while True:
-            homes = {processes[n] for n in left}
-            free = {n for n in left if not senders[n] & (homes - {processes[n]})}
+            homes = {self._home(n) for n in left}
+            free = {n for n in left if not senders[n] & (homes - {self._home(n)})}
             if not free:
                 return sorted(left)
             left -= free
 
-    def _homes(self) -> dict[str, str]:
-        return {n.id: p.id for p in self.model.processes for s in p.scopes() for n in s.nodes}
+    def _home(self, node: str) -> str:
+        process = self.index.process(node)
+        return process.id if process is not None else ""
 
     def _add(
         self, kind: FaultKind, elements: tuple[str, ...], flows: tuple[str, ...], state: State

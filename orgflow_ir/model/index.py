@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from orgflow_ir.model.elements import Flow, Lane, Model, Node, Pool, Process, Scope
+    from orgflow_ir.model.elements import Flow, Model, Node, Pool, Process, Scope
 
 
 class ModelIndex:
@@ -24,10 +24,11 @@ class ModelIndex:
         nodes: every node of every scope, outer scopes first.
         flows: every sequence flow.
         scopes: every process and sub-process.
+        pools: every pool.
     """
 
     def __init__(self, model: Model) -> None:
-        self.model = model
+        self.pools: dict[str, Pool] = {pool.id: pool for pool in model.pools}
         self.nodes: dict[str, Node] = {}
         self.flows: dict[str, Flow] = {}
         self.scopes: dict[str, Scope] = {}
@@ -53,7 +54,7 @@ class ModelIndex:
 
     def label(self, id: str) -> str:
         """How people know an element: the label of a node, flow, scope or pool, else the id."""
-        for table in (self.nodes, self.flows, self.scopes, self._pools_by_id):
+        for table in (self.nodes, self.flows, self.scopes, self.pools):
             if id in table:
                 return table[id].label
         return id
@@ -62,17 +63,6 @@ class ModelIndex:
         """The pool around a node, flow or scope."""
         process = self.process(id)
         return self._pools.get(process.id) if process is not None else None
-
-    def lane(self, id: str) -> Lane | None:
-        """The innermost lane that names a node, or the nearest sub-process around it."""
-        seen: set[str] = set()
-        while id not in self._lanes:
-            around = self._home.get(id)
-            if around is None or id in seen:  # a malformed model may have one id twice
-                return None
-            seen.add(id)
-            id = around.id
-        return self._lanes[id]
 
     def flows_in(self, id: str) -> tuple[Flow, ...]:
         """Sequence flows into a node, in the order of its scope."""
@@ -83,13 +73,9 @@ class ModelIndex:
         return self._ends[1].get(id, ())
 
     @cached_property
-    def _pools_by_id(self) -> dict[str, Pool]:
-        return {pool.id: pool for pool in self.model.pools}
-
-    @cached_property
     def _pools(self) -> dict[str, Pool]:
         found: dict[str, Pool] = {}
-        for pool in self.model.pools:
+        for pool in self.pools.values():
             if pool.process is not None:
                 found.setdefault(pool.process, pool)
         return found
@@ -104,19 +90,3 @@ class ModelIndex:
                 into.setdefault(flow.target, []).append(flow)
                 out.setdefault(flow.source, []).append(flow)
         return {n: tuple(f) for n, f in into.items()}, {n: tuple(f) for n, f in out.items()}
-
-    @cached_property
-    def _lanes(self) -> dict[str, Lane]:
-        """The lane of each node that one names: of nested ones the innermost, else the first."""
-        found: dict[str, tuple[int, Lane]] = {}
-        for scope in self.scopes.values():
-            parents = {lane.id: lane.parent for lane in scope.lanes}
-            for lane in scope.lanes:
-                depth, above = 0, lane.parent
-                seen: set[str | None] = {lane.id}
-                while above is not None and above not in seen:  # a malformed model may have a ring
-                    depth, above, seen = depth + 1, parents.get(above), {*seen, above}
-                for member in lane.members:
-                    if member not in found or found[member][0] < depth:
-                        found[member] = (depth, lane)
-        return {member: lane for member, (_, lane) in found.items()}

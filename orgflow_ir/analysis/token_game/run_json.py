@@ -8,6 +8,7 @@ from typing import Any
 
 from orgflow_ir.analysis.token_game.runs import Run
 from orgflow_ir.model import Model
+from orgflow_ir.model.index import ModelIndex
 
 RUN_VERSION = 1
 """Version of the JSON; raised when a field changes its meaning or goes."""
@@ -15,11 +16,11 @@ RUN_VERSION = 1
 
 def run_labels(model: Model) -> dict[str, str]:
     """What people read, by id; a flow without a name is called by its ends."""
-    labels = {node.id: node.label for scope in model.scopes() for node in scope.nodes}
-    for scope in model.scopes():
-        for flow in scope.flows:
-            ends = f"{labels.get(flow.source, '?')} → {labels.get(flow.target, '?')}"
-            labels[flow.id] = " ".join(flow.name.split()) or ends
+    index = ModelIndex(model)
+    labels = {node.id: node.label for node in index.nodes.values()}
+    for flow in index.flows.values():
+        ends = f"{labels.get(flow.source, '?')} → {labels.get(flow.target, '?')}"
+        labels[flow.id] = " ".join(flow.name.split()) or ends
     for message in model.message_flows:
         labels[message.id] = message.label
     return labels
