@@ -190,7 +190,7 @@ def compile(
 
 def verify(
     source: Source,
-    workflow: str | os.PathLike[str] | SourceFile,
+    workflow: str | os.PathLike[str] | SourceFile | CompileResult,
     target: str = DEFAULT_TARGET,
     *,
     options: Mapping[str, str] | None = None,
@@ -200,7 +200,7 @@ def verify(
 
     Args:
         source: the model.
-        workflow: the file of the target, or its content.
+        workflow: the file of the target, its content, or what `compile` gave.
         target: the name of a backend.
         options: options of the target.
         strict: added steps, changed expressions and stalled work are differences.
@@ -212,16 +212,30 @@ def verify(
         UnsupportedError: the target cannot be verified.
     """
     backend, chosen = _target(target, options)
-    if not isinstance(workflow, SourceFile):
-        workflow = compiler.read_source(os.fspath(workflow))
+    files = tuple(_contents(workflow))
     model, ctx = _begin(source)
     ctx.options = {**ctx.options, **chosen}
     if model is None or ctx.has_errors:
         return VerifyResult(tuple(ctx.diagnostics), ())
-    found = backend.verify(model, workflow, ctx, strict=strict)
-    if found is None:
-        raise UnsupportedError(f"target `{backend.name}` has nothing to verify with")
-    return VerifyResult(tuple(ctx.diagnostics), found)
+    found: list[Verification] = []
+    for file in files:
+        verified = backend.verify(model, file, ctx, strict=strict)
+        if verified is None:
+            raise UnsupportedError(f"target `{backend.name}` has nothing to verify with")
+        found += verified
+    return VerifyResult(tuple(ctx.diagnostics), tuple(found))
+
+
+def _contents(
+    workflow: str | os.PathLike[str] | SourceFile | CompileResult,
+) -> Iterator[SourceFile]:
+    """The files that are meant."""
+    if isinstance(workflow, CompileResult):
+        yield from (SourceFile(path, text.encode()) for path, text in workflow.files.items())
+    elif isinstance(workflow, SourceFile):
+        yield workflow
+    else:
+        yield compiler.read_source(os.fspath(workflow))
 
 
 def run(

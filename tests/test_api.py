@@ -124,10 +124,12 @@ def test_what_reading_found_is_part_of_every_result(tmp_path: Path) -> None:
 
 def test_a_workflow_is_verified_as_it_was_compiled_and_as_it_was_edited(linear: Path) -> None:
     read = orgflow.read(linear)
-    (text,) = orgflow.compile(read).files.values()
-    same = orgflow.verify(read, SourceFile("w.json", text.encode()))
-    assert same.ok
-    assert [v.verdict for v in same.verifications] == [orgflow.Verdict.PROVED]
+    made = orgflow.compile(read)
+    (text,) = made.files.values()
+    for workflow in (made, SourceFile("w.json", text.encode())):
+        same = orgflow.verify(read, workflow)
+        assert same.ok
+        assert [v.verdict for v in same.verifications] == [orgflow.Verdict.PROVED]
     disabled = text.replace('"name": "Ship order"', '"disabled": true, "name": "Ship order"')
     assert disabled != text
     assert not orgflow.verify(read, SourceFile("w.json", disabled.encode())).ok

@@ -53,7 +53,8 @@ def test_the_wheel_holds_every_shipped_file_and_nothing_else(wheel: Path) -> Non
     names = zipfile.ZipFile(wheel).namelist()
     tops = {name.split("/")[0] for name in names}
     assert {t for t in tops if not t.endswith(".dist-info")} == {"orgflow", "orgflow_ir"}
-    expected = {"orgflow/cli.py", "orgflow_ir/py.typed"}
+    expected = {"orgflow/py.typed", "orgflow_ir/py.typed"}
+    expected |= {f"orgflow/{path.name}" for path in ROOT.glob("*.py")}
     for folder in ("frontends", "backends", "passes", "agents", "evaluation", "commands"):
         expected |= {f"orgflow/{p.relative_to(ROOT)}" for p in (ROOT / folder).rglob("*.py")}
     expected |= {str(p.relative_to(ROOT)) for p in (ROOT / "orgflow_ir").rglob("*.py")}
