@@ -69,7 +69,7 @@ class Truth(NamedTuple):
 class _Player(LocalRunner):
     """The runner of the project, with its requests laid open."""
 
-    def request(self, run: Run) -> RunRequest:
+    def request_of(self, run: Run) -> RunRequest:
         """What plays `run`. Raises `Unplayable`."""
         return self._request(run)
 
@@ -130,7 +130,7 @@ class Subject:
         odd: set[str] = set()
         for run in runs:
             try:
-                request = self._player.request(run)
+                request = self._player.request_of(run)
             except Unplayable:
                 self.dropped += 1
                 continue

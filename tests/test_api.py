@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -18,10 +19,12 @@ from orgflow_ir.model.source import SourceFile
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def python(*args: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
+def python(*args: str, cwd: Path = ROOT, **more: str) -> subprocess.CompletedProcess[str]:
+    """A Python process; `more` are environment variables."""
     return subprocess.run(
-        [sys.executable, *args], capture_output=True, text=True, check=False, cwd=cwd, timeout=300
-    )
+        [sys.executable, *args], capture_output=True, text=True, check=False, cwd=cwd, timeout=300,
+        env={**os.environ, **more},
+    )  # fmt: skip
 
 
 @pytest.fixture
@@ -66,11 +69,16 @@ def test_what_it_exports_is_typed(tmp_path: Path) -> None:
         model: orgflow.Model | None = order.model
         """)
     )
+    types = tmp_path / "types"  # where a wheel puts the packages; mypy follows no editable install
+    types.mkdir()
+    (types / "orgflow").symlink_to(ROOT)
+    (types / "orgflow_ir").symlink_to(ROOT / "orgflow_ir")
     arguments = ["-m", "mypy", "--strict", "--config-file", "/dev/null", "--cache-dir"]
-    checked = python(*arguments, str(tmp_path / "cache"), str(script), cwd=tmp_path)
+    arguments += [str(tmp_path / "cache"), str(script)]
+    checked = python(*arguments, cwd=tmp_path, MYPYPATH=str(types))
     assert checked.returncode == 0, checked.stdout + checked.stderr
     script.write_text("import orgflow\norgflow.read(1)\n")
-    wrong = python(*arguments, str(tmp_path / "cache"), str(script), cwd=tmp_path)
+    wrong = python(*arguments, cwd=tmp_path, MYPYPATH=str(types))
     assert 'Argument 1 to "read"' in wrong.stdout
 
 

@@ -19,6 +19,7 @@ from orgflow_ir.model.verifier import violations
 from orgflow_ir.pipeline import Pass, PassContext, Stage
 from orgflow_ir.plugins import Registry
 from orgflow_ir.plugins.contracts import Backend, NodeExecution, Runner, RunResult
+from orgflow_ir.plugins.engines import EngineProvider, EngineStatus
 from orgflow_ir.targets import Illegal, Legal, TargetSpec
 from orgflow_ir.targets.artifact import Artifact, Emitted
 from orgflow_ir.testing import ContractError, check_backend, check_pass, check_runs
@@ -257,6 +258,22 @@ class Playing(Runner):
         Playing.closed += 1
 
 
+class Engines(EngineProvider):
+    """The engines of a target that has one on this machine, with nothing to install."""
+
+    def __init__(self, runner: Callable[[], Runner]) -> None:
+        self._runner = runner
+
+    def runner(self) -> Runner:
+        return self._runner()
+
+    def status(self) -> EngineStatus:
+        return EngineStatus(True, {})
+
+    def install(self, on_line: Callable[[str], None], **more: Any) -> str:
+        return ""
+
+
 @pytest.mark.parametrize(
     ("fault", "said"),
     [
@@ -272,16 +289,16 @@ def test_runs_that_differ_are_caught(fault: str, said: str) -> None:
     runner = type("Faulty", (Playing,), {"fault": fault})
     before = Playing.closed
     with pytest.raises(ContractError, match=said):
-        check_backend(broken(runner=lambda self: runner()), SMALL)
+        check_backend(broken(engines=lambda self: Engines(runner)), SMALL)
     assert Playing.closed == before + 1
 
 
 def test_runs_that_are_the_models() -> None:
-    assert check_runs(broken(runner=lambda self: Playing())) > 20
+    assert check_runs(broken(engines=lambda self: Engines(Playing))) > 20
     assert check_runs(Plain()) == 0
     refused = [("a user task", minimal_model("gateway.complex"))]
     with pytest.raises(ContractError, match="no model that it could play"):
-        check_runs(broken(runner=lambda self: Playing()), refused)
+        check_runs(broken(engines=lambda self: Engines(Playing)), refused)
 
 
 # -- passes ----------------------------------------------------------------------------------
