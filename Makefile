@@ -25,6 +25,7 @@ help: ## print this
 	@echo "make types    mypy, strict"
 	@echo "make golden   write the golden files anew (look at the diff)"
 	@echo "make bench    print the speed and memory figures beside their targets"
+	@echo "make bench AGAINST=FOLDER  compare the processor time of commands with another checkout"
 	@echo "make bench-report  the same and how fast other readers are, into benchmarks/README.md"
 	@echo "make bench-soundness  other tools' verdicts and 20,000 random processes beside the analysis (long)"
 	@echo "make bench-verify  mutated workflows on n8n's engine and before verify: who notices what"
@@ -105,8 +106,8 @@ golden: engine
 	$(BIN)/python -m pytest -n 2 --snapshot-update tests/test_examples.py $(PYTEST_ARGS)
 
 bench: $(VENV)/.test
-	$(BIN)/python benchmarks/bench.py
-	$(BIN)/python benchmarks/soundness_speed.py
+	$(BIN)/python benchmarks/bench.py $(if $(AGAINST),--against $(AGAINST))
+	$(if $(AGAINST),,$(BIN)/python benchmarks/soundness_speed.py)
 
 bench-report: engine
 	$(BIN)/python benchmarks/report.py

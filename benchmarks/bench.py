@@ -3,12 +3,18 @@
 The whole command is measured on a copy of the project that is byte-compiled, as an installed one
 is, next to a command that only imports the libraries it stands on, in turn, so that a busy machine
 slows both.
+
+`python benchmarks/bench.py --against FOLDER` (`make bench AGAINST=FOLDER`) compares with another
+checkout instead: processor time of whole commands, in turn, as the median of the ratios of pairs;
+exit code 1 where one is above its target.
 """
 
 from __future__ import annotations
 
+import argparse
 import compileall
 import os
+import resource
 import shutil
 import statistics
 import subprocess
@@ -25,6 +31,14 @@ ROOT = Path(__file__).resolve().parent.parent
 SMALL = ROOT / "examples" / "leave-request" / "model.bpmn"
 SIZES = (100, 1_000, 10_000)
 RUNS = 15
+MOST_AGAINST = 1.1
+"""How many times the processor time of another checkout a command may take."""
+
+FOLDERS = ("frontends", "backends", "passes", "agents", "evaluation", "commands")
+COMMANDS = {
+    "compile": ("-m", "orgflow.cli", "compile", str(SMALL), "--target", "n8n"),
+    "check": ("-m", "orgflow.cli", "check", str(SMALL)),
+}
 IMPORTS = "import lxml.etree, pydantic, click, pluggy"
 
 
@@ -40,7 +54,12 @@ class Figure:
 
 def main() -> int:
     """Measure everything, print the table, say whether every target was met."""
-    figures = measure_all()
+    parser = argparse.ArgumentParser(description="Measure speed and memory.")
+    parser.add_argument(
+        "--against", type=Path, metavar="FOLDER", help="compare with the checkout in FOLDER"
+    )
+    against = parser.parse_args().against
+    figures = measure_all() if against is None else measure_against(against.resolve())
     print(table(figures))
     return int(any(f.target is not None and f.value > f.target for f in figures))
 
@@ -49,7 +68,7 @@ def measure_all() -> list[Figure]:
     """Every figure, in the order of the table."""
     figures: list[Figure] = []
     with tempfile.TemporaryDirectory() as folder:
-        command = installed_copy(Path(folder))
+        command = installed_copy(ROOT, Path(folder))
         figures += whole_command(command)
         figures += in_process(command)
         for size in SIZES:
@@ -57,14 +76,40 @@ def measure_all() -> list[Figure]:
     return figures
 
 
-def installed_copy(folder: Path) -> dict[str, str]:
+def measure_against(other: Path) -> list[Figure]:
+    """Processor time of commands on the small model, here and in another checkout."""
+    figures: list[Figure] = []
+    with tempfile.TemporaryDirectory() as folder:
+        theirs = installed_copy(other, Path(folder) / "theirs")
+        ours = installed_copy(ROOT, Path(folder) / "ours")
+        for name, args in COMMANDS.items():
+            pairs = [
+                (processor_time(theirs, *args), processor_time(ours, *args))
+                for _ in range(RUNS + 1)
+            ][1:]  # the first is for warming up
+            before, after = (statistics.median(column) for column in zip(*pairs, strict=True))
+            ratio = statistics.median(b / a for a, b in pairs)
+            warm = statistics.median(
+                warm_seconds(ours, *args) / warm_seconds(theirs, *args) for _ in range(RUNS)
+            )
+            figures += [
+                Figure(f"{name}: processor time there (median)", before * 1000, "ms"),
+                Figure(f"{name}: processor time here (median)", after * 1000, "ms"),
+                Figure(f"{name}: here / there (median of {RUNS} pairs)", ratio, "×", MOST_AGAINST),
+                Figure(f"{name}: here / there, imports done", warm, "×", MOST_AGAINST),
+            ]
+    return figures
+
+
+def installed_copy(root: Path, folder: Path) -> dict[str, str]:
     """An environment in which `orgflow` is a byte-compiled copy, as in site-packages."""
     site = folder / "site"
     keep = shutil.ignore_patterns("__pycache__", ".*", "node_modules")
-    for name in ("frontends", "backends", "passes", "agents", "evaluation", "commands"):
-        shutil.copytree(ROOT / name, site / "orgflow" / name, ignore=keep)
-    shutil.copy(ROOT / "cli.py", site / "orgflow" / "cli.py")
-    shutil.copytree(ROOT / "orgflow_ir", site / "orgflow_ir", ignore=keep)
+    for name in FOLDERS:
+        shutil.copytree(root / name, site / "orgflow" / name, ignore=keep)
+    for module in root.glob("*.py"):
+        shutil.copy(module, site / "orgflow" / module.name)
+    shutil.copytree(root / "orgflow_ir", site / "orgflow_ir", ignore=keep)
     compileall.compile_dir(site, quiet=2)
     env = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
     return {**env, "PYTHONPATH": str(site)}
@@ -82,14 +127,38 @@ def run(env: dict[str, str], *args: str) -> tuple[float, str]:
     return seconds, done.stdout
 
 
+def processor_time(env: dict[str, str], *args: str) -> float:
+    """Seconds of user and system time of one Python process."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    run(env, *args)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+_WARM = """
+import contextlib, io, statistics, sys, time
+from orgflow.cli import run
+times = []
+for _ in range(21):
+    started = time.process_time()
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        assert run(sys.argv[1:]) == 0
+    times.append(time.process_time() - started)
+print(statistics.median(times[1:]))
+"""
+
+
+def warm_seconds(env: dict[str, str], *args: str) -> float:
+    """Processor time of a command in a process that has run it before (median)."""
+    return float(run(env, "-c", _WARM, *args[2:])[1])  # without `-m orgflow.cli`
+
+
 def whole_command(env: dict[str, str]) -> list[Figure]:
     """`orgflowc compile` and `check` on a small model, and beside them the imports of libraries
     that the project stands on: a measure of how fast the machine is at the moment."""
-    compile_args = ("-m", "orgflow.cli", "compile", str(SMALL), "--target", "n8n")
-    check_args = ("-m", "orgflow.cli", "check", str(SMALL))
     ours, check, imports = in_turn(
-        lambda: run(env, *compile_args)[0],
-        lambda: run(env, *check_args)[0],
+        lambda: run(env, *COMMANDS["compile"])[0],
+        lambda: run(env, *COMMANDS["check"])[0],
         lambda: run(env, "-c", IMPORTS)[0],
     )
     return [
