@@ -85,7 +85,7 @@ test: engine ## all tests
 fuzz: engine ## random tests with every seed
 	ORGFLOW_FUZZ=1 $(BIN)/python -m pytest -n 2 -k "random or seed or oracle or runs or models" $(PYTEST_ARGS)
 	$(BIN)/python benchmarks/soundness_fuzz.py --count 2000
-	$(BIN)/python benchmarks/machine_fuzz.py
+	$(BIN)/python benchmarks/engine_model_fuzz.py
 
 test-live: engine $(VENV)/.live ## tests on real n8n servers and in the editor
 	@$(BIN)/orgflowc engine install --server

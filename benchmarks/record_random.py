@@ -1,12 +1,12 @@
-"""Runs to record: the random workflows of `machine_random`, as a plain server can run them."""
+"""Runs to record: the random workflows of `engine_model_random`, as a plain server can run them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
-from machine_random import Builder, case
-from machine_script import Decision, Json
+from engine_model_random import Builder, case
+from engine_model_script import Decision, Json
 from orgflow.backends.n8n.engine.local import LocalEngine, RunRequest
 from server_recording import Scenario
 

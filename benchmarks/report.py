@@ -63,7 +63,7 @@ OTHERS = (
         "findings of `check` on real n8n workflows",
         f"python benchmarks/lint_workflows.py {DATA}/n8n-workflows",
     ),
-    ("random workflows on the engine model and on n8n's", "python benchmarks/machine_fuzz.py"),
+    ("random workflows on the engine model and on n8n's", "python benchmarks/engine_model_fuzz.py"),
     ("coverage-guided fuzzing (runs: `fuzz-record.md`)", "python benchmarks/fuzz_readers.py"),
 )
 """What else is measured, and how."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 MASKED = " (once the faults before it are mended)"
 
 
-class Mend(NamedTuple):
+class Repair(NamedTuple):
     """What is said of a fault: a fix if there is one, and the help."""
 
     fix: Fix | None = None
@@ -38,14 +38,14 @@ class FlowPass(Pass):
     max_states: int = MAX_STATES
     fixes: bool = True
 
-    def mended(self, fault: Fault, model: Model, ctx: PassContext, decide: str) -> Mend:
+    def repaired(self, fault: Fault, model: Model, ctx: PassContext, decide: str) -> Repair:
         """A fix of a fault where one is proved, and the help that goes with it: `decide` where
         none is."""
         if not self.fixes:
-            return Mend(None, decide)
-        from orgflow.passes.repair import mend  # only for faulty models
+            return Repair(None, decide)
+        from orgflow.passes.repair import repair  # only for faulty models
 
-        return mend(fault, model, ctx, self.max_states, decide)
+        return repair(fault, model, ctx, self.max_states, decide)
 
 
 @lru_cache(maxsize=16)

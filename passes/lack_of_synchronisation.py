@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from orgflow.passes.causes import arrivals, beside, jump
-from orgflow.passes.flow_findings import MASKED, FlowPass, Mend, findings, related
+from orgflow.passes.flow_findings import MASKED, FlowPass, Repair, findings, related
 from orgflow.passes.forking_loops import endless_forks, round_trip
 from orgflow.passes.wording import Namer
 
@@ -87,15 +87,15 @@ class LackOfSynchronisation(FlowPass):
             else:
                 rule, (message, decide) = WorkDoneTwice, _twice(fault, namer)
                 places = related(fault, namer, "several branches start here")
-            mended = self.mended(fault, model, ctx, decide)
+            repaired = self.repaired(fault, model, ctx, decide)
             ctx.emit(
                 rule,
                 message + (MASKED if fault.masked else ""),
                 element=namer.nodes[fault.element],
-                help=mended.help,
+                help=repaired.help,
                 related=places,
                 trace=fault.trace,
-                fix=mended.fix,
+                fix=repaired.fix,
                 severity=Severity.WARNING if fault.masked else None,
             )
         return model
@@ -106,17 +106,17 @@ class LackOfSynchronisation(FlowPass):
         namer = Namer(scope)
         name = namer.name(fork)
         decide = f"decide when a run goes on from {name} and when it goes back"
-        mended = Mend(None, decide)
+        repaired = Repair(None, decide)
         if shown is not None:
-            mended = self.mended(shown, model, ctx, decide)
+            repaired = self.repaired(shown, model, ctx, decide)
         ctx.emit(
             UnboundedWork,
             f"the loop through {name} never ends: each time round it goes on and back at once, and "
             "no choice leads out",
             element=namer.nodes[fork],
-            help=mended.help,
+            help=repaired.help,
             trace=round_trip(model, scope, fork) if isinstance(scope, Process) else (),
-            fix=mended.fix,
+            fix=repaired.fix,
         )
 
 

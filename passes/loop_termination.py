@@ -50,7 +50,7 @@ class LoopTermination(FlowPass):
                 continue  # "repeat until this event comes": left through the event
             namer = Namer(fault.scope)
             decide = "decide where a run shall leave the loop, and lead a way to an end from there"
-            mended = self.mended(fault, model, ctx, decide)
+            repaired = self.repaired(fault, model, ctx, decide)
             known = [i for i in fault.cycle if i in namer.nodes]
             ctx.emit(
                 EndlessLoop,
@@ -58,7 +58,7 @@ class LoopTermination(FlowPass):
                 f"{namer.names(known)} for ever: no way leads to an end"
                 + (MASKED if fault.masked else ""),
                 element=namer.nodes[fault.element],
-                help=mended.help,
+                help=repaired.help,
                 trace=fault.trace,
                 severity=Severity.WARNING if fault.masked else None,
             )

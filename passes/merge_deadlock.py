@@ -53,7 +53,7 @@ class MergeDeadlock(FlowPass):
             event = fault.ended_by
             missing = _missing(fault, namer)
             decide = _decision(fault, namer, missing)
-            mended = self.mended(fault, model, ctx, decide)
+            repaired = self.repaired(fault, model, ctx, decide)
             place = "the run takes one way here"
             if (broken := broken_off(fault)) is not None:
                 does = "interrupts this" if _interrupts(broken, namer) else "may come here"
@@ -63,10 +63,10 @@ class MergeDeadlock(FlowPass):
                 DeadlockedJoin,
                 _message(fault, namer, missing) + until + (MASKED if fault.masked else ""),
                 element=node,
-                help=mended.help,
+                help=repaired.help,
                 related=related(fault, namer, place) + _others(fault, namer),
                 trace=fault.trace,
-                fix=mended.fix,
+                fix=repaired.fix,
                 severity=Severity.WARNING if fault.masked or event is not None else None,
             )
         return model

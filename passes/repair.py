@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from orgflow.passes.flow_findings import Mend, analyses, analysis
+from orgflow.passes.flow_findings import Repair, analyses, analysis
 from orgflow.passes.repair_candidates import Candidates
 from orgflow.passes.repair_edits import Candidate
 from orgflow.passes.wording import Namer
@@ -50,7 +50,7 @@ class _Facts(NamedTuple):
         )
 
 
-class Mending:
+class Repairs:
     """The proved changes for the faults of a model, looked for when the first is asked for."""
 
     def __init__(self, model: Model) -> None:
@@ -62,31 +62,31 @@ class Mending:
         self._faults: list[Fault] = []
         self._made = self._spent = False
 
-    def of(self, fault: Fault, ctx: PassContext, max_states: int, decide: str) -> Mend:
+    def of(self, fault: Fault, ctx: PassContext, max_states: int, decide: str) -> Repair:
         """What mends a fault; `decide` is said where nothing is proved."""
         if not self._made:
             self._made, self._max_states = True, max_states
             self._look(analyses(self.model, ctx, max_states))
         if fault.masked:
-            return Mend(None, "mend what is before it first, and check again")
+            return Repair(None, "mend what is before it first, and check again")
         namer = Namer(fault.scope)
         key = _key(fault)
         proved = self._table.get(key, [])
         safe = [c for c in proved if c.safe]
         if safe:
-            return Mend(safe[0].fix, safe[0].advice)
+            return Repair(safe[0].fix, safe[0].advice)
         cause = self._cause(fault)
         if cause is not None:
-            return Mend(None, f"mend {namer.name(cause.element)} first: with it this goes away")
+            return Repair(None, f"mend {namer.name(cause.element)} first: with it this goes away")
         if not proved:
             untried = " (the model is too large to try changes for this one)" if self._spent else ""
-            return Mend(None, decide + untried)
+            return Repair(None, decide + untried)
         fix = next((c.fix for c in proved if c.fix.applicability == "unsafe"), None)
         advice = [c.advice for c in proved]
         if len(advice) > 1:
-            return Mend(fix, f"decide: either {'; or '.join(advice)}")
+            return Repair(fix, f"decide: either {'; or '.join(advice)}")
         choice = advice[0].startswith("make ") and ", if " not in advice[0]
-        return Mend(fix, f"{advice[0]}, if that is meant" if choice else advice[0])
+        return Repair(fix, f"{advice[0]}, if that is meant" if choice else advice[0])
 
     def _cause(self, fault: Fault) -> Fault | None:
         """Another fault whose every cure is this one's, too, and that no cure of this one mends."""
@@ -135,9 +135,9 @@ class Mending:
         self._cures[key] = self._cures.get(key, cured) & cured
 
 
-def mend(fault: Fault, model: Model, ctx: PassContext, max_states: int, decide: str) -> Mend:
+def repair(fault: Fault, model: Model, ctx: PassContext, max_states: int, decide: str) -> Repair:
     """A fix for a fault of the flow where one is proved, and the help that goes with it."""
-    return ctx.analysis(Mending, model).of(fault, ctx, max_states, decide)
+    return ctx.analysis(Repairs, model).of(fault, ctx, max_states, decide)
 
 
 def _key(fault: Fault) -> Key:

@@ -1,6 +1,6 @@
 """Changes that may mend a fault of the flow, told as a person is asked to make them.
 
-None of them is advised as it is: `mending` makes each on a copy and analyses that again.
+None of them is advised as it is: `repair` makes each on a copy and analyses that again.
 """
 
 from __future__ import annotations

@@ -35,9 +35,9 @@ class BpmnFrontend(Frontend):
 
     def parse(self, source: SourceFile, ctx: PassContext) -> Model | None:
         """The model, or `None` where the file is not well-formed, not BPMN, or hostile."""
+        from orgflow.frontends.bpmn.definitions import read_model
         from orgflow.frontends.bpmn.missing_ids import offer_ids
         from orgflow.frontends.bpmn.opening import open_document
-        from orgflow.frontends.bpmn.reader import read_model
 
         def read() -> Model | None:
             document = open_document(source, ctx)

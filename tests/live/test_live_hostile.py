@@ -20,7 +20,7 @@ from orgflow.backends.n8n.server.client.backoff import Backoff
 from orgflow.backends.n8n.server.client.client import FINISHED
 from orgflow.backends.n8n.server.client.workflows import WorkflowClient
 from orgflow.backends.n8n.server.deploy.carry_out import DeployRun
-from orgflow.backends.n8n.server.deploy.deployment_marker import unstamped
+from orgflow.backends.n8n.server.deploy.deployment_marker import without_marker
 from orgflow.backends.n8n.server.deploy.plan import Wanted
 from orgflow.backends.n8n.server.executions.runner import ServerRunner
 from orgflow.compiler import compile_model
@@ -76,7 +76,7 @@ def test_hostile_texts_stay_texts(watching: Watching, number: int, registry: Reg
     try:
         (again,) = deployer.deploy(deployer.plan(wanted))
         assert [placed.action for placed in again.placed] == ["unchanged"]
-        row = unstamped(watching.workflow(first.placed[0].id))
+        row = without_marker(watching.workflow(first.placed[0].id))
         assert row["nodes"] == to_api(runner.workflow)["nodes"]
     finally:
         watching.delete(first.placed[0].id)

@@ -15,7 +15,7 @@ from orgflow.backends.n8n.server.client.backoff import Backoff
 from orgflow.backends.n8n.server.client.workflows import WorkflowClient, never_published
 from orgflow.backends.n8n.server.deploy.apply import DeployTransaction
 from orgflow.backends.n8n.server.deploy.carry_out import DeployRun, GroupResult
-from orgflow.backends.n8n.server.deploy.deployment_marker import is_edited, stamp_of
+from orgflow.backends.n8n.server.deploy.deployment_marker import is_edited, marker_of
 from orgflow.backends.n8n.server.deploy.diagnostics import report_results
 from orgflow.backends.n8n.server.deploy.plan import Wanted
 
@@ -128,7 +128,7 @@ def assert_whole(site: Site, *names: str) -> None:
     for row in rows:
         called = never_published(row, site.version)  # as n8n 1 has it
         assert row["active"] or called, row["name"]
-        assert stamp_of(row) is not None
+        assert marker_of(row) is not None
         assert not is_edited(row)
 
 
@@ -379,7 +379,7 @@ def deleted_and_made_again(site: Site) -> None:
     results, codes = site.deploy(hook())
     assert not ok(results)
     assert codes == ["OF608"]
-    assert stamp_of(site.row("Order")) is None
+    assert marker_of(site.row("Order")) is None
 
 
 def archived_before(site: Site) -> None:

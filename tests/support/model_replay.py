@@ -8,7 +8,7 @@ from typing import NamedTuple
 from model_simulation import Simulation, simulate
 from orgflow.backends.n8n.engine.runs import EngineRun
 from orgflow.backends.n8n.engine_model.config import Phase, Place, trimmed
-from orgflow.backends.n8n.engine_model.machine import Machine
+from orgflow.backends.n8n.engine_model.model import EngineModel
 from orgflow.backends.n8n.engine_model.outcome import (
     FAILS,
     RUNS,
@@ -78,7 +78,7 @@ def record_of(run: EngineRun) -> tuple[Recorded, ...]:
 
 
 def replay(
-    machine: Machine,
+    machine: EngineModel,
     trigger: str,
     record: Sequence[Recorded],
     status: str,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from orgflow.backends.n8n.engine_model.config import Config, Event, Phase, Place
-from orgflow.backends.n8n.engine_model.machine import Machine
+from orgflow.backends.n8n.engine_model.model import EngineModel
 from orgflow.backends.n8n.engine_model.outcome import Outcome, Resumes
 from orgflow.backends.n8n.node_types.behaviour import Counts
 
@@ -77,7 +77,7 @@ class Simulation:
 
 
 def simulate(
-    machine: Machine, trigger: str, decide: Decide, *, items: int = 1, limit: int = 20_000
+    machine: EngineModel, trigger: str, decide: Decide, *, items: int = 1, limit: int = 20_000
 ) -> Simulation:
     """Run `machine` from the node `trigger`.
 

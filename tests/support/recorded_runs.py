@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from model_replay import Disagreement, Recorded, replay
-from orgflow.backends.n8n.engine_model import Machine
+from orgflow.backends.n8n.engine_model import EngineModel
 
 RUNS = Path(__file__).resolve().parents[1] / "backends/n8n/engine_model/recorded/runs.jsonl"
 
@@ -78,7 +78,7 @@ def disagreement(line: Mapping[str, Any]) -> Disagreement | str | None:
     begun: list[tuple[str, int]] = []
     for part in parts(line):
         flow = line["wf"] if part.workflow is None else workflows[part.workflow]
-        machine = Machine(flow, workflows, detached="apart")
+        machine = EngineModel(flow, workflows, detached="apart")
         different = replay(
             machine, part.trigger, records(part), part.status, items=part.items, detached=begun
         )

@@ -12,7 +12,7 @@ from orgflow.backends.n8n.diff.matching import Matching
 from orgflow.backends.n8n.diff.references import follow
 from orgflow.backends.n8n.diff.side import Side
 from orgflow.backends.n8n.diff.walk import LIMIT, SEVERAL, Walk
-from orgflow.backends.n8n.engine_model import Machine
+from orgflow.backends.n8n.engine_model import EngineModel
 from orgflow.backends.n8n.engine_model.flow import Node
 from orgflow.backends.n8n.format.workflow_document import Node as Step
 from orgflow.backends.n8n.format.workflow_document import WorkflowDocument
@@ -71,7 +71,7 @@ def diff_behaviour(
             "`executionOrder: v1` to the settings"
         )  # fmt: skip
     try:
-        machines = Machine(old), Machine(new)
+        machines = EngineModel(old), EngineModel(new)
     except (ValueError, TypeError, AttributeError, KeyError) as error:
         # A workflow is whatever somebody wrote; n8n itself fails on such parameters when it runs.
         return Behaviour("unknown", 0, f"a parameter cannot be read: {error}")

@@ -14,7 +14,7 @@ from orgflow.backends.n8n.engine_model import (
     Config,
     Counts,
     Emits,
-    Machine,
+    EngineModel,
     Opens,
     Outcome,
     Phase,
@@ -49,7 +49,7 @@ class Side:
     """
 
     def __init__(
-        self, machine: Machine, keys: Mapping[str, int], decisions: Mapping[str, Decision]
+        self, machine: EngineModel, keys: Mapping[str, int], decisions: Mapping[str, Decision]
     ) -> None:
         self.machine, self.keys, self.decisions = machine, keys, decisions
         self.left_out = False

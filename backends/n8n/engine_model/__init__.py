@@ -1,7 +1,7 @@
 """A model of n8n's engine: what it does with a workflow, without running anything.
 
-`Machine` compiles a workflow once; `initial`, `outcomes` and `step` walk its configurations, which
-are immutable, hashable and finite in number wherever items do not pile up.
+`EngineModel` compiles a workflow once; `initial`, `outcomes` and `step` walk its configurations,
+which are immutable, hashable and finite in number wherever items do not pile up.
 """
 
 from orgflow.backends.n8n.engine_model.config import (
@@ -12,7 +12,7 @@ from orgflow.backends.n8n.engine_model.config import (
     Place,
     Role,
 )
-from orgflow.backends.n8n.engine_model.machine import Advance, Machine
+from orgflow.backends.n8n.engine_model.model import Advance, EngineModel
 from orgflow.backends.n8n.engine_model.outcome import (
     ANSWERED,
     FAILS,
@@ -37,10 +37,10 @@ __all__ = [
     "Config",
     "Counts",
     "Emits",
+    "EngineModel",
     "Event",
     "Fails",
     "Frame",
-    "Machine",
     "Opens",
     "Outcome",
     "Phase",

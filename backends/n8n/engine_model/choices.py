@@ -34,7 +34,7 @@ def handed_on(node: Node, raw: Counts, errors: int = 0) -> Counts:
 def choices_at(
     node: Node, phase: Phase, inputs: Counts, errors: bool, most: int
 ) -> tuple[Outcome, ...]:
-    """The outcomes of `node` with so many items on each input; see `Machine.outcomes`."""
+    """The outcomes of `node` with so many items on each input; see `EngineModel.outcomes`."""
     behaviour = node.behaviour
     if phase is Phase.SLEEPING:
         return (TIMED_OUT,)

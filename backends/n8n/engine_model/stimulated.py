@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from orgflow.backends.n8n.emit.emitter import CompiledProcess, CompiledScope
 from orgflow.backends.n8n.engine_model.config import Config
-from orgflow.backends.n8n.engine_model.machine import Machine
+from orgflow.backends.n8n.engine_model.model import EngineModel
 from orgflow.backends.n8n.engine_model.outcome import ANSWERED, Emits, Outcome
 
 from orgflow_ir.analysis.stub_data import decided_by
@@ -56,7 +56,7 @@ class _Driver:
         self, compiled: CompiledScope, chosen: Mapping[str, Sequence[tuple[str, ...]]]
     ) -> None:
         self.compiled, self.chosen = compiled, chosen
-        self.machine = Machine(compiled.workflow)
+        self.machine = EngineModel(compiled.workflow)
         self.key_of = {node.name: key for key, node in compiled.workflow_graph.nodes.items()}
         self.visits: Counter[str] = Counter()
         self.flow_at: dict[str, dict[int, str]] = {}

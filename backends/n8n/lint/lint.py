@@ -11,7 +11,7 @@ from orgflow.backends.n8n.lint.expressions import (
 from orgflow.backends.n8n.lint.fields import check_fields
 from orgflow.backends.n8n.lint.flow import check_runs
 from orgflow.backends.n8n.lint.graph import Workflow, workflows
-from orgflow.backends.n8n.lint.machine_input import flow_of, kinds_of
+from orgflow.backends.n8n.lint.model_input import flow_of, kinds_of
 from orgflow.backends.n8n.lint.nodes import check_nodes
 from orgflow.backends.n8n.lint.reads import check_early
 from orgflow.backends.n8n.lint.report import Report

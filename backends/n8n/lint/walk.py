@@ -23,7 +23,7 @@ from orgflow.backends.n8n.engine_model.config import (
 )
 from orgflow.backends.n8n.engine_model.explorer import Explorer
 from orgflow.backends.n8n.engine_model.flow import Flow, Node, on_top
-from orgflow.backends.n8n.engine_model.machine import taken
+from orgflow.backends.n8n.engine_model.model import taken
 from orgflow.backends.n8n.engine_model.outcome import (
     ANSWERED,
     RUNS,
@@ -34,7 +34,7 @@ from orgflow.backends.n8n.engine_model.outcome import (
 )
 from orgflow.backends.n8n.engine_model.step import Work
 from orgflow.backends.n8n.engine_model.waiting import arrive
-from orgflow.backends.n8n.lint.machine_input import Kinds
+from orgflow.backends.n8n.lint.model_input import Kinds
 from orgflow.backends.n8n.node_types.behaviour import Counts
 
 MOST_STATES: Final = 3000

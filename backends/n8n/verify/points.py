@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from orgflow.backends.n8n.engine_model import Config, Machine
+from orgflow.backends.n8n.engine_model import Config, EngineModel
 from orgflow.backends.n8n.verify.choices import Reader
 
 from orgflow_ir.analysis.token_game.semantics import State
@@ -99,7 +99,7 @@ class PilesUp(TooMuch):
     """The engine has more and more to do."""
 
 
-def live_decisions(machine: Machine, roles: Roles) -> list[frozenset[str]]:
+def live_decisions(machine: EngineModel, roles: Roles) -> list[frozenset[str]]:
     """For each node of the main workflow the gateways whose decision may be read from there on
     before it is set anew; all else about them can be forgotten."""
     flow = machine.flows[0]
@@ -126,7 +126,7 @@ def live_decisions(machine: Machine, roles: Roles) -> list[frozenset[str]]:
     return [frozenset(entry) for entry in live]
 
 
-def inert_nodes(machine: Machine, roles: Roles) -> frozenset[int]:
+def inert_nodes(machine: EngineModel, roles: Roles) -> frozenset[int]:
     """Added nodes of the main workflow from which nothing leads on: they pass items into nowhere.
 
     Nodes that can stop the run, wait, decide or call are none.

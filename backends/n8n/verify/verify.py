@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from orgflow.backends.n8n.emit.graph import decide_key, start_key
-from orgflow.backends.n8n.engine_model import Machine
+from orgflow.backends.n8n.engine_model import EngineModel
 from orgflow.backends.n8n.format.document import TYPE_PREFIX
 from orgflow.backends.n8n.format.workflow_document import WorkflowDocument
 from orgflow.backends.n8n.verify.choices import readers
@@ -83,7 +83,7 @@ class _Verifier:
 
     def run(self) -> Verification:
         try:
-            machine = Machine(self.workflow)
+            machine = EngineModel(self.workflow)
         except ValueError as error:
             return self._result(Verdict.BOUNDED, bound=f"nothing was looked at: {error}")
         roles = self._roles()

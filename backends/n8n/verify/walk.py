@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from orgflow.backends.n8n.engine_model import Config, Machine, Phase, Place
+from orgflow.backends.n8n.engine_model import Config, EngineModel, Phase, Place
 from orgflow.backends.n8n.engine_model.explorer import Explorer
 from orgflow.backends.n8n.engine_model.flow import Node
 from orgflow.backends.n8n.engine_model.outcome import RUNS, Emits, Opens, Outcome, Resumes
@@ -54,7 +54,7 @@ class Walk:
         delayed: what stands still while the workflow waits, in words.
     """
 
-    machine: Machine
+    machine: EngineModel
     marking: Marking
     roles: Roles
     most: int

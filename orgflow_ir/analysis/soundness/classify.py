@@ -17,7 +17,7 @@ MENDED = 1_000
 """Most states looked at for what stands behind the faults that were found."""
 
 
-class Judge:
+class Classifier:
     """Finds the faults of a net that is not sound, or not reduced to nothing, each with runs."""
 
     def __init__(self, found: ScopeVerdict, fast: Reduction, max_states: int) -> None:
@@ -55,7 +55,7 @@ class Judge:
             found.hints.add("deadlock")
         self._clashes()
         self._explored_faults()
-        self._once_mended()
+        self._once_repaired()
         found.livelock = bool(seen.endless)
         self._improper()
         if seen.complete:
@@ -204,7 +204,7 @@ class Judge:
             f for f in self.found.masked if (f.kind, self.net.element[f.join]) not in told and kinds
         ]
 
-    def _once_mended(self) -> None:
+    def _once_repaired(self) -> None:
         """Joins that still wait for ever once the clashes are mended as the reduction does it."""
         fast, net, found = self.fast, self.net, self.found
         if not (fast.clashes and fast.edges and found.faults):

@@ -30,9 +30,9 @@ def judge(net: Net, max_states: int = MAX_STATES) -> ScopeVerdict:
         found.states = len(seen.reached)
         if seen.complete and not (seen.double or seen.stuck or seen.endless):
             return found
-    from orgflow_ir.analysis.soundness.classify import Judge  # most scopes have no faults
+    from orgflow_ir.analysis.soundness.classify import Classifier  # most scopes have no faults
 
-    Judge(found, reduction, max_states).run()
+    Classifier(found, reduction, max_states).run()
     return found
 
 

@@ -13,9 +13,9 @@ from orgflow.backends.n8n.server.client.workflows import WorkflowClient, never_p
 from orgflow.backends.n8n.server.deploy.deployment_marker import (
     digest_of,
     is_edited,
-    stamp_of,
-    stamped,
-    unstamped,
+    marker_of,
+    with_marker,
+    without_marker,
 )
 from orgflow.backends.n8n.server.deploy.plan import Step
 from orgflow.backends.n8n.server.deploy.references import called, rewritten
@@ -101,7 +101,7 @@ class DeployTransaction:
         if now.get("isArchived"):
             return None
         edited = now.get("versionId") != seen.get("versionId") and not self.take_over
-        if edited and (is_edited(now) or stamp_of(now) is None):
+        if edited and (is_edited(now) or marker_of(now) is None):
             raise EditedMeanwhileError(f"somebody changed `{step.wanted.name}` a moment ago")
         return now
 
@@ -119,9 +119,9 @@ class DeployTransaction:
         body = self.client.body_of(rewritten(step.wanted.workflow, new))
         if old is not None:
             _keep_credentials(body, old)
-        before = stamp_of(old) if old is not None else None
+        before = marker_of(old) if old is not None else None
         place = step.wanted.origin.place or (before.origin if before is not None else "")
-        return stamped(body, step.wanted.identity, origin=place)
+        return with_marker(body, step.wanted.identity, origin=place)
 
     def _create(self, step: Step) -> _Put:
         identity = step.wanted.identity
@@ -148,8 +148,8 @@ class DeployTransaction:
             self._check()
             self.client.sleep(next(pauses, 0.0))
             for row in self.client.listed():
-                stamp = stamp_of(row)
-                if stamp is not None and stamp.identity == identity and not row.get("isArchived"):
+                marker = marker_of(row)
+                if marker is not None and marker.identity == identity and not row.get("isArchived"):
                     return self.client.workflow(str(row["id"]))
         raise AssertionError
 
@@ -169,10 +169,10 @@ class DeployTransaction:
         """The workflow as the server keeps it, with a note that agrees with it."""
         if not is_edited(row):
             return row
-        sent = stamp_of(body)
+        sent = marker_of(body)
         place = sent.origin if sent is not None else ""
-        kept = self.client.body_of(unstamped(row))
-        again = stamped(kept, identity, digest_of(body), place)
+        kept = self.client.body_of(without_marker(row))
+        again = with_marker(kept, identity, digest_of(body), place)
         return self.client.update(str(row["id"]), again)
 
     # -- published -----------------------------------------------------------------------------
@@ -242,8 +242,8 @@ class DeployTransaction:
     def _remove(self, identity: str) -> None:
         """Delete what a creation without an answer may have left."""
         for row in list(self.undo.listed()):
-            stamp = stamp_of(row)
-            if stamp is not None and stamp.identity == identity and not row.get("active"):
+            marker = marker_of(row)
+            if marker is not None and marker.identity == identity and not row.get("active"):
                 self.undo.delete(str(row["id"]))
 
     def _restore(self, before: Json) -> None:
@@ -262,10 +262,10 @@ class DeployTransaction:
 
 def _same(now: Mapping[str, Any], body: Mapping[str, Any]) -> bool:
     """Whether the server has this already, with its note."""
-    stamp, wanted = stamp_of(now), stamp_of(body)
-    if stamp is None or wanted is None or stamp.identity != wanted.identity:
+    marker, wanted = marker_of(now), marker_of(body)
+    if marker is None or wanted is None or marker.identity != wanted.identity:
         return False
-    return stamp.sent == wanted.digest and not is_edited(now)
+    return marker.sent == wanted.digest and not is_edited(now)
 
 
 def _keep_credentials(body: Json, old: Mapping[str, Any]) -> None:

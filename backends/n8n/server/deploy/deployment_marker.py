@@ -37,7 +37,7 @@ _ADDED = {"callerPolicy": "workflowsFromSameOwner", "availableInMCP": False}
 _PARTS = ("name", "nodes", "connections", "settings", "nodeGroups")
 
 
-class Stamp(NamedTuple):
+class DeploymentMarker(NamedTuple):
     """What the note says.
 
     Attributes:
@@ -73,14 +73,14 @@ def renamed(workflow: Mapping[str, Any], name: str | None) -> Json:
     """
     if name is None:
         return dict(workflow)
-    found = unstamped(workflow)
+    found = without_marker(workflow)
     found["name"] = name.strip()
     found.pop("id", None)
     return found
 
 
-def stamp_of(workflow: Mapping[str, Any]) -> Stamp | None:
-    """The stamp of a workflow on a server; None where it has none, and for a copy of one."""
+def marker_of(workflow: Mapping[str, Any]) -> DeploymentMarker | None:
+    """The marker of a workflow on a server; None where it has none, and for a copy of one."""
     note = _note(workflow)
     if note is None or note[0].get("id") != _note_id(note[1].identity):
         return None
@@ -88,21 +88,21 @@ def stamp_of(workflow: Mapping[str, Any]) -> Stamp | None:
 
 
 def is_edited(workflow: Mapping[str, Any]) -> bool:
-    """Whether a stamped workflow is another one than was deployed."""
-    stamp = stamp_of(workflow)
-    return stamp is not None and digest_of(workflow) != stamp.digest
+    """Whether a workflow with a marker is another one than was deployed."""
+    marker = marker_of(workflow)
+    return marker is not None and digest_of(workflow) != marker.digest
 
 
-def stamped(
+def with_marker(
     body: Mapping[str, Any], identity: str, sent: str | None = None, origin: str = ""
 ) -> Json:
     """A copy of a workflow (as the API takes it) with its note.
 
     Args:
-        body: the workflow; identity, origin: see `Stamp`.
+        body: the workflow; identity, origin: see `DeploymentMarker`.
         sent: the digest of what was sent, where this is what the server made of it.
     """
-    found = unstamped(body)
+    found = without_marker(body)
     digest = digest_of(found)
     note_says = {"id": identity, "digest": digest, "sent": sent or digest}
     if origin:
@@ -132,7 +132,7 @@ def stamped(
     return found
 
 
-def unstamped(workflow: Mapping[str, Any]) -> Json:
+def without_marker(workflow: Mapping[str, Any]) -> Json:
     """A copy without any such note."""
     found = dict(workflow)
     found["nodes"] = [row for row in workflow.get("nodes", ()) if _read(row) is None]
@@ -147,7 +147,7 @@ def node_ids(workflow: Mapping[str, Any]) -> frozenset[str]:
 def digest_of(workflow: Mapping[str, Any]) -> str:
     """16 hex digits that change with anything but credentials, which are chosen on the server,
     settings that it adds, and the order of nodes, which says nothing."""
-    bare = unstamped(workflow)
+    bare = without_marker(workflow)
     said = {part: _plain(bare[part]) for part in _PARTS if bare.get(part)}
     said["nodes"] = sorted(
         ({k: v for k, v in row.items() if k != "credentials"} for row in said.get("nodes", ())),
@@ -190,15 +190,15 @@ def _note_id(identity: str) -> str:
     return node_uuid(f"deploy/{identity}")
 
 
-def _note(workflow: Mapping[str, Any]) -> tuple[Mapping[str, Any], Stamp] | None:
+def _note(workflow: Mapping[str, Any]) -> tuple[Mapping[str, Any], DeploymentMarker] | None:
     """The note, the genuine one first where somebody pasted another one in."""
     rows: Iterable[Mapping[str, Any]] = workflow.get("nodes", ())
-    found = [(row, stamp) for row in rows if (stamp := _read(row)) is not None]
+    found = [(row, marker) for row in rows if (marker := _read(row)) is not None]
     genuine = (one for one in found if one[0].get("id") == _note_id(one[1].identity))
     return next(genuine, found[0] if found else None)
 
 
-def _read(row: Mapping[str, Any]) -> Stamp | None:
+def _read(row: Mapping[str, Any]) -> DeploymentMarker | None:
     parameters = row.get("parameters")
     content = parameters.get("content") if isinstance(parameters, Mapping) else None
     if not isinstance(content, str) or short_type(row) != "stickyNote":
@@ -214,4 +214,6 @@ def _read(row: Mapping[str, Any]) -> Stamp | None:
     if not isinstance(identity, str) or not identity:
         return None
     digest = str(said.get("digest", ""))
-    return Stamp(identity, digest, str(said.get("sent", digest)), str(said.get("from", "")))
+    return DeploymentMarker(
+        identity, digest, str(said.get("sent", digest)), str(said.get("from", ""))
+    )

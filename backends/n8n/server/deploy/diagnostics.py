@@ -28,51 +28,61 @@ _ITS_OWN = "the process in one of them an `id` or a name of its own"
 _AGAIN = "give the same command again: it completes what is not done"
 
 
-class Told(NamedTuple):
+class Explanation(NamedTuple):
     """A rule, and what to do in this case."""
 
     rule: type[Rule]
     help: str
 
 
-def tell(error: ServerError) -> Told:
+def explain(error: ServerError) -> Explanation:
     """Which rule an error of the server falls under."""
     match error:
         case UnreachableError():
-            return Told(rules.ServerUnreachable, f"start n8n or check its address, then {_AGAIN}")
+            return Explanation(
+                rules.ServerUnreachable, f"start n8n or check its address, then {_AGAIN}"
+            )
         case StartingError():
-            return Told(rules.ServerUnreachable, "wait until n8n has started")
+            return Explanation(rules.ServerUnreachable, "wait until n8n has started")
         case NotN8nError():
-            return Told(rules.NotN8n, "give the address of n8n's editor; is its API switched on?")
+            return Explanation(
+                rules.NotN8n, "give the address of n8n's editor; is its API switched on?"
+            )
         case EditedMeanwhileError():
-            return Told(rules.EditedSince, "look at it with --dry-run, or give --take-over")
+            return Explanation(rules.EditedSince, "look at it with --dry-run, or give --take-over")
         case NotLiveError():
-            return Told(rules.NotLive, "look into the server's log; do its webhooks answer there?")
+            return Explanation(
+                rules.NotLive, "look into the server's log; do its webhooks answer there?"
+            )
         case TookTooLongError():
-            return Told(rules.ServerUnreachable, f"look into the server's log, then {_AGAIN}")
+            return Explanation(
+                rules.ServerUnreachable, f"look into the server's log, then {_AGAIN}"
+            )
         case RefusedError():
             return _refused(error)
         case _:
-            return Told(rules.FailedServer, "look into the server's log")
+            return Explanation(rules.FailedServer, "look into the server's log")
 
 
-def _refused(error: RefusedError) -> Told:
+def _refused(error: RefusedError) -> Explanation:
     said = error.said.lower()
     match error.status:
         case 401 | 403:
-            return Told(
+            return Explanation(
                 rules.RefusedKey, "make a key in n8n (Settings, n8n API); give it by N8N_API_KEY"
             )
         case 404 if said in ("", "not found") or "<html" in said:
-            return Told(rules.NotN8n, "give the address of n8n's editor; is its API switched on?")
+            return Explanation(
+                rules.NotN8n, "give the address of n8n's editor; is its API switched on?"
+            )
         case 404:
-            return Told(rules.VanishedWorkflow, _AGAIN)
+            return Explanation(rules.VanishedWorkflow, _AGAIN)
         case 400 | 409 if "conflict with one of the webhooks" in said or _taken(said):
-            return Told(rules.TakenPath, "change the path, or unpublish the other workflow")
+            return Explanation(rules.TakenPath, "change the path, or unpublish the other workflow")
         case _ if error.of_database or error.status in (429, 500, 502, 503, 504):
-            return Told(rules.FailedServer, f"look into the server's log, then {_AGAIN}")
+            return Explanation(rules.FailedServer, f"look into the server's log, then {_AGAIN}")
         case _:
-            return Told(rules.RefusedWorkflow, "correct what n8n names")
+            return Explanation(rules.RefusedWorkflow, "correct what n8n names")
 
 
 def _taken(said: str) -> bool:
@@ -82,10 +92,10 @@ def _taken(said: str) -> bool:
 
 def report_error(error: ServerError, ctx: PassContext, about: str = "") -> None:
     """Emit one error of the server; `about` is the workflow it stopped."""
-    told = tell(error)
+    explained = explain(error)
     said = str(error).removesuffix(".")
     said = f"`{about}` was not deployed: {said}" if about else said
-    ctx.emit(told.rule, said, help=told.help)
+    ctx.emit(explained.rule, said, help=explained.help)
 
 
 def report_version(version: ServerVersion, ctx: PassContext) -> None:

@@ -11,12 +11,12 @@ from orgflow.backends.n8n.format.document import to_api
 from orgflow.backends.n8n.format.versions import DEFAULT_VERSION, N8nVersion
 from orgflow.backends.n8n.server.deploy.deployment_marker import (
     RUN_MARK,
-    Stamp,
+    DeploymentMarker,
     digest_of,
     identity_of,
     is_edited,
+    marker_of,
     node_ids,
-    stamp_of,
 )
 from orgflow.backends.n8n.server.deploy.process_similarity import (
     NOWHERE,
@@ -120,9 +120,9 @@ class Inventory:
             if row.get("isArchived"):
                 continue
             self.by_id[str(row["id"])] = row
-            stamp = stamp_of(row)
-            if stamp is not None:
-                self.by_identity.setdefault(stamp.identity, []).append(row)
+            marker = marker_of(row)
+            if marker is not None:
+                self.by_identity.setdefault(marker.identity, []).append(row)
                 continue
             self._by_name.setdefault(str(row.get("name")), []).append(row)
             for node in node_ids(row):
@@ -151,21 +151,21 @@ class Inventory:
         """The step, with what stands against it where the workflow of this identity is made from
         another process or another file: the ids of models are often a tool's defaults."""
         now, wanted = step.existing, step.wanted
-        stamp = stamp_of(now) if now is not None else None
-        if now is None or stamp is None:
+        marker = marker_of(now) if now is not None else None
+        if now is None or marker is None:
             return step
-        if stamp.sent == digest_of(to_api(wanted.workflow, self._version)):
+        if marker.sent == digest_of(to_api(wanted.workflow, self._version)):
             return step
         origin = wanted.origin
-        elsewhere = bool(origin.place and stamp.origin and origin.place != stamp.origin)
-        there = elsewhere and origin.is_there(stamp.origin)
+        elsewhere = bool(origin.place and marker.origin and origin.place != marker.origin)
+        there = elsewhere and origin.is_there(marker.origin)
         kind = "other-file" if there else "another"
         same = is_same_process(steps_of(now), steps_of(wanted.workflow))
         if not take_over and (there or not same):
-            found = Problem(kind, f"{now['id']} {stamp.origin}".strip())
+            found = Problem(kind, f"{now['id']} {marker.origin}".strip())
             step.problems = (*step.problems, found)
         elif elsewhere and not there:
-            step.moved_from = stamp.origin
+            step.moved_from = marker.origin
         return step
 
     def _under_another_name(self, wanted: Wanted, take_over: bool, claimed: frozenset[str]) -> Step:
@@ -176,8 +176,8 @@ class Inventory:
         steps = steps_of(wanted.workflow)
         found = [
             row
-            for row, stamp, old in self._deployed
-            if stamp.identity not in claimed and _is_renamed(stamp, old, wanted, steps)
+            for row, marker, old in self._deployed
+            if marker.identity not in claimed and _is_renamed(marker, old, wanted, steps)
         ]
         if not found:
             return Step(wanted)
@@ -189,14 +189,14 @@ class Inventory:
         return Step(wanted, found[0])
 
     @cached_property
-    def _deployed(self) -> tuple[tuple[Json, Stamp, Steps], ...]:
-        """What has a stamp, but for copies that `run` made."""
+    def _deployed(self) -> tuple[tuple[Json, DeploymentMarker, Steps], ...]:
+        """What has a marker, but for copies that `run` made."""
         return tuple(
-            (row, stamp, steps_of(row))
+            (row, marker, steps_of(row))
             for identity, rows in self.by_identity.items()
             if not identity.startswith(RUN_MARK)
             for row in rows
-            if (stamp := stamp_of(row)) is not None
+            if (marker := marker_of(row)) is not None
         )
 
     def _without_note(self, wanted: Wanted) -> list[Json]:
@@ -210,11 +210,11 @@ class Inventory:
         ]
 
 
-def _is_renamed(stamp: Stamp, old: Steps, wanted: Wanted, new: Steps) -> bool:
-    same_file = bool(stamp.origin) and stamp.origin == wanted.origin.place
+def _is_renamed(marker: DeploymentMarker, old: Steps, wanted: Wanted, new: Steps) -> bool:
+    same_file = bool(marker.origin) and marker.origin == wanted.origin.place
     if not is_renamed(old, new, same_file):
         return False
-    return same_file or not wanted.origin.is_there(stamp.origin)
+    return same_file or not wanted.origin.is_there(marker.origin)
 
 
 def _among(wanted: Wanted, mine: Sequence[Json], take_over: bool) -> Step:

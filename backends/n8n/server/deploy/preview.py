@@ -8,8 +8,8 @@ from orgflow.backends.n8n.server.deploy.carry_out import DeployRun
 from orgflow.backends.n8n.server.deploy.deployment_marker import (
     digest_of,
     is_edited,
-    stamp_of,
-    unstamped,
+    marker_of,
+    without_marker,
 )
 from orgflow.backends.n8n.server.deploy.plan import Step
 
@@ -24,13 +24,13 @@ def preview(deployer: DeployRun, step: Step, width: int) -> str:
     if step.existing is None:
         left = " (stands against it: see the message)" if step.problems else ""
         return f"create     {name}{left}\n"
-    now = unstamped(to_api(step.existing, deployer.client.version))
-    new = unstamped(deployer.transaction().body(step, str(step.existing["id"]), step.existing))
+    now = without_marker(to_api(step.existing, deployer.client.version))
+    new = without_marker(deployer.transaction().body(step, str(step.existing["id"]), step.existing))
     where = f"{name} (id {step.existing['id']})"
-    stamp = stamp_of(step.existing)
-    same = stamp is not None and stamp.sent == digest_of(new) and not is_edited(step.existing)
+    marker = marker_of(step.existing)
+    same = marker is not None and marker.sent == digest_of(new) and not is_edited(step.existing)
     verb = "leave" if step.problems else "update"
-    if same or (stamp is not None and digest_of(now) == digest_of(new)):
+    if same or (marker is not None and digest_of(now) == digest_of(new)):
         return f"unchanged  {where}\n"
     missing = "  without a note of a deploy: it was deleted, or the workflow is made otherwise\n"
     if digest_of(now) == digest_of(new):
@@ -38,4 +38,4 @@ def preview(deployer: DeployRun, step: Step, width: int) -> str:
     part = diff_workflows(dict(now), dict(new))
     said = comparison_text(Comparison("server", step.wanted.source, "workflows", (part,)), width)
     lines = "".join(f"  {line}\n" for line in said.splitlines())
-    return f"{verb:<9}  {where}\n{missing if stamp is None else ''}{lines}"
+    return f"{verb:<9}  {where}\n{missing if marker is None else ''}{lines}"

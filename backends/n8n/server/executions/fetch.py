@@ -8,7 +8,7 @@ from typing import Any
 from orgflow.backends.n8n.format.workflow_document import WorkflowDocument
 from orgflow.backends.n8n.server.client.errors import RefusedError
 from orgflow.backends.n8n.server.client.workflows import WorkflowClient
-from orgflow.backends.n8n.server.deploy.deployment_marker import stamp_of
+from orgflow.backends.n8n.server.deploy.deployment_marker import marker_of
 
 from orgflow_ir.model.json_source_map import JsonFault, parse_json
 from orgflow_ir.plugins.executions import ExecutionQuery, NotDeployed, time_of
@@ -43,9 +43,9 @@ def find_deployed(
     rows = [row for row in client.listed() if not row.get("isArchived")]
     found: list[Json] = []
     for process, workflow in compiled:
-        stamped = [row for row in rows if _identity(row) == str(workflow["id"])]
-        # One that was imported by hand has no stamp, but the map of its nodes.
-        fitting = stamped or [row for row in rows if _imported(row, process, workflow)]
+        marked = [row for row in rows if _identity(row) == str(workflow["id"])]
+        # One that was imported by hand has no marker, but the map of its nodes.
+        fitting = marked or [row for row in rows if _imported(row, process, workflow)]
         if len(fitting) > 1:
             ids = ", ".join(str(row["id"]) for row in fitting)
             raise NotDeployed(f"several workflows are made of this model: {ids}")
@@ -56,14 +56,14 @@ def find_deployed(
 
 
 def _identity(row: Json) -> str | None:
-    stamp = stamp_of(row)
-    return stamp.identity if stamp is not None else None
+    marker = marker_of(row)
+    return marker.identity if marker is not None else None
 
 
 def _imported(row: Json, process: str, compiled: Json) -> bool:
-    """Whether a workflow without a stamp was made of a process; ids such as `Process_1` are no
+    """Whether a workflow without a marker was made of a process; ids such as `Process_1` are no
     proof, so most of its nodes have to be known, too."""
-    if stamp_of(row) is not None:
+    if marker_of(row) is not None:
         return False
     said, known = WorkflowDocument(row).map, WorkflowDocument(compiled).map.nodes.items()
     return said.process == process and 2 * len(said.nodes.items() & known) >= len(known)

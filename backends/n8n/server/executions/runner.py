@@ -16,7 +16,7 @@ from orgflow.backends.n8n.server.client.backoff import Backoff
 from orgflow.backends.n8n.server.client.client import FINISHED
 from orgflow.backends.n8n.server.client.errors import RefusedError, ServerError
 from orgflow.backends.n8n.server.client.workflows import WorkflowClient
-from orgflow.backends.n8n.server.deploy.deployment_marker import RUN_MARK, stamped
+from orgflow.backends.n8n.server.deploy.deployment_marker import RUN_MARK, with_marker
 from orgflow.backends.n8n.server.executions.execution import read_execution
 from orgflow.backends.n8n.server.executions.harness import Harness
 from orgflow.backends.n8n.server.executions.stale_runs import owner
@@ -100,10 +100,10 @@ class ServerRunner(LocalRunner):
         body = self._client.body_of(harness.workflow)
         delivered = self._client.body_of(request.workflow) | {"name": body["name"]}
         # Both have a note, so that what is left of a killed run is known as such.
-        row = self._client.create_body(stamped(delivered, path, origin=owner()))
+        row = self._client.create_body(with_marker(delivered, path, origin=owner()))
         workflow_id = str(row["id"])
         self._made.add(workflow_id)
-        row = self._client.update(workflow_id, stamped(body, path, origin=owner()))
+        row = self._client.update(workflow_id, with_marker(body, path, origin=owner()))
         with _stage("activation"):
             self._client.announce(workflow_id)
             self._client.await_live(row)

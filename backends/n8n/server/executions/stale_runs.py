@@ -18,7 +18,7 @@ from typing import Any, Final, NamedTuple
 
 from orgflow.backends.n8n.server.client.errors import ServerError
 from orgflow.backends.n8n.server.client.workflows import WorkflowClient
-from orgflow.backends.n8n.server.deploy.deployment_marker import RUN_MARK, stamp_of
+from orgflow.backends.n8n.server.deploy.deployment_marker import RUN_MARK, marker_of
 
 Json = dict[str, Any]
 
@@ -78,10 +78,10 @@ def clear_stale_runs(
     """
     found: list[StaleRun] = []
     for row in rows:
-        stamp = stamp_of(row)
-        if stamp is None or not stamp.identity.startswith(RUN_MARK):
+        marker = marker_of(row)
+        if marker is None or not marker.identity.startswith(RUN_MARK):
             continue
-        over = is_over(stamp.origin)
+        over = is_over(marker.origin)
         if over is None:
             made = _time(row.get("updatedAt"))
             over = made is not None and (now - made).total_seconds() > STALE_SECONDS

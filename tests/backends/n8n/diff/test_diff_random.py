@@ -18,7 +18,7 @@ from orgflow.backends.n8n.diff.files import diff_workflows
 from orgflow.backends.n8n.engine_model import (
     RUNS,
     Emits,
-    Machine,
+    EngineModel,
     Opens,
     Outcome,
     Phase,
@@ -74,7 +74,7 @@ def trace(workflow: Json, seed: int) -> tuple[list[tuple[str, int]], str]:
                 counts[rng.randrange(count)] += 1
         return Emits(tuple(counts))
 
-    machine = Machine({k: v for k, v in workflow.items() if k != "id"})
+    machine = EngineModel({k: v for k, v in workflow.items() if k != "id"})
     start = next(n["name"] for n in workflow["nodes"] if is_start(n))
     run = simulate(machine, start, decide, limit=150)
     return [(visit.node, sum(visit.outputs)) for visit in run.order], run.status

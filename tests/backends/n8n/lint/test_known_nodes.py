@@ -100,7 +100,7 @@ def test_damage_of_random_workflows_is_told(
     """On n8n's engine: work done twice outside of loops, Merges that never run although items came;
     and what is said to be certain (errors of the flow) is so."""
     monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
-    fuzz = pytest.importorskip("machine_fuzz", reason="benchmarks/ is not there")
+    fuzz = pytest.importorskip("engine_model_fuzz", reason="benchmarks/ is not there")
     seen: Counter[str] = Counter()
     untold: list[tuple[int, str]] = []
     for drawn, run in fuzz.runs(engine, SEEDS):

@@ -13,7 +13,7 @@ import pytest
 from cli_cases import Ran
 from deploy_origins import INVOICE, ORDER, ORIGINS, model
 from n8n_stand_in import KEY, StandIn
-from orgflow.backends.n8n.server.deploy.deployment_marker import renamed, stamp_of
+from orgflow.backends.n8n.server.deploy.deployment_marker import marker_of, renamed
 from orgflow.backends.n8n.server.deploy.process_similarity import Origin, origin_of, steps_of
 from orgflow.cli import run
 
@@ -93,9 +93,9 @@ def test_the_note_names_the_file_and_no_folder_above(
 ) -> None:
     deploy(model(tmp_path / "a/order.bpmn", ORDER))
     (row,) = server.workflows.values()
-    stamp = stamp_of(row)
-    assert stamp is not None
-    assert stamp.origin == "a/order.bpmn"
+    marker = marker_of(row)
+    assert marker is not None
+    assert marker.origin == "a/order.bpmn"
     assert str(tmp_path) not in json.dumps(server.workflows)
 
 

@@ -38,15 +38,15 @@ from orgflow.backends.n8n.server.deploy.deployment_marker import (
     digest_of,
     identity_of,
     is_edited,
-    stamp_of,
-    stamped,
-    unstamped,
+    marker_of,
+    with_marker,
+    without_marker,
 )
 from orgflow.backends.n8n.server.deploy.diagnostics import (
+    explain,
     report_fit,
     report_step,
     report_version,
-    tell,
 )
 from orgflow.backends.n8n.server.deploy.plan import Inventory, Wanted, plan
 from orgflow.backends.n8n.server.deploy.reading import read_workflows
@@ -62,7 +62,7 @@ Json = dict[str, Any]
 
 def on_server(workflow: Json, number: int = 1, **more: Any) -> Json:
     """As a server has it after a deploy."""
-    body = stamped(to_api(workflow), identity_of(workflow))
+    body = with_marker(to_api(workflow), identity_of(workflow))
     row = {"id": f"s{number}", "active": True, "isArchived": False, "versionId": "v"}
     return {**json.loads(json.dumps(body)), **row, "createdAt": str(number), **more}
 
@@ -70,13 +70,13 @@ def on_server(workflow: Json, number: int = 1, **more: Any) -> Json:
 # -- identity ----------------------------------------------------------------------------------
 
 
-def test_a_stamp_comes_back_and_says_whose_it_is() -> None:
+def test_a_marker_comes_back_and_says_whose_it_is() -> None:
     row = on_server(hook())
-    stamp = stamp_of(row)
-    assert stamp is not None
-    assert stamp.identity == identity_of(row) == "id of Order"
+    marker = marker_of(row)
+    assert marker is not None
+    assert marker.identity == identity_of(row) == "id of Order"
     assert not is_edited(row)
-    assert digest_of(row) == digest_of(hook()) == digest_of(unstamped(row))
+    assert digest_of(row) == digest_of(hook()) == digest_of(without_marker(row))
 
 
 @pytest.mark.parametrize(
@@ -105,11 +105,11 @@ def test_a_moved_node_is_an_edit() -> None:
     assert is_edited(row)
 
 
-def test_a_copy_with_new_ids_has_no_stamp() -> None:
+def test_a_copy_with_new_ids_has_no_marker() -> None:
     row = on_server(hook())
     for index, one in enumerate(row["nodes"]):
         one["id"] = f"new {index}"
-    assert stamp_of(row) is None
+    assert marker_of(row) is None
     assert identity_of(row) == "id of Order", "deployed from a file it is the same one again"
 
 
@@ -118,25 +118,25 @@ def test_two_notes_the_genuine_one_counts() -> None:
     strange = copy.deepcopy(on_server(hook("Other"))["nodes"][-1])
     strange["id"] = "pasted"
     row["nodes"].insert(0, strange)
-    stamp = stamp_of(row)
-    assert stamp is not None
-    assert stamp.identity == "id of Order"
+    marker = marker_of(row)
+    assert marker is not None
+    assert marker.identity == "id of Order"
 
 
 @pytest.mark.parametrize("said", ["", "{", "[]", '{"id":1}', "[" * 100_000, '{"id":""}'])
 def test_a_broken_note_is_none(said: str) -> None:
     row = on_server(hook())
     row["nodes"][-1]["parameters"]["content"] = f"`orgflow-deploy 1 {said}`"
-    assert stamp_of(row) is None
+    assert marker_of(row) is None
 
 
 @pytest.mark.parametrize("text", texts()[::9], ids=lambda text: ascii(text)[:30])
 def test_hostile_identities_and_names(text: str) -> None:
     flow = hook() | {"name": text, "id": text}
     row = on_server(flow)
-    stamp = stamp_of(row)
-    assert stamp is not None
-    assert stamp.identity == text
+    marker = marker_of(row)
+    assert marker is not None
+    assert marker.identity == text
     assert not is_edited(row)
 
 
@@ -372,7 +372,7 @@ def test_a_node_that_the_server_does_not_have() -> None:
     ids=repr,
 )
 def test_every_error_has_a_rule(error: ServerError, code: str) -> None:
-    assert tell(error).rule.code == code
+    assert explain(error).rule.code == code
 
 
 def test_all_rules_are_named_in_tests() -> None:

@@ -15,7 +15,7 @@ from cli_cases import LINEAR
 from deploy_faults import Site, hook
 from ended_commands import MOMENTS, Moment, ended_in_the_middle, run_killed_and_tidied_up
 from n8n_stand_in import KEY, StandIn
-from orgflow.backends.n8n.server.deploy.deployment_marker import stamped
+from orgflow.backends.n8n.server.deploy.deployment_marker import with_marker
 from orgflow.backends.n8n.server.executions.stale_runs import clear_stale_runs, is_over, owner
 
 pytest.importorskip("httpx", reason="the client needs httpx: pip install 'orgflow[server]'")
@@ -64,7 +64,7 @@ def test_who_is_over() -> None:
 )  # fmt: skip
 def test_what_becomes_of_a_copy(site: Site, whose: str, hours: int, fate: str | None) -> None:
     said = {"dead": of_a_dead_process(), "mine": owner(), "elsewhere": "abc.1.2"}.get(whose, "")
-    site.direct.create_body(stamped(site.direct.body_of(hook()), "run-0", origin=said))
+    site.direct.create_body(with_marker(site.direct.body_of(hook()), "run-0", origin=said))
     site.direct.create_body(site.direct.body_of(hook("Of a person", "p")))
     rows = [row | {"updatedAt": NOW.isoformat()} for row in site.rows()]
     now = NOW + datetime.timedelta(hours=hours)
@@ -79,7 +79,7 @@ def test_what_becomes_of_a_copy(site: Site, whose: str, hours: int, fate: str | 
 
 def test_one_that_cannot_be_removed_is_told(site: Site) -> None:
     site.direct.create_body(
-        stamped(site.direct.body_of(hook()), "run-0", origin=of_a_dead_process())
+        with_marker(site.direct.body_of(hook()), "run-0", origin=of_a_dead_process())
     )
     rows = site.rows()
     site.direct._api.headers["X-N8N-API-KEY"] = "revoked"

@@ -1,8 +1,8 @@
 """Random workflows on the model of n8n's engine and on n8n's engine: they have to do the same.
 
-`python benchmarks/machine_fuzz.py [--seed N] [--count N] [--save FILE]` prints what was generated
-and every disagreement, and ends with exit code 1 where there is one. Needs `orgflowc engine
-install`.
+`python benchmarks/engine_model_fuzz.py [--seed N] [--count N] [--save FILE]` prints what was
+generated and every disagreement, and ends with exit code 1 where there is one. Needs
+`orgflowc engine install`.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "support"))
 
-from machine_random import case, wires_of
-from machine_script import Case
+from engine_model_random import case, wires_of
+from engine_model_script import Case
 from model_replay import Disagreement, compare, record_of
 from model_simulation import Simulation, simulate
 from orgflow.backends.n8n.engine.local import EngineError, EngineRun, LocalEngine, RunRequest
-from orgflow.backends.n8n.engine_model import Config, Machine, Outcome, Place
+from orgflow.backends.n8n.engine_model import Config, EngineModel, Outcome, Place
 
 MOST_NODES = 300
 MOST_ITEMS = 40
@@ -43,7 +43,7 @@ class Expected:
 def expected(seed: int) -> Expected:
     """Run the model; runs that do not end are cut where only the main workflow is at work."""
     drawn = case(seed)
-    machine = Machine(drawn.workflow, drawn.workflows)
+    machine = EngineModel(drawn.workflow, drawn.workflows)
     limit = _cut(drawn, machine)
     script = drawn.script()
     outcomes: list[Outcome] = []
@@ -61,7 +61,7 @@ def expected(seed: int) -> Expected:
     return found
 
 
-def _cut(drawn: Case, machine: Machine) -> int:
+def _cut(drawn: Case, machine: EngineModel) -> int:
     script = drawn.script()
     started = safe = 0
     begun = False
@@ -83,7 +83,7 @@ def _cut(drawn: Case, machine: Machine) -> int:
     return safe if run.status == "limit" else MOST_NODES
 
 
-def traits(found: Expected, machine: Machine) -> set[str]:
+def traits(found: Expected, machine: EngineModel) -> set[str]:
     """What a case is an example of: of its graph, and of what its run did."""
     drawn = found.case
     named = set(drawn.kinds)
@@ -259,7 +259,7 @@ def distribution(counts: collections.Counter[str], sizes: list[int], lengths: li
 def speed(seeds: Iterable[int]) -> float:
     """Steps of the model a second, deciding left out."""
     drawn = [expected(seed) for seed in seeds]
-    machines = [Machine(found.case.workflow, found.case.workflows) for found in drawn]
+    machines = [EngineModel(found.case.workflow, found.case.workflows) for found in drawn]
     begun = time.perf_counter()
     for machine, found in zip(machines, drawn, strict=True):
         config = machine.initial("T", found.case.items)

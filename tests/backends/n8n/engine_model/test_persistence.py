@@ -11,7 +11,7 @@ import pytest
 from engine_fixture import CALLED, START, call, flow, if_node, node, noop, wait_hook
 from model_replay import record_of, replay
 from orgflow.backends.n8n.engine.local import LocalEngine
-from orgflow.backends.n8n.engine_model import ANSWERED, RUNS, Config, Machine, Opens, Outcome
+from orgflow.backends.n8n.engine_model import ANSWERED, RUNS, Config, EngineModel, Opens, Outcome
 
 Json = dict[str, Any]
 
@@ -103,10 +103,10 @@ def test_engine_and_model_do_as_the_server_did(engine: LocalEngine, name: str) -
     watched = {node for node, _ in expected}
     real = [(entry.node, entry.outputs) for entry in run.order if entry.workflow is None]
     assert [entry for entry in real if entry[0] in watched] == expected
-    assert replay(Machine(workflow, CALLABLE), "T", record_of(run), run.status) is None
+    assert replay(EngineModel(workflow, CALLABLE), "T", record_of(run), run.status) is None
 
 
-def walk(machine: Machine, *outcomes: Outcome) -> Config:
+def walk(machine: EngineModel, *outcomes: Outcome) -> Config:
     config = machine.initial("T")
     for outcome in outcomes:
         config = machine.step(config, outcome)
@@ -116,7 +116,7 @@ def walk(machine: Machine, *outcomes: Outcome) -> Config:
 def test_marks_go_when_nothing_can_be_stored_again() -> None:
     """A loop through a wait comes back to the same configuration."""
     workflow = flow([START, noop("A"), hook("W"), if_node("G", "1")], "T>A", "A>W", "W>G", "G>A")
-    machine = Machine(workflow)
+    machine = EngineModel(workflow)
     once = walk(machine, RUNS, RUNS, Opens(), ANSWERED)
     again = machine.step(once, machine.outcomes(once)[0])
     for outcome in (RUNS, Opens(), ANSWERED):
@@ -127,7 +127,7 @@ def test_marks_go_when_nothing_can_be_stored_again() -> None:
 
 def test_a_stored_node_marks_its_kind_and_no_other() -> None:
     rows = [START, hook("V"), hook("W"), noop("E")]
-    machine = Machine(flow(rows, "T>W", "T>W", "T>V", "T>V", "V>E"))
+    machine = EngineModel(flow(rows, "T>W", "T>W", "T>V", "T>V", "V>E"))
     parked = walk(machine, RUNS, Opens())
     (frame,) = parked.frames
     names = [machine.flows[0].nodes[index].name for index, _ in frame.stack]

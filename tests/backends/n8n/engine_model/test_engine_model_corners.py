@@ -9,7 +9,7 @@ import pytest
 from engine_fixture import CALLED, START, call, flow, if_node, node, noop, wait_hook
 from model_replay import record_of, replay
 from orgflow.backends.n8n.engine.local import LocalEngine
-from orgflow.backends.n8n.engine_model import Machine
+from orgflow.backends.n8n.engine_model import EngineModel
 
 Json = dict[str, Any]
 Runs = list[tuple[str, tuple[int, ...]]]
@@ -153,5 +153,5 @@ def test_engine_and_model_agree(
     # What the engine does, in plain sight; the replay below compares the whole run.
     assert [entry for entry in real if entry[0] in watched][: len(expected)] == expected
     assert status is None or run.status == status
-    machine = Machine(workflow, CALLABLE)
+    machine = EngineModel(workflow, CALLABLE)
     assert replay(machine, "T", record_of(run), run.status) is None

@@ -34,7 +34,7 @@ class Advance(NamedTuple):
     events: tuple[Event, ...]
 
 
-class Machine:
+class EngineModel:
     """A workflow, with those it calls, as an executable model of n8n's engine.
 
     Items are counted, their data are not modelled. Whatever the engine does by itself is computed;

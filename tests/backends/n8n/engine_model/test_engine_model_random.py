@@ -1,4 +1,4 @@
-"""Random workflows on the model and on n8n's engine; `benchmarks/machine_fuzz.py` runs more."""
+"""Random workflows on model and engine; `benchmarks/engine_model_fuzz.py` runs more."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from engine_fixture import engine  # noqa: F401
 from model_replay import record_of, replay
 from orgflow.backends.n8n.engine.local import LocalEngine
-from orgflow.backends.n8n.engine_model import Machine
+from orgflow.backends.n8n.engine_model import EngineModel
 from seeds import EVERY
 
 BENCHMARKS = Path(__file__).resolve().parents[4] / "benchmarks"
@@ -24,14 +24,14 @@ def test_does_what_the_engine_does(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.syspath_prepend(str(BENCHMARKS))
-    fuzz = pytest.importorskip("machine_fuzz", reason="benchmarks/ is not there")
+    fuzz = pytest.importorskip("engine_model_fuzz", reason="benchmarks/ is not there")
     found = {}
     counts: collections.Counter[str] = collections.Counter()
     for case, run in fuzz.runs(engine, SEEDS):
         counts.update(case.traits)
         different = fuzz.disagreement(case, run)
         if different is None and run.status != "limit":
-            machine = Machine(case.case.workflow, case.case.workflows)
+            machine = EngineModel(case.case.workflow, case.case.workflows)
             record = record_of(run)
             different = replay(machine, "T", record, run.status, items=case.case.items)
         if different is not None:

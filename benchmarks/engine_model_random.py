@@ -1,4 +1,4 @@
-"""Random n8n workflows for `machine_fuzz`, each with the script of `machine_script`."""
+"""Random n8n workflows for `engine_model_fuzz`, each with the script of `engine_model_script`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import random
 from collections.abc import Mapping
 from typing import Any
 
-from machine_script import Case, Decision, Json, Key
+from engine_model_script import Case, Decision, Json, Key
 
 
 class Builder:

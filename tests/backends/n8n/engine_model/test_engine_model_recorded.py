@@ -11,7 +11,7 @@ import statistics
 
 import pytest
 from model_replay import replay
-from orgflow.backends.n8n.engine_model import Machine
+from orgflow.backends.n8n.engine_model import EngineModel
 from recorded_runs import disagreement, parts, recorded, records
 
 LINES = recorded()
@@ -36,7 +36,7 @@ LEAST = {
     "alwaysOutputData": 7,
     "random": 25,
 }
-# What the model does not cover (`Machine`): each is recorded so that it is known what n8n does.
+# What the model does not cover (`EngineModel`): each is recorded so that it is known what n8n does.
 OUTSIDE = {
     "call asks each": "the caller goes on with one of two items when the first call is over",
 }
@@ -71,7 +71,7 @@ def test_a_changed_record_is_noticed() -> None:
     """One wrong count, one node left out, two exchanged, another end: none of them passes."""
     for line in LINES:
         part = next(parts(line))
-        machine = Machine(line["wf"], line.get("workflows"), detached="apart")
+        machine = EngineModel(line["wf"], line.get("workflows"), detached="apart")
         record = records(part)
         status = "success" if line["status"] == "error" else "error"
         assert replay(machine, part.trigger, record, status, items=part.items), line["name"]

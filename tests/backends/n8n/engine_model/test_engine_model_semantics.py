@@ -14,7 +14,7 @@ from orgflow.backends.n8n.engine_model import (
     TIMED_OUT,
     Config,
     Emits,
-    Machine,
+    EngineModel,
     Opens,
     Outcome,
     Phase,
@@ -42,7 +42,9 @@ def into(workflow: Json, source: str, target: str, slot: int, output: int = 0) -
     outputs[output].append({"node": target, "type": "main", "index": slot})
 
 
-def first(machine: Machine, items: int = 1, limit: int = 100) -> list[tuple[str, tuple[int, ...]]]:
+def first(
+    machine: EngineModel, items: int = 1, limit: int = 100
+) -> list[tuple[str, tuple[int, ...]]]:
     """Run with the first possible outcome each time."""
 
     def decide(place: Place, run: int) -> Outcome:
@@ -59,11 +61,11 @@ def first(machine: Machine, items: int = 1, limit: int = 100) -> list[tuple[str,
     return order
 
 
-def names(machine: Machine) -> list[str]:
+def names(machine: EngineModel) -> list[str]:
     return [name for name, _ in first(machine)]
 
 
-def reachable(machine: Machine, start: Config) -> set[Config]:
+def reachable(machine: EngineModel, start: Config) -> set[Config]:
     seen, todo = {start}, [start]
     while todo:
         config = todo.pop()
@@ -84,12 +86,18 @@ def test_targets_run_by_y_then_x_then_from_the_last_wire() -> None:
         at(noop("D"), 1, 3),
     ]
     wired = flow(rows, "T>A", "T>B", "T>C", "T>D")
-    assert names(Machine(wired)) == ["T", "D", "C", "B", "A"]
+    assert names(EngineModel(wired)) == ["T", "D", "C", "B", "A"]
 
 
 def test_goes_depth_first() -> None:
     rows = [START, at(noop("A"), 0, 0), at(noop("B"), 0, 5), noop("A2"), noop("B2")]
-    assert names(Machine(flow(rows, "T>A", "T>B", "A>A2", "B>B2"))) == ["T", "A", "A2", "B", "B2"]
+    assert names(EngineModel(flow(rows, "T>A", "T>B", "A>A2", "B>B2"))) == [
+        "T",
+        "A",
+        "A2",
+        "B",
+        "B2",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -106,17 +114,17 @@ def test_a_merge_fires_whole_or_in_part(
 ) -> None:
     wired = flow([START, noop("A"), noop("B"), merge("M", 2, mode)], "T>A", "A>M")
     into(wired, "B", "M", 1)
-    assert dict(first(Machine(wired))).get("M") == part
+    assert dict(first(EngineModel(wired))).get("M") == part
     into(wired, "T", "B", 0)
-    assert dict(first(Machine(wired)))["M"] == whole
+    assert dict(first(EngineModel(wired)))["M"] == whole
 
 
 def test_merges_that_are_each_others_ancestors_never_fire_in_part() -> None:
     wired = flow([START, merge("M"), merge("N")], "T>M", "M>N")
     into(wired, "T", "N", 1)
-    assert names(Machine(wired)) == ["T", "M", "N"]  # M is empty and first: N waits for it
+    assert names(EngineModel(wired)) == ["T", "M", "N"]  # M is empty and first: N waits for it
     into(wired, "N", "M", 1)
-    assert names(Machine(wired)) == ["T"]
+    assert names(EngineModel(wired)) == ["T"]
 
 
 def test_arrivals_are_paired_by_count_and_overwrite() -> None:
@@ -128,19 +136,19 @@ def test_arrivals_are_paired_by_count_and_overwrite() -> None:
     )
     for row in rows[1:]:
         into(wired, row["name"], "M", 0 if row["name"].startswith("a") else 1)
-    assert [out for name, out in first(Machine(wired)) if name == "M"] == [(2,), (2,), (1,)]
+    assert [out for name, out in first(EngineModel(wired)) if name == "M"] == [(2,), (2,), (1,)]
 
 
 def test_a_loop_has_finitely_many_configurations() -> None:
     wired = flow([START, noop("A"), if_node("G", "x"), noop("E")], "T>A", "A>G", "G>A", "G.1>E")
-    machine = Machine(wired)
+    machine = EngineModel(wired)
     configs = reachable(machine, machine.initial("T"))
     assert len(configs) == 5  # one before each of the four nodes, and the end
     assert sum(config.ended for config in configs) == 1
 
 
 def test_configurations_are_values() -> None:
-    machine = Machine(flow([START, noop("A")], "T>A"))
+    machine = EngineModel(flow([START, noop("A")], "T>A"))
     before = machine.initial("T")
     assert machine.step(before, RUNS) == machine.step(before, RUNS) != before
     assert before == machine.initial("T")
@@ -153,7 +161,7 @@ def test_choices_cover_what_items_can_do() -> None:
     options = {"allMatchingOutputs": True, "fallbackOutput": "extra"}
     wide = {"rules": {"values": [rule, rule]}, "options": options}
     rows = [START, if_node("G", "x"), node("S", "switch", 3.4, wide)]
-    machine = Machine(flow(rows, "T>G", "T>S"))
+    machine = EngineModel(flow(rows, "T>G", "T>S"))
     config = machine.step(machine.initial("T", 2), RUNS)
     assert set(machine.outcomes(config)) >= {Emits((2, 2, 0)), Emits((1, 0, 1)), Emits((0, 0, 2))}
     assert Emits((0, 0, 0)) not in machine.outcomes(config)
@@ -167,7 +175,7 @@ def wait(**more: Any) -> Json:
 
 
 def test_a_wait_is_two_steps() -> None:
-    machine = Machine(flow([START, wait(), noop("E")], "T>W", "W>E"))
+    machine = EngineModel(flow([START, wait(), noop("E")], "T>W", "W>E"))
     config = machine.step(machine.initial("T"), RUNS)
     assert machine.outcomes(config) == (Opens(False),)
     parked = machine.step(config, Opens(False))
@@ -183,7 +191,7 @@ def test_a_wait_is_two_steps() -> None:
 
 def test_a_parked_wait_with_an_error_output_loses_its_items() -> None:
     wired = flow([START, wait(onError="continueErrorOutput"), noop("E")], "T>W", "W>E")
-    machine = Machine(wired)
+    machine = EngineModel(wired)
     parked = machine.step(machine.step(machine.initial("T"), RUNS), Opens(False))
     assert machine.step(parked, TIMED_OUT).ended
     assert not machine.step(parked, ANSWERED).ended
@@ -191,8 +199,8 @@ def test_a_parked_wait_with_an_error_output_loses_its_items() -> None:
 
 def test_a_run_ends_as_its_last_node_did() -> None:
     stop = node("X", "stopAndError", 1, {"errorMessage": "x"}, onError="continueRegularOutput")
-    last = Machine(flow([START, stop], "T>X"))
-    then = Machine(flow([START, stop, noop("E")], "T>X", "X>E"))
+    last = EngineModel(flow([START, stop], "T>X"))
+    then = EngineModel(flow([START, stop, noop("E")], "T>X", "X>E"))
     assert simulate(last, "T", lambda place, run: RUNS).status == "error"
     assert simulate(then, "T", lambda place, run: RUNS).status == "success"
 
@@ -200,7 +208,7 @@ def test_a_run_ends_as_its_last_node_did() -> None:
 def test_what_is_thrown_leaves_by_output_0() -> None:
     wired = flow([START, noop("A"), noop("B")], "T>A", "A>B")
     wired["nodes"][1]["onError"] = "continueErrorOutput"
-    machine = Machine(wired)
+    machine = EngineModel(wired)
     config = machine.step(machine.initial("T", 2), RUNS)
     assert machine.outcomes(config, errors=True) == (RUNS, Emits((0, 2)), FAILS)
     place = machine.at(machine.step(config, FAILS))
@@ -214,7 +222,7 @@ def test_options_of_nodes() -> None:
     off = {**noop("B"), "disabled": True, "executeOnce": True}
     code = node("C", "code", 2, {"jsCode": "return []"}, alwaysOutputData=True)
     rows = [START, once, at(off, 0, 5), code, noop("D")]
-    machine = Machine(flow(rows, "T>A", "T>B", "B>C", "C>D"))
+    machine = EngineModel(flow(rows, "T>A", "T>B", "B>C", "C>D"))
     order = first(machine, items=3)
     assert order[:3] == [("T", (3,)), ("A", (1,)), ("B", (3,))]
     assert order[3:] == [("C", (1,)), ("D", (1,))]
@@ -224,7 +232,7 @@ SUB = flow([CALLED, if_node("G", "x"), noop("Z")], "S>G", "G>Z")
 
 
 def test_a_call_returns_what_its_last_node_handed_on() -> None:
-    machine = Machine(flow([START, call("X", "sub"), noop("E")], "T>X", "X>E"), {"sub": SUB})
+    machine = EngineModel(flow([START, call("X", "sub"), noop("E")], "T>X", "X>E"), {"sub": SUB})
     config = machine.step(machine.step(machine.initial("T", 2), RUNS), RUNS)
     place = machine.at(config)
     assert place is not None
@@ -245,7 +253,7 @@ def test_a_call_that_fails_goes_by_onError() -> None:
         ({"onError": "continueErrorOutput"}, "success", ["F"]),
     ):
         rows = [START, call("X", "sub", **more), noop("E"), noop("F")]
-        machine = Machine(flow(rows, "T>X", "X>E", "X.1>F"), {"sub": stop})
+        machine = EngineModel(flow(rows, "T>X", "X>E", "X.1>F"), {"sub": stop})
         run = simulate(machine, "T", lambda place, run: RUNS)
         assert run.status == status
         assert [visit.node for visit in run.order if visit.node in "EF"] == reached
@@ -253,10 +261,10 @@ def test_a_call_that_fails_goes_by_onError() -> None:
 
 def test_calls_that_nobody_waits_for() -> None:
     wired = flow([START, call("X", "sub", wait=False), noop("E")], "T>X", "X>E")
-    queued = Machine(wired, {"sub": SUB})
+    queued = EngineModel(wired, {"sub": SUB})
     order = simulate(queued, "T", lambda p, r: Emits((1, 0)) if p.node == "G" else RUNS).order
     assert [visit.node for visit in order] == ["T", "X", "E", "S", "G", "Z"]
-    apart = Machine(wired, {"sub": SUB}, detached="apart")
+    apart = EngineModel(wired, {"sub": SUB}, detached="apart")
     config, events = apart.advance(apart.step(apart.initial("T"), RUNS), RUNS)
     assert [event.action for event in events] == ["run", "detach"]
     assert apart.step(config, RUNS).ended
@@ -267,6 +275,6 @@ def test_calls_that_nobody_waits_for() -> None:
 
 def test_refuses_what_it_does_not_model() -> None:
     with pytest.raises(ValueError, match="execution order v1"):
-        Machine({"nodes": [START], "connections": {}, "settings": {}})
+        EngineModel({"nodes": [START], "connections": {}, "settings": {}})
     with pytest.raises(ValueError, match="no node of it"):
-        Machine(flow([START], "T>A"))
+        EngineModel(flow([START], "T>A"))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from engine_fixture import missing
 from model_replay import Recorded, replay
-from orgflow.backends.n8n.engine_model import Machine
+from orgflow.backends.n8n.engine_model import EngineModel
 
 RUNS = Path(__file__).resolve().parents[4].parent / "shared" / "data" / "n8n-runs.jsonl"
 
@@ -30,7 +30,7 @@ def test_predicts_the_recorded_runs_of_a_server() -> None:
             )
             for place, (node, outputs) in enumerate(run["order"])
         ]
-        different = replay(Machine(run["wf"]), run["trigger"], record, run["status"])
+        different = replay(EngineModel(run["wf"]), run["trigger"], record, run["status"])
         if different is not None:
             found[run["name"]] = different
     assert not found
@@ -42,10 +42,10 @@ def test_a_changed_record_is_noticed() -> None:
         missing(f"the recorded runs are not there: {RUNS}")
     run = json.loads(RUNS.read_text(encoding="utf-8").splitlines()[0])
     record = [Recorded(None, node, tuple(outputs)) for node, outputs in run["order"]]
-    assert replay(Machine(run["wf"]), run["trigger"], record, "success") is None
-    assert replay(Machine(run["wf"]), run["trigger"], record[:-1], "success") is not None
+    assert replay(EngineModel(run["wf"]), run["trigger"], record, "success") is None
+    assert replay(EngineModel(run["wf"]), run["trigger"], record[:-1], "success") is not None
     swapped = [*record[:2], record[3], record[2], *record[4:]]
-    assert replay(Machine(run["wf"]), run["trigger"], swapped, "success") is not None
+    assert replay(EngineModel(run["wf"]), run["trigger"], swapped, "success") is not None
     doubled = [*record[:-1], record[-1]._replace(outputs=(2,))]
-    assert replay(Machine(run["wf"]), run["trigger"], doubled, "success") is not None
-    assert replay(Machine(run["wf"]), run["trigger"], record, "error") is not None
+    assert replay(EngineModel(run["wf"]), run["trigger"], doubled, "success") is not None
+    assert replay(EngineModel(run["wf"]), run["trigger"], record, "error") is not None
