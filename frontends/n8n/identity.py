@@ -1,8 +1,4 @@
-"""Which element a node stands for: orgflow's map and notes first, then node ids, then names.
-
-A workflow that orgflow compiled carries the map from node names to element ids in a sticky note
-and each element's id in the node's notes; people rename nodes, and n8n's editor gives new ids.
-"""
+"""Which element a node stands for: orgflow's map and notes first, then node ids, then names."""
 
 from __future__ import annotations
 
@@ -10,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
-from orgflow.backends.n8n.format.document import OrgflowMap
+from orgflow.backends.n8n.format.identity import OrgflowMap
 from orgflow.backends.n8n.format.workflow_document import Node
 
 _WORDS = re.compile(r"[a-z0-9]+")
@@ -55,16 +51,14 @@ def identify(nodes: Sequence[Node], known: OrgflowMap, ids: Ids) -> tuple[list[s
         if index not in found and wanted not in ids:
             found[index] = ids.take(wanted)
 
+    said: list[tuple[int, int, str]] = []
     for index, node in enumerate(nodes):
-        tag = tags[index]
-        if tag is not None and not tag[1] and known.nodes.get(node.name) == tag[0]:
-            claim(index, tag[0])
-    for index, tag in enumerate(tags):
-        if tag is not None and not tag[1]:
-            claim(index, tag[0])
-    for index, node in enumerate(nodes):
-        if tags[index] is None and node.name in known.nodes:
-            claim(index, known.nodes[node.name])
+        tag, named = tags[index], known.nodes.get(node.name)
+        element, role = tag or (named or "", "")
+        if element and not role:
+            said.append((2 if tag is None else element != named, index, element))
+    for _, index, element in sorted(said):
+        claim(index, element)
     for index, tag in enumerate(tags):
         if tag is not None and tag[1]:
             found[index] = ids.take(f"{tag[0]}__{tag[1]}")

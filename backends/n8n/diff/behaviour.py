@@ -8,12 +8,12 @@ from typing import Any
 from orgflow.backends.n8n.diff.canonical import flags, parameters_of
 from orgflow.backends.n8n.diff.conditions import Decision, decision_of
 from orgflow.backends.n8n.diff.decisions import Joint, join
-from orgflow.backends.n8n.diff.matching import Matching
 from orgflow.backends.n8n.diff.references import follow
 from orgflow.backends.n8n.diff.side import Side
 from orgflow.backends.n8n.diff.walk import LIMIT, SEVERAL, Walk
 from orgflow.backends.n8n.engine_model import EngineModel
 from orgflow.backends.n8n.engine_model.flow import Node
+from orgflow.backends.n8n.format.matching import Matching
 from orgflow.backends.n8n.format.workflow_document import Node as Step
 from orgflow.backends.n8n.format.workflow_document import WorkflowDocument
 
@@ -111,9 +111,8 @@ def _is_idle(flow: WorkflowDocument, name: str) -> bool:
 
 def _waits(old: WorkflowDocument, new: WorkflowDocument, matching: Matching) -> Iterator[str]:
     """Of waits that only one version has, that it makes no difference when the run goes on."""
-    back = matching.back
-    gone = [n for n, step in old.steps.items() if n not in matching.pairs and _holds_up(step)]
-    come = [n for n, step in new.steps.items() if n not in back and _holds_up(step)]
+    gone = [n for n in matching.missing if _holds_up(old.steps[n])]
+    come = [n for n in matching.added if _holds_up(new.steps[n])]
     if gone:
         yield f"nothing has to wait at {_some(gone)} any more"
     if come:
@@ -148,9 +147,8 @@ def _other_start(mine: list[str], its: list[str], matching: Matching) -> str:
     for name in mine:
         if matching.pairs.get(name) not in its:
             return f"`{name}` starts runs only in the old workflow"
-    back = matching.back
     for name in its:
-        if back.get(name) not in mine:
+        if matching.key_of.get(name) not in mine:
             return f"`{name}` starts runs only in the new workflow"
     return ""
 

@@ -5,18 +5,25 @@ from __future__ import annotations
 import itertools
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from orgflow.backends.n8n.diff.behaviour import Decisions
 from orgflow.backends.n8n.diff.canonical import canonical, flags, parameters_of
-from orgflow.backends.n8n.diff.matching import HOW, Matching
 from orgflow.backends.n8n.diff.references import follow
+from orgflow.backends.n8n.format.matching import Matching
 from orgflow.backends.n8n.format.workflow_document import Wire, WorkflowDocument
 
 from orgflow_ir.targets.comparison import Change, ChangeKind
 
+_HOW = {
+    "name": "by its name",
+    "map": "by the map in the sticky note",
+    "notes": "by its notes",
+    "id": "by its id",
+    "graph": "by its place among the others",
+}
 _MISSING = object()
 _WHOLE = 64
 """More ways through an added node than this are not put together."""
@@ -41,7 +48,7 @@ def list_changes(
 
 def _names(old: WorkflowDocument, new: WorkflowDocument, matching: Matching) -> Iterator[Change]:
     for before, after in matching.renamed.items():
-        how = f"found {HOW[matching.how[before]]}"
+        how = f"found {_HOW[matching.how[after]]}"
         yield Change("renamed", "node", after, how, before, after)
 
 
@@ -136,9 +143,7 @@ class _Wires:
         self, old: WorkflowDocument, new: WorkflowDocument, matching: Matching, decisions: Decisions
     ) -> None:
         self.old, self.new, self.decisions = old, new, decisions
-        back = matching.back
-        self.added = [n for n in new.steps if n not in back]
-        self.removed = [n for n in old.steps if n not in matching.pairs]
+        self.added, self.removed = matching.added, matching.missing
         # A removed node is marked: one that was added may have its name.
         self.marked = {f"\0{n}": n for n in self.removed}
         names = {n: matching.pairs.get(n, f"\0{n}") for n in old.steps}
@@ -158,7 +163,7 @@ class _Wires:
         self._fold(self.added, self.won, self.lost)
         self._fold(list(self.marked), self.lost, self.won)
 
-    def _fold(self, names: list[str], own: Counter[Wire], direct: Counter[Wire]) -> None:
+    def _fold(self, names: Sequence[str], own: Counter[Wire], direct: Counter[Wire]) -> None:
         """Take the wires of nodes out of `own`, and out of `direct` the wires they were put into:
         each node is replaced by wires from what is before it to what is after it."""
         nodes = set(names)

@@ -7,9 +7,18 @@ from typing import Any
 
 from orgflow.backends.n8n.diff.behaviour import Decisions, diff_behaviour
 from orgflow.backends.n8n.diff.changes import list_changes
-from orgflow.backends.n8n.diff.matching import match
 from orgflow.backends.n8n.diff.rules import NotComparable
 from orgflow.backends.n8n.diff.walk import LIMIT
+from orgflow.backends.n8n.format.matching import (
+    BY_ID,
+    BY_MAP,
+    BY_NOTES,
+    ByNeighbours,
+    Matching,
+    Side,
+    by_name,
+    match,
+)
 from orgflow.backends.n8n.format.workflow_document import WorkflowDocument, workflows_of
 
 from orgflow_ir.model.json_source_map import JsonFault, parse_json
@@ -43,7 +52,7 @@ def diff_workflows(
     """What changed in one workflow; `limit` bounds the configurations that are looked at."""
     old = old if isinstance(old, WorkflowDocument) else WorkflowDocument(old)
     new = new if isinstance(new, WorkflowDocument) else WorkflowDocument(new)
-    matching = match(old, new)
+    matching = match_versions(old, new)
     decisions = Decisions(old, new, matching)
     return Part(
         old.title,
@@ -53,6 +62,13 @@ def diff_workflows(
         list_changes(old, new, matching, decisions),
         layout=old.raw != new.raw or list(old.raw) != list(new.raw),
     )
+
+
+def match_versions(old: WorkflowDocument, new: WorkflowDocument) -> Matching:
+    """The nodes of two versions, matched."""
+    mine, its = (Side(flow.steps, flow.wires, flow.map) for flow in (old, new))
+    neighbours = ByNeighbours(lambda node: node.type)
+    return match(mine, its, by=(by_name, BY_MAP, BY_NOTES, BY_ID, neighbours))
 
 
 def _read(source: SourceFile, ctx: PassContext) -> tuple[WorkflowDocument, ...] | None:

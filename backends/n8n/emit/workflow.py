@@ -11,7 +11,8 @@ from orgflow.backends.n8n.emit.graph import Port
 from orgflow.backends.n8n.emit.layout import COLUMN, NODE, ROW, banded, grid
 from orgflow.backends.n8n.emit.names import plain
 from orgflow.backends.n8n.emit.source_layout import from_diagram
-from orgflow.backends.n8n.format.document import MAP_PREFIX, Node, node_type, node_uuid
+from orgflow.backends.n8n.format.document import Node, node_type, node_uuid
+from orgflow.backends.n8n.format.identity import MAP_PREFIX, tag_line
 from orgflow.backends.n8n.format.versions import N8nVersion, type_version
 from orgflow.backends.n8n.node_types import sticky_note
 
@@ -121,12 +122,8 @@ def _node(
     }
     if planned.webhook:
         result["webhookId"] = node_uuid(f"{seed}/{key}/webhook")
-    tag = f"orgflow: {planned.element}" + (
-        "" if planned.role == "element" else f" ({planned.role})"
-    )
-    if planned.role == "trigger":
-        tag = f"orgflow: {planned.element}"
-    result["notes"] = "\n\n".join([*planned.notes, tag])
+    role = "" if planned.role in ("element", "trigger") else planned.role
+    result["notes"] = "\n\n".join([*planned.notes, tag_line(planned.element, role)])
     return result
 
 

@@ -13,12 +13,10 @@ from functools import cached_property
 from math import inf
 from typing import Any, Final, Literal, NamedTuple
 
-from orgflow.backends.n8n.format.document import (
+from orgflow.backends.n8n.format.document import TYPE_PREFIX, is_trigger, outputs_of
+from orgflow.backends.n8n.format.identity import (
     MAP_PREFIX,
-    TYPE_PREFIX,
     OrgflowMap,
-    is_trigger,
-    outputs_of,
     read_map,
     tag_of,
     words_of,

@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 from orgflow.backends.n8n.emit.decisions import condition
 from orgflow.backends.n8n.format.conditions import rules_of
 from orgflow.backends.n8n.format.json_values import mapping
+from orgflow.backends.n8n.format.matching import Matching
 from orgflow.backends.n8n.format.workflow_document import Node, WorkflowDocument
 from orgflow.backends.n8n.node_types.node_type import is_expression
-from orgflow.backends.n8n.verify.matching import Matching
 from orgflow.backends.n8n.verify.reference import Reference
 
 from orgflow_ir.analysis.decisions import Decision

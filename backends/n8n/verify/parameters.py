@@ -8,11 +8,11 @@ from collections.abc import Iterator
 
 from orgflow.backends.n8n.emit.graph import decide_key
 from orgflow.backends.n8n.format.json_values import rows
+from orgflow.backends.n8n.format.matching import Matching
 from orgflow.backends.n8n.format.workflow_document import Node, WorkflowDocument
 from orgflow.backends.n8n.lint import known
 from orgflow.backends.n8n.node_types.merge import merging
 from orgflow.backends.n8n.node_types.node_type import is_expression
-from orgflow.backends.n8n.verify.matching import Matching
 from orgflow.backends.n8n.verify.reference import Reference
 
 from orgflow_ir.targets.verification import Changed

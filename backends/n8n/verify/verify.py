@@ -11,7 +11,7 @@ from orgflow.backends.n8n.format.document import TYPE_PREFIX
 from orgflow.backends.n8n.format.workflow_document import WorkflowDocument
 from orgflow.backends.n8n.verify.choices import readers
 from orgflow.backends.n8n.verify.marking import Marking
-from orgflow.backends.n8n.verify.matching import match
+from orgflow.backends.n8n.verify.matching import match_reference
 from orgflow.backends.n8n.verify.parameters import changed_parameters
 from orgflow.backends.n8n.verify.points import OPEN, Point, Roles, TooMuch
 from orgflow.backends.n8n.verify.reference import Reference, reference
@@ -72,7 +72,7 @@ class _Verifier:
         self.model, self.ref, self.workflow = model, ref, workflow
         self.strict, self.most = strict, most
         self.steps = workflow.steps
-        self.matching = match(ref, workflow)
+        self.matching = match_reference(ref, workflow)
         self.readers, self.changed = readers(ref, self.matching, workflow)
         self.changed += changed_parameters(ref, self.matching, workflow)
         if workflow.order != "v1":

@@ -12,6 +12,7 @@ from fractions import Fraction
 from pathlib import Path, PurePosixPath
 from typing import Any, Final, NamedTuple
 
+from orgflow.backends.n8n.format.identity import folded
 from orgflow.backends.n8n.format.workflow_document import WorkflowDocument
 
 Json = Mapping[str, Any]
@@ -62,10 +63,10 @@ def steps_of(workflow: Json) -> Steps:
         if step.tag is not None and step.tag[1]:
             continue
         element = document.map.nodes.get(name, "")
-        every[_plain(name)] = element if _tells(element) else ""
+        every[folded(name)] = element if _tells(element) else ""
         ends = step.short == "noOp" and name not in wired
-        if not (step.trigger or ends or _plain(name) in _DEFAULT_NAMES):
-            work[_plain(name)] = every[_plain(name)]
+        if not (step.trigger or ends or folded(name) in _DEFAULT_NAMES):
+            work[folded(name)] = every[folded(name)]
     return Steps(document.map.process, work or every)
 
 
@@ -91,10 +92,6 @@ def is_renamed(old: Steps, new: Steps, same_file: bool) -> bool:
 def _common(old: Steps, new: Steps) -> int:
     ids = {element for element in old.elements.values() if element}
     return sum(name in old.elements or element in ids for name, element in new.elements.items())
-
-
-def _plain(name: str) -> str:
-    return " ".join(name.casefold().split())
 
 
 def _tells(element: str) -> bool:

@@ -12,11 +12,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from orgflow.backends.n8n.format.matching import Matching
 from orgflow.backends.n8n.format.workflow_document import Node, WorkflowDocument
 from orgflow.backends.n8n.server.executions.choices_taken import visits_of
 from orgflow.backends.n8n.server.executions.execution import StoredRun, read_execution
 from orgflow.backends.n8n.verify.choices import Reader, readers
-from orgflow.backends.n8n.verify.matching import Matching, match
+from orgflow.backends.n8n.verify.matching import match_reference
 from orgflow.backends.n8n.verify.reference import Reference
 
 from orgflow_ir.model import Event
@@ -197,7 +198,7 @@ class Observer(ExecutionObserver):
         for process, reference in self.references.items():
             if said in self.references and said != process:
                 continue
-            matching = _certain(match(reference, workflow))
+            matching = _certain(match_reference(reference, workflow))
             read, changed = readers(reference, matching, workflow)
             workflow_graph = reference.compiled.workflow_graph.nodes
             part = len(set(matching.key_of.values())) / max(len(workflow_graph), 1)

@@ -15,8 +15,7 @@ from orgflow.backends.n8n.backend import N8nBackend
 from orgflow.backends.n8n.diff.canonical import canonical
 from orgflow.backends.n8n.diff.conditions import Decision, Rule, decision_of
 from orgflow.backends.n8n.diff.decisions import join
-from orgflow.backends.n8n.diff.files import diff, diff_workflows
-from orgflow.backends.n8n.diff.matching import match
+from orgflow.backends.n8n.diff.files import diff, diff_workflows, match_versions
 from orgflow.backends.n8n.diff.references import follow
 from orgflow.backends.n8n.format.workflow_document import Node, WorkflowDocument, workflows_of
 
@@ -74,25 +73,38 @@ def test_nodes_are_matched_by_name_map_notes_id_and_place() -> None:
     for name in ("Noted", "By id", "By place"):
         text = text.replace(f'"{name}"', f'"{name} now"')
     new = json.loads(text)
-    found = match(WorkflowDocument(old), WorkflowDocument(new))
-    assert found.how == {"T": "name", "Same": "name", "Noted": "notes", "By id": "id",
-                         "By place": "graph", "End": "name"}  # fmt: skip
+    found = match_versions(WorkflowDocument(old), WorkflowDocument(new))
+    assert {found.key_of[new]: how for new, how in found.how.items()} == {
+        "T": "name", "Same": "name", "Noted": "notes", "By id": "id", "By place": "graph",
+        "End": "name",
+    }  # fmt: skip
     assert found.renamed == {n: f"{n} now" for n in ("Noted", "By id", "By place")}
 
 
 def test_a_copy_is_not_taken_for_the_original() -> None:
+    """It is found by its place."""
     old = flow([START, {**noop("A"), "notes": "orgflow: a"}], "T>A")
     new = flow(
         [START, {**noop("B"), "notes": "orgflow: a"}, {**noop("C"), "notes": "orgflow: a"}],
         "T>B", "B>C",
     )  # fmt: skip
-    assert match(WorkflowDocument(old), WorkflowDocument(new)).renamed == {"A": "B"}  # by its place
+    assert match_versions(WorkflowDocument(old), WorkflowDocument(new)).renamed == {
+        "A": "B"
+    }  # by its place
+
+
+def test_a_wire_to_a_sticky_note_is_no_evidence() -> None:
+    note = make("Note", "stickyNote", 1)
+    old = flow([START, noop("A"), noop("B"), note], "T>A", "T>Note", "A>B", "A>Note")
+    new = flow([START, noop("C"), noop("D"), note], "T>C", "T>Note", "C>D", "C>Note")
+    found = match_versions(WorkflowDocument(old), WorkflowDocument(new))
+    assert found.renamed == {"A": "C", "B": "D"}
 
 
 def test_a_trigger_does_not_become_a_step() -> None:
     old = flow([{**START, "id": "1"}, noop("A")], "T>A")
     new = flow([make("U", "manualTrigger", 1), {**noop("Z"), "id": "1"}, noop("A")], "U>Z", "Z>A")
-    assert "Z" not in match(WorkflowDocument(old), WorkflowDocument(new)).renamed.values()
+    assert "Z" not in match_versions(WorkflowDocument(old), WorkflowDocument(new)).renamed.values()
 
 
 # -- parameters ------------------------------------------------------------------------------

@@ -1,0 +1,81 @@
+"""How a workflow says which element each node stands for: the map in a sticky note, and notes.
+
+A workflow that orgflow compiled carries the map from node names to element ids in a sticky note
+and each element's id in the node's notes; people rename nodes, and n8n's editor gives new ids.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+MAP_PREFIX: Final = "orgflow-map 1 "
+"""First words of the line that carries the identity map in its sticky note."""
+
+_TAG: Final = r"^orgflow: (?P<element>.+?)(?: \((?P<role>stop|decide|branch|join|pass)\))?$"
+
+
+@dataclass(eq=False, repr=False)
+class OrgflowMap:
+    """What the map notes of a workflow say; `broken` are the node indexes of unreadable ones."""
+
+    process: str | None = None
+    nodes: dict[str, str] = field(default_factory=dict)
+    broken: list[int] = field(default_factory=list)
+
+
+def read_map(nodes: Iterable[tuple[int, Mapping[str, Any]]]) -> OrgflowMap:
+    """The maps in sticky notes; where there are several, the first to name a node counts."""
+    found = OrgflowMap()
+    for index, node in nodes:
+        parameters = node.get("parameters")
+        content = parameters.get("content") if isinstance(parameters, Mapping) else None
+        if not isinstance(content, str) or MAP_PREFIX not in content:
+            continue
+        start = content.index(MAP_PREFIX) + len(MAP_PREFIX)
+        try:
+            said, _ = json.JSONDecoder().raw_decode(content, start)
+        except (json.JSONDecodeError, RecursionError):
+            said = None
+        named = said.get("nodes") if isinstance(said, dict) else None
+        if not isinstance(said, dict) or not isinstance(named, dict):
+            found.broken.append(index)
+            continue
+        if found.process is None and isinstance(said.get("process"), str):
+            found.process = said["process"] or None
+        for name, element in named.items():
+            if isinstance(element, str) and element:
+                found.nodes.setdefault(name, element)
+    return found
+
+
+def tag_of(notes: Any) -> tuple[str, str] | None:
+    """Element and role (empty for the node that stands for it) from a node's notes."""
+    if not isinstance(notes, str):
+        return None
+    for line in reversed(notes.splitlines()):
+        match = re.match(_TAG, line.strip())
+        if match is not None:
+            return match["element"], match["role"] or ""
+    return None
+
+
+def words_of(notes: Any) -> str:
+    """The notes without orgflow's line."""
+    if not isinstance(notes, str):
+        return ""
+    lines = [line for line in notes.splitlines() if not re.match(_TAG, line.strip())]
+    return "\n".join(lines).strip()
+
+
+def tag_line(element: str, role: str) -> str:
+    """The line of a node's notes that names its element, and its role where it only helps."""
+    return f"orgflow: {element}" + (f" ({role})" if role else "")
+
+
+def folded(name: str) -> str:
+    """A name without differences of case and blanks."""
+    return " ".join(name.casefold().split())

@@ -1,0 +1,251 @@
+"""The matcher: which node of one workflow corresponds to which node of another.
+
+The caller gives the evidence, strongest first: names, the map in the sticky note, notes, ids,
+neighbours. Later evidence leaves earlier pairs alone; only a copy shares its partner.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import inf
+from typing import NamedTuple
+
+from orgflow.backends.n8n.format.identity import OrgflowMap
+from orgflow.backends.n8n.format.workflow_document import Node, Wire
+
+from orgflow_ir.targets.verification import How
+
+
+class Side(NamedTuple):
+    """What is matched: nodes by key, the wires between keys, and what the map says."""
+
+    steps: Mapping[str, Node]
+    wires: Sequence[Wire]
+    map: OrgflowMap
+
+
+@dataclass
+class Matching:
+    """The pairs, and the nodes without a partner.
+
+    Attributes:
+        key_of: key of the old node by name of the new one, in the order of matching; only copies
+            have the same old node.
+        how: the evidence, by name of the new node.
+        added: new nodes without a partner, in the order of the file.
+        missing: keys of old nodes without a partner.
+    """
+
+    key_of: dict[str, str] = field(default_factory=dict)
+    how: dict[str, How] = field(default_factory=dict)
+    added: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+
+    @cached_property
+    def pairs(self) -> dict[str, str]:
+        """The new name by the old key, without copies."""
+        return {key: name for name, key in self.key_of.items() if self.how[name] != "copy"}
+
+    @cached_property
+    def renamed(self) -> dict[str, str]:
+        """The pairs whose names differ."""
+        return {old: new for old, new in self.pairs.items() if old != new}
+
+
+Evidence = Callable[["Matcher"], None]
+
+
+def match(old: Side, new: Side, by: Iterable[Evidence]) -> Matching:
+    """Tie the nodes of two workflows to each other, by the strongest evidence first."""
+    matcher = Matcher(old, new)
+    for evidence in by:
+        evidence(matcher)
+    found = Matching(matcher.key_of, matcher.how)
+    found.added = tuple(name for name in new.steps if name not in matcher.key_of)
+    found.missing = tuple(key for key in old.steps if key not in matcher.pairs)
+    return found
+
+
+class Matcher:
+    """Pairs as far as they are known; evidence adds to them."""
+
+    def __init__(self, old: Side, new: Side) -> None:
+        self.old, self.new = old, new
+        self.key_of: dict[str, str] = {}
+        self.pairs: dict[str, str] = {}
+        self.how: dict[str, How] = {}
+
+    def claim(self, old: str, new: str, how: How) -> bool:
+        """Pair two nodes unless one has a partner or only one is a trigger; whether it did."""
+        if old in self.pairs or new in self.key_of:
+            return False
+        if self.old.steps[old].trigger != self.new.steps[new].trigger:
+            return False
+        self.pair(old, new, how)
+        return True
+
+    def pair(self, old: str, new: str, how: How) -> None:
+        """Pair two nodes; a second one for an old node is its copy."""
+        self.pairs.setdefault(old, new)
+        self.key_of[new], self.how[new] = old, how
+
+
+def by_name(matcher: Matcher) -> None:
+    """Pairs nodes of the same name, even where one is a trigger and the other is not."""
+    for name in matcher.old.steps:
+        if name in matcher.new.steps:
+            matcher.pair(name, name, "name")
+
+
+def by_unique(how: How, key: Callable[[Side, Node], Hashable | None]) -> Evidence:
+    """Evidence that pairs two nodes if no other unpaired node of either side has their key."""
+
+    def keyed(side: Side, done: Collection[str]) -> dict[Hashable, list[str]]:
+        found: dict[Hashable, list[str]] = defaultdict(list)
+        for name, node in side.steps.items():
+            value = None if name in done else key(side, node)
+            if value is not None:
+                found[value].append(name)
+        return found
+
+    def evidence(matcher: Matcher) -> None:
+        others = keyed(matcher.new, matcher.key_of)
+        for value, names in keyed(matcher.old, matcher.pairs).items():
+            if len(names) == len(others.get(value, ())) == 1:
+                matcher.claim(names[0], others[value][0], how)
+
+    return evidence
+
+
+BY_MAP = by_unique("map", lambda side, node: side.map.nodes.get(node.name))
+BY_NOTES = by_unique("notes", lambda _, node: node.tag)
+BY_ID = by_unique("id", lambda _, node: node.n8n_id or None)
+
+
+# -- neighbours ----------------------------------------------------------------------------------
+
+_Traits = Counter[Hashable]
+_Scores = Mapping[str, Mapping[str, float]]  # by key of the old node and name of the new one
+
+
+class ByNeighbours:
+    """Evidence that pairs nodes by those of their neighbours that have partners, in rounds: an old
+    node with the candidate that has most wires in common with it.
+
+    Args:
+        kind: nodes of different kinds are never paired.
+        apart: new nodes that are left out.
+    """
+
+    most: float = 200
+    """A node with more neighbours than this is no evidence for any of them."""
+
+    def __init__(self, kind: Callable[[Node], Hashable], apart: Collection[str] = ()) -> None:
+        self.kind, self.apart = kind, apart
+
+    def __call__(self, matcher: Matcher) -> None:
+        self.matcher, steps, pairs = matcher, matcher.old.steps, matcher.pairs
+        self.old, self.new = self._around(matcher.old), self._around(matcher.new)
+        near = [key for key in steps if key not in pairs]
+        while near:
+            self.seen: dict[str, _Traits] = {}
+            chosen = self.choose({key: self._scores(key) for key in near})
+            claimed = [old for old, new in chosen if matcher.claim(old, new, "graph")]
+            near = [key for key in self.again(claimed) if key in steps and key not in pairs]
+
+    def _around(self, side: Side) -> Mapping[str, list[tuple[str, str, Iterable[Hashable]]]]:
+        """For each node its neighbours: before or after it, key, traits of the wire."""
+        found: dict[str, list[tuple[str, str, Iterable[Hashable]]]] = defaultdict(list)
+        for wire in side.wires:
+            found[wire.source].append(("after", wire.target, self.traits(wire, wire.output)))
+            found[wire.target].append(("before", wire.source, self.traits(wire, wire.input)))
+        return found
+
+    def _scores(self, old: str) -> dict[str, float]:
+        """Candidates for an old node: neighbours of its neighbours' partners."""
+        steps, pairs, key_of = self.matcher.new.steps, self.matcher.pairs, self.matcher.key_of
+        kind, mine, found = self.kind(self.matcher.old.steps[old]), Counter[Hashable](), {}
+        candidates: dict[str, None] = {}
+        for side, other, traits in self.old[old]:
+            if other in pairs and len(self.new[pairs[other]]) <= self.most:
+                mine.update((side, pairs[other], trait) for trait in traits)
+                beside = (new for at, new, _ in self.new[pairs[other]] if at != side)
+                candidates.update(dict.fromkeys(beside))
+        for new in candidates:
+            if new in key_of or new in self.apart or new not in steps:
+                continue
+            if self.kind(steps[new]) == kind:
+                if new not in self.seen:
+                    self.seen[new] = Counter(
+                        (side, other, trait)
+                        for side, other, traits in self.new[new]
+                        if other in key_of
+                        for trait in traits
+                    )
+                if (score := self.score(mine, self.seen[new])) > 0:
+                    found[new] = score
+        return found
+
+    def traits(self, wire: Wire, port: int) -> Iterable[Hashable]:
+        """What counts of a wire: the neighbour, and again the neighbour with the ports."""
+        return None, (wire.kind, wire.output, wire.input)
+
+    def score(self, one: _Traits, other: _Traits) -> float:
+        """How much alike two nodes are by the traits of their wires."""
+        return sum(count * other[trait] for trait, count in one.items())
+
+    def choose(self, scores: _Scores) -> Iterable[tuple[str, str]]:
+        """The pairs of a round: parameters decide between candidates that are equally alike."""
+        best: list[tuple[float, str, str]] = []
+        for old, found in scores.items():
+            first = _first(found)
+            if len(first) > 1:
+                first = [new for new in first if self._same(old, new)]
+            if len(first) == 1:
+                best.append((found[first[0]], old, first[0]))
+        wanted = Counter(new for _, _, new in best)
+        for _, old, new in sorted(best, key=lambda one: -one[0]):
+            if wanted[new] == 1 or self._same(old, new):
+                yield old, new
+
+    def again(self, claimed: list[str]) -> Iterable[str]:
+        """Old nodes of the next round: only those whose neighbours got partners, so that large
+        workflows take no longer than their wires."""
+        return dict.fromkeys(other for old in claimed for _, other, _ in self.old[old])
+
+    def _same(self, old: str, new: str) -> bool:
+        return self.matcher.old.steps[old].parameters == self.matcher.new.steps[new].parameters
+
+
+class ByMutualBest(ByNeighbours):
+    """Pairs nodes that are each other's only best, by the share of ports with common neighbours."""
+
+    most = inf
+
+    def traits(self, wire: Wire, port: int) -> Iterable[Hashable]:
+        return (port,)
+
+    def score(self, one: _Traits, other: _Traits) -> float:
+        return len(one.keys() & other.keys()) / len(one.keys() | other.keys())
+
+    def choose(self, scores: _Scores) -> Iterable[tuple[str, str]]:
+        columns: dict[str, dict[str, float]] = defaultdict(dict)
+        for old, found in scores.items():
+            for new, score in found.items():
+                columns[new][old] = score
+        for new in sorted(columns):
+            first = _first(columns[new])
+            if len(first) == 1 and _first(scores[first[0]]) == [new]:
+                yield first[0], new
+
+    def again(self, claimed: list[str]) -> Iterable[str]:
+        return self.matcher.old.steps if claimed else ()
+
+
+def _first(found: Mapping[str, float]) -> list[str]:
+    """Those with the highest score."""
+    most = max(found.values(), default=0)
+    return [name for name, score in found.items() if score == most]
