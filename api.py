@@ -147,10 +147,11 @@ def read(
 
 
 def check(source: Source) -> CheckResult:
-    """Find what is wrong with a model, whatever it is compiled for."""
+    """Find what is wrong with a model, whatever it is compiled for, and what it leaves open."""
     model, ctx = _begin(source)
     if model is not None:
         compiler.check_model(model, ctx)
+        compiler.check_gaps(model, ctx)
     return CheckResult(tuple(ctx.diagnostics))
 
 
