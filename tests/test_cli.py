@@ -528,7 +528,8 @@ def test_one_process_of_a_collaboration(invoke: Invoke, tmp_path: Path) -> None:
     path.write_text(POOLS, "utf-8")
     refused = invoke("compile", str(path), "--target", "n8n")
     assert refused.code == 1
-    assert "the message flow from `Order` to the message start event" in " ".join(refused.err.split())
+    said = " ".join(refused.err.split())
+    assert "the message flow from `Order` to the message start event" in said
     assert "--process NAME" in refused.err
     for name in ("Buyer", "p1", "Seller"):
         one = invoke("compile", str(path), "--target", "n8n", "--process", name)
