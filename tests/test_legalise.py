@@ -300,7 +300,8 @@ def test_one_drawn_gateway_is_refused_once() -> None:
     legalise(crossing("complex", False), N8N_TARGET, ctx, allow_lossy=False)
     (found,) = ctx.diagnostics
     assert (found.code, found.element, found.loc) == ("OF403", "g", PLACE)
-    assert found.message.startswith("`g` (gateway.complex) is not supported for n8n: ")
+    named = "the complex gateway after the start event (gateway.complex)"
+    assert found.message.startswith(f"{named} is not supported for n8n: ")
 
 
 def test_a_finding_about_a_made_element_names_the_drawn_one() -> None:
