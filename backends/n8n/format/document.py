@@ -14,7 +14,7 @@ from orgflow.backends.n8n.format.versions import DEFAULT_VERSION, V1_123, N8nVer
 
 TYPE_PREFIX: Final = "n8n-nodes-base."
 
-# Fixed for ever: node ids are derived from it, and `verify` finds nodes by id among other ways.
+# Must never change: node ids are derived from it, and `verify` finds nodes by id among other ways.
 _UUID_NAMESPACE: Final = uuid.UUID("7d3e3c0e-53c5-5a0f-9a53-0c4e1b2f6d17")
 
 # N8N.md "API": what POST /workflows takes; any other key is answered with 400.

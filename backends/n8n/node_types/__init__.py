@@ -2,7 +2,7 @@
 
 `of` finds one by its short name and imports its module then, so that a compile loads only those it
 writes. A new type is a module with a `NODE` and a line below; if it is emitted or described to
-users, its parameters get a schema in `format/schema/nodes`, too.
+users, its parameters also need a schema in `format/schema/nodes`.
 """
 
 from __future__ import annotations

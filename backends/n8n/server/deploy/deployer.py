@@ -93,7 +93,7 @@ class N8nDeployPlan(DeployPlan):
                 yield preview(self._run, step, width)
 
     def apply(self, ctx: PassContext) -> None:
-        """See `DeployPlan`; what killed runs have left is removed, too."""
+        """See `DeployPlan`; also removes copies that killed runs left behind."""
         clear_stale(self._run.seen, self._server.undo, ctx)
         self._run.progress = ctx.services.progress
         self._run.deploy(self._groups)
