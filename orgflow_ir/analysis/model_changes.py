@@ -287,13 +287,16 @@ def _around(old: Model, new: Model) -> Iterator[Change]:
         yield from _listed(field, getattr(old.catalog, field), getattr(new.catalog, field), {})
 
 
+_PROVENANCE = ("loc", "origin", "derived_from", "evidence")
+
+
 def _text(value: Any) -> str | None:
     if value is None:
         return None
     if isinstance(value, str):
         return value
     if isinstance(value, Value):
-        return to_json(value, exclude_defaults=True, exclude=("loc", "origin", "derived_from"))
+        return to_json(value, exclude_defaults=True, exclude=_PROVENANCE)
     if isinstance(value, tuple):
         return ", ".join(_text(item) or "" for item in value)
     return str(value)

@@ -31,6 +31,7 @@ from orgflow_ir.model.elements import (
     Task,
     TaskType,
 )
+from orgflow_ir.model.evidence import Evidence
 from orgflow_ir.model.source import (
     Source,
     SourceFile,
@@ -44,7 +45,7 @@ from orgflow_ir.model.source import (
 __all__ = [
     "AnyElement", "Artifact", "Binding", "CallActivity", "Catalog", "CatalogEntry",
     "CorrelationKey", "DataFlow", "DataObject", "Element", "Event", "EventDefinition", "EventKind",
-    "Expression", "Flow", "Gateway", "GatewayKind", "Lane", "Loop", "MessageFlow", "Model", "Node",
-    "Opaque", "Pool", "Process", "Scope", "Source", "SourceFile", "SourceFolder", "SourceKind",
-    "SourceLocation", "SourceStore", "SourceStream", "SubProcess", "Task", "TaskType",
+    "Evidence", "Expression", "Flow", "Gateway", "GatewayKind", "Lane", "Loop", "MessageFlow",
+    "Model", "Node", "Opaque", "Pool", "Process", "Scope", "Source", "SourceFile", "SourceFolder",
+    "SourceKind", "SourceLocation", "SourceStore", "SourceStream", "SubProcess", "Task", "TaskType",
 ]  # fmt: skip

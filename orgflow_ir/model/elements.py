@@ -2,9 +2,9 @@
 
 A model may be *malformed* (dangling flows, missing starts): the types only hold what was read, the
 rules OF1xx judge it. Ids are unique in a model and come from the source; a lowering makes
-`{origin}__{role}`. Equality ignores where an element stood (`loc`), which pass made it (`origin`)
-and from which elements (`derived_from`), so that a model read back from another format compares by
-its content.
+`{origin}__{role}`. Equality ignores where an element stood (`loc`), which pass or agent made it
+(`origin`), from which elements (`derived_from`) and what supports it (`evidence`), so that a model
+read back from another format compares by its content.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from orgflow_ir.model.bindings import Binding
 from orgflow_ir.model.codec import from_json, to_json
 from orgflow_ir.model.diagram import Diagram
+from orgflow_ir.model.evidence import Evidence
 from orgflow_ir.model.source import SourceLocation
 from orgflow_ir.model.value import Extra, MinLength, TaggedBy, Value
 
@@ -23,15 +24,17 @@ if TYPE_CHECKING:
     from orgflow_ir.model.timers import Time
 
 
-def _is_empty(value: tuple[str, ...]) -> bool:
+def _is_empty(value: tuple[object, ...]) -> bool:
     return not value
 
 
 class Element(Value):
     """What every element has: identity, text, provenance and verbatim extension data.
 
-    `origin` is the pass or lowering that made the element or changed it last; `derived_from` holds
-    the ids of the source elements it was made from, and is empty for what the source contains.
+    `origin` is the pass, lowering or agent that made the element or changed it last. The ids of the
+    source elements it was made from are in `derived_from`, empty for what the source contains.
+    `evidence` holds the passages of documents that support an element that an agent made or
+    completed; `Rewriter` keeps it.
     """
 
     id: Annotated[str, MinLength(1)]
@@ -41,6 +44,9 @@ class Element(Value):
     origin: str | None = field(default=None, compare=False)
     extra: Extra = ()
     derived_from: tuple[str, ...] = field(
+        default=(), compare=False, metadata={"exclude_if": _is_empty}
+    )
+    evidence: tuple[Evidence, ...] = field(
         default=(), compare=False, metadata={"exclude_if": _is_empty}
     )
 

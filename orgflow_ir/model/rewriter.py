@@ -27,6 +27,7 @@ from orgflow_ir.model.elements import (
     SubProcess,
     Task,
 )
+from orgflow_ir.model.evidence import Evidence, joint_evidence
 from orgflow_ir.model.provenance import all_elements, joint_source_ids
 
 T = TypeVar("T", bound=Element)
@@ -52,6 +53,7 @@ class Rewriter:
     With an `origin` (the name of a pass or lowering) every element that is made or changed gets it,
     with the ids of the source elements it comes from (`derived_from`) and, where it has none, their
     place. Without one the edits are the source's own, as those of a fix, and nothing is recorded.
+    Evidence is kept either way: an element has its own and that of the elements it comes from.
 
     Args:
         model: stays as it is.
@@ -236,6 +238,14 @@ class Rewriter:
         else:
             self.replace(scope, id, self.node(scope, id).replace(name=name))
 
+    def cite(self, scope: str, id: str, *evidence: Evidence) -> None:
+        """Add passages that support a node or a flow. Raises `EditError`."""
+        flow = id in self._flow_table(scope)
+        element: Node | Flow = self.flow(scope, id) if flow else self.node(scope, id)
+        self.replace(
+            scope, id, element.replace(evidence=joint_evidence(element.evidence, evidence))
+        )
+
     def redirect(
         self, scope: str, id: str, *, source: str | None = None, target: str | None = None
     ) -> None:
@@ -387,21 +397,26 @@ class Rewriter:
     # -- provenance ----------------------------------------------------------------------------
 
     def _stamped(self, element: T, parents: tuple[Element, ...]) -> T:
-        if self.origin is None:
-            return element
-        loc = element.loc or next((p.loc for p in parents if p.loc is not None), None)
-        made = element.replace(origin=self.origin, derived_from=joint_source_ids(parents), loc=loc)
+        made = element
+        if any(parent.evidence for parent in parents):
+            found = joint_evidence(element.evidence, *(p.evidence for p in parents))
+            made = made.replace(evidence=found)
+        if self.origin is not None:
+            loc = element.loc or next((p.loc for p in parents if p.loc is not None), None)
+            made = made.replace(origin=self.origin, derived_from=joint_source_ids(parents), loc=loc)
         if not isinstance(made, SubProcess):
             return made
-        return made.replace(
-            nodes=tuple(self._stamped_inside(n, parents) for n in made.nodes),
-            flows=tuple(self._stamped_inside(f, parents) for f in made.flows),
-        )
+        nodes = tuple(self._stamped_inside(n, parents) for n in made.nodes)
+        flows = tuple(self._stamped_inside(f, parents) for f in made.flows)
+        if _same(nodes, made.nodes) and _same(flows, made.flows):
+            return made
+        return made.replace(nodes=nodes, flows=flows)
 
     def _stamped_inside(self, element: T, parents: tuple[Element, ...]) -> T:
         """What a sub-process brings along: only what is new or other than before is stamped."""
         before = self._before(element.id)
-        if before is element or (element.origin == self.origin and element.derived_from):
+        stamped = self.origin is not None and element.origin == self.origin
+        if before is element or (stamped and element.derived_from):
             return element
         return self._stamped(element, (before,) if before is not None else parents)
 

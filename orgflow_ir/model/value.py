@@ -37,6 +37,21 @@ class MinLength(NamedTuple):
         return core_schema.str_schema(min_length=self.length)
 
 
+class Within(NamedTuple):
+    """Annotation of a number: not less than one, not more than the other."""
+
+    least: float
+    most: float
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        from pydantic_core import core_schema
+
+        del source, handler
+        return core_schema.float_schema(ge=self.least, le=self.most, allow_inf_nan=False)
+
+
 class TaggedBy(NamedTuple):
     """Annotation of a union: the field that says which of its classes a value is of."""
 

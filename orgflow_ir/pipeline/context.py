@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from orgflow_ir.diagnostics import Diagnostic, Fix, Related, Rule, Severity, Step
 from orgflow_ir.model import Element, Model
-from orgflow_ir.model.element_names import ElementNames
+from orgflow_ir.model.element_names import ElementNames, one_line
+from orgflow_ir.model.evidence import Evidence
 from orgflow_ir.model.provenance import elements_by_id, source_ids
 from orgflow_ir.model.source import SourceLocation
 from orgflow_ir.pipeline.services import Services
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from orgflow_ir.pipeline.leaves import Leaves
     from orgflow_ir.targets.spec import TargetSpec
 
+
+MAX_PASSAGES = 2
+"""So many of the passages that an element rests on are shown with a diagnostic about it."""
 
 V = TypeVar("V")
 
@@ -60,7 +64,8 @@ class PassContext:
     ) -> Diagnostic:
         """Record a diagnostic of `rule`; place and id are taken from `element` where it is one. A
         made element is reported as the source element it is derived from: by its id, its label in
-        the texts, and its place where the made one has none.
+        the texts, and its place where the made one has none. The passages of documents that it
+        rests on follow what is related.
 
         `severity` lowers or raises this one finding; a command's mapping of the code wins.
         """
@@ -71,6 +76,8 @@ class PassContext:
             drawn = self.drawn(element)
             loc = loc or element.loc or drawn.loc
             names[f"`{element.label}`"] = f"`{drawn.label}`"
+            passages = (drawn.evidence or element.evidence)[:MAX_PASSAGES]
+            related = (*related, *(_passage(evidence) for evidence in passages))
             element = drawn.id
         if not (
             isinstance(message, str)
@@ -146,6 +153,15 @@ class PassContext:
     def has_errors(self) -> bool:
         """Whether anything found so far is an error that nobody suppressed."""
         return any(d.severity is Severity.ERROR and d.suppressed is None for d in self.diagnostics)
+
+
+def _passage(evidence: Evidence) -> Related:
+    line = evidence.lines[0] if evidence.lines is not None else None
+    quote = one_line(evidence.quote)
+    return Related(
+        message=f'the text says "{quote}"',
+        loc=SourceLocation(file=evidence.document, line=line, quote=evidence.quote),
+    )
 
 
 def _text(value: object) -> str | None:

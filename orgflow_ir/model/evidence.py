@@ -1,0 +1,64 @@
+"""Evidence: the passage of a document that an element rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated
+
+from orgflow_ir.model.value import Value, Within
+
+
+class Evidence(Value):
+    """A passage of a document that supports an element.
+
+    Attributes:
+        document: the name or the URI of the document.
+        quote: the passage, word for word.
+        span: where it begins and ends, in characters of the document's text.
+        lines: the first and the last line, counted from 1.
+        confidence: how sure the agent is, from 0 to 1; `None` where it does not tell.
+        agent: the name of the agent that found it; empty where a person did.
+
+    Example:
+        Evidence(document="mail-7", quote="Then we pack the order", span=(40, 62), agent="miner")
+    """
+
+    document: str
+    quote: str
+    span: tuple[int, int] | None = None
+    lines: tuple[int, int] | None = None
+    confidence: Annotated[float, Within(0, 1)] | None = None
+    agent: str = ""
+
+
+def evidence_fault(evidence: Evidence, text: str) -> str | None:
+    """What is wrong with evidence, given the text of its document, as the end of a sentence, or
+    `None`. White space need not agree: documents wrap lines where a quote does not."""
+    quote = _folded(evidence.quote)
+    if not quote:
+        return "has an empty quote"
+    passage = text
+    if evidence.lines is not None:
+        first, last = evidence.lines
+        lines = text.splitlines()
+        if not 1 <= first <= last <= len(lines):
+            return f"names lines {first} to {last} of {len(lines)}"
+        passage = "\n".join(lines[first - 1 : last])
+    if evidence.span is not None:
+        start, end = evidence.span
+        if not 0 <= start < end <= len(text):
+            return f"names characters {start} to {end} of {len(text)}"
+        if _folded(text[start:end]) != quote:
+            return f"names characters {start} to {end}, which are other words"
+    if quote not in _folded(passage):
+        return "quotes words that are not there"
+    return None
+
+
+def joint_evidence(*groups: Iterable[Evidence]) -> tuple[Evidence, ...]:
+    """The evidence of several elements, each once, in order."""
+    return tuple(dict.fromkeys(evidence for group in groups for evidence in group))
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.split())
