@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
+
+_N = TypeVar("_N", bound=Hashable)
 
 
 @dataclass(eq=False, repr=False)
@@ -40,9 +43,9 @@ def merge(upper: Block, lower: Block) -> tuple[Block, int]:
     return keep, shift
 
 
-def postorder(root: str, children: Mapping[str, list[str]]) -> list[str]:
+def postorder(root: _N, children: Mapping[_N, list[_N]]) -> list[_N]:
     """The nodes of a tree, each behind its children."""
-    order: list[str] = []
+    order: list[_N] = []
     stack = [root]
     while stack:
         node = stack.pop()

@@ -29,7 +29,9 @@ class Decisions:
         new: all of the new one.
     """
 
-    def __init__(self, old: WorkflowDocument, new: WorkflowDocument, matching: Matching) -> None:
+    def __init__(
+        self, old: WorkflowDocument, new: WorkflowDocument, matching: Matching[str]
+    ) -> None:
         self.old = _decisions(old, matching.renamed)
         self.new = _decisions(new, {})
         self.joints: dict[str, Joint] = {}
@@ -56,7 +58,7 @@ def _decisions(flow: WorkflowDocument, renamed: Mapping[str, str]) -> dict[str, 
 def diff_behaviour(
     old: WorkflowDocument,
     new: WorkflowDocument,
-    matching: Matching,
+    matching: Matching[str],
     decisions: Decisions,
     limit: int = LIMIT,
 ) -> Behaviour:
@@ -109,7 +111,7 @@ def _is_idle(flow: WorkflowDocument, name: str) -> bool:
     return step.short == "noOp" and not named
 
 
-def _waits(old: WorkflowDocument, new: WorkflowDocument, matching: Matching) -> Iterator[str]:
+def _waits(old: WorkflowDocument, new: WorkflowDocument, matching: Matching[str]) -> Iterator[str]:
     """Of waits that only one version has, that it makes no difference when the run goes on."""
     gone = [n for n in matching.missing if _holds_up(old.steps[n])]
     come = [n for n in matching.added if _holds_up(new.steps[n])]
@@ -143,7 +145,7 @@ def _starts(flow: WorkflowDocument) -> list[str]:
     return [n for n in flow.steps if n not in reached and n not in serving]
 
 
-def _other_start(mine: list[str], its: list[str], matching: Matching) -> str:
+def _other_start(mine: list[str], its: list[str], matching: Matching[str]) -> str:
     for name in mine:
         if matching.pairs.get(name) not in its:
             return f"`{name}` starts runs only in the old workflow"

@@ -30,7 +30,7 @@ _WHOLE = 64
 
 
 def list_changes(
-    old: WorkflowDocument, new: WorkflowDocument, matching: Matching, decisions: Decisions
+    old: WorkflowDocument, new: WorkflowDocument, matching: Matching[str], decisions: Decisions
 ) -> tuple[Change, ...]:
     """Every change besides layout, in the order in which people want to know of it."""
     wires = _Wires(old, new, matching, decisions)
@@ -46,7 +46,9 @@ def list_changes(
     )
 
 
-def _names(old: WorkflowDocument, new: WorkflowDocument, matching: Matching) -> Iterator[Change]:
+def _names(
+    old: WorkflowDocument, new: WorkflowDocument, matching: Matching[str]
+) -> Iterator[Change]:
     for before, after in matching.renamed.items():
         how = f"found {_HOW[matching.how[after]]}"
         yield Change("renamed", "node", after, how, before, after)
@@ -55,7 +57,7 @@ def _names(old: WorkflowDocument, new: WorkflowDocument, matching: Matching) -> 
 # -- conditions and parameters -------------------------------------------------------------------
 
 
-def _conditions(matching: Matching, decisions: Decisions) -> Iterator[Change]:
+def _conditions(matching: Matching[str], decisions: Decisions) -> Iterator[Change]:
     for name, joint in decisions.joints.items():
         partner = matching.pairs[name]
         for change in joint.changed:
@@ -76,7 +78,7 @@ def _conditions(matching: Matching, decisions: Decisions) -> Iterator[Change]:
 
 
 def _bodies(
-    old: WorkflowDocument, new: WorkflowDocument, matching: Matching, decisions: Decisions
+    old: WorkflowDocument, new: WorkflowDocument, matching: Matching[str], decisions: Decisions
 ) -> Iterator[Change]:
     renamed = matching.renamed
     for name, partner in matching.pairs.items():
@@ -140,7 +142,11 @@ class _Wires:
     is told of as that and not as wires."""
 
     def __init__(
-        self, old: WorkflowDocument, new: WorkflowDocument, matching: Matching, decisions: Decisions
+        self,
+        old: WorkflowDocument,
+        new: WorkflowDocument,
+        matching: Matching[str],
+        decisions: Decisions,
     ) -> None:
         self.old, self.new, self.decisions = old, new, decisions
         self.added, self.removed = matching.added, matching.missing
@@ -245,7 +251,7 @@ def _between(before: list[str], after: list[str]) -> str:
     return f"after {some(before)}" if before else f"before {some(after)}"
 
 
-def _renumbered(decisions: Decisions, matching: Matching) -> dict[tuple[str, int], int]:
+def _renumbered(decisions: Decisions, matching: Matching[str]) -> dict[tuple[str, int], int]:
     """Outputs of the old version under the numbers of the new, where the same data leave by them
     in both; only where that is one to one."""
     found: dict[tuple[str, int], int] = {}
@@ -304,7 +310,9 @@ def _notes(old: WorkflowDocument, new: WorkflowDocument) -> Iterator[Change]:
         yield Change("added", "sticky note", _title(text), "", None, text)
 
 
-def _maps(old: WorkflowDocument, new: WorkflowDocument, matching: Matching) -> Iterator[Change]:
+def _maps(
+    old: WorkflowDocument, new: WorkflowDocument, matching: Matching[str]
+) -> Iterator[Change]:
     """What the notes say of which node stands for which element, where both versions have the node
     (what is said of nodes that are new or gone goes with these)."""
     mine, its = old.map.nodes, new.map.nodes

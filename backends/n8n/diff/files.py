@@ -64,10 +64,10 @@ def diff_workflows(
     )
 
 
-def match_versions(old: WorkflowDocument, new: WorkflowDocument) -> Matching:
+def match_versions(old: WorkflowDocument, new: WorkflowDocument) -> Matching[str]:
     """The nodes of two versions, matched."""
     mine, its = (Side(flow.steps, flow.wires, flow.map) for flow in (old, new))
-    neighbours = ByNeighbours(lambda node: node.type)
+    neighbours = ByNeighbours[str](lambda node: node.type)
     return match(mine, its, by=(by_name, BY_MAP, BY_NOTES, BY_ID, neighbours))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from orgflow.backends.n8n.emit.graph import Port, helper_key
+from orgflow.backends.n8n.emit.graph import HelperKey, Port
 from orgflow.backends.n8n.emit.javascript import js_string, to_js
 from orgflow.backends.n8n.emit.names import plain
 from orgflow.backends.n8n.emit.references import read_field, read_item
@@ -105,7 +105,7 @@ def reads_body(source: str, graph: ControlFlow, compiled: CompiledScope) -> bool
 
 def _stop(decision: Decision, compiled: CompiledScope, port: Port) -> None:
     node = compiled.workflow_graph.nodes[decision.gateway.id]
-    key = helper_key(node.key, "stop")
+    key = HelperKey(node.key, "stop")
     compiled.workflow_graph.add(
         key,
         f"Stop: {node.name}",
@@ -153,12 +153,12 @@ class _Bypass:
         node.parameters = if_.testing(is_true(" || ".join(tests), f"{node.key}/any"))
         yes, no = Port(node.key, 0), Port(node.key, 1)
         for index, branch in enumerate(chosen):
-            key = helper_key(node.key, "branch", index)
+            key = HelperKey(node.key, "branch", index)
             e.workflow_graph.add(
                 key,
                 f"{branch.value}?",
                 "if",
-                if_.testing(condition(d, branch, e, key)),
+                if_.testing(condition(d, branch, e, str(key))),
                 element=d.gateway.id,
                 role="branch",
             )

@@ -14,10 +14,11 @@ from typing import Any, NamedTuple, assert_never
 from orgflow.backends.n8n.emit import notes
 from orgflow.backends.n8n.emit.graph import (
     GraphNode,
+    HelperKey,
+    NodeKey,
     Port,
     WorkflowGraph,
     decide_key,
-    helper_key,
     start_key,
 )
 from orgflow.backends.n8n.emit.inclusive import InclusiveJoin, inclusive_joins
@@ -85,7 +86,7 @@ class CompiledScope:
         """Name of the node that stands for an element (its decision node for a gateway that is
         its own setter)."""
         own = decide_key(element)
-        key = own if own in self.workflow_graph.nodes else element
+        key: NodeKey = own if own in self.workflow_graph.nodes else element
         return self.workflow_graph.nodes[key].name
 
 
@@ -381,7 +382,7 @@ class _Emitter:
                 result.append(Port(node.key, index))
                 continue
             inner = self.workflow_graph.add(
-                helper_key(node.key, "join", index),
+                HelperKey(node.key, "join", index),
                 f"{node.name} {index + 1}",
                 "merge",
                 merge.by_position(min(share, MERGE_INPUTS), partial=partial),
@@ -409,7 +410,7 @@ class _Emitter:
                 key,
                 f"Decide: {name}",
                 "set",
-                set_.assigning(_fields(decision), key),
+                set_.assigning(_fields(decision), str(key)),
                 element=gateway.id,
                 role="decide",
             )

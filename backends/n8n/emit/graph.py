@@ -14,19 +14,28 @@ Role = Literal["element", "trigger", "stop", "decide", "branch", "join", "pass"]
 matches, to decide, to test one inclusive branch, to join some of many branches, to pass on."""
 
 
-_MARK = "\x00"  # no id of a model holds it
+class HelperKey(NamedTuple):
+    """The key of a node that stands for no element but helps the node with the key `owner`."""
+
+    owner: NodeKey
+    role: Role
+    number: int | None = None
+
+    def __str__(self) -> str:
+        """Its text in the seeds of ids and in orders by key. Ids of deployed nodes are made of it,
+        so it never changes."""
+        return f"{self.owner}\x00{self.role}{'' if self.number is None else self.number}"
 
 
-def helper_key(owner: str, role: Role, number: int | None = None) -> str:
-    """The key of a node that helps the node or element with the key `owner`. Ids of nodes are made
-    of keys, so this never changes."""
-    return f"{owner}{_MARK}{role}{'' if number is None else number}"
+NodeKey = str | HelperKey
+"""The key of a node in a graph: the id of the element that it stands for (or `start_key`), or that
+of a helper."""
 
 
 class Port(NamedTuple):
     """An output or input of a node."""
 
-    node: str
+    node: NodeKey
     number: int = 0
 
 
@@ -35,7 +44,7 @@ class GraphNode:
     """A node to be. `element` is the id of the element it belongs to; of all nodes of an element
     the one with role `element` (or `trigger`) stands for it."""
 
-    key: str
+    key: NodeKey
     name: str
     type: str
     parameters: dict[str, Any]
@@ -45,9 +54,9 @@ class GraphNode:
     webhook: bool = False
 
 
-def decide_key(element: str) -> str:
+def decide_key(element: str) -> HelperKey:
     """The key of the node in which somebody decides for a gateway that sets its own variable."""
-    return helper_key(element, "decide")
+    return HelperKey(element, "decide")
 
 
 def start_key(scope: Scope) -> str:
@@ -59,7 +68,7 @@ class WorkflowGraph:
     """Nodes in order of creation, wires in order of making with the flow each is of, if any."""
 
     def __init__(self, reserved: frozenset[str] = frozenset()) -> None:
-        self.nodes: dict[str, GraphNode] = {}
+        self.nodes: dict[NodeKey, GraphNode] = {}
         self.wires: dict[tuple[Port, Port], str | None] = {}
         self.names = Names()
         for name in sorted(reserved):
@@ -67,7 +76,7 @@ class WorkflowGraph:
 
     def add(
         self,
-        key: str,
+        key: NodeKey,
         name: str,
         type: str,
         parameters: dict[str, Any],
@@ -79,7 +88,14 @@ class WorkflowGraph:
     ) -> GraphNode:
         """A new node; its name is made unique."""
         node = GraphNode(
-            key, self.names.take(name, key), type, parameters, element, role, notes or [], webhook
+            key,
+            self.names.take(name, str(key)),
+            type,
+            parameters,
+            element,
+            role,
+            notes or [],
+            webhook,
         )
         self.nodes[key] = node
         return node
@@ -91,7 +107,7 @@ class WorkflowGraph:
             number = sum(1 for n in self.nodes.values() if n.role == "pass")
             owner = self.nodes[target.node]
             extra = self.add(
-                helper_key(owner.key, "pass", number),
+                HelperKey(owner.key, "pass", number),
                 f"Second way to {owner.name}",
                 "noOp",
                 {},

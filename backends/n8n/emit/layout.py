@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from orgflow.backends.n8n.emit.graph import NodeKey
+
 from orgflow_ir.analysis.control_flow.graph import dominators
 from orgflow_ir.layout.stacking import Block, merge, postorder
 
@@ -20,7 +22,7 @@ GRID = 16
 NODE = 96
 """Canvas units; a node of n8n's editor is 96 wide and high with its name below, the grid is 16."""
 
-_ROOT = "\x00root"
+_ROOT: NodeKey = "\x00root"
 _MAX_SPAN = 200
 
 
@@ -28,17 +30,19 @@ _MAX_SPAN = 200
 class _Drawing:
     """What is drawn: `forward` has no wires back, `children` are those in the dominator tree."""
 
-    succ: dict[str, list[str]]
-    layer: dict[str, int]
-    forward: dict[str, list[str]]
-    children: dict[str, list[str]]
-    offset: dict[str, int] = field(default_factory=dict)
+    succ: dict[NodeKey, list[NodeKey]]
+    layer: dict[NodeKey, int]
+    forward: dict[NodeKey, list[NodeKey]]
+    children: dict[NodeKey, list[NodeKey]]
+    offset: dict[NodeKey, int] = field(default_factory=dict)
 
 
-def grid(nodes: Sequence[str], wires: Iterable[tuple[str, str]]) -> dict[str, tuple[int, int]]:
+def grid(
+    nodes: Sequence[NodeKey], wires: Iterable[tuple[NodeKey, NodeKey]]
+) -> dict[NodeKey, tuple[int, int]]:
     """Column and row of each node; `wires` in order of outputs, first nodes are the triggers."""
-    succ: dict[str, list[str]] = {n: [] for n in nodes}
-    into: dict[str, int] = dict.fromkeys(nodes, 0)
+    succ: dict[NodeKey, list[NodeKey]] = {n: [] for n in nodes}
+    into: dict[NodeKey, int] = dict.fromkeys(nodes, 0)
     for source, target in wires:
         if target not in succ[source]:
             succ[source].append(target)
@@ -53,7 +57,7 @@ def grid(nodes: Sequence[str], wires: Iterable[tuple[str, str]]) -> dict[str, tu
         for target in forward[node]:
             layer[target] = max(layer[target], layer[node] + 1)
     idom = dominators(_ROOT, forward)
-    children: dict[str, list[str]] = {n: [] for n in succ}
+    children: dict[NodeKey, list[NodeKey]] = {n: [] for n in succ}
     for node in sorted(idom, key=lambda n: layer[n]):
         children[idom[node]].append(node)
     drawing = _Drawing(succ, layer, forward, children)
@@ -62,9 +66,9 @@ def grid(nodes: Sequence[str], wires: Iterable[tuple[str, str]]) -> dict[str, tu
     return {n: (layer[n], rows[n]) for n in nodes}
 
 
-def _unreached(nodes: Sequence[str], succ: Mapping[str, list[str]]) -> list[str]:
-    seen: set[str] = set()
-    extra: list[str] = []
+def _unreached(nodes: Sequence[NodeKey], succ: Mapping[NodeKey, list[NodeKey]]) -> list[NodeKey]:
+    seen: set[NodeKey] = set()
+    extra: list[NodeKey] = []
     stack = list(succ[_ROOT])
     for node in (None, *nodes):
         if node is not None and node not in seen:
@@ -79,11 +83,13 @@ def _unreached(nodes: Sequence[str], succ: Mapping[str, list[str]]) -> list[str]
     return extra
 
 
-def _forward(succ: Mapping[str, list[str]]) -> tuple[dict[str, list[str]], list[str]]:
+def _forward(
+    succ: Mapping[NodeKey, list[NodeKey]],
+) -> tuple[dict[NodeKey, list[NodeKey]], list[NodeKey]]:
     """Wires without those back to a node on the way, and all nodes in post-order."""
-    forward: dict[str, list[str]] = {n: [] for n in succ}
-    state: dict[str, int] = {_ROOT: 1}
-    order: list[str] = []
+    forward: dict[NodeKey, list[NodeKey]] = {n: [] for n in succ}
+    state: dict[NodeKey, int] = {_ROOT: 1}
+    order: list[NodeKey] = []
     work = [(_ROOT, iter(succ[_ROOT]))]
     while work:
         node, rest = work[-1]
@@ -103,14 +109,14 @@ def _forward(succ: Mapping[str, list[str]]) -> tuple[dict[str, list[str]], list[
 
 def _pack(drawing: _Drawing) -> None:
     """Offsets of every node's block against its dominator's, bottom-up."""
-    blocks: dict[str, Block] = {}
+    blocks: dict[NodeKey, Block] = {}
     d = drawing
     depth_first = postorder(_ROOT, d.children)
     for node in depth_first:
         own = d.layer[node]
         block = Block({own: (0, 0)})
         heads = set(d.children[node])
-        placed: set[str] = set()
+        placed: set[NodeKey] = set()
         for target in d.forward[node]:
             if d.layer[target] > own + 1:  # straight along the row, so it comes before the rest
                 span = range(own + 1, min(d.layer[target], own + 1 + _MAX_SPAN))
@@ -125,13 +131,13 @@ def _pack(drawing: _Drawing) -> None:
         blocks[node] = block
 
 
-def _stack(d: _Drawing, block: Block, child: str, blocks: dict[str, Block]) -> Block:
+def _stack(d: _Drawing, block: Block, child: NodeKey, blocks: dict[NodeKey, Block]) -> Block:
     merged, shift = merge(block, blocks.pop(child))
     d.offset[child] = shift
     return merged
 
 
-def _absolute(d: _Drawing) -> dict[str, int]:
+def _absolute(d: _Drawing) -> dict[NodeKey, int]:
     rows = {_ROOT: 0}
     stack = [_ROOT]
     while stack:
@@ -143,8 +149,8 @@ def _absolute(d: _Drawing) -> dict[str, int]:
 
 
 def banded(
-    cells: Mapping[str, tuple[int, int]], lane: Mapping[str, str], lanes: Sequence[str]
-) -> tuple[dict[str, tuple[int, int]], dict[str, tuple[int, int]]]:
+    cells: Mapping[NodeKey, tuple[int, int]], lane: Mapping[NodeKey, str], lanes: Sequence[str]
+) -> tuple[dict[NodeKey, tuple[int, int]], dict[str, tuple[int, int]]]:
     """Rows regrouped so that each lane has a band of its own: cells, and (first, last) row of each
     lane that has nodes. The order of rows inside a lane stays."""
     used: dict[str, list[int]] = {name: [] for name in lanes}

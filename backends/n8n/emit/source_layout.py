@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from orgflow.backends.n8n.emit.graph import WorkflowGraph
+from orgflow.backends.n8n.emit.graph import NodeKey, WorkflowGraph
 from orgflow.backends.n8n.emit.layout import COLUMN, GRID, ROW
 from orgflow.backends.n8n.emit.scopes import WorkflowScope
 
@@ -32,7 +32,7 @@ _CELL = 256
 class Drawn(NamedTuple):
     """Positions of nodes (top left corner) and of lane bands (top, bottom), in canvas units."""
 
-    positions: dict[str, tuple[int, int]]
+    positions: dict[NodeKey, tuple[int, int]]
     lanes: dict[str, tuple[int, int]]
 
 
@@ -53,7 +53,7 @@ def from_diagram(scope: WorkflowScope, workflow_graph: WorkflowGraph) -> Drawn |
     across, down = _scales(list({centres[n.element] for n in workflow_graph.nodes.values()}))
     left = min(x for x, _ in centres.values())
     top = min(y for _, y in centres.values())
-    spots: dict[str, list[float]] = {}
+    spots: dict[NodeKey, list[float]] = {}
     for key, node in workflow_graph.nodes.items():
         x, y = centres[node.element]
         spots[key] = [(x - left) * across, (y - top) * down]
@@ -111,7 +111,7 @@ def _left_to_right(body: Scope, centres: Mapping[str, tuple[float, float]]) -> b
     return sum(1 for dx in steps if dx < 2 * _SLACK) <= _STEEP * len(steps)
 
 
-def _make_room(workflow_graph: WorkflowGraph, spots: dict[str, list[float]]) -> None:
+def _make_room(workflow_graph: WorkflowGraph, spots: dict[NodeKey, list[float]]) -> None:
     """A free column left of gateways with a decision node, right of those with branch tests."""
     for role, behind in (("decide", False), ("branch", True)):
         owners = sorted(
@@ -128,16 +128,16 @@ def _make_room(workflow_graph: WorkflowGraph, spots: dict[str, list[float]]) -> 
             for key, spot in spots.items():
                 if key not in extra and spot[0] >= edge:
                     spot[0] += COLUMN
-            for index, key in enumerate(sorted(extra)):
+            for index, key in enumerate(sorted(extra, key=str)):
                 base = spots[owner]
                 spots[key] = [base[0] + (COLUMN if behind else -COLUMN), base[1] + index * ROW]
 
 
 def _settle(
-    workflow_graph: WorkflowGraph, spots: Mapping[str, Sequence[float]]
-) -> dict[str, tuple[int, int]] | None:
+    workflow_graph: WorkflowGraph, spots: Mapping[NodeKey, Sequence[float]]
+) -> dict[NodeKey, tuple[int, int]] | None:
     """Snapped positions without overlaps: drawn nodes first, added ones moved down until free."""
-    placed: dict[str, tuple[int, int]] = {}
+    placed: dict[NodeKey, tuple[int, int]] = {}
     cells: dict[tuple[int, int], list[tuple[int, int]]] = {}
 
     def free(x: int, y: int, wide: int = _CLOSE_X, high: int = _CLOSE_Y) -> bool:
@@ -148,7 +148,7 @@ def _settle(
             for ox, oy in cells.get((i, j), ())
         )
 
-    def put(key: str, x: int, y: int) -> None:
+    def put(key: NodeKey, x: int, y: int) -> None:
         placed[key] = (x, y)
         cells.setdefault((x // _CELL, y // _CELL), []).append((x, y))
 

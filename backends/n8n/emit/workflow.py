@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 from orgflow.backends.n8n.emit.emitter import CompiledScope
-from orgflow.backends.n8n.emit.graph import Port
+from orgflow.backends.n8n.emit.graph import NodeKey, Port
 from orgflow.backends.n8n.emit.layout import COLUMN, NODE, ROW, banded, grid
 from orgflow.backends.n8n.emit.names import plain
 from orgflow.backends.n8n.emit.source_layout import from_diagram
@@ -77,7 +77,7 @@ def _lane_of(compiled: CompiledScope) -> dict[str, str]:
 
 def _positions(
     compiled: CompiledScope,
-) -> tuple[dict[str, tuple[int, int]], dict[str, tuple[int, int]]]:
+) -> tuple[dict[NodeKey, tuple[int, int]], dict[str, tuple[int, int]]]:
     workflow_graph = compiled.workflow_graph
     drawn = from_diagram(compiled.scope, workflow_graph)
     if drawn is not None:
@@ -104,9 +104,9 @@ def _positions(
 
 
 def _node(
-    key: str,
+    key: NodeKey,
     compiled: CompiledScope,
-    positions: dict[str, tuple[int, int]],
+    positions: dict[NodeKey, tuple[int, int]],
     seed: str,
     version: N8nVersion,
 ) -> Node:
@@ -127,11 +127,11 @@ def _node(
     return result
 
 
-def _connections(compiled: CompiledScope, positions: dict[str, tuple[int, int]]) -> Any:
+def _connections(compiled: CompiledScope, positions: dict[NodeKey, tuple[int, int]]) -> Any:
     """Wires per output, top target first, since that is the order in which n8n runs them."""
     workflow_graph = compiled.workflow_graph
     inputs = _inputs_from_top(compiled, positions)
-    outputs: dict[str, dict[int, list[Port]]] = {}
+    outputs: dict[NodeKey, dict[int, list[Port]]] = {}
     for source, target in workflow_graph.wires:
         outputs.setdefault(source.node, {}).setdefault(source.number, []).append(target)
     result: dict[str, Any] = {}
@@ -164,16 +164,16 @@ def _connections(compiled: CompiledScope, positions: dict[str, tuple[int, int]])
 
 
 def _inputs_from_top(
-    compiled: CompiledScope, positions: dict[str, tuple[int, int]]
-) -> dict[tuple[str, int], int]:
+    compiled: CompiledScope, positions: dict[NodeKey, tuple[int, int]]
+) -> dict[tuple[NodeKey, int], int]:
     """Inputs of Merges renumbered from top to bottom by where their wires come from."""
-    height: dict[str, dict[int, tuple[int, int]]] = {}
+    height: dict[NodeKey, dict[int, tuple[int, int]]] = {}
     for source, target in compiled.workflow_graph.wires:
         if compiled.workflow_graph.nodes[target.node].type == "merge":
             x, y = positions[source.node]
             seen = height.setdefault(target.node, {})
             seen[target.number] = min(seen.get(target.number, (y, x)), (y, x))
-    result: dict[tuple[str, int], int] = {}
+    result: dict[tuple[NodeKey, int], int] = {}
     for key, tops in height.items():
         for new, old in enumerate(sorted(tops, key=lambda i: (tops[i], i))):
             result[(key, old)] = new
@@ -188,7 +188,7 @@ _Box = tuple[str, int, int, int, int, int]
 
 def _stickies(
     compiled: CompiledScope,
-    positions: dict[str, tuple[int, int]],
+    positions: dict[NodeKey, tuple[int, int]],
     bands: dict[str, tuple[int, int]],
     digest: str,
 ) -> list[tuple[str, str, _Box]]:

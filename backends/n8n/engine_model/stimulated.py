@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from orgflow.backends.n8n.emit.emitter import CompiledProcess, CompiledScope
+from orgflow.backends.n8n.emit.graph import NodeKey, start_key
 from orgflow.backends.n8n.engine_model.config import Config
 from orgflow.backends.n8n.engine_model.model import EngineModel
 from orgflow.backends.n8n.engine_model.outcome import ANSWERED, Emits, Outcome
@@ -39,7 +40,7 @@ def executed_nodes(
     root, process = compiled.root, compiled.process.id
     driver = _Driver(root, replay_stimuli(model, stimuli).script)
     start = stimuli[0].element
-    key = f"{process}__start" if start == process else start
+    key = start_key(compiled.process) if start == process else start
     config = driver.machine.initial(root.workflow_graph.nodes[key].name)
     found: list[str] = []
     while not config.ended and len(found) < MOST_NODES:
@@ -59,7 +60,7 @@ class _Driver:
         self.machine = EngineModel(compiled.workflow)
         self.key_of = {node.name: key for key, node in compiled.workflow_graph.nodes.items()}
         self.visits: Counter[str] = Counter()
-        self.flow_at: dict[str, dict[int, str]] = {}
+        self.flow_at: dict[NodeKey, dict[int, str]] = {}
         for flow, port in compiled.exits.items():
             self.flow_at.setdefault(port.node, {})[port.number] = flow
 
@@ -72,7 +73,7 @@ class _Driver:
             return self._choice(self.key_of[place.node], options)
         return ANSWERED if ANSWERED in options else options[0]
 
-    def _choice(self, key: str, options: Sequence[Outcome]) -> Outcome:
+    def _choice(self, key: NodeKey, options: Sequence[Outcome]) -> Outcome:
         """The output or outputs of the flows taken. Those of no flow (a stop, the way past a
         branch) get items only where the others do not."""
         node = self.compiled.workflow_graph.nodes[key]

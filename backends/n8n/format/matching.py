@@ -11,24 +11,42 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, S
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import inf
-from typing import NamedTuple
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from orgflow.backends.n8n.format.identity import OrgflowMap
-from orgflow.backends.n8n.format.workflow_document import Node, Wire
+from orgflow.backends.n8n.format.workflow_document import Node
 
 from orgflow_ir.targets.verification import How
 
+K = TypeVar("K", bound=Hashable)
+_K = TypeVar("_K", bound=Hashable, covariant=True)
 
-class Side(NamedTuple):
+
+class Link(Protocol[_K]):
+    """A wire between two keys."""
+
+    @property
+    def kind(self) -> str: ...
+    @property
+    def source(self) -> _K: ...
+    @property
+    def output(self) -> int: ...
+    @property
+    def target(self) -> _K: ...
+    @property
+    def input(self) -> int: ...
+
+
+class Side(NamedTuple, Generic[K]):
     """What is matched: nodes by key, the wires between keys, and what the map says."""
 
-    steps: Mapping[str, Node]
-    wires: Sequence[Wire]
+    steps: Mapping[K, Node]
+    wires: Sequence[Link[K]]
     map: OrgflowMap
 
 
 @dataclass
-class Matching:
+class Matching(Generic[K]):
     """The pairs, and the nodes without a partner.
 
     Attributes:
@@ -39,26 +57,26 @@ class Matching:
         missing: keys of old nodes without a partner.
     """
 
-    key_of: dict[str, str] = field(default_factory=dict)
+    key_of: dict[str, K] = field(default_factory=dict)
     how: dict[str, How] = field(default_factory=dict)
     added: tuple[str, ...] = ()
-    missing: tuple[str, ...] = ()
+    missing: tuple[K, ...] = ()
 
     @cached_property
-    def pairs(self) -> dict[str, str]:
+    def pairs(self) -> dict[K, str]:
         """The new name by the old key, without copies."""
         return {key: name for name, key in self.key_of.items() if self.how[name] != "copy"}
 
     @cached_property
-    def renamed(self) -> dict[str, str]:
+    def renamed(self) -> dict[K, str]:
         """The pairs whose names differ."""
         return {old: new for old, new in self.pairs.items() if old != new}
 
 
-Evidence = Callable[["Matcher"], None]
+Evidence = Callable[["Matcher[K]"], None]
 
 
-def match(old: Side, new: Side, by: Iterable[Evidence]) -> Matching:
+def match(old: Side[K], new: Side[str], by: Iterable[Evidence[K]]) -> Matching[K]:
     """Tie the nodes of two workflows to each other, by the strongest evidence first."""
     matcher = Matcher(old, new)
     for evidence in by:
@@ -69,16 +87,16 @@ def match(old: Side, new: Side, by: Iterable[Evidence]) -> Matching:
     return found
 
 
-class Matcher:
+class Matcher(Generic[K]):
     """Pairs as far as they are known; evidence adds to them."""
 
-    def __init__(self, old: Side, new: Side) -> None:
+    def __init__(self, old: Side[K], new: Side[str]) -> None:
         self.old, self.new = old, new
-        self.key_of: dict[str, str] = {}
-        self.pairs: dict[str, str] = {}
+        self.key_of: dict[str, K] = {}
+        self.pairs: dict[K, str] = {}
         self.how: dict[str, How] = {}
 
-    def claim(self, old: str, new: str, how: How) -> bool:
+    def claim(self, old: K, new: str, how: How) -> bool:
         """Pair two nodes unless one has a partner or only one is a trigger; whether it did."""
         if old in self.pairs or new in self.key_of:
             return False
@@ -87,23 +105,23 @@ class Matcher:
         self.pair(old, new, how)
         return True
 
-    def pair(self, old: str, new: str, how: How) -> None:
+    def pair(self, old: K, new: str, how: How) -> None:
         """Pair two nodes; a second one for an old node is its copy."""
         self.pairs.setdefault(old, new)
         self.key_of[new], self.how[new] = old, how
 
 
-def by_name(matcher: Matcher) -> None:
+def by_name(matcher: Matcher[str]) -> None:
     """Pairs nodes of the same name, even where one is a trigger and the other is not."""
     for name in matcher.old.steps:
         if name in matcher.new.steps:
             matcher.pair(name, name, "name")
 
 
-def by_unique(how: How, key: Callable[[Side, Node], Hashable | None]) -> Evidence:
+def by_unique(how: How, key: Callable[[Side[str], Node], Hashable | None]) -> Evidence[str]:
     """Evidence that pairs two nodes if no other unpaired node of either side has their key."""
 
-    def keyed(side: Side, done: Collection[str]) -> dict[Hashable, list[str]]:
+    def keyed(side: Side[str], done: Collection[str]) -> dict[Hashable, list[str]]:
         found: dict[Hashable, list[str]] = defaultdict(list)
         for name, node in side.steps.items():
             value = None if name in done else key(side, node)
@@ -111,7 +129,7 @@ def by_unique(how: How, key: Callable[[Side, Node], Hashable | None]) -> Evidenc
                 found[value].append(name)
         return found
 
-    def evidence(matcher: Matcher) -> None:
+    def evidence(matcher: Matcher[str]) -> None:
         others = keyed(matcher.new, matcher.key_of)
         for value, names in keyed(matcher.old, matcher.pairs).items():
             if len(names) == len(others.get(value, ())) == 1:
@@ -127,11 +145,12 @@ BY_ID = by_unique("id", lambda _, node: node.n8n_id or None)
 
 # -- neighbours ----------------------------------------------------------------------------------
 
+_E = TypeVar("_E", bound=Hashable)
 _Traits = Counter[Hashable]
-_Scores = Mapping[str, Mapping[str, float]]  # by key of the old node and name of the new one
+_Scores = Mapping[K, Mapping[str, float]]  # by key of the old node and name of the new one
 
 
-class ByNeighbours:
+class ByNeighbours(Generic[K]):
     """Evidence that pairs nodes by those of their neighbours that have partners, in rounds: an old
     node with the candidate that has most wires in common with it.
 
@@ -146,7 +165,7 @@ class ByNeighbours:
     def __init__(self, kind: Callable[[Node], Hashable], apart: Collection[str] = ()) -> None:
         self.kind, self.apart = kind, apart
 
-    def __call__(self, matcher: Matcher) -> None:
+    def __call__(self, matcher: Matcher[K]) -> None:
         self.matcher, steps, pairs = matcher, matcher.old.steps, matcher.pairs
         self.old, self.new = self._around(matcher.old), self._around(matcher.new)
         near = [key for key in steps if key not in pairs]
@@ -156,15 +175,15 @@ class ByNeighbours:
             claimed = [old for old, new in chosen if matcher.claim(old, new, "graph")]
             near = [key for key in self.again(claimed) if key in steps and key not in pairs]
 
-    def _around(self, side: Side) -> Mapping[str, list[tuple[str, str, Iterable[Hashable]]]]:
+    def _around(self, side: Side[_E]) -> Mapping[_E, list[tuple[str, _E, Iterable[Hashable]]]]:
         """For each node its neighbours: before or after it, key, traits of the wire."""
-        found: dict[str, list[tuple[str, str, Iterable[Hashable]]]] = defaultdict(list)
+        found: dict[_E, list[tuple[str, _E, Iterable[Hashable]]]] = defaultdict(list)
         for wire in side.wires:
             found[wire.source].append(("after", wire.target, self.traits(wire, wire.output)))
             found[wire.target].append(("before", wire.source, self.traits(wire, wire.input)))
         return found
 
-    def _scores(self, old: str) -> dict[str, float]:
+    def _scores(self, old: K) -> dict[str, float]:
         """Candidates for an old node: neighbours of its neighbours' partners."""
         steps, pairs, key_of = self.matcher.new.steps, self.matcher.pairs, self.matcher.key_of
         kind, mine, found = self.kind(self.matcher.old.steps[old]), Counter[Hashable](), {}
@@ -189,7 +208,7 @@ class ByNeighbours:
                     found[new] = score
         return found
 
-    def traits(self, wire: Wire, port: int) -> Iterable[Hashable]:
+    def traits(self, wire: Link[Hashable], port: int) -> Iterable[Hashable]:
         """What counts of a wire: the neighbour, and again the neighbour with the ports."""
         return None, (wire.kind, wire.output, wire.input)
 
@@ -197,9 +216,9 @@ class ByNeighbours:
         """How much alike two nodes are by the traits of their wires."""
         return sum(count * other[trait] for trait, count in one.items())
 
-    def choose(self, scores: _Scores) -> Iterable[tuple[str, str]]:
+    def choose(self, scores: _Scores[K]) -> Iterable[tuple[K, str]]:
         """The pairs of a round: parameters decide between candidates that are equally alike."""
-        best: list[tuple[float, str, str]] = []
+        best: list[tuple[float, K, str]] = []
         for old, found in scores.items():
             first = _first(found)
             if len(first) > 1:
@@ -211,28 +230,28 @@ class ByNeighbours:
             if wanted[new] == 1 or self._same(old, new):
                 yield old, new
 
-    def again(self, claimed: list[str]) -> Iterable[str]:
+    def again(self, claimed: list[K]) -> Iterable[K]:
         """Old nodes of the next round: only those whose neighbours got partners, so that large
         workflows take no longer than their wires."""
         return dict.fromkeys(other for old in claimed for _, other, _ in self.old[old])
 
-    def _same(self, old: str, new: str) -> bool:
+    def _same(self, old: K, new: str) -> bool:
         return self.matcher.old.steps[old].parameters == self.matcher.new.steps[new].parameters
 
 
-class ByMutualBest(ByNeighbours):
+class ByMutualBest(ByNeighbours[K]):
     """Pairs nodes that are each other's only best, by the share of ports with common neighbours."""
 
     most = inf
 
-    def traits(self, wire: Wire, port: int) -> Iterable[Hashable]:
+    def traits(self, wire: Link[Hashable], port: int) -> Iterable[Hashable]:
         return (port,)
 
     def score(self, one: _Traits, other: _Traits) -> float:
         return len(one.keys() & other.keys()) / len(one.keys() | other.keys())
 
-    def choose(self, scores: _Scores) -> Iterable[tuple[str, str]]:
-        columns: dict[str, dict[str, float]] = defaultdict(dict)
+    def choose(self, scores: _Scores[K]) -> Iterable[tuple[K, str]]:
+        columns: dict[str, dict[K, float]] = defaultdict(dict)
         for old, found in scores.items():
             for new, score in found.items():
                 columns[new][old] = score
@@ -241,11 +260,11 @@ class ByMutualBest(ByNeighbours):
             if len(first) == 1 and _first(scores[first[0]]) == [new]:
                 yield first[0], new
 
-    def again(self, claimed: list[str]) -> Iterable[str]:
+    def again(self, claimed: list[K]) -> Iterable[K]:
         return self.matcher.old.steps if claimed else ()
 
 
-def _first(found: Mapping[str, float]) -> list[str]:
+def _first(found: Mapping[_E, float]) -> list[_E]:
     """Those with the highest score."""
     most = max(found.values(), default=0)
     return [name for name, score in found.items() if score == most]

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from orgflow.backends.n8n.emit.decisions import condition
+from orgflow.backends.n8n.emit.graph import NodeKey
 from orgflow.backends.n8n.format.conditions import rules_of
 from orgflow.backends.n8n.format.json_values import mapping
 from orgflow.backends.n8n.format.matching import Matching
@@ -86,7 +87,7 @@ class Reader:
 
 
 def readers(
-    ref: Reference, matching: Matching, workflow: WorkflowDocument
+    ref: Reference, matching: Matching[NodeKey], workflow: WorkflowDocument
 ) -> tuple[dict[str, Reader], list[Changed]]:
     """The deciding nodes of `workflow` by name, and the expressions in them that have changed.
 
@@ -111,7 +112,7 @@ class _Rules(NamedTuple):
 class _Names:
     """Replaces node names in expressions by what the nodes stand for."""
 
-    def __init__(self, key_of: Mapping[str, str], existing: set[str] | None) -> None:
+    def __init__(self, key_of: Mapping[str, NodeKey], existing: set[str] | None) -> None:
         self.key_of = key_of
         self.existing = existing
 
@@ -206,7 +207,9 @@ def _any_branch(decision: Decision) -> Predicate:
 class _Reading:
     """Works out the readers of one workflow."""
 
-    def __init__(self, ref: Reference, matching: Matching, workflow: WorkflowDocument) -> None:
+    def __init__(
+        self, ref: Reference, matching: Matching[NodeKey], workflow: WorkflowDocument
+    ) -> None:
         self.ref, self.matching = ref, matching
         self.steps = workflow.steps
         workflow_graph = ref.compiled.workflow_graph
@@ -215,10 +218,10 @@ class _Reading:
         self.known = _known(ref, self.own)
         self.found: dict[str, Reader] = {}
         self.changed: list[Changed] = []
-        self.before: dict[tuple[str, int], set[str]] = {}
+        self.before: dict[tuple[NodeKey, int], set[NodeKey]] = {}
         for a, b in workflow_graph.wires:
             self.before.setdefault((a.node, a.number), set()).add(b.node)
-        self.now: dict[tuple[str, int], set[str]] = {}
+        self.now: dict[tuple[str, int], set[NodeKey]] = {}
         for wire in workflow.wires:
             if wire.kind == "main":
                 key = matching.key_of.get(wire.target, "?" + wire.target)
@@ -243,7 +246,7 @@ class _Reading:
     def _tied(self, name: str) -> bool:
         return self.matching.how[name] in ("map", "notes", "id", "copy")
 
-    def _read(self, name: str, key: str, before: _Rules, now: _Rules) -> None:
+    def _read(self, name: str, key: NodeKey, before: _Rules, now: _Rules) -> None:
         gateway = self.ref.compiled.workflow_graph.nodes[key].element
         texts, wanted = now.texts(self.names), before.texts(self.own)
         predicates = [_predicate(text, gateway, self.known) for text in texts]
@@ -283,7 +286,7 @@ class _Reading:
         )
 
     def _stands_for(
-        self, name: str, key: str, place: int, left: list[int], before: _Rules, now: _Rules
+        self, name: str, key: NodeKey, place: int, left: list[int], before: _Rules, now: _Rules
     ) -> int | None:
         """The rule of the reference that an unknown rule took the place of: the one with its label,
         else the one that leads to the same nodes, else, in a node that was compiled, the one at its

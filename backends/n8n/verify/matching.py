@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
+from typing import NamedTuple
 
+from orgflow.backends.n8n.emit.graph import NodeKey
 from orgflow.backends.n8n.format.identity import OrgflowMap, folded
 from orgflow.backends.n8n.format.matching import ByMutualBest, Matcher, Matching, Side, match
-from orgflow.backends.n8n.format.workflow_document import Node, Wire, WorkflowDocument
+from orgflow.backends.n8n.format.workflow_document import Node, WorkflowDocument
 from orgflow.backends.n8n.verify.reference import Reference
 
 from orgflow_ir.targets.verification import How
@@ -15,15 +17,26 @@ from orgflow_ir.targets.verification import How
 _CHOICES = frozenset({"if", "switch", "filter"})
 
 
-def match_reference(ref: Reference, workflow: WorkflowDocument) -> Matching:
+def match_reference(ref: Reference, workflow: WorkflowDocument) -> Matching[NodeKey]:
     """The nodes of `workflow` matched with those of the reference, by keys of its graph."""
     graph = ref.compiled.workflow_graph
-    made = [Wire("main", a.node, a.number, b.node, b.number) for a, b in graph.wires]
+    made = [_Made("main", a.node, a.number, b.node, b.number) for a, b in graph.wires]
     main = [wire for wire in workflow.wires if wire.kind == "main"]
     old = Side(ref.nodes, made, OrgflowMap())
     tie = _Tie(ref, workflow)
-    by = (tie.notes, tie.map, tie.ids, tie.names, ByMutualBest(_kind, tie.later), tie.copies)
+    mutual = ByMutualBest[NodeKey](_kind, tie.later)
+    by = (tie.notes, tie.map, tie.ids, tie.names, mutual, tie.copies)
     return match(old, Side(workflow.steps, main, workflow.map), by)
+
+
+class _Made(NamedTuple):
+    """A wire of the graph."""
+
+    kind: str
+    source: NodeKey
+    output: int
+    target: NodeKey
+    input: int
 
 
 class _Tie:
@@ -33,16 +46,16 @@ class _Tie:
     def __init__(self, ref: Reference, workflow: WorkflowDocument) -> None:
         self.ref, self.graph = ref, ref.compiled.workflow_graph
         self.steps, self.said = workflow.steps, workflow.map.nodes
-        self.later: dict[str, str] = {}
-        self.keys: dict[tuple[str, str], list[str]] = defaultdict(list)
+        self.later: dict[str, NodeKey] = {}
+        self.keys: dict[tuple[str, str], list[NodeKey]] = defaultdict(list)
         for key, node in self.graph.nodes.items():
             role = "" if node.role in ("element", "trigger") else node.role
             self.keys[(node.element, role)].append(key)
 
-    def notes(self, matcher: Matcher) -> None:
+    def notes(self, matcher: Matcher[NodeKey]) -> None:
         """Notes travel with a node, names of the map are those of the day it was compiled; where a
         tag stands on several nodes, the one the map names is the original, else the first."""
-        tagged: dict[str, list[str]] = defaultdict(list)
+        tagged: dict[NodeKey, list[str]] = defaultdict(list)
         for name, step in self.steps.items():
             tag = step.tag
             if tag is None or tag not in self.keys:
@@ -69,21 +82,21 @@ class _Tie:
         """Whether some node has the tag of an element itself."""
         return any(step.tag == (element, "") for step in self.steps.values())
 
-    def map(self, matcher: Matcher) -> None:
+    def map(self, matcher: Matcher[NodeKey]) -> None:
         """The map in the sticky note."""
         for name, element in self.said.items():
             if name in self.steps and name not in self.later:
                 for key in self.keys.get((element, ""), ())[:1]:
                     matcher.claim(key, name, "map")
 
-    def ids(self, matcher: Matcher) -> None:
+    def ids(self, matcher: Matcher[NodeKey]) -> None:
         """n8n's ids, which the editor keeps until a workflow is imported again."""
         ids = {node.n8n_id: key for key, node in self.ref.nodes.items()}
         for name, step in self.steps.items():
             if step.n8n_id in ids:
                 matcher.claim(ids[step.n8n_id], name, "id")
 
-    def names(self, matcher: Matcher) -> None:
+    def names(self, matcher: Matcher[NodeKey]) -> None:
         """Names, exact or up to case and spacing."""
         names = {node.name: key for key, node in self.graph.nodes.items()}
         plain = {folded(name): key for name, key in names.items()}
@@ -92,7 +105,7 @@ class _Tie:
             if key is not None and name not in self.later:
                 matcher.claim(key, name, "name")
 
-    def copies(self, matcher: Matcher) -> None:
+    def copies(self, matcher: Matcher[NodeKey]) -> None:
         """A pasted copy of a node does the same work once more; one that was changed since is a
         step of its own."""
         for name, key in self.later.items():

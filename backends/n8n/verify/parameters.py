@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from orgflow.backends.n8n.emit.graph import decide_key
+from orgflow.backends.n8n.emit.graph import NodeKey, decide_key
 from orgflow.backends.n8n.format.json_values import rows
 from orgflow.backends.n8n.format.matching import Matching
 from orgflow.backends.n8n.format.workflow_document import Node, WorkflowDocument
@@ -22,14 +22,14 @@ _TIMES = ("resume", "amount", "unit", "dateTime", "limitWaitTime", "resumeAmount
 
 
 def changed_parameters(
-    ref: Reference, matching: Matching, workflow: WorkflowDocument
+    ref: Reference, matching: Matching[NodeKey], workflow: WorkflowDocument
 ) -> Iterator[Changed]:
     """Everything of that kind, in the order of the matched nodes."""
-    setters: dict[str, list[str]] = {}
+    setters: dict[NodeKey, list[str]] = {}
     for gateway, decision in ref.compiled.decisions.items():
         if decision.values:
-            own = decide_key(gateway)
-            setter = own if decision.setter == gateway else decision.setter
+            own = decision.setter == gateway
+            setter = decide_key(gateway) if own else decision.setter
             setters.setdefault(setter, []).append(gateway)
     for name, key in matching.key_of.items():
         before, now = ref.nodes[key], workflow.steps[name]

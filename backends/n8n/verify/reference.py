@@ -8,6 +8,7 @@ from typing import NamedTuple, assert_never
 from orgflow.backends.n8n.backend import compile_processes
 from orgflow.backends.n8n.emit.decisions import condition
 from orgflow.backends.n8n.emit.emitter import CompiledProcess, CompiledScope
+from orgflow.backends.n8n.emit.graph import NodeKey
 from orgflow.backends.n8n.format.workflow_document import Node, WorkflowDocument
 from orgflow.backends.n8n.target import N8N_TARGET
 
@@ -57,7 +58,7 @@ class Reference(NamedTuple):
 
     process: Process
     compiled: CompiledScope
-    nodes: Mapping[str, Node]
+    nodes: Mapping[NodeKey, Node]
     deciders: Mapping[str, tuple[str, ...]]
     labels: Mapping[str, str]
 
@@ -66,16 +67,17 @@ class Reference(NamedTuple):
         return self.compiled.decisions[gateway]
 
     def label_of(self, key: str) -> str:
-        """What the source element behind a node of the graph is called; the key where there is
-        none."""
-        node = self.compiled.workflow_graph.nodes.get(key)
+        """What the source element behind a node of the graph is called, by the text of the node's
+        key; that text where there is none."""
+        nodes = self.compiled.workflow_graph.nodes
+        node = next((node for one, node in nodes.items() if str(one) == key), None)
         if node is None:
             return self.labels.get(key, key)
         element = self.compiled.graph.nodes.get(node.element)
         source = source_ids(element)[0] if element is not None else node.element
         return self.labels.get(source, source)
 
-    def stands(self, key: str) -> str | None:
+    def stands(self, key: NodeKey) -> str | None:
         """The task or event of the source that a graph node stands for."""
         node = self.compiled.workflow_graph.nodes[key]
         if node.role not in ("element", "trigger"):

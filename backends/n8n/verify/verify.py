@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from orgflow.backends.n8n.emit.graph import decide_key, start_key
+from orgflow.backends.n8n.emit.graph import NodeKey, decide_key, start_key
 from orgflow.backends.n8n.engine_model import EngineModel
 from orgflow.backends.n8n.format.document import TYPE_PREFIX
 from orgflow.backends.n8n.format.workflow_document import WorkflowDocument
@@ -197,7 +197,7 @@ class _Verifier:
         owners, branches, sets = {}, {}, {}
         coded: set[str] = set()
         given: set[str] = set()
-        setters: dict[str, list[str]] = {}
+        setters: dict[NodeKey, list[str]] = {}
         for owner, gateways in ref.deciders.items():
             for gateway in gateways:
                 decision = ref.decision(gateway)

@@ -7,12 +7,14 @@ linear, so that a process of 10,000 nodes is no special case.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from orgflow_ir.model import Event, Flow, Scope
 from orgflow_ir.model import Node as ModelNode
+
+_N = TypeVar("_N", bound=Hashable)
 
 ENTRY = "\x00entry"
 """Virtual source of every graph (no id can contain NUL)."""
@@ -169,9 +171,9 @@ def components(succ: Mapping[str, list[str]]) -> dict[str, int]:
     return result
 
 
-def dominators(root: str, succ: Mapping[str, list[str]]) -> dict[str, str]:
+def dominators(root: _N, succ: Mapping[_N, list[_N]]) -> dict[_N, _N]:
     """Immediate dominators (Cooper, Harvey, Kennedy 2001) of the nodes reachable from `root`."""
-    order: list[str] = []
+    order: list[_N] = []
     seen = {root}
     work = [(root, iter(succ.get(root, ())))]
     while work:
@@ -185,7 +187,7 @@ def dominators(root: str, succ: Mapping[str, list[str]]) -> dict[str, str]:
             order.append(node)
             work.pop()
     number = {n: i for i, n in enumerate(order)}
-    pred: dict[str, list[str]] = {n: [] for n in order}
+    pred: dict[_N, list[_N]] = {n: [] for n in order}
     for node in order:
         for nxt in succ.get(node, ()):
             pred[nxt].append(node)
@@ -196,7 +198,7 @@ def dominators(root: str, succ: Mapping[str, list[str]]) -> dict[str, str]:
         for node in reversed(order):
             if node == root:
                 continue
-            new: str | None = None
+            new: _N | None = None
             for p in pred[node]:
                 if p not in idom:
                     continue

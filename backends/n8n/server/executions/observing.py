@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from orgflow.backends.n8n.emit.graph import NodeKey
 from orgflow.backends.n8n.format.matching import Matching
 from orgflow.backends.n8n.format.workflow_document import Node, WorkflowDocument
 from orgflow.backends.n8n.server.executions.choices_taken import visits_of
@@ -50,7 +51,7 @@ class Tie:
 
     reference: Reference
     workflow: WorkflowDocument
-    matching: Matching
+    matching: Matching[NodeKey]
     readers: Mapping[str, Reader]
     changed: tuple[Changed, ...]
 
@@ -78,7 +79,7 @@ class Tie:
         }
         return frozenset(found | (gateways & known))
 
-    def _step(self, key: str) -> str | None:
+    def _step(self, key: NodeKey) -> str | None:
         node = self.reference.compiled.workflow_graph.nodes[key]
         return self.reference.stands(key) if node.role == "element" else None
 
@@ -104,7 +105,7 @@ class Tie:
         """What leads elsewhere than the compiled workflow has it, in words."""
         workflow_graph, key_of = self.reference.compiled.workflow_graph, self.matching.key_of
         made = {(a.node, b.node) for a, b in workflow_graph.wires}
-        now: dict[tuple[str, str], tuple[str, str]] = {}
+        now: dict[tuple[NodeKey, NodeKey], tuple[str, str]] = {}
         for wire in self.workflow.wires:
             if wire.kind == "main":
                 ends = (wire.source, wire.target)
@@ -113,7 +114,7 @@ class Tie:
         names = {key: name for name, key in reversed(key_of.items())}
         gone = [
             f"`{names[a]}` does not lead to `{names[b]}` any more"
-            for a, b in sorted(made - now.keys())
+            for a, b in sorted(made - now.keys(), key=lambda ends: [str(end) for end in ends])
             if a in names and b in names
         ]
         new = [f"`{a}` leads to `{b}`" for pair, (a, b) in now.items() if pair not in made]
@@ -207,7 +208,7 @@ class Observer(ExecutionObserver):
         return max(found, key=lambda one: one[0])[1] if found else None
 
 
-def _certain(found: Matching) -> Matching:
+def _certain(found: Matching[NodeKey]) -> Matching[NodeKey]:
     """A matching without what is only likely."""
     kept = {name: key for name, key in found.key_of.items() if found.how[name] != "graph"}
     guessed = [name for name in found.key_of if name not in kept]
@@ -216,7 +217,7 @@ def _certain(found: Matching) -> Matching:
         kept,
         {name: found.how[name] for name in kept},
         (*found.added, *guessed),
-        (*found.missing, *sorted(lost)),
+        (*found.missing, *sorted(lost, key=str)),
     )
 
 
