@@ -1,14 +1,23 @@
-"""One runner over `diagnostics/CODE-name/{bad.*, good.*, expected.txt}`.
+"""One runner over the cases of rules, `diagnostics/CODE-name/`, and: every rule has one.
 
-`expected.txt` holds what `check` says about the bad model, one diagnostic a line; a missing line
-and an extra one both fail. The good model must be free of the code. A safe fix must clear it.
+A case has the files `bad.*` and `good.*`, and either of
+
+- `expected.txt`: the findings of `check` in the bad model, one a line; a missing line and an extra
+  one both fail. The good model must be free of the code. A safe fix must clear it.
+- `transcript.txt`: command lines and everything that they print, for rules that `check` alone does
+  not provoke or whose finding is about the file. The code must be among the findings of a command
+  line, and not of those that name the good file, which succeed. `pytest --snapshot-update
+  tests/test_diagnostics.py` writes what is printed (look at the difference).
 """
 
 from __future__ import annotations
 
+import re
+import shutil
 from pathlib import Path
 
 import pytest
+import transcripts
 from orgflow.compiler import choose_frontend, own_backend
 from orgflow.passes.pipelines import CHECK, GAPS
 
@@ -19,7 +28,9 @@ from orgflow_ir.pipeline import PassContext, PassManager
 from orgflow_ir.plugins import Registry
 
 FOLDER = Path(__file__).resolve().parent / "diagnostics"
-CASES = sorted(p for p in FOLDER.iterdir() if p.is_dir())
+FOLDERS = sorted(p for p in FOLDER.iterdir() if p.is_dir())
+CASES = [p for p in FOLDERS if (p / "expected.txt").is_file()]
+TRANSCRIPTS = [p for p in FOLDERS if (p / "transcript.txt").is_file()]
 REGISTRY = Registry(outside=False)
 
 
@@ -56,8 +67,8 @@ def is_gap(case: Path) -> bool:
     return REGISTRY.rules[case.name.split("-")[0]].category is Category.GAP
 
 
-def test_there_are_cases() -> None:
-    assert len(CASES) >= 25
+def test_every_folder_is_a_case() -> None:
+    assert sorted(CASES + TRANSCRIPTS) == FOLDERS
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda p: p.name)
@@ -77,7 +88,7 @@ def test_good_model_is_free_of_it(case: Path) -> None:
     assert [line(d) for d in found if d.code == code or d.severity is Severity.ERROR] == []
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda p: p.name)
+@pytest.mark.parametrize("case", FOLDERS, ids=lambda p: p.name)
 def test_name_of_the_case_is_the_rule(case: Path) -> None:
     code, _, name = case.name.partition("-")
     assert REGISTRY.rules[code].name == name
@@ -107,3 +118,41 @@ def test_fixes_apply_and_safe_ones_clear_the_fault(case: Path) -> None:
         assert (diagnostic.code, diagnostic.element) not in left
         if diagnostic.fix.applicability == "safe":
             assert not any(d.severity is Severity.ERROR for d in ctx.diagnostics)
+
+
+@pytest.mark.parametrize("case", TRANSCRIPTS, ids=lambda p: p.name)
+def test_the_transcript_is_what_is_printed(
+    case: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    request: pytest.FixtureRequest,
+) -> None:
+    folder = tmp_path / "case"
+    shutil.copytree(case, folder)
+    (tmp_path / ".git").mkdir()  # no orgflow.toml above it counts
+    transcript = case / "transcript.txt"
+    played = transcripts.play(transcript.read_text("utf-8"), folder, capsys.readouterr)
+    if request.config.getoption("update_snapshots"):
+        transcript.write_text(transcripts.written(played), "utf-8")
+    assert transcripts.written(played) == transcript.read_text("utf-8")
+    code = case.name.split("-")[0]
+    provoked = [p for p in played if code in transcripts.codes(p.printed)]
+    assert provoked, f"{code} itself is not among the findings"
+    for near in played:
+        if re.search(r"\bgood\.", near.command):
+            assert near not in provoked
+            assert near.code == 0, near
+
+
+def test_a_transcript_shows_what_a_command_printed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (first, second) = transcripts.play(
+        "$ orgflowc list frontends\nanything\n$ orgflowc check none.bpmn\n", tmp_path,
+        capsys.readouterr,
+    )  # fmt: skip
+    assert (first.command, first.code) == ("list frontends", 0)
+    assert second.code == 2
+    assert transcripts.codes(second.printed) == {"OF002"}
+    assert str(second).startswith("$ orgflowc check none.bpmn\n")
+    assert str(second).endswith("[exit code 2]\n")
