@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
@@ -67,6 +66,8 @@ def _fits(path: PurePosixPath, pattern: str) -> bool:
 
 def read(path: str, rules: Mapping[str, type[Rule]], ctx: PassContext) -> Configuration:
     """A configuration. What cannot be used of it is OF004 or OF006."""
+    import tomllib  # most models have no configuration near them
+
     folder = os.path.dirname(os.path.abspath(path))
     try:
         text = Path(path).read_text("utf-8")

@@ -149,13 +149,13 @@ class Session:
 
     def _texts(self) -> dict[str, bytes | StreamedLines]:
         """Where excerpts come from: what came once, or is a folder, has none."""
-        from orgflow_ir.diagnostics.streamed_lines import StreamedLines
-
         texts: dict[str, bytes | StreamedLines] = {}
         for name, source in self.sources.items():
             if isinstance(source, SourceFile):
                 texts[name] = source.data
             elif isinstance(source, SourceStream) and name != compiler.STDIN:
+                from orgflow_ir.diagnostics.streamed_lines import StreamedLines
+
                 texts[name] = StreamedLines(name)
         return texts
 

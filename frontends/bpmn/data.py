@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from orgflow.backends.bpmn.format import rank
@@ -113,6 +112,8 @@ def _association(r: Reading, node: XmlElement, owner: str) -> DataFlow:
 
 def read_data_flow(r: Reading, node: XmlElement) -> DataFlow:
     """A data flow that was written as an association, since BPMN lets no node have it."""
+    import json  # few models have such a flow
+
     mapping = json.loads(r.own(node).get("mapping", "[]"))
     args = r.base(node, NAMED | _ENDS, NOTHING)
     return DataFlow(

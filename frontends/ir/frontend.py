@@ -5,7 +5,6 @@ from __future__ import annotations
 from orgflow.frontends.ir.rules import IR_RULES, InvalidIr, RepeatedIrId
 
 from orgflow_ir.model import Model
-from orgflow_ir.model.json_source_map import MAX_BYTES
 from orgflow_ir.model.provenance import all_elements
 from orgflow_ir.model.source import SourceFile, SourceLocation
 from orgflow_ir.pipeline import PassContext
@@ -30,6 +29,8 @@ class IrFrontend(Frontend):
 
     def parse(self, source: SourceFile, ctx: PassContext) -> Model | None:
         """The model, or `None` if the file is not JSON, not a model, or too large."""
+        from orgflow_ir.model.json_source_map import MAX_BYTES  # with the parser of JSON
+
         if len(source.data) > MAX_BYTES:
             ctx.emit(
                 InvalidIr,

@@ -11,7 +11,7 @@ from orgflow_ir.model.source import SourceFile, SourceLocation
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import Frontend
 
-_KEY = re.compile(rb'"connections"\s*:')
+_KEY = rb'"connections"\s*:'
 
 
 class N8nFrontend(Frontend):
@@ -34,7 +34,7 @@ class N8nFrontend(Frontend):
             return True
         head = source.data.lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n\x00")[:1]
         data = source.data.replace(b"\x00", b"")
-        return head in (b"{", b"[") and b'"nodes"' in data and _KEY.search(data) is not None
+        return head in (b"{", b"[") and b'"nodes"' in data and re.search(_KEY, data) is not None
 
     def parse(self, source: SourceFile, ctx: PassContext) -> Model | None:
         """The model, or `None` if the file is not JSON or holds no workflow."""

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
-from orgflow_ir.analysis.expressions.recognise import read_condition
-from orgflow_ir.analysis.expressions.syntax import ConditionError, Path, Tree, variables
 from orgflow_ir.model import Event, Expression, Flow, Gateway, Node, Scope, Task
 from orgflow_ir.model.element_names import one_line, slug, unique
+
+if TYPE_CHECKING:
+    from orgflow_ir.analysis.expressions.syntax import Path, Tree
 
 MAX_SOURCES = 3
 """How many dominating tasks a variable of a coded condition is looked for in, nearest first."""
@@ -26,6 +27,13 @@ def _field_name(text: str, fallback: str) -> str:
     return slug(text) or fallback
 
 
+def _read_condition(condition: Expression) -> Tree | None:
+    # The parsers are imported for a model that has a condition.
+    from orgflow_ir.analysis.expressions.recognise import read_condition
+
+    return read_condition(condition)
+
+
 class DecisionConventions(NamedTuple):
     """What a target's syntax asks for: the field names that it allows (of a label, and a fallback
     where nothing of it is left), which conditions it supports (`compile` gives `None` for a label
@@ -33,7 +41,7 @@ class DecisionConventions(NamedTuple):
     is called."""
 
     field_name: Callable[[str, str], str] = _field_name
-    compile: Callable[[Expression], Tree | None] = read_condition
+    compile: Callable[[Expression], Tree | None] = _read_condition
     text: Callable[[str], str] = one_line
     own_step: str = "the step before it"
 
@@ -45,6 +53,14 @@ class Branch(NamedTuple):
     kind: Literal["value", "code", "default"]
     value: str
     tree: Tree | None = None
+
+    @property
+    def variables(self) -> Iterator[Path]:
+        """Paths of the variables that a coded condition reads, in its order."""
+        if self.tree is not None:
+            from orgflow_ir.analysis.expressions.syntax import variables
+
+            yield from variables(self.tree)
 
 
 class UnreadCondition(NamedTuple):
@@ -95,8 +111,7 @@ class Decision(NamedTuple):
     @property
     def coded(self) -> tuple[Path, ...]:
         """Paths of the variables that coded conditions read, each once."""
-        paths = [v for b in self.branches if b.tree is not None for v in variables(b.tree)]
-        return tuple(dict.fromkeys(paths))
+        return tuple(dict.fromkeys(path for b in self.branches for path in b.variables))
 
 
 def deciding_gateways(scope: Scope, graph: ControlFlow) -> Iterator[Gateway]:
@@ -111,9 +126,7 @@ def deciding_gateways(scope: Scope, graph: ControlFlow) -> Iterator[Gateway]:
 def decide(scope: Scope, graph: ControlFlow, style: DecisionConventions) -> dict[str, Decision]:
     """The decision of every deciding gateway by id."""
     read = [(g, *_branches(g, graph, style)) for g in deciding_gateways(scope, graph)]
-    coded = {
-        v[0] for _, bs, *_ in read for b in bs if b.tree is not None for v in variables(b.tree)
-    }
+    coded = {path[0] for _, bs, *_ in read for b in bs for path in b.variables}
     names = _Variables(coded, style)
     result: dict[str, Decision] = {}
     for gateway, branches, unread, bare in read:
@@ -251,6 +264,8 @@ def _branches(
     for flow in flows:
         tree = None
         if flow.condition is not None and not flow.default:
+            from orgflow_ir.analysis.expressions.syntax import ConditionError
+
             try:
                 tree = style.compile(flow.condition)
             except ConditionError as error:

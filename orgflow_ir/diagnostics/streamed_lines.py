@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import BinaryIO
 
 from orgflow_ir.model.source import SourceLocation
@@ -16,11 +15,11 @@ MOST_SEARCHED = 64 * 1024 * 1024
 _CHUNK = 1024 * 1024
 
 
-@dataclass(frozen=True)
 class StreamedLines:
     """Reads single lines of a file again, when an excerpt needs them."""
 
-    path: str
+    def __init__(self, path: str) -> None:
+        self.path = path
 
     def line(self, loc: SourceLocation) -> str | None:
         """The line of a place; `None` where the file cannot be read again, is no UTF-8, or the

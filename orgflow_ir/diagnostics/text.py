@@ -7,14 +7,16 @@ import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import ClassVar, TextIO
+from typing import TYPE_CHECKING, ClassVar, TextIO
 
 from orgflow_ir.diagnostics.diagnostic import Diagnostic, Step
 from orgflow_ir.diagnostics.ordering import counts, ordered
 from orgflow_ir.diagnostics.rule import Severity
-from orgflow_ir.diagnostics.streamed_lines import StreamedLines
 from orgflow_ir.model.source import SourceLocation
 from orgflow_ir.plugins.contracts import Reporter
+
+if TYPE_CHECKING:
+    from orgflow_ir.diagnostics.streamed_lines import StreamedLines
 
 FOLD_ABOVE = 5
 """More infos of one code than this are shown as one, but for `verbose`."""
@@ -44,7 +46,7 @@ def summary(diagnostics: Iterable[Diagnostic], inputs: Iterable[str] = ()) -> st
     return f"{said} in {f'{part} of ' if part else ''}{len(names)} files"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class TextReporter(Reporter):
     """For people: place, severity, code, message, help, related places, excerpt with caret.
 
@@ -134,7 +136,10 @@ class TextReporter(Reporter):
         if loc is None or loc.line is None:
             return
         source = self.sources.get(loc.file)
-        text = source.line(loc) if isinstance(source, StreamedLines) else _line(source, loc.line)
+        if source is None or isinstance(source, bytes):
+            text = _line(source, loc.line)
+        else:
+            text = source.line(loc)
         if text is None:
             if loc.quote is None:
                 return

@@ -144,11 +144,11 @@ class _Pieces(io.RawIOBase):
         super().close()
 
 
-@dataclass(frozen=True)
 class SourceFolder(_Named):
     """A folder with what a frontend reads as one input, such as a mailbox of many files."""
 
-    path: str
+    def __init__(self, path: str) -> None:
+        self.path = path
 
     def names(self) -> tuple[str, ...]:
         """The names of what lies in it, sorted. Raises `OSError`."""

@@ -119,15 +119,17 @@ class Unread(NamedTuple):
 Time = Moment | Duration | Cycle | Cron | Computed | Unread
 
 _NUMBER = r"-?\d{1,6}(?:[.,]\d{1,9})?"
-_ISO = re.compile(
+# Texts, which `re` compiles when first used: models without a timer need none of them.
+_ISO = (
     rf"([+-]?)P(?=[-\dT])(?:({_NUMBER})Y)?(?:({_NUMBER})M)?(?:({_NUMBER})W)?(?:({_NUMBER})D)?"
     rf"(?:T(?=[-\d])(?:({_NUMBER})H)?(?:({_NUMBER})M)?(?:({_NUMBER})S)?)?"
 )
-_MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(Z|[+-]\d\d:?\d\d)?)?")
-_SHORT = re.compile(r"(?=\d)(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+)s)?(?:(\d+)ms)?")
-_VARIABLE = re.compile(r"[$#]\{\s*([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)\s*\}", re.ASCII)
-_CRON_FIELD = re.compile(
-    r"(?:[\d*?/,#-]|L|W|JAN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC|SUN|MON|TUE|WED|THU|FRI|SAT)+"
+_MOMENT = r"(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(Z|[+-]\d\d:?\d\d)?)?"
+_SHORT = r"(?=\d)(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+)s)?(?:(\d+)ms)?"
+_VARIABLE = r"(?a:[$#]\{\s*([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)\s*\})"
+_CRON_FIELD = (
+    r"(?:[\d*?/,#-]|L|W|JAN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC|"
+    r"SUN|MON|TUE|WED|THU|FRI|SAT)+"
 )
 _LANGUAGES = ("feel", "juel", "groovy", "javascript", "ecmascript", "python", "n8n")
 
@@ -146,18 +148,18 @@ def read_time(text: str, language: str | None = None) -> Time:
         return found
     marked = "${" in words or "#{" in words or words.startswith("=")
     if marked or any(name in (language or "").lower() for name in _LANGUAGES):
-        variable = _VARIABLE.fullmatch(words)
+        variable = re.fullmatch(_VARIABLE, words)
         return Computed(words, tuple(variable.group(1).split(".")) if variable else None)
     return Unread(words)
 
 
 def _moment(text: str) -> Moment | None:
-    match = _MOMENT.fullmatch(text)
+    match = re.fullmatch(_MOMENT, text)
     return Moment(*(part or "" for part in match.groups())) if match else None
 
 
 def _duration(text: str) -> Duration | None:
-    match = _ISO.fullmatch(text)
+    match = re.fullmatch(_ISO, text)
     if match is None:
         return _short(text)
     sign, *parts = match.groups()
@@ -179,7 +181,7 @@ def _number(text: str) -> float:
 
 
 def _short(text: str) -> Duration | None:
-    match = _SHORT.fullmatch(text)
+    match = re.fullmatch(_SHORT, text)
     if match is None:
         return None
     days, hours, minutes, seconds, more = (int(part or 0) for part in match.groups())
@@ -210,6 +212,6 @@ def _cycle(text: str) -> Cycle | None:
 
 def _cron(text: str) -> Cron | None:
     fields = tuple(text.upper().split())
-    if len(fields) not in (5, 6, 7) or not all(_CRON_FIELD.fullmatch(f) for f in fields):
+    if len(fields) not in (5, 6, 7) or not all(re.fullmatch(_CRON_FIELD, f) for f in fields):
         return None
     return Cron(fields, quartz="?" in fields)

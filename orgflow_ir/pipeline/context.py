@@ -27,7 +27,7 @@ V = TypeVar("V")
 R = TypeVar("R")
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class PassContext:
     """What a run shares: diagnostics found so far, the target, options, cached analyses.
 

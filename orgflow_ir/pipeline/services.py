@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Protocol
 
 
@@ -105,7 +104,6 @@ class Budget(Protocol):
         """Whether anything may be spent."""
 
 
-@dataclass(frozen=True)
 class Services:
     """The services of one compilation.
 
@@ -116,11 +114,18 @@ class Services:
         cancellation: set when the user asks to stop.
     """
 
-    model: ModelClient | None = None
-    budget: Budget | None = None
-    progress: Progress = no_progress
-    cancellation: Cancellation = field(default_factory=CancelFlag)
+    def __init__(
+        self,
+        model: ModelClient | None = None,
+        budget: Budget | None = None,
+        progress: Progress = no_progress,
+        cancellation: Cancellation | None = None,
+    ) -> None:
+        self.model = model
+        self.budget = budget
+        self.progress = progress
+        self.cancellation = cancellation or CancelFlag()
 
     def showing(self, progress: Progress) -> Services:
         """The same services, with progress shown in another place."""
-        return replace(self, progress=progress)
+        return Services(self.model, self.budget, progress, self.cancellation)

@@ -41,7 +41,7 @@ Derivation = Callable[[Model, PassContext], Iterable[ConstructUse]]
 """An analysis that attaches derived constructs (`join.wide`, `wait.parallel`) to elements."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class TargetSpec:
     """A target: its legality table (longest dotted prefix wins, undeclared is illegal), derived
     constructs, lowerings in order, and options with their default and allowed values. What does not

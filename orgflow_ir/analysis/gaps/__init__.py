@@ -1,6 +1,5 @@
 """Gaps: information that the source does not contain, found without any target."""
 
-from orgflow_ir.analysis.gaps.answers import AnswerError, fix
 from orgflow_ir.analysis.gaps.find import find_gaps
 from orgflow_ir.analysis.gaps.gap import Gap, GapKind
 from orgflow_ir.analysis.gaps.implementation import has_implementation
@@ -9,6 +8,6 @@ from orgflow_ir.analysis.gaps.rules import GAP_RULES
 from orgflow_ir.analysis.gaps.times import is_open
 
 __all__ = [
-    "GAP_RULES", "AnswerError", "Defaults", "Gap", "GapKind", "find_gaps", "fix",
-    "has_implementation", "is_open", "report_gaps",
+    "GAP_RULES", "Defaults", "Gap", "GapKind", "find_gaps", "has_implementation", "is_open",
+    "report_gaps",
 ]  # fmt: skip

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.analysis.decisions import Decision, DecisionConventions, decide
-from orgflow_ir.analysis.gaps import answers, rules
+from orgflow_ir.analysis.gaps import rules, schemas
 from orgflow_ir.analysis.gaps.gap import Gap
 from orgflow_ir.analysis.gaps.implementation import has_implementation
 from orgflow_ir.analysis.gaps.times import is_open
@@ -16,9 +16,9 @@ from orgflow_ir.model.element_names import ElementNames, listed, one_line
 from orgflow_ir.pipeline import PassContext
 
 CONVENTIONS = DecisionConventions()
-"""Names of decision variables in gaps and their answers."""
+"""Names of decision variables in gaps and their schemas."""
 
-_BRACED = re.compile(r"[$#]\{\s*([^{}]*?)\s*\}")
+_BRACED = r"[$#]\{\s*([^{}]*?)\s*\}"
 _WAITS = frozenset(("message", "signal", "conditional"))
 
 
@@ -68,13 +68,13 @@ class _Finder:
             yield Gap(
                 "message", rules.OpenMessage, task, scope.id,
                 f"{named} waits for a message, but the model does not define who sends it",
-                "bind the task to the channel that the message arrives by", answers.BINDING,
+                "bind the task to the channel that the message arrives by", schemas.BINDING,
                 "wait for a call from outside",
             )  # fmt: skip
             return
         yield Gap(
             "task", rules.OpenTask, task, scope.id, f"{named} has no implementation",
-            "bind it to a script, a service, a form or a person's inbox", answers.BINDING,
+            "bind it to a script, a service, a form or a person's inbox", schemas.BINDING,
             "emit a placeholder that passes on what it receives",
         )  # fmt: skip
 
@@ -86,13 +86,13 @@ class _Finder:
             own = (v for k, v in loop.extra if k.startswith("@") and k.endswith("}collection"))
             found = next(own, None)
         named = self.names.name(node)
-        braced = _BRACED.fullmatch(found.strip()) if found is not None else None
+        braced = re.fullmatch(_BRACED, found.strip()) if found is not None else None
         found = braced[1] if braced is not None else found
         if found is None:
             yield Gap(
                 "list", rules.OpenList, node, scope.id,
                 f"{named} is repeated for each item of a list that the model does not name",
-                "name the list, or give the number of repetitions", answers.LIST, "refuse",
+                "name the list, or give the number of repetitions", schemas.LIST, "refuse",
             )  # fmt: skip
             return
         yield Gap(
@@ -149,7 +149,7 @@ class _Finder:
         )
         default = "start by hand" if start else "wait 0 seconds"
         return Gap(
-            "time", rules.OpenTime, event, scope.id, message, help_text, answers.TIME, default
+            "time", rules.OpenTime, event, scope.id, message, help_text, schemas.TIME, default
         )
 
     def _starts(self, scope: Scope) -> Iterator[Gap]:
@@ -175,7 +175,7 @@ class _Finder:
             yield Gap(
                 "condition", rules.UnreadCondition, flow, scope.id,
                 f"the condition `{text}` of {named} cannot be read: {reason}",
-                "write it with comparisons, and, or, not and variables", answers.CONDITION,
+                "write it with comparisons, and, or, not and variables", schemas.CONDITION,
                 "take the branch by a value of a decision variable",
             )  # fmt: skip
         if decision.bare:
@@ -186,7 +186,7 @@ class _Finder:
                 f"{'the branches' if several else 'the branch'} of {named} to {to} "
                 f"{'have' if several else 'has'} neither a condition nor a label",
                 "label each flow with the answer that takes it, or make one the default flow",
-                answers.branches([b.flow.id for b in decision.bare]),
+                schemas.branches([b.flow.id for b in decision.bare]),
                 "name the answer after the branch's target",
             )  # fmt: skip
         if decision.labelled:
@@ -197,7 +197,7 @@ class _Finder:
                 f"{listed((f'`{v}`' for v in values.values()), last='or')}",
                 f"write a condition on each flow, or let a step set `{decision.variable}` to "
                 f"{'a list of these values' if decision.several else 'one of these values'}",
-                answers.decision(decision.variable, values, several=decision.several),
+                schemas.decision(decision.variable, values, several=decision.several),
                 "read a decision variable, and stop the run where it is not set",
             )  # fmt: skip
         if decision.coded:

@@ -1,0 +1,73 @@
+"""JSON Schemas of the answers to gaps: what a person or an agent may say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from orgflow_ir.model.bindings import BINDINGS
+
+_TEXT = {"type": "string", "minLength": 1}
+_VARIABLE = {"type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_]*$"}
+
+
+def _object(properties: Mapping[str, Any], required: Sequence[str]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": list(required),
+        "additionalProperties": False,
+    }
+
+
+BINDING: dict[str, Any] = {
+    "type": "object",
+    "properties": {"kind": {"enum": sorted(BINDINGS)}},
+    "required": ["kind"],
+}
+"""What does a task: a binding of one of the model's kinds, `{"kind": "script", "language":
+"javascript", "code": "…"}`; the schema of models has the fields of each."""
+
+TIME = _object({"kind": {"enum": ["duration", "date", "cycle"]}, "value": _TEXT}, ["kind", "value"])
+"""A time in ISO 8601: `{"kind": "duration", "value": "PT2H"}`."""
+
+CONDITION = _object({"text": _TEXT, "language": _TEXT}, ["text"])
+"""A condition as code: `{"text": "amount > 1000"}`."""
+
+LIST = {
+    "oneOf": [
+        _object({"collection": _VARIABLE, "item": _VARIABLE}, ["collection"]),
+        _object({"count": {"type": "integer", "minimum": 1}}, ["count"]),
+    ]
+}
+"""A list by its name, or a number of repetitions."""
+
+
+def decision(variable: str, values: Mapping[str, str], *, several: bool) -> dict[str, Any]:
+    """By which variable a gateway decides, and which of its values takes which flow:
+    `{"variable": "approved", "values": {"flow_yes": "Yes", "flow_no": "No"}}`. Branches that may
+    be taken together (`several`) need a condition each: `{"conditions": {"f1": "amount > 9"}}`."""
+    if several:
+        return _object(
+            {"conditions": _object(dict.fromkeys(values, _TEXT), [*values])}, ["conditions"]
+        )
+    return _object(
+        {
+            "variable": {**_VARIABLE, "default": variable},
+            "values": _object(
+                {flow: {**_TEXT, "default": value} for flow, value in values.items()}, [*values]
+            ),
+        },
+        ["variable", "values"],
+    )
+
+
+def branches(flows: Sequence[str]) -> dict[str, Any]:
+    """Labels of flows and which is the default: `{"labels": {"f1": "Yes"}, "default": "f2"}`."""
+    return _object(
+        {
+            "labels": {**_object(dict.fromkeys(flows, _TEXT), []), "default": {}},
+            "default": {"enum": list(flows)},
+        },
+        [],
+    )
