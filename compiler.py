@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from orgflow_ir.diagnostics import Severity
 from orgflow_ir.diagnostics.core_rules import BrokenPlugin, UnknownFormat, UnreadableInput
 from orgflow_ir.model import Model
+from orgflow_ir.model.element_names import listed
 from orgflow_ir.model.index import ModelIndex
 from orgflow_ir.model.provenance import all_elements
 from orgflow_ir.model.source import (
@@ -330,12 +331,13 @@ def select_frontend(
     if len(fitting) == 1:
         return fitting[0], offer.to_parse(fitting[0])
     if fitting:
-        why = f"is taken by {' and '.join(f.name for f in fitting)}"
+        names = listed((f"`{f.name}`" for f in fitting), last="or")
+        why = f"{source.path} may be in the format of {names}"
     else:
-        why = "is in no format that is known by its suffix and its first bytes"
+        why = f"the format of {source.path} cannot be told from its suffix and its content"
     ctx.emit(
         UnknownFormat,
-        f"{source.path} {why}",
+        why,
         help=f"name the format: --from {' | '.join(frontends)}",
     )
     return None

@@ -110,9 +110,11 @@ def _block(result: Verification, target: str) -> list[str]:
         "changed expression": f"{what} if its changed expressions decide as the model's do; "
         f"{looked}",
         "bounded": f"no difference between the workflow `{result.workflow}` and the process "
-        f"`{result.label}` was found, but not all was looked at: {result.bound}",
+        f"`{result.label}` was found, but not everything was compared: {result.bound}",
         "different": f"the workflow `{result.workflow}` does not do what the process "
-        f"`{result.label}` says",
+        f"`{result.label}` says"
+        if result.workflow
+        else f"no workflow does what the process `{result.label}` says",
     }[result.verdict.value]
     lines = _wrapped(f"{result.verdict.value}: {said}", "")
     if result.difference is not None:
@@ -129,7 +131,7 @@ def _block(result: Verification, target: str) -> list[str]:
     for delay in result.delayed:
         lines += _wrapped(f"{target} takes turns: {delay}", "  ")
     for taken in result.assumed:
-        lines += _wrapped(f"taken for granted: {taken}", "  ")
+        lines += _wrapped(f"assumed: {taken}", "  ")
     return lines
 
 

@@ -8,6 +8,7 @@ from orgflow_ir.analysis.soundness.wiring import live
 from orgflow_ir.diagnostics import Category, Edit, Fix, Rule, Severity
 from orgflow_ir.model import Event, Flow, Gateway, Model, Scope
 from orgflow_ir.model import Node as ModelNode
+from orgflow_ir.model.element_names import listed
 from orgflow_ir.pipeline import Pass, PassContext, Stage
 
 
@@ -171,18 +172,20 @@ def _named(flow: Flow) -> str:
 def _dangling(
     flow: Flow, here: dict[str, ModelNode], reached: frozenset[str], scope: Scope, ctx: PassContext
 ) -> None:
-    ends = []
+    ends, lost = [], []
     for word, end in (("from", flow.source), ("to", flow.target)):
         if end in here:
             ends.append(f"{word} {ctx.name(end)}")
         elif end:
-            ends.append(f"{word} `{end}`, which is not there")
+            ends.append(f"{word} `{end}`")
+            lost.append(f"`{end}`")
         else:
             ends.append(f"{word} nowhere")
+    gone = f", but there is no {listed(lost, last='and no')}" if lost else ""
     matters = flow.source in reached or flow.target in reached
     ctx.emit(
         DanglingFlow,
-        f"{_named(flow)} leads {' '.join(ends)}",
+        f"{_named(flow)} leads {' '.join(ends)}{gone}",
         element=flow,
         help="draw it from one step to another, or remove it",
         severity=None if matters else Severity.WARNING,

@@ -164,13 +164,13 @@ class _Telling:
         parts = [f"{self._message(f)} from {self._node(self.flows[f].source)}" for f in fault.flows]
         self.ctx.emit(
             UnsentMessage,
-            f"{self._node(waits)} can wait for ever: in some run {' or '.join(parts)} is never "
+            f"{self._node(waits)} can wait indefinitely: in some run {' or '.join(parts)} is never "
             "sent",
             element=self.elements[waits],
             related=self._related(fault, source=True),
             trace=fault.trace,
-            help=f"send something to {self._node(waits)} on every way, or let the wait end after a "
-            "time",
+            help=f"send something to {self._node(waits)} on every path, or let the wait end "
+            "after a time",
         )
 
     def _circular(self, fault: CollaborationFault) -> None:
@@ -199,8 +199,8 @@ class _Telling:
             element=element,
             related=self._related(fault, source=True),
             trace=fault.trace,
-            help=f"let a run come to {self._node(element.target)} on every way, or send it only "
-            "where somebody still waits",
+            help=f"lead every path to {self._node(element.target)}, or send it only where somebody "
+            "still waits",
         )
 
     def _related(self, fault: CollaborationFault, *, source: bool) -> tuple[Related, ...]:

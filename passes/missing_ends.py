@@ -67,7 +67,7 @@ def _check(process: Process, ctx: PassContext) -> None:
         NoEnd,
         f"{ctx.name(process)} has no end event; it ends after {listed(names)}",
         element=process,
-        help="add an end event after each last step, so that it is plain what a run ends with",
+        help="add an end event after each last step, so that the model shows how a run ends",
     )
 
 

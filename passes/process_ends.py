@@ -134,7 +134,7 @@ def _check(scope: Scope, ctx: PassContext) -> None:
             NoStart,
             f"{ctx.name(scope)} has no start event; it begins with {_list(first)}",
             element=scope,
-            help="add a start event, so that it is plain what a run begins with",
+            help="add a start event, so that the model shows how a run begins",
         )
     for node in scope.nodes:
         if isinstance(node, Gateway) and node.id in reached and not graph.out[node.id]:

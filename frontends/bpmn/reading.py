@@ -19,7 +19,7 @@ from orgflow.frontends.bpmn.reading_rules import (
     UnknownElement,
     UnknownReference,
 )
-from orgflow.frontends.bpmn.tree import XmlDocument, XmlElement
+from orgflow.frontends.bpmn.tree import XmlDocument, XmlElement, label
 from orgflow.frontends.bpmn.tree import describe as describe
 
 from orgflow_ir.diagnostics import Related, Rule
@@ -105,6 +105,18 @@ class Reading:
             related=(Related(message="the first one", loc=self.loc(first, raw)),),
         )
         return new
+
+    def describe_part(self, node: XmlElement) -> str:
+        """As `describe`; a part without a name, such as the definition of an event, with the name
+        of the element that it belongs to."""
+        if label(node):
+            return describe(node)
+        owner = None
+        for other in self.document.elements:  # outer ones come first
+            inside = other.start < node.start and node.end <= other.end
+            if inside and label(other) and other.local in FLOW_NODES:
+                owner = other
+        return describe(node) if owner is None else f"`<{node.qname}>` of {describe(owner)}"
 
     def claim(self, node: XmlElement) -> str:
         """The id of an element of the IR: its own, or one made for it. Idempotent."""
@@ -322,7 +334,7 @@ class Reading:
             return
         self.report(
             UnknownReference,
-            f"{describe(node)} refers to the {what} `{value}`, which is not in the file",
+            f"{self.describe_part(node)} refers to the {what} `{value}`, which is not in the file",
             node,
             help="name one of this file or remove the reference",
         )
@@ -366,7 +378,7 @@ class Reading:
         """Report an attribute value of the wrong kind."""
         self.report(
             InvalidValue,
-            f"{describe(node)}: `{attribute}` is `{value}`, which is not {wanted}",
+            f"{self.describe_part(node)}: `{attribute}` is `{value}`, which is not {wanted}",
             node,
             help=f"write {wanted}; `{used}` is assumed",
         )

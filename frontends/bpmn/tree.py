@@ -89,8 +89,13 @@ class XmlElement:
 
 def describe(node: XmlElement) -> str:
     """How a message speaks of an element: by its name, else its id, else its tag."""
-    name = " ".join(node.attrs.get("name", "").split()) or node.attrs.get("id", "").strip()
-    return f"`{name}`" if name else f"`<{node.qname}>` of line {node.line}"
+    name = label(node) or node.attrs.get("id", "").strip()
+    return f"`{name}`" if name else f"`<{node.qname}>`"
+
+
+def label(node: XmlElement) -> str:
+    """The name of an element on one line; empty where it has none."""
+    return " ".join(node.attrs.get("name", "").split())
 
 
 class XmlDocument:

@@ -257,6 +257,8 @@ class _Parse:
         if bad > b"\x7f" and self.encoding == "utf-8":
             return f"byte 0x{bad.hex()} is not valid in the file's encoding, utf-8"
         text = self.data[offset : offset + 40].decode(self.encoding, "replace").split("\n")[0]
+        if self.data[:offset].decode(self.encoding, "replace").endswith("&"):
+            return f"`&` before `{text.strip()}` begins no entity; XML writes it as `&amp;`"
         return f"not well-formed XML at `{text.strip()}`" if text.strip() else "not well-formed XML"
 
 

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Set
 from typing import TYPE_CHECKING, Any, cast
 
-from orgflow.frontends.ir.rules import InvalidIr, InvalidIrJson
+from orgflow.frontends.ir.rules import InvalidIr, InvalidIrJson, RepeatedIrId
 
-from orgflow_ir.model.json_source_map import JsonDocument, JsonFault, json_path, parse_json
+from orgflow_ir.model.element_names import listed
+from orgflow_ir.model.json_source_map import (
+    JsonDocument,
+    JsonFault,
+    JsonNode,
+    json_path,
+    parse_json,
+)
 from orgflow_ir.model.source import SourceFile, SourceLocation
 from orgflow_ir.pipeline import PassContext
 
@@ -28,11 +36,15 @@ def explain(source: SourceFile, error: ValueError, ctx: PassContext) -> None:
         return
     found = False
     faults = cast("ValidationError", error)
-    for item in faults.errors(include_url=False, include_context=False, include_input=False):
+    for item in faults.errors(include_url=False, include_input=False):
         path = _steps(document, item["loc"])
         text = item["msg"][0].lower() + item["msg"][1:]
         if item["type"] == "unexpected_keyword_argument":
             text = "unknown field"
+        if item["type"] == "union_tag_invalid":
+            tags = listed(item["ctx"]["expected_tags"].replace("'", "`").split(", "), last="or")
+            key = item["ctx"]["discriminator"].strip("'")
+            text = f"`{key}` is `{item['ctx']['tag']}`, not {tags}"
         if item["type"] == "json_invalid":
             continue
         found = True
@@ -49,6 +61,38 @@ def explain(source: SourceFile, error: ValueError, ctx: PassContext) -> None:
             loc=SourceLocation(file=source.path, line=1, column=1),
             help="write the file as UTF-8 JSON",
         )
+
+
+def explain_repeated(source: SourceFile, ids: Set[str], ctx: PassContext) -> None:
+    """Report each further element that has one of these ids."""
+    document = parse_json(source.path, source.data)
+    seen: set[str] = set()
+    for path, node in _elements(document.root, ()):
+        id = node.members["id"].value
+        if id not in ids:
+            continue
+        if id in seen:
+            ctx.emit(
+                RepeatedIrId,
+                f"{json_path(path)} has the id `{id}` of another element",
+                element=id,
+                loc=document.loc(node, json_path(path)),
+                help="give one of them another id; ids are unique in a model",
+            )
+        seen.add(id)
+
+
+def _elements(
+    node: JsonNode, path: tuple[str | int, ...]
+) -> Iterator[tuple[tuple[str | int, ...], JsonNode]]:
+    """The objects that are elements, in the order of the file: those with an id, but for the
+    definitions of events."""
+    if "id" in node.members and path[-2:-1] != ("definitions",):
+        yield path, node
+    for key, member in node.members.items():
+        yield from _elements(member, (*path, key))
+    for index, item in enumerate(node.items):
+        yield from _elements(item, (*path, index))
 
 
 def _steps(document: JsonDocument, loc: tuple[Any, ...]) -> tuple[str | int, ...]:

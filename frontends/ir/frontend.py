@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orgflow.frontends.ir.rules import IR_RULES, InvalidIr, RepeatedIrId
+from orgflow.frontends.ir.rules import IR_RULES, InvalidIr
 
 from orgflow_ir.model import Model
 from orgflow_ir.model.provenance import all_elements
@@ -59,16 +59,11 @@ class IrFrontend(Frontend):
 
 def _unique(model: Model, source: SourceFile, ctx: PassContext) -> bool:
     seen: set[str] = set()
-    good = True
+    again: set[str] = set()
     for element in (model, *all_elements(model)):
-        if element.id in seen:
-            good = False
-            ctx.emit(
-                RepeatedIrId,
-                f"more than one element has the id `{element.id}`",
-                element=element.id,
-                loc=element.loc or SourceLocation(file=source.path),
-                help="ids are unique in a model",
-            )
-        seen.add(element.id)
-    return good
+        (again if element.id in seen else seen).add(element.id)
+    if again:
+        from orgflow.frontends.ir.explain import explain_repeated
+
+        explain_repeated(source, again, ctx)
+    return not again

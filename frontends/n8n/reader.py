@@ -219,7 +219,7 @@ class _Reader:
             what = f"the package `{package}`" if package else "no package"
             self.flow.report(
                 UnknownNodePackage,
-                f"`{node.name}`{more}: a node of {what}, whose meaning is not known",
+                f"`{node.name}`{more}: the meaning of nodes of {what} is unknown",
                 node.path,
                 "it is read as a service task; check that it neither starts nor routes the flow",
                 node.id,

@@ -18,6 +18,7 @@ from orgflow.frontends.n8n.rules import (
 )
 
 from orgflow_ir.diagnostics import Rule, Severity
+from orgflow_ir.model.element_names import one_line
 from orgflow_ir.model.json_source_map import json_path
 from orgflow_ir.model.source import SourceLocation
 from orgflow_ir.pipeline import PassContext
@@ -105,6 +106,13 @@ class SourceWorkflow:
         loc = self.document.loc(path)
         self.ctx.emit(rule, message, loc=loc, help=help, element=element, severity=severity)
 
+    def _called(self, path: Path) -> str:
+        """The node at a path by its name, else by the path."""
+        node = next((n for n in self.nodes if n.path == path), None)
+        name = node.raw.get("name") if node is not None else None
+        own = one_line(name) if isinstance(name, str) else ""
+        return f"`{own}`" if own else json_path(path)
+
     def _report_fault(self, fault: Fault) -> None:
         path, name = json_path(fault.path), fault.name
         match fault.kind:
@@ -116,7 +124,7 @@ class SourceWorkflow:
                 help = "export the workflow again"
                 self.report(MissingWorkflowKey, message, fault.path, help)
             case "missing":
-                message = f"{path} has no `{name}`"
+                message = f"{self._called(fault.path)} has no `{name}`"
                 self.report(MissingWorkflowKey, message, fault.path, "give it one")
             case "repeated-name":
                 help = "give them names that differ; connections are taken to mean the first"

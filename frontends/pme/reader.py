@@ -30,6 +30,7 @@ from orgflow_ir.model import (
     Process,
     Task,
 )
+from orgflow_ir.model.element_names import one_line
 from orgflow_ir.model.json_source_map import JsonDocument, JsonNode, json_path
 from orgflow_ir.model.value import Extra
 from orgflow_ir.pipeline import PassContext
@@ -199,8 +200,8 @@ class Reader:
             new = self._free(raw)
             self._report(
                 RepeatedId,
-                f"{json_path(path)} has the id `{raw}`, which "
-                f"{json_path(self.ids[raw])} already has",
+                f"{self._called(path)} has the id `{raw}`, which {self._called(self.ids[raw])} "
+                "already has",
                 path,
                 f"give one of them another id; this one is read as `{new}`",
                 new,
@@ -208,6 +209,12 @@ class Reader:
             raw = new
         self.ids[raw] = path
         return raw
+
+    def _called(self, path: Path) -> str:
+        """The element at a path by its name in the file, else by the path."""
+        name = self.document.root.find(path).members.get("name")
+        text = one_line(name.value) if name is not None and isinstance(name.value, str) else ""
+        return f"`{text}`" if text else json_path(path)
 
     def _free(self, wanted: str) -> str:
         candidate, number = wanted, 2

@@ -174,7 +174,7 @@ def report_unused(suppression: Suppression, ctx: PassContext) -> None:
     """OF005 for a suppression that nothing needed."""
     ctx.emit(
         UnusedSuppression,
-        f"nothing that {suppression.code} finds is suppressed here any more",
+        f"the suppression of {suppression.code} is unused: nothing of this kind is found here",
         element=suppression.holder,
         loc=suppression.loc,
         help="take the suppression out, so that it hides nothing later",

@@ -213,8 +213,11 @@ def _value(text: str, at: int) -> tuple[JsonNode, int]:
         return JsonNode(value, at, end), end
     match = _SCALAR.match(text, at)
     if match is None:
-        what = "the text ends" if not char else "a value that is not JSON"
-        raise JsonFault(f"{what} where a value should be", at)
+        if not char:
+            raise JsonFault("the text ends where a value should be", at)
+        if char in "]}" and text[:at].rstrip().endswith(","):
+            raise JsonFault("a value is missing after the last `,`", at)
+        raise JsonFault("expected a value", at)
     try:
         return JsonNode(json.loads(match.group()), at, match.end()), match.end()
     except ValueError:  # a number of more digits than Python converts

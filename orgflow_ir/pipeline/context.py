@@ -64,7 +64,8 @@ class PassContext:
     ) -> Diagnostic:
         """Record a diagnostic of `rule`; place and id are taken from `element` where it is one. A
         made element is reported as the source element it is derived from: by its id, its label in
-        the texts, and its place where the made one has none. The passages of documents that it
+        the texts, and its place where the made one has none; without any place it is in the file
+        of the source. The passages of documents that it
         rests on follow what is related.
 
         `severity` lowers or raises this one finding; a command's mapping of the code wins.
@@ -79,6 +80,8 @@ class PassContext:
             passages = (drawn.evidence or element.evidence)[:MAX_PASSAGES]
             related = (*related, *(_passage(evidence) for evidence in passages))
             element = drawn.id
+        if loc is None and self.source is not None and self.source.source:
+            loc = SourceLocation(file=self.source.source)
         if not (
             isinstance(message, str)
             and isinstance(element, str | None)

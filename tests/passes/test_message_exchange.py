@@ -104,7 +104,7 @@ def test_pools_that_start_each_other_are_not_decided() -> None:
         (
             collaboration(CLIENT, LAZY, messages="ask q, r get"),
             "OF320",
-            "`get` in `C` can wait for ever: in some run the message `get` from `r` in `S` is "
+            "`get` in `C` can wait indefinitely: in some run the message `get` from `r` in `S` is "
             "never sent",
         ),
         (

@@ -72,7 +72,7 @@ def match_versions(old: WorkflowDocument, new: WorkflowDocument) -> Matching[str
 
 
 def _read(source: SourceFile, ctx: PassContext) -> tuple[WorkflowDocument, ...] | None:
-    again = "correct the file, or write it anew with `compile` or n8n's export"
+    again = "correct the file, or write it again with `compile` or n8n's export"
     try:
         value = parse_json(source.path, source.data).root.value
     except JsonFault as fault:

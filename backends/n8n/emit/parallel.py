@@ -22,7 +22,7 @@ def report_parallel(scope: Scope, ctx: PassContext) -> None:
     for split in splits:
         ctx.emit(
             rules.SequentialParallel,
-            f"the {len(graph.flows_out(split))} branches behind "
+            f"the {len(graph.flows_out(split))} branches after "
             f"{ctx.name(graph.nodes[split])} run one after the other on n8n",
             element=graph.nodes[split],
         )
@@ -36,7 +36,7 @@ def report_parallel(scope: Scope, ctx: PassContext) -> None:
         if wait in beside:
             ctx.emit(
                 rules.SequentialWait,
-                f"while {ctx.name(graph.nodes[wait])} waits, the other branches behind "
+                f"while {ctx.name(graph.nodes[wait])} waits, the other branches after "
                 f"{ctx.name(graph.nodes[beside[wait]])} stand still on n8n",
                 element=graph.nodes[wait],
                 help="put the wait before or after the parallel part, or let the branches take "

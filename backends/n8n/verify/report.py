@@ -55,7 +55,7 @@ def verify_file(
         if flow is None:
             ctx.emit(
                 rules.MissingWorkflow,
-                f"no workflow in {source.path} is made of `{processes[process].label}`",
+                f"no workflow in {source.path} was compiled from {ctx.name(processes[process])}",
                 element=processes[process],
                 help="give the file with its workflow, or name one process with --process",
             )
@@ -121,9 +121,9 @@ def _more(
             continue
         ctx.emit(
             rules.UnverifiedWorkflow,
-            f"the workflow `{flow.title}` is of no process of the model, and was not looked at",
+            f"the workflow `{flow.title}` belongs to no process of the model and was not compared",
             loc=place,
-            help="take it out of the file, or give the model that it is made of",
+            help="take it out of the file, or name the model that it was compiled from",
         )
     return found
 
@@ -154,7 +154,7 @@ def _report(
     elif result.verdict is Verdict.BOUNDED:
         ctx.emit(
             rules.UnfinishedVerification,
-            f"no difference was found in `{result.workflow}`, but not everything was looked at: "
+            f"no difference was found in `{result.workflow}`, but not everything was compared: "
             f"{result.bound}",
             loc=place,
             help="play its runs as well: orgflowc run --all-paths",
@@ -180,7 +180,8 @@ def _report(
         for name in result.added:
             ctx.emit(
                 rules.AddedStep,
-                f"`{name}` stands for nothing in the model; it is taken to hand on each item once",
+                f"`{name}` has no counterpart in the model; it is assumed to pass each item on "
+                "once",
                 loc=place,
             )
         for delay in result.delayed:

@@ -31,7 +31,7 @@ SETTINGS = "the workflow's settings"
 
 _V1 = "executionOrder v1"
 _SHOWN = 5
-_ASSUMED_STEPS = "what was filled in or added hands on each item once and does not fail"
+_ASSUMED_STEPS = "steps that were filled in or added pass each item on once and do not fail"
 
 
 def verify_process(
@@ -106,9 +106,8 @@ class _Verifier:
             labels = self._labels(roles.loose)
             return self._result(
                 Verdict.BOUNDED,
-                bound=f"no node could be tied to the choice at {labels}: what decides in its place "
-                "is taken to be able to take each of its outputs, and not every combination was "
-                "looked at",
+                bound=f"no node stands for the choice at {labels}: what decides in its place is "
+                "assumed to take any of its outputs, and not every combination was compared",
             )
         changed = self.changed
         return self._result(Verdict.CHANGED if changed else Verdict.PROVED)

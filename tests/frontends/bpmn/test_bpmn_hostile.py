@@ -24,7 +24,7 @@ REFUSED: list[tuple[str, str | bytes, str, int, str]] = [
     ("nothing", "", "OF011", 1, "the file is empty"),
     ("white space", "\n \t\n", "OF011", 1, "the file is empty"),
     ("a byte order mark", b"\xef\xbb\xbf", "OF011", 1, "the file is empty"),
-    ("a stray ampersand", process('\n<task id="t" name="A & B"/>'), "OF010", 2, "not well-formed"),
+    ("a stray ampersand", process('\n<task id="t" name="A & B"/>'), "OF010", 2, "`&` before `B"),
     ("an open tag", process("\n<task>"), "OF010", 2, "`<task>` of line 2 is not closed"),
     ("cut off", process('<task id="t"/>')[:-30], "OF010", 1, "the file ends inside `<process>`"),
     ("cut off in a tag", process('\n\n<task id="t"')[:-24], "OF010", 3, "the file ends inside"),

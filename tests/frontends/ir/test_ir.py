@@ -92,7 +92,7 @@ def test_file_names() -> None:
             '{"id": "m", "processes": [{"id": "p", "nodes": [\n{"kind": "robot", "id": "a"}]}]}',
             "OF041", "$.processes[0].nodes[0]", 2,
         ),
-        ('{"id": "m", "processes": [{"id": "m"}]}', "OF042", None, None),
+        ('{"id": "m", "processes": [\n{"id": "m"}]}', "OF042", "$.processes[0]", 2),
     ],
 )  # fmt: skip
 def test_findings_name_path_and_place(
@@ -107,7 +107,7 @@ def test_findings_name_path_and_place(
     assert only.help
     if path is not None:
         assert only.loc.element == path
-        assert only.message.startswith(f"{path}: ")
+        assert only.message.startswith(path)
 
 
 def test_an_id_twice_anywhere_is_refused() -> None:

@@ -130,7 +130,9 @@ def test_of056_unknown_packages_once_each() -> None:
     nodes = [START, *(node(n, "n8n-nodes-acme.invoice") for n in "AB"), node("C", "x.y")]
     found = said(workflow(nodes))
     assert [(c, p) for c, p, _ in found] == [("OF056", "$.nodes[1]"), ("OF056", "$.nodes[3]")]
-    assert found[0][2].startswith("`A` and 1 more: a node of the package `n8n-nodes-acme`")
+    assert found[0][2].startswith(
+        "`A` and 1 more: the meaning of nodes of the package `n8n-nodes-acme`"
+    )
 
 
 @pytest.mark.parametrize("nodes", [[STEP], [{**START, "disabled": True}, STEP]])

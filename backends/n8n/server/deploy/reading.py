@@ -33,7 +33,9 @@ def read_workflows(source: SourceFile, ctx: PassContext) -> list[Json]:
 
 
 def _refuse(message: str, loc: SourceLocation, ctx: PassContext) -> None:
-    ctx.emit(RefusedWorkflow, message, loc=loc, help="write it anew with `compile` or n8n's export")
+    ctx.emit(
+        RefusedWorkflow, message, loc=loc, help="write it again with `compile` or n8n's export"
+    )
 
 
 def _faults(flow: WorkflowDocument) -> list[str]:
