@@ -25,7 +25,7 @@ help: ## print this
 	@echo "make types    mypy, strict"
 	@echo "make golden   write the golden files anew (look at the diff)"
 	@echo "make bench    print the speed and memory figures beside their targets"
-	@echo "make bench AGAINST=FOLDER  compare the processor time of commands with another checkout"
+	@echo "make bench AGAINST=FOLDER [QUICK=1]  compare the speed of this checkout with another one"
 	@echo "make bench-report  the same and how fast other readers are, into benchmarks/README.md"
 	@echo "make bench-soundness  other tools' verdicts and 20,000 random processes beside the analysis (long)"
 	@echo "make bench-verify  mutated workflows on n8n's engine and before verify: who notices what"
@@ -106,7 +106,7 @@ golden: engine
 	$(BIN)/python -m pytest -n 2 --snapshot-update tests/test_examples.py tests/test_diagnostics.py $(PYTEST_ARGS)
 
 bench: $(VENV)/.test
-	$(BIN)/python benchmarks/bench.py $(if $(AGAINST),--against $(AGAINST))
+	$(BIN)/python benchmarks/bench.py $(if $(AGAINST),--against $(AGAINST) $(if $(QUICK),--quick))
 	$(if $(AGAINST),,$(BIN)/python benchmarks/soundness_speed.py)
 
 bench-report: engine

@@ -5,8 +5,8 @@ is, next to a command that only imports the libraries it stands on, in turn, so 
 slows both.
 
 `python benchmarks/bench.py --against FOLDER` (`make bench AGAINST=FOLDER`) compares with another
-checkout instead: processor time of whole commands, in turn, as the median of the ratios of pairs;
-exit code 1 where one is above its target.
+checkout instead (`against.py`): processor time and instructions of commands and of compiling in a
+warm process; exit code 1 where a ratio is above its limit. `--quick` measures less often.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import compileall
 import os
-import resource
 import shutil
 import statistics
 import subprocess
@@ -25,15 +24,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import against
 from models import bpmn
 
 ROOT = Path(__file__).resolve().parent.parent
 SMALL = ROOT / "examples" / "leave-request" / "model.bpmn"
 SIZES = (100, 1_000, 10_000)
 RUNS = 15
-MOST_AGAINST = 1.1
-"""How many times the processor time of another checkout a command may take."""
-
 FOLDERS = ("frontends", "backends", "passes", "agents", "evaluation", "commands")
 COMMANDS = {
     "compile": ("-m", "orgflow.cli", "compile", str(SMALL), "--target", "n8n"),
@@ -58,8 +55,17 @@ def main() -> int:
     parser.add_argument(
         "--against", type=Path, metavar="FOLDER", help="compare with the checkout in FOLDER"
     )
-    against = parser.parse_args().against
-    figures = measure_all() if against is None else measure_against(against.resolve())
+    parser.add_argument("--quick", action="store_true", help="compare with fewer repetitions")
+    parser.add_argument(
+        "--models", type=Path, metavar="FOLDER",
+        help="more models to compile in process, beside the examples (default: ../shared/data/pmo)",
+    )  # fmt: skip
+    args = parser.parse_args()
+    if args.against is not None:
+        ratios = measure_against(args.against.resolve(), args.models, quick=args.quick)
+        print(against.table(ratios))
+        return int(any(ratio.is_over for ratio in ratios))
+    figures = measure_all()
     print(table(figures))
     return int(any(f.target is not None and f.value > f.target for f in figures))
 
@@ -76,29 +82,18 @@ def measure_all() -> list[Figure]:
     return figures
 
 
-def measure_against(other: Path) -> list[Figure]:
-    """Processor time of commands on the small model, here and in another checkout."""
-    figures: list[Figure] = []
-    with tempfile.TemporaryDirectory() as folder:
-        theirs = installed_copy(other, Path(folder) / "theirs")
-        ours = installed_copy(ROOT, Path(folder) / "ours")
-        for name, args in COMMANDS.items():
-            pairs = [
-                (processor_time(theirs, *args), processor_time(ours, *args))
-                for _ in range(RUNS + 1)
-            ][1:]  # the first is for warming up
-            before, after = (statistics.median(column) for column in zip(*pairs, strict=True))
-            ratio = statistics.median(b / a for a, b in pairs)
-            warm = statistics.median(
-                warm_seconds(ours, *args) / warm_seconds(theirs, *args) for _ in range(RUNS)
-            )
-            figures += [
-                Figure(f"{name}: processor time there (median)", before * 1000, "ms"),
-                Figure(f"{name}: processor time here (median)", after * 1000, "ms"),
-                Figure(f"{name}: here / there (median of {RUNS} pairs)", ratio, "×", MOST_AGAINST),
-                Figure(f"{name}: here / there, imports done", warm, "×", MOST_AGAINST),
-            ]
-    return figures
+def measure_against(
+    other: Path, folder: Path | None = None, *, quick: bool = False
+) -> list[against.Ratio]:
+    """Ratios of this checkout to another: `folder` holds more models than the examples."""
+    folder = folder or ROOT.parent / "shared" / "data" / "pmo"
+    models = [p for p in sorted((ROOT / "examples").glob("*/model.*")) if p.suffix != ".md"]
+    models += [] if quick else sorted(folder.rglob("*.bpmn"))
+    with tempfile.TemporaryDirectory() as place:
+        there = installed_copy(other, Path(place) / "there")
+        here = installed_copy(ROOT, Path(place) / "here")
+        plan = against.QUICK if quick else against.FULL
+        return against.compare(there, here, SMALL, models, plan)
 
 
 def installed_copy(root: Path, folder: Path) -> dict[str, str]:
@@ -125,32 +120,6 @@ def run(env: dict[str, str], *args: str) -> tuple[float, str]:
     if done.returncode != 0:
         raise SystemExit(f"{' '.join(args)} failed with {done.returncode}\n{done.stderr}")
     return seconds, done.stdout
-
-
-def processor_time(env: dict[str, str], *args: str) -> float:
-    """Seconds of user and system time of one Python process."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    run(env, *args)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-
-
-_WARM = """
-import contextlib, io, statistics, sys, time
-from orgflow.cli import run
-times = []
-for _ in range(21):
-    started = time.process_time()
-    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-        assert run(sys.argv[1:]) == 0
-    times.append(time.process_time() - started)
-print(statistics.median(times[1:]))
-"""
-
-
-def warm_seconds(env: dict[str, str], *args: str) -> float:
-    """Processor time of a command in a process that has run it before (median)."""
-    return float(run(env, "-c", _WARM, *args[2:])[1])  # without `-m orgflow.cli`
 
 
 def whole_command(env: dict[str, str]) -> list[Figure]:
