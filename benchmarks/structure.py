@@ -3,15 +3,26 @@
 One column a checkout (this one by default): lines of code, how often node kinds are told apart by
 `isinstance` and by exhaustive matches, how many files know a concept of n8n. Files are read, none
 is run, so that any revision can be counted.
+
+- `--node-kind` also counts the places that mypy names when a seventh kind of node is added to a
+  copy of each checkout;
+- `--to-add` prints instead what it takes to add something: the lines of each patch in
+  `benchmarks/to_add`, which has to apply to this checkout (exit code 1 where one does not).
 """
 
 from __future__ import annotations
 
+import argparse
 import ast
+import os
 import re
+import shutil
+import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 PRODUCT = (
@@ -81,14 +92,113 @@ FIGURES: dict[str, Callable[[Path], int]] = {
 }
 
 
-def main(roots: list[Path]) -> None:
+_NODE = re.compile(r"^(Node = Annotated\[\s*[\w |\n]*?)(,|\])", re.MULTILINE)
+_SEVENTH = """class Seventh(Element):
+    kind: Literal["seventh"] = "seventh"
+
+    @property
+    def construct(self) -> str:
+        return self.kind
+
+
+"""
+
+
+def places_for_a_node_kind(root: Path) -> int:
+    """How many errors mypy reports in a copy of a checkout that has a seventh kind of node: places
+    that would have to say what it means. Without it there has to be none."""
+    with tempfile.TemporaryDirectory() as place:
+        copy = Path(place) / "checkout"
+        shutil.copytree(root, copy, ignore=shutil.ignore_patterns(".*", "__pycache__", "build"))
+        (copy / ".types").mkdir()
+        (copy / ".types" / "orgflow").symlink_to("..")
+        add_node_kind(copy)
+        return mypy_errors(copy)
+
+
+def add_node_kind(root: Path) -> None:
+    """Define a seventh kind of node beside the others. Raises `SystemExit` where they are not."""
+    for path in sorted((root / "orgflow_ir").rglob("*.py")):
+        text = path.read_text("utf-8")
+        if (found := _NODE.search(text)) is not None:
+            union = f"{_SEVENTH}{found[1]} | Seventh{found[2]}"
+            path.write_text(text[: found.start()] + union + text[found.end() :], encoding="utf-8")
+            return
+    raise SystemExit(f"{root} defines no kinds of nodes")
+
+
+def mypy_errors(root: Path) -> int:
+    """How many errors mypy reports in a checkout."""
+    command = [sys.executable, "-m", "mypy", "--no-error-summary", "--hide-error-context"]
+    env = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}  # mypy would look there
+    done = subprocess.run(command, cwd=root, env=env, capture_output=True, text=True, check=False)
+    if done.returncode not in (0, 1):
+        raise SystemExit(done.stdout + done.stderr)
+    return sum(1 for line in done.stdout.splitlines() if ": error: " in line)
+
+
+class Addition(NamedTuple):
+    """What a patch adds."""
+
+    name: str
+    product: int
+    tests: int
+    files: int
+    """Files of the product that it changes or adds."""
+    applies: bool
+
+
+TO_ADD = ROOT / "benchmarks" / "to_add"
+
+
+def additions(folder: Path = TO_ADD) -> Iterator[Addition]:
+    """The patches of a folder, by name."""
+    for patch in sorted(folder.glob("*.patch")):
+        product_lines, test_lines, files = 0, 0, 0
+        path = ""
+        for line in patch.read_text("utf-8").splitlines():
+            if line.startswith("+++ "):
+                path = line.removeprefix("+++ ").removeprefix("b/")
+                files += not path.startswith("tests/")
+            elif line.startswith("+"):
+                product_lines += not path.startswith("tests/")
+                test_lines += path.startswith("tests/")
+        done = subprocess.run(
+            ["git", "apply", "--check", str(patch)], cwd=ROOT, capture_output=True, check=False
+        )
+        yield Addition(patch.stem, product_lines, test_lines, files, done.returncode == 0)
+
+
+def print_additions() -> int:
+    """Print them; 1 where one no longer applies."""
+    found = list(additions())
+    wide = max(len(item.name) for item in found)
+    print(f"{'to add':{wide}}  {'product':>8} {'tests':>6} {'files':>6}")
+    for item in found:
+        stale = "" if item.applies else "  no longer applies"
+        print(f"{item.name:{wide}}  {item.product:>8} {item.tests:>6} {item.files:>6}{stale}")
+    return int(not all(item.applies for item in found))
+
+
+def main() -> int:
     """Print the table."""
-    rows = [(name, *(f"{figure(root):,}" for root in roots)) for name, figure in FIGURES.items()]
-    wide = max(len(name) for name in FIGURES)
+    parser = argparse.ArgumentParser(description="Count what the structure of the code is about.")
+    parser.add_argument("checkouts", type=Path, nargs="*", default=[ROOT], metavar="CHECKOUT")
+    parser.add_argument("--node-kind", action="store_true", help="add a seventh kind of node")
+    parser.add_argument("--to-add", action="store_true", help="count the lines of additions")
+    args = parser.parse_args()
+    if args.to_add:
+        return print_additions()
+    figures = dict(FIGURES)
+    if args.node_kind:
+        figures["errors of types with a seventh node kind"] = places_for_a_node_kind
+    roots = [path.resolve() for path in args.checkouts]
+    wide = max(len(name) for name in figures)
     print(" " * wide, *(f"{root.name[:12]:>12}" for root in roots))
-    for name, *values in rows:
-        print(f"{name:<{wide}}", *(f"{value:>12}" for value in values))
+    for name, figure in figures.items():
+        print(f"{name:<{wide}}", *(f"{figure(root):>12,}" for root in roots))
+    return 0
 
 
 if __name__ == "__main__":
-    main([Path(arg).resolve() for arg in sys.argv[1:]] or [ROOT])
+    raise SystemExit(main())

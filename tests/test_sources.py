@@ -16,6 +16,7 @@ from typing import Any
 import peak_memory
 import pytest
 from cli_cases import LINEAR, orgflowc
+from large_inputs import MOST_PEAK, WRITER, compiling, event, plugin_path, sparse
 from line_events import EventFolder, LineEvents
 from orgflow import compiler
 from orgflow.api import read
@@ -35,48 +36,17 @@ from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Frontend
 from orgflow_ir.testing import ContractError, check_frontend
 
-SIZE = 2 << 30
-MOST_PEAK = 300 << 20
-WRITER = f"""
-import sys
-line = b'{{"activity": "Step %d", "note": "' + b"x" * 1000 + b'"}}\\n'
-block = b"".join(line % (number % 8) for number in range(1024))
-for _ in range({SIZE} // len(block) + 1):
-    sys.stdout.buffer.write(block)
-sys.stdout.buffer.write(b'{{"activity": "Last"}}\\n')
-"""
-SUPPORT = Path(peak_memory.__file__).parent
-
-
-def event(name: str) -> bytes:
-    return json.dumps({"activity": name}).encode() + b"\n"
-
 
 @pytest.fixture
 def plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The plugin `line_events`, found by the commands that a test starts."""
-    info = tmp_path / "site" / "line_events-1.0.dist-info"
-    info.mkdir(parents=True)
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: line_events\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text("[orgflow.plugins]\nlines = line_events\n")
-    paths = [str(info.parent), str(SUPPORT), os.environ.get("PYTHONPATH", "")]
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(paths))
+    monkeypatch.setenv("PYTHONPATH", plugin_path(tmp_path))
 
 
 @pytest.fixture
-def sparse(tmp_path: Path) -> Path:
-    """Two gigabytes: events, a hole that takes no room on the disk, and an event."""
-    path = tmp_path / "log.lines"
-    with path.open("wb") as file:
-        file.write(event("First") + event("Second"))
-        file.truncate(SIZE)
-        file.seek(0, os.SEEK_END)
-        file.write(b"\n" + event("Last"))
-    return path
-
-
-def compiling(*args: str) -> list[str]:
-    return [sys.executable, "-m", "orgflow.cli", "compile", *args]
+def log(tmp_path: Path) -> Path:
+    """Two gigabytes of a file."""
+    return sparse(tmp_path)
 
 
 def steps(workflow: str) -> list[str]:
@@ -84,8 +54,8 @@ def steps(workflow: str) -> list[str]:
 
 
 @pytest.mark.usefixtures("plugin")
-def test_a_file_of_two_gigabytes_in_little_memory(sparse: Path, tmp_path: Path) -> None:
-    command = compiling(str(sparse), "--from", "lines", "--target", "n8n")
+def test_a_file_of_two_gigabytes_in_little_memory(log: Path, tmp_path: Path) -> None:
+    command = compiling(str(log))
     ran = peak_memory.run(command, tmp_path / "peak")
     assert ran.code == 0, ran.err
     assert {"First", "Second", "Last"} <= set(steps(ran.out))
@@ -94,7 +64,7 @@ def test_a_file_of_two_gigabytes_in_little_memory(sparse: Path, tmp_path: Path) 
 
 @pytest.mark.usefixtures("plugin")
 def test_two_gigabytes_on_a_pipe_in_little_memory(tmp_path: Path) -> None:
-    command = compiling("-", "--from", "lines", "--target", "n8n")
+    command = compiling("-")
     with subprocess.Popen([sys.executable, "-c", WRITER], stdout=subprocess.PIPE) as writer:
         ran = peak_memory.run(command, tmp_path / "peak", writer.stdout)
     assert (ran.code, writer.returncode) == (0, 0), ran.err
@@ -111,8 +81,8 @@ def test_the_peak_that_is_measured_is_that_of_the_command(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("format_", ["bpmn", "ir"])
-def test_a_reader_of_bytes_keeps_its_limit(sparse: Path, tmp_path: Path, format_: str) -> None:
-    command = compiling(str(sparse), "--from", format_, "--target", "n8n")
+def test_a_reader_of_bytes_keeps_its_limit(log: Path, tmp_path: Path, format_: str) -> None:
+    command = compiling(str(log), format_)
     ran = peak_memory.run(command, tmp_path / "peak")
     assert ran.code == 2
     assert "OF002" in ran.err
