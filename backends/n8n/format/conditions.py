@@ -14,6 +14,8 @@ from orgflow.backends.n8n.format.json_values import inside, mapping, rows
 _ASSUMED: Final[Mapping[str, str]] = {"number": "smaller", "dateTime": "after"}
 """Operations that version 1 leaves out; for other types it is `equal`."""
 
+Place = tuple[str | int, ...]
+
 _MOST_OUTPUTS: Final = 256
 """More outputs than any node has: a larger number in a file is not believed."""
 
@@ -27,6 +29,7 @@ class Comparison(NamedTuple):
         operation: as its version names it (`gt`, in version 1 `larger`); None where there is none.
         single: it is said to have no right side.
         raw: the object in the file.
+        place: where that is, from the condition on.
     """
 
     left: Any
@@ -35,6 +38,7 @@ class Comparison(NamedTuple):
     right: Any
     single: bool
     raw: Mapping[str, Any]
+    place: Place
 
 
 class Condition(NamedTuple):
@@ -50,11 +54,13 @@ class Condition(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """A rule: what holds for it leaves by `output`; `label` is what people called that."""
+    """A rule: what holds for it leaves by `output`; `label` is what people called that, `place` is
+    where its condition is in the parameters."""
 
     condition: Condition
     output: int
     label: str
+    place: Place
 
 
 class Rules(NamedTuple):
@@ -67,6 +73,7 @@ class Rules(NamedTuple):
             drops it.
         fallback_name: what people called the extra output.
         loose: types are converted before they are compared.
+        unseen: there are rules as another version writes them, of which this one sees none.
     """
 
     rules: tuple[Rule, ...]
@@ -74,6 +81,7 @@ class Rules(NamedTuple):
     fallback: int | Literal["extra"] | None = None
     fallback_name: str = ""
     loose: bool = False
+    unseen: bool = False
 
 
 def rules_of(short: str, version: float, parameters: Mapping[str, Any]) -> Rules | None:
@@ -85,17 +93,25 @@ def rules_of(short: str, version: float, parameters: Mapping[str, Any]) -> Rules
         combine = parameters.get("combineOperation", parameters.get("combineConditions"))
         condition = condition_of(parameters.get("conditions"), combine)
         label = "true" if short == "if" else "kept"
-        return Rules((Rule(condition, 0, label),), fallback=1, loose=loose)
+        return Rules((Rule(condition, 0, label, ("conditions",)),), fallback=1, loose=loose)
     if short != "switch" or parameters.get("mode", "rules") == "expression":
         return None
     every = options.get("allMatchingOutputs") is True
     renamed = _text(options.get("renameFallbackOutput"))
     if version >= 3:
+        given = mapping(parameters.get("rules"))
         found = tuple(
-            Rule(condition_of(row.get("conditions")), index, _text(row.get("outputKey")))
-            for index, row in enumerate(_rows(inside(parameters, "rules", "values")))
+            Rule(
+                condition_of(row.get("conditions")),
+                index,
+                _text(row.get("outputKey")),
+                ("rules", "values", index, "conditions"),
+            )
+            for index, row in enumerate(_rows(given.get("values")))
         )
-        return Rules(found, every, _fallback(options.get("fallbackOutput")), renamed, loose)
+        unseen = "values" not in given and bool(rows(given.get("rules")))
+        fallback = _fallback(options.get("fallbackOutput"))
+        return Rules(found, every, fallback, renamed, loose, unseen)
     # Version 1 has four outputs and rules that name one, version 2 an output a rule.
     kind = _text(parameters.get("dataType")) or "number"
     found = tuple(
@@ -103,6 +119,7 @@ def rules_of(short: str, version: float, parameters: Mapping[str, Any]) -> Rules
             condition_of({kind: [{"value1": parameters.get("value1", ""), **row}]}),
             _output(row.get("output")) if version < 2 else index,
             _text(row.get("outputKey")),
+            ("rules", "rules", index),
         )
         for index, row in enumerate(_rows(inside(parameters, "rules", "rules")))
     )
@@ -119,15 +136,21 @@ def condition_of(value: Any, combine: Any = None) -> Condition:
     raw = mapping(value)
     listed = raw.get("conditions")
     if isinstance(listed, list):
-        comparisons = tuple(_second(mapping(row)) for row in listed)
+        comparisons = tuple(
+            _second(mapping(row), ("conditions", index)) for index, row in enumerate(listed)
+        )
         return Condition(comparisons, raw.get("combinator") == "or", False, raw)
     comparisons = tuple(
-        _first(row, kind) for kind, given in raw.items() if kind != "options" for row in rows(given)
+        _first(row, kind, (kind, index))
+        for kind, given in raw.items()
+        if kind != "options"
+        for index, row in enumerate(given if isinstance(given, list) else ())
+        if isinstance(row, Mapping)
     )
     return Condition(comparisons, combine in ("any", "OR"), True, raw)
 
 
-def _second(row: Mapping[str, Any]) -> Comparison:
+def _second(row: Mapping[str, Any], place: Place) -> Comparison:
     operator = row.get("operator")
     if isinstance(operator, str):
         operator = {"operation": operator}
@@ -139,14 +162,15 @@ def _second(row: Mapping[str, Any]) -> Comparison:
         row.get("rightValue"),
         inside(operator, "singleValue") is True,
         row,
+        place,
     )
 
 
-def _first(row: Mapping[str, Any], kind: str) -> Comparison:
+def _first(row: Mapping[str, Any], kind: str, place: Place) -> Comparison:
     operation = row.get("operation")
     if not isinstance(operation, str):
         operation = _ASSUMED.get(kind, "equal")
-    return Comparison(row.get("value1"), kind, operation, row.get("value2"), False, row)
+    return Comparison(row.get("value1"), kind, operation, row.get("value2"), False, row, place)
 
 
 def _fallback(value: Any) -> int | Literal["extra"] | None:

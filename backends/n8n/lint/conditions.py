@@ -1,4 +1,4 @@
-"""The conditions of If, Filter and Switch: operators, shapes, types of literal values.
+"""Conditions of If, Filter and Switch that n8n takes otherwise than they look, or refuses.
 
 What n8n does with each was run on its engine: an unknown operator or combinator is never true, an
 empty list is always true (`and`) or never (`or`), a condition without operator stops the run.
@@ -10,36 +10,20 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from orgflow.backends.n8n.format.json_values import inside, rows
+from orgflow.backends.n8n.format.conditions import Comparison, Condition, rules_of
+from orgflow.backends.n8n.format.json_values import inside, mapping
 from orgflow.backends.n8n.format.workflow_document import Node, Path
 from orgflow.backends.n8n.lint.report import Report
 from orgflow.backends.n8n.lint.shape_rules import MistypedCondition, UnreadableCondition
+from orgflow.backends.n8n.node_types.conditions import (
+    FIRST_OPERATIONS,
+    FIRST_TYPES,
+    OPERATIONS,
+    OPERATIONS_OF_ANY,
+)
 
 from orgflow_ir.diagnostics import Severity
 
-_ANY: Final = frozenset({"exists", "notExists"})
-_EMPTY: Final = _ANY | {"empty", "notEmpty"}
-_EQUAL: Final = _EMPTY | {"equals", "notEquals"}
-_OPERATORS: Final[Mapping[str, frozenset[str]]] = {
-    "any": _ANY,
-    "string": _EQUAL
-    | {"contains", "notContains", "startsWith", "notStartsWith", "endsWith", "notEndsWith"}
-    | {"regex", "notRegex"},
-    "number": _EQUAL | {"gt", "lt", "gte", "lte"},
-    "dateTime": _EQUAL | {"after", "before", "afterOrEquals", "beforeOrEquals"},
-    "boolean": _EQUAL | {"true", "false"},
-    "array": _EMPTY
-    | {"contains", "notContains", "lengthEquals", "lengthNotEquals"}
-    | {"lengthGt", "lengthLt", "lengthGte", "lengthLte"},
-    "object": _EMPTY,
-}
-# Version 1 looks an operation up in one table, whatever the type.
-_FIRST_TYPES: Final = ("boolean", "dateTime", "number", "string")
-_FIRST: Final = frozenset(
-    {"after", "before", "contains", "notContains", "endsWith", "notEndsWith", "equal", "notEqual",
-     "larger", "largerEqual", "smaller", "smallerEqual", "startsWith", "notStartsWith", "isEmpty",
-     "isNotEmpty", "regex", "notRegex"}
-)  # fmt: skip
 _PYTHON: Final[Mapping[str, type | tuple[type, ...]]] = {
     "string": str,
     "number": (int, float),
@@ -48,7 +32,6 @@ _PYTHON: Final[Mapping[str, type | tuple[type, ...]]] = {
     "object": dict,
 }
 _DIGIT: Final = re.compile(r"\d")
-_OLD_SHAPE: Final = frozenset(_FIRST_TYPES)
 
 
 def check_conditions(report: Report, active: frozenset[int]) -> None:
@@ -56,36 +39,31 @@ def check_conditions(report: Report, active: frozenset[int]) -> None:
     for node in report.workflow.nodes:
         if node.index not in active or node.disabled or not node.versioned:
             continue
-        if node.short in ("if", "filter"):
-            given = node.parameters.get("conditions")
-            if node.version >= 2:
-                _filter(report, node, given, ("parameters", "conditions"))
-            else:
-                _first(report, node, given)
-        elif node.short == "switch" and node.version >= 3:
-            _switch(report, node)
+        rules = rules_of(node.short, node.version, node.parameters)
+        switch = node.short == "switch"
+        # a Switch that computes its mode does not have to look at its rules
+        if rules is None or (switch and node.parameters.get("mode", "rules") != "rules"):
+            continue
+        second = node.version >= (3 if switch else 2)
+        if switch and not second:
+            continue
+        if rules.unseen:
+            report.add(
+                UnreadableCondition,
+                node,
+                f"the rules of `{node.name}` have the shape of an older version: version "
+                f"{node.version:g} sees none, and every item is gone",
+                "write them as `rules.values`, each with `conditions`",
+                "parameters",
+                "rules",
+            )
+        for rule in rules.rules:
+            path: Path = ("parameters", *rule.place)
+            (_second if second else _first)(report, node, rule.condition, path)
 
 
-def _switch(report: Report, node: Node) -> None:
-    if node.parameters.get("mode", "rules") != "rules":
-        return
-    if "values" not in (node.inside("rules") or {}) and rows(node.inside("rules", "rules")):
-        report.add(
-            UnreadableCondition,
-            node,
-            f"the rules of `{node.name}` have the shape of an older version: version "
-            f"{node.version:g} sees none, and every item is gone",
-            "write them as `rules.values`, each with `conditions`",
-            "parameters",
-            "rules",
-        )
-    for index, rule in enumerate(rows(node.inside("rules", "values"))):
-        path: Path = ("parameters", "rules", "values", index, "conditions")
-        _filter(report, node, rule.get("conditions"), path)
-
-
-def _filter(report: Report, node: Node, given: Any, path: Path) -> None:
-    """A value of version 2 and later."""
+def _second(report: Report, node: Node, condition: Condition, path: Path) -> None:
+    """A condition of version 2 and later: a list with a combinator."""
 
     def add(what: str, help: str, *keys: str | int, severity: Severity | None = None) -> None:
         report.add(
@@ -93,45 +71,45 @@ def _filter(report: Report, node: Node, given: Any, path: Path) -> None:
             severity=severity,
         )  # fmt: skip
 
-    listed = inside(given, "conditions")
-    if not isinstance(listed, list):
-        old = isinstance(given, Mapping) and bool(_OLD_SHAPE & given.keys())
-        if old:
+    if condition.first:
+        if not condition.raw.keys().isdisjoint(FIRST_TYPES):
             add(
                 f"its conditions have the shape of version 1; version {node.version:g} sees none "
                 "and takes every item as a match",
                 "write them as a list `conditions` with a `combinator`",
             )
         return
-    combinator = inside(given, "combinator")
-    if combinator not in ("and", "or", None) and listed:
+    count = len(condition.comparisons)
+    combinator = condition.raw.get("combinator")
+    if combinator not in ("and", "or", None) and count:
         add(
             f"n8n has no combinator `{combinator}`, so the condition is never true",
             "write `and` or `or`",
             "combinator",
         )
         return
-    strict = inside(given, "options", "typeValidation") == "strict"
-    version = inside(given, "options", "version")
+    strict = inside(condition.raw, "options", "typeValidation") == "strict"
+    version = inside(condition.raw, "options", "version")
     third = type(version) in (int, float) and version >= 3
-    for index, one in enumerate(listed):
-        operator = inside(one, "operator")
-        at = ("conditions", index, "operator")
+    for index, one in enumerate(condition.comparisons):
+        operator = mapping(one.raw.get("operator"))
         kind, operation = inside(operator, "type"), inside(operator, "operation")
         if not isinstance(kind, str):
             add(
                 "a condition has no operator with a type, which stops the run",
                 'write "operator": {"type": …, "operation": …}',
-                *at,
-                severity=_certain(node, len(listed), index),
+                *one.place,
+                "operator",
+                severity=_certain(node, count, index),
             )
             continue
-        if not isinstance(operation, str) or operation not in _OPERATORS.get(kind, _ANY):
+        if one.operation not in OPERATIONS.get(kind, OPERATIONS_OF_ANY):
             add(
                 f"n8n has no operator `{operation}` for `{kind}`, so the condition is never true",
-                f"write one of {', '.join(sorted(_OPERATORS.get(kind) or _OPERATORS))}",
-                *at,
-                severity=Severity.WARNING if combinator == "or" and len(listed) > 1 else None,
+                f"write one of {', '.join(sorted(OPERATIONS.get(kind) or OPERATIONS))}",
+                *one.place,
+                "operator",
+                severity=Severity.WARNING if condition.either and count > 1 else None,
             )
             continue
         for side, why in _mistyped(one, operator, strict, third):
@@ -142,10 +120,9 @@ def _filter(report: Report, node: Node, given: Any, path: Path) -> None:
                 "write a value of that type, or compare with types converted "
                 "(`looseTypeValidation`, and `typeValidation` loose)",
                 *path,
-                "conditions",
-                index,
+                *one.place,
                 side,
-                severity=_certain(node, len(listed), index),
+                severity=_certain(node, count, index),
             )
             break
 
@@ -158,15 +135,15 @@ def _certain(node: Node, count: int, index: int = 1) -> Severity | None:
 
 
 def _mistyped(
-    one: Mapping[str, Any], operator: Mapping[str, Any], strict: bool, third: bool
+    one: Comparison, operator: Mapping[str, Any], strict: bool, third: bool
 ) -> Iterator[tuple[str, str]]:
-    kind = str(operator.get("type"))
-    sides = [("leftValue", kind)]
-    if operator.get("singleValue") is not True:
+    """The side of a comparison whose literal is not of its type, and what is wrong with it."""
+    sides = [("leftValue", one.left, one.kind)]
+    if not one.single:
         right = operator.get("rightType")
-        sides.append(("rightValue", right if isinstance(right, str) else kind))
-    for side, wanted in sides:
-        value = one.get(side)
+        wanted = right if isinstance(right, str) else one.kind
+        sides.append(("rightValue", one.right, wanted))
+    for side, value, wanted in sides:
         if value is None or (isinstance(value, str) and value.startswith("=")):
             continue
         which = "left" if side == "leftValue" else "right"
@@ -204,10 +181,9 @@ def _numeric(value: Any) -> bool:
     return True
 
 
-def _first(report: Report, node: Node, given: Any) -> None:
-    """A value of version 1: lists by type."""
-    path = ("parameters", "conditions")
-    if isinstance(inside(given, "conditions"), list):
+def _first(report: Report, node: Node, condition: Condition, path: Path) -> None:
+    """A condition of version 1: lists by type."""
+    if not condition.first:
         report.add(
             UnreadableCondition,
             node,
@@ -217,22 +193,20 @@ def _first(report: Report, node: Node, given: Any) -> None:
             *path,
         )
         return
-    count = sum(len(rows(inside(given, kind))) for kind in _FIRST_TYPES)
-    for kind in _FIRST_TYPES:
-        for index, one in enumerate(rows(inside(given, kind))):
-            operation = one.get("operation")
-            computed = isinstance(operation, str) and operation.startswith("=")
-            known = isinstance(operation, str) and operation in _FIRST
-            if operation is not None and not known and not computed:
-                report.add(
-                    UnreadableCondition,
-                    node,
-                    f"`{node.name}`: version {node.version:g} has no operation `{operation}`, "
-                    "which stops the run",
-                    f"write one of {', '.join(sorted(_FIRST))}",
-                    *path,
-                    kind,
-                    index,
-                    "operation",
-                    severity=_certain(node, count),
-                )
+    comparisons = [one for one in condition.comparisons if one.kind in FIRST_TYPES]
+    for one in comparisons:
+        operation = one.raw.get("operation")
+        computed = isinstance(operation, str) and operation.startswith("=")
+        known = isinstance(operation, str) and operation in FIRST_OPERATIONS
+        if operation is not None and not computed and not known:
+            report.add(
+                UnreadableCondition,
+                node,
+                f"`{node.name}`: version {node.version:g} has no operation `{operation}`, "
+                "which stops the run",
+                f"write one of {', '.join(sorted(FIRST_OPERATIONS))}",
+                *path,
+                *one.place,
+                "operation",
+                severity=_certain(node, len(comparisons)),
+            )

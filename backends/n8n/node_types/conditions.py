@@ -2,9 +2,40 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Final
 
 from orgflow.backends.n8n.format.document import node_uuid
+
+OPERATIONS_OF_ANY: Final = frozenset({"exists", "notExists"})
+"""Operations of every type."""
+
+_EMPTY: Final = OPERATIONS_OF_ANY | {"empty", "notEmpty"}
+_EQUAL: Final = _EMPTY | {"equals", "notEquals"}
+OPERATIONS: Final[Mapping[str, frozenset[str]]] = {
+    "any": OPERATIONS_OF_ANY,
+    "string": _EQUAL
+    | {"contains", "notContains", "startsWith", "notStartsWith", "endsWith", "notEndsWith"}
+    | {"regex", "notRegex"},
+    "number": _EQUAL | {"gt", "lt", "gte", "lte"},
+    "dateTime": _EQUAL | {"after", "before", "afterOrEquals", "beforeOrEquals"},
+    "boolean": _EQUAL | {"true", "false"},
+    "array": _EMPTY
+    | {"contains", "notContains", "lengthEquals", "lengthNotEquals"}
+    | {"lengthGt", "lengthLt", "lengthGte", "lengthLte"},
+    "object": _EMPTY,
+}
+"""Operations that n8n knows, by type of the comparison."""
+
+FIRST_TYPES: Final = ("boolean", "dateTime", "number", "string")
+"""Types of the lists that version 1 has."""
+
+FIRST_OPERATIONS: Final = frozenset(
+    {"after", "before", "contains", "notContains", "endsWith", "notEndsWith", "equal", "notEqual",
+     "larger", "largerEqual", "smaller", "smallerEqual", "startsWith", "notStartsWith", "isEmpty",
+     "isNotEmpty", "regex", "notRegex"}
+)  # fmt: skip
+"""Operations of version 1, which looks one up in one table, whatever the type."""
 
 
 def expression(code: str) -> str:

@@ -8,6 +8,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import pytest
 from n8n_linted import Json, T, flow, linted
 from orgflow.backends.n8n.engine.local import LocalEngine
 
@@ -82,3 +83,45 @@ def test_what_is_said_of_conditions_is_so(engine: LocalEngine, shared: Path) -> 
     print(dict(seen))
     assert wrong == []
     assert seen["fails, told"] > 30
+
+
+FAULTY = {"leftValue": "a", "operator": {"type": "string", "operation": "equalz"}}
+
+
+@pytest.mark.parametrize(
+    ("kind", "version", "parameters", "place"),
+    [
+        (
+            "if",
+            2.2,
+            {"conditions": {"combinator": "and", "conditions": [7, FAULTY]}},
+            "conditions.conditions[1].operator",
+        ),
+        (
+            "if",
+            1,
+            {"conditions": {"string": [7, {"value1": "a", "operation": "equalz"}]}},
+            "conditions.string[1].operation",
+        ),
+        (
+            "switch",
+            3.2,
+            {"rules": {"values": [7, {"conditions": {"conditions": [FAULTY]}}]}},
+            "rules.values[1].conditions.conditions[0].operator",
+        ),
+    ],
+)
+def test_a_fault_behind_what_is_no_object_is_reported_where_it_is(
+    kind: str, version: float, parameters: Json, place: str
+) -> None:
+    node = {**T, "name": "N", "type": f"n8n-nodes-base.{kind}", "typeVersion": version}
+    found = linted(flow([T, {**node, "parameters": parameters}], "T > N"))
+    assert [d.loc.element for d in found if d.loc is not None and "`equalz`" in d.message] == [
+        f"$.nodes[1].parameters.{place}"
+    ]
+
+
+def test_rules_that_are_no_object_are_none() -> None:
+    node = {**T, "name": "N", "type": "n8n-nodes-base.switch", "typeVersion": 3.2}
+    found = linted(flow([T, {**node, "parameters": {"rules": 3.5}}], "T > N"))
+    assert not [d for d in found if d.code == "OF439"]
