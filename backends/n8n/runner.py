@@ -87,12 +87,16 @@ class LocalRunner(Runner):
                 requests.append(self._request(run))
             except Unplayable as error:
                 requests.append(error)
-        played = self._engine.run_many(r for r in requests if isinstance(r, RunRequest))
+        played = iter(self.play_requests([r for r in requests if isinstance(r, RunRequest)]))
         for request in requests:
             if isinstance(request, Unplayable):
                 yield RunResult("unplayable", error=str(request))
             else:
                 yield self._result(next(played))
+
+    def play_requests(self, requests: Sequence[RunRequest]) -> Iterable[EngineRun]:
+        """Play requests, in their order. Raises `EngineError`."""
+        return self._engine.run_many(requests)
 
     def play_stimuli(self, stimuli: Sequence[Stimulus]) -> RunResult:
         """What the engine does when it is driven by one list, with the data of its stubs

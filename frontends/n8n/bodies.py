@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from orgflow.backends.n8n import node_types
-from orgflow.frontends.n8n.catalogue import (
-    script_of,
-    start_of,
-    task_type,
-)
+from orgflow.backends.n8n.node_types import catalogue, wait
 from orgflow.frontends.n8n.keeping import binding, kept_node
-from orgflow.frontends.n8n.merges import Join
+from orgflow.frontends.n8n.ports import Join
 from orgflow.frontends.n8n.source import SourceNode
 from orgflow.frontends.n8n.times import limit_timer, schedule, wait_timer
 
@@ -25,6 +22,7 @@ from orgflow_ir.model import (
     Gateway,
     Loop,
     Task,
+    TaskType,
 )
 
 Body = Task | CallActivity | Event | Gateway
@@ -109,16 +107,38 @@ def _common(node: SourceNode, *, bound: bool = False) -> dict[str, Any]:
 
 
 def _task(node: SourceNode) -> Task:
-    notes = node.raw.get("notes")
+    codes = (node.parameters.get(name) for name in catalogue.scripts(node.short))
+    script = next((code for code in codes if isinstance(code, str)), None)
     return Task(
-        task_type=task_type(node.short, node.parameters, notes if isinstance(notes, str) else ""),
-        binding=binding(node.raw, script_of(node.short, node.parameters)),
-        **_common(node, bound=True),
+        task_type=_task_type(node), binding=binding(node.raw, script), **_common(node, bound=True)
     )
 
 
+_PLACEHOLDER = re.compile(
+    r"^Placeholder for a (?:(user|manual|service|script|send|receive|business rule) )?task:",
+    re.MULTILINE,
+)
+"""What our own backend writes into the notes of a placeholder."""
+
+_TASK_TYPES: dict[str, TaskType] = {
+    "abstract": "abstract", "user": "user", "manual": "manual", "service": "service",
+    "script": "script", "send": "send", "receive": "receive", "business rule": "business-rule",
+}  # fmt: skip
+
+
+def _task_type(node: SourceNode) -> TaskType:
+    """What kind of task a node is. A placeholder of ours is of the kind that its note says."""
+    if node.short not in ("noOp", "set"):
+        return catalogue.task_type(node.short, node.parameters)
+    notes = node.raw.get("notes")
+    said = _PLACEHOLDER.search(notes) if isinstance(notes, str) else None
+    if said is not None:
+        return _TASK_TYPES[said[1] or "abstract"]
+    return "abstract" if node.short == "noOp" else "service"
+
+
 def _start(node: SourceNode) -> tuple[EventDefinition, ...]:
-    match start_of(node.short):
+    match catalogue.start_of(node.short):
         case "manual" | "called":
             return ()
         case "schedule":
@@ -132,7 +152,7 @@ def _start(node: SourceNode) -> tuple[EventDefinition, ...]:
 def _wait(node: SourceNode) -> Task | Event:
     """A form is work of a person; a call a message; either may have a limit in time."""
     p = node.parameters
-    resume = p.get("resume", "timeInterval")
+    resume = wait.resume(p)
     if resume == "form":
         return _task(node)
     if resume != "webhook":
@@ -146,4 +166,4 @@ def form_limit(node: SourceNode) -> EventDefinition | None:
     """The limit of a Wait for a form, after which what came in goes on."""
     p = node.parameters
     limited = node.short == "wait" and not node.disabled and p.get("limitWaitTime") is True
-    return limit_timer(p) if limited and p.get("resume") == "form" else None
+    return limit_timer(p) if limited and wait.resume(p) == "form" else None

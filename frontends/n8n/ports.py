@@ -1,17 +1,20 @@
-"""What leaves a node by which output: labels, conditions, whether one, some or all are taken."""
+"""What enters and leaves a node by which port: what a Merge waits for; labels and conditions of
+outputs, whether one, some or all are taken."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from orgflow.backends.n8n.format.conditions import Rules, rules_of
 from orgflow.backends.n8n.format.document import outputs_of
-from orgflow.frontends.n8n.catalogue import BASE, LANGCHAIN, split_type
+from orgflow.backends.n8n.format.json_values import mapping
+from orgflow.backends.n8n.node_types import merge
+from orgflow.backends.n8n.node_types.catalogue import BASE, LANGCHAIN, split_type
 from orgflow.frontends.n8n.conditions import condition_words, expression, operand
 
-from orgflow_ir.model import Expression
+from orgflow_ir.model import Expression, GatewayKind
 
 NO_MATCH = -1
 """The way of an item that no output takes: it is gone without a word (N8N.md, switch)."""
@@ -19,6 +22,35 @@ NO_MATCH = -1
 _CLASSIFIERS = frozenset({"textClassifier", "sentimentAnalysis", "guardrails"})
 _MOST = 256
 """More outputs than any node has: a larger number in a file is not believed."""
+
+
+class Join(NamedTuple):
+    """`parallel`: goes on only with all inputs; `inclusive`: with what came; `complex`: where
+    `condition` says so; `exclusive`: there is only one input, and nothing to wait for."""
+
+    kind: GatewayKind
+    condition: Expression | None = None
+
+
+def merge_join(node: Mapping[str, Any], version: float, inputs: Sequence[int]) -> Join:
+    """The join that a Merge is, given which of its inputs are wired."""
+    if len(inputs) < 2:
+        return Join("exclusive")
+    if node.get("disabled") is True:
+        return Join("parallel")
+    if node.get("alwaysOutputData") is True:  # an empty item stands in for what is missing
+        return Join("inclusive")
+    needed = merge.needed(version, mapping(node.get("parameters")), inputs)
+    match needed:
+        case "all":
+            return Join("parallel")
+        case "any":
+            return Join("inclusive")
+        case (one,):
+            return Join("complex", expression(f"input {one + 1} has come"))
+        case _:
+            numbers = " and ".join(str(index + 1) for index in needed)
+            return Join("complex", expression(f"inputs {numbers} have come"))
 
 
 @dataclass(frozen=True)

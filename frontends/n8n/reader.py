@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 
 from orgflow.backends.n8n.format.workflow_document import workflows_in
+from orgflow.backends.n8n.node_types import catalogue
 from orgflow.frontends.n8n.bodies import Bodies
-from orgflow.frontends.n8n.catalogue import KNOWN_PACKAGES, looks_like_sub_node, split_type
 from orgflow.frontends.n8n.drawing import drawing
 from orgflow.frontends.n8n.identity import Ids, identify, slug
 from orgflow.frontends.n8n.keeping import around, keep, kept_node, key, text
@@ -161,7 +161,7 @@ class _Reader:
         for node in self.flow.nodes:
             if node.place in stepping or node.trigger:
                 continue
-            alone = node.place not in served and looks_like_sub_node(node.type)
+            alone = node.place not in served and catalogue.looks_like_sub_node(node.type)
             if node.place in serving or alone:
                 found.add(node.place)
         return found
@@ -210,8 +210,8 @@ class _Reader:
         counts: Counter[str] = Counter()
         first: dict[str, SourceNode] = {}
         for node in self.flow.nodes:
-            package, _ = split_type(node.type)
-            if node.type and package not in KNOWN_PACKAGES:
+            package, _ = catalogue.split_type(node.type)
+            if node.type and not catalogue.known_short(node.type):
                 counts[package] += 1
                 first.setdefault(package, node)
         for package, node in first.items():

@@ -8,7 +8,7 @@ from typing import Any
 
 from orgflow.backends.n8n.format.json_values import number
 from orgflow.backends.n8n.format.workflow_document import Fault, Node, Path, WorkflowDocument
-from orgflow.frontends.n8n.catalogue import known_short
+from orgflow.backends.n8n.node_types.catalogue import known_short
 from orgflow.frontends.n8n.rules import (
     LostConnection,
     MissingWorkflowKey,

@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 from orgflow.frontends.n8n.bodies import Bodies, Body, form_limit
 from orgflow.frontends.n8n.identity import Ids
 from orgflow.frontends.n8n.keeping import key, text
-from orgflow.frontends.n8n.merges import Join, merge_join
-from orgflow.frontends.n8n.ports import NO_MATCH, Outlet, Ways, ways
+from orgflow.frontends.n8n.ports import NO_MATCH, Join, Outlet, Ways, merge_join, ways
 from orgflow.frontends.n8n.source import SourceNode, Wire
 
 from orgflow_ir.model import (

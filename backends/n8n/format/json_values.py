@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 
@@ -34,3 +34,17 @@ def count(value: object) -> int | None:
     """A whole number of JSON that is not negative."""
     found = number(value)
     return int(found) if found is not None and found >= 0 and found == int(found) else None
+
+
+def texts(value: Any) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """Every text in a value with its path, in order, without recursion."""
+    waiting: list[tuple[tuple[str | int, ...], Any]] = [((), value)]
+    while waiting:
+        path, one = waiting.pop()
+        if isinstance(one, str):
+            yield path, one
+        elif isinstance(one, dict):
+            waiting.extend(((*path, key), one[key]) for key in reversed(one))
+        elif isinstance(one, list):
+            last = len(one) - 1
+            waiting.extend(((*path, last - at), item) for at, item in enumerate(reversed(one)))

@@ -20,6 +20,7 @@ from orgflow.backends.n8n.format.document import (
     short_type,
 )
 from orgflow.backends.n8n.format.expressions import Reading, read_code, read_parameter
+from orgflow.backends.n8n.format.json_values import texts
 from orgflow.backends.n8n.format.versions import (
     DEFAULT_VERSION,
     N8nVersion,
@@ -254,7 +255,7 @@ def _check_reach(graph: _Graph) -> Iterator[Problem]:
 def _check_expressions(node: _Node, graph: _Graph) -> Iterator[Problem]:
     if node.short == "stickyNote":
         return  # text for people; n8n evaluates none of it
-    for path, text in _texts(node.parameters):
+    for path, text in texts(node.parameters):
         if text.startswith("="):
             reading = read_parameter(text)
         elif node.short == "code" and path == ("jsCode",):
@@ -268,20 +269,6 @@ def _check_expressions(node: _Node, graph: _Graph) -> Iterator[Problem]:
             if name not in graph.by_name:
                 message = f"`{node.name}` reads from `{name}`, which does not exist"
                 yield node.problem("unknown-reference", message, "parameters", *path)
-
-
-def _texts(parameters: Mapping[str, Any]) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """Every text in the parameters with its path, in order, without recursion."""
-    waiting: list[tuple[tuple[str | int, ...], object]] = [((), parameters)]
-    while waiting:
-        path, value = waiting.pop()
-        if isinstance(value, str):
-            yield path, value
-        elif isinstance(value, dict):
-            waiting.extend(((*path, key), value[key]) for key in reversed(value))
-        elif isinstance(value, list):
-            last = len(value) - 1
-            waiting.extend(((*path, last - at), one) for at, one in enumerate(reversed(value)))
 
 
 def _check_addresses(graph: _Graph) -> Iterator[Problem]:

@@ -8,25 +8,19 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from orgflow.backends.n8n.format.expressions import read_code, read_parameter
+from orgflow.backends.n8n.format.json_values import texts
 from orgflow.backends.n8n.format.workflow_document import Node, Path
-from orgflow.backends.n8n.lint import known
 from orgflow.backends.n8n.lint.data_rules import RestartedIndex
-from orgflow.backends.n8n.lint.graph import called_by_workflow, texts
+from orgflow.backends.n8n.lint.graph import called_by_workflow
 from orgflow.backends.n8n.lint.report import Report
 from orgflow.backends.n8n.lint.run_rules import (
     BrokenExpression,
     MisplacedBraces,
     MissingNodeReference,
 )
+from orgflow.backends.n8n.node_types import catalogue
 
 from orgflow_ir.diagnostics import Severity
-
-CODE: Final[Mapping[str, tuple[str, ...]]] = {
-    "code": ("jsCode",),
-    "function": ("functionCode",),
-    "functionItem": ("functionCode",),
-}
-"""Parameters that are JavaScript as they stand."""
 
 # Faults that n8n takes as they are (run): unclosed or stray braces are text.
 _HARMLESS: Final = ("`{{` is never closed", "`}}` without", "begins with `=`")
@@ -85,17 +79,22 @@ class Reference(NamedTuple):
     maybe: bool
 
 
+def javascript(short: str) -> tuple[str, ...]:
+    """The parameters of a type that are JavaScript as they stand."""
+    return tuple(name for name in catalogue.scripts(short) if name != "pythonCode")
+
+
 def read_texts(node: Node) -> Iterator[tuple[Path, str]]:
     """The texts in the parameters that n8n looks at: not those of another version's parameters."""
     version_1 = node.short in ("if", "filter") and node.version < 2
     hidden = {
         name
         for name, (switch, values) in _SHOWN_BY.get(node.short, {}).items()
-        if known.reads(node.short, node.version, switch)
+        if catalogue.reads(node.short, node.version, switch)
         and node.parameters.get(switch) not in values
     }
     for path, text in texts(node.parameters):
-        if not known.reads(node.short, node.version, str(path[0])):
+        if not catalogue.reads(node.short, node.version, str(path[0])):
             continue
         if version_1 and path[:2] == ("conditions", "conditions"):
             continue
@@ -176,7 +175,7 @@ def _literal(report: Report, node: Node) -> None:
 
 def _index(report: Report, node: Node) -> None:
     for path, text in read_texts(node):
-        if "$runIndex" in text and (text.startswith("=") or path == CODE.get(node.short)):
+        if "$runIndex" in text and (text.startswith("=") or path == javascript(node.short)):
             report.add(
                 RestartedIndex,
                 node,
@@ -191,7 +190,7 @@ def _index(report: Report, node: Node) -> None:
 
 def references(node: Node) -> Iterator[Reference]:
     """Every reference of a node, each name once a text."""
-    code = CODE.get(node.short, ())
+    code = javascript(node.short)
     for path, text in read_texts(node):
         names: tuple[str, ...] = ()
         script = len(path) == 1 and path[0] in code

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
@@ -19,7 +19,7 @@ from orgflow.backends.n8n.format.workflow_document import (
     WorkflowDocument,
     workflows_in,
 )
-from orgflow.backends.n8n.lint.known import newest
+from orgflow.backends.n8n.node_types.catalogue import newest
 
 from orgflow_ir.analysis.control_flow.graph import components
 from orgflow_ir.model.json_source_map import JsonDocument
@@ -130,20 +130,6 @@ def called_by_workflow(node: Node) -> bool:
     """Whether runs begin at this node when another workflow calls this one."""
     kind = node_types.of(node.short)
     return kind is not None and kind.start == "called"
-
-
-def texts(value: Any) -> Iterator[tuple[Path, str]]:
-    """Every text in a value with its path, in order, without recursion."""
-    waiting: list[tuple[Path, Any]] = [((), value)]
-    while waiting:
-        path, one = waiting.pop()
-        if isinstance(one, str):
-            yield path, one
-        elif isinstance(one, dict):
-            waiting.extend(((*path, key), one[key]) for key in reversed(one))
-        elif isinstance(one, list):
-            last = len(one) - 1
-            waiting.extend(((*path, last - at), item) for at, item in enumerate(reversed(one)))
 
 
 def field_after(text: str, at: int) -> str | None:

@@ -15,7 +15,7 @@ from typing import Any, Final, Literal
 from orgflow.backends.n8n import node_types
 from orgflow.backends.n8n.format.json_values import inside, rows
 from orgflow.backends.n8n.format.workflow_document import Node, Path
-from orgflow.backends.n8n.lint.expressions import CODE, read_texts
+from orgflow.backends.n8n.lint.expressions import javascript, read_texts
 from orgflow.backends.n8n.lint.graph import Workflow, field_after
 from orgflow.backends.n8n.node_types import set_
 from orgflow.backends.n8n.node_types.node_type import Effect
@@ -165,7 +165,7 @@ def reads(node: Node) -> Iterator[tuple[str, Path]]:
     """Fields of its own item that a node reads, each once, with the place."""
     if node.disabled:
         return
-    code = CODE.get(node.short, ())
+    code = javascript(node.short)
     reported: set[str] = set()
     for path, text in read_texts(node):
         if not text.startswith("=") and not (len(path) == 1 and path[0] in code):

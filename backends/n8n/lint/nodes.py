@@ -8,7 +8,6 @@ from typing import Final
 
 from orgflow.backends.n8n import node_types
 from orgflow.backends.n8n.format.workflow_document import Node
-from orgflow.backends.n8n.lint import known
 from orgflow.backends.n8n.lint.report import Report, listed
 from orgflow.backends.n8n.lint.shape_rules import (
     MissingParameter,
@@ -19,6 +18,7 @@ from orgflow.backends.n8n.lint.shape_rules import (
     UnknownParameter,
     UnknownTypeVersion,
 )
+from orgflow.backends.n8n.node_types import catalogue
 from orgflow.backends.n8n.node_types.node_type import Required
 
 from orgflow_ir.diagnostics import Severity
@@ -60,8 +60,8 @@ def check_nodes(report: Report) -> None:
     """Everything that is wrong with a node by itself."""
     flow = report.workflow
     for node in flow.nodes:
-        found = known.versions(node.type)
-        if not known.comes_with_n8n(node.type):
+        found = catalogue.versions(node.type)
+        if not catalogue.comes_with_n8n(node.type):
             continue
         if not found:
             _unknown_type(report, node)
@@ -79,13 +79,13 @@ def check_nodes(report: Report) -> None:
 
 
 def _unknown_type(report: Report, node: Node) -> None:
-    package, short = known.split_type(node.type)
-    near = get_close_matches(short, known.names(node.type), n=1)
+    package, short = catalogue.split_type(node.type)
+    near = get_close_matches(short, catalogue.names(node.type), n=1)
     report.add(
         UnknownNodeType,
         node,
-        f"`{node.name}` is of the type `{node.type}`, which n8n {known.release()} does not have: "
-        f"it does not publish the workflow",
+        f"`{node.name}` is of the type `{node.type}`, which n8n {catalogue.release()} does not "
+        f"have: it does not publish the workflow",
         f"did you mean `{package}.{near[0]}`?" if near else "use a type that n8n has",
         "type",
         severity=Severity.INFO if node.disabled else None,
@@ -95,13 +95,14 @@ def _unknown_type(report: Report, node: Node) -> None:
 def _unknown_version(report: Report, node: Node, found: tuple[float, ...]) -> None:
     newest = found[-1]
     newer = "is newer than any" if node.version > newest else "is none"
-    apart = known.versioned(node.type)
+    apart = catalogue.versioned(node.type)
     does = "cannot run the node" if apart else "runs it by rules nobody tested"
     report.add(
         UnknownTypeVersion,
         node,
-        f"version {node.version:g} of `{node.name}` {newer} of those that n8n {known.release()} "
-        f"has of `{known.split_type(node.type)[1]}`: it takes the workflow and {does}",
+        f"version {node.version:g} of `{node.name}` {newer} of those that n8n "
+        f"{catalogue.release()} has of `{catalogue.split_type(node.type)[1]}`: it takes the "
+        f"workflow and {does}",
         f"write one of {', '.join(f'{v:g}' for v in found)}, with its parameters",
         "typeVersion",
         # A newer one is a matter of which n8n it is for.
@@ -124,7 +125,7 @@ def _no_version(report: Report, node: Node, found: tuple[float, ...]) -> None:
 
 
 def _parameters(report: Report, node: Node) -> None:
-    table = known.parameters(node.short)
+    table = catalogue.parameters(node.short)
     if table is None:
         return
     unknown = [name for name in node.parameters if name not in table]
@@ -165,7 +166,7 @@ def _span(versions: list[float]) -> str:
 
 
 def _required(report: Report, node: Node) -> None:
-    table = known.parameters(node.short) or {}
+    table = catalogue.parameters(node.short) or {}
     kind = node_types.of(node.short)
     required = kind.required if kind is not None else ()
     for name, shown in (_SPLIT_OUT,) if node.short == "splitOut" else required:

@@ -6,10 +6,10 @@ import re
 from typing import Final
 
 from orgflow.backends.n8n import node_types
-from orgflow.backends.n8n.format.json_values import rows
+from orgflow.backends.n8n.format.json_values import texts
 from orgflow.backends.n8n.format.workflow_document import Node, Path
 from orgflow.backends.n8n.lint.flow_rules import UntoldTimeout
-from orgflow.backends.n8n.lint.graph import Workflow, texts
+from orgflow.backends.n8n.lint.graph import Workflow
 from orgflow.backends.n8n.lint.report import Report
 from orgflow.backends.n8n.lint.run_rules import (
     DeadSchedule,
@@ -18,6 +18,7 @@ from orgflow.backends.n8n.lint.run_rules import (
     StaleTimer,
 )
 from orgflow.backends.n8n.lint.shape_rules import ErrorWorkflowElsewhere
+from orgflow.backends.n8n.node_types import schedule_trigger
 
 from orgflow_ir.diagnostics import Severity
 
@@ -82,17 +83,9 @@ def _error_workflow(report: Report, others: tuple[Workflow, ...]) -> None:
 
 
 def _schedule(report: Report, node: Node) -> None:
-    keys: tuple[str, ...] = (
-        ("rule", "interval") if node.short != "cron" else ("triggerTimes", "item")
-    )
-    for index, row in enumerate(rows(node.inside(*keys))):
-        if node.short == "cron":
-            said, name = row.get("cronExpression"), "cronExpression"
-            custom = row.get("mode") == "custom"
-        else:
-            said, name = row.get("expression"), "expression"
-            custom = row.get("field") == "cronExpression"
-        if not custom or not isinstance(said, str) or said.startswith("="):
+    for rule in schedule_trigger.repeats(node.short, node.parameters):
+        said = rule.cron
+        if rule.written is None or not isinstance(said, str) or said.startswith("="):
             continue
         why = unreadable_cron(said)
         if why:
@@ -102,9 +95,7 @@ def _schedule(report: Report, node: Node) -> None:
                 f"`{node.name}` never starts: n8n cannot read the cron expression `{said}`, {why}",
                 "write five fields (minute hour day month weekday), or six with seconds first",
                 "parameters",
-                *keys,
-                index,
-                name,
+                *rule.written,
             )
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Final, Literal
 
 from orgflow.backends.n8n.format.json_values import count, mapping
 from orgflow.backends.n8n.node_types.behaviour import Behaviour, Counts
@@ -39,6 +39,49 @@ def merging(version: float, parameters: Parameters) -> Merging | None:
     if version < 3:
         return _version_2(parameters)
     return _version_3(parameters)
+
+
+Needed = Literal["all", "any"] | tuple[int, ...]
+"""Without which inputs a Merge gives nothing: all that are wired, none in particular, or these."""
+
+_LEFT_OVERS: Final = ("keepNonMatches", "keepEverything", "enrichInput1", "enrichInput2")
+
+
+def needed(version: float, parameters: Parameters, wired: Sequence[int]) -> Needed:
+    """What a Merge needs to go on.
+
+    It waits until all `wired` inputs have come or nothing else can run; its mode decides what then
+    happens where some are missing.
+    """
+    mode = parameters.get("mode", "append")
+    if version < 2:
+        if mode == "passThrough":
+            return (1,) if parameters.get("output") == "input2" else (0,)
+        if mode == "mergeByIndex":
+            return "all" if parameters.get("join", "left") == "inner" else "any"
+        # `wait` passes on an empty item in place of what did not come
+        return "all" if mode in ("multiplex", "keepKeyMatches") else "any"
+    if mode == "chooseBranch" and any(index > 1 for index in wired):
+        return (0, 1)  # however many inputs it has
+    if mode in ("chooseBranch", "multiplex"):
+        return "all"
+    if mode != "combine":
+        return "any"
+    return "all" if _combines_all(version, parameters) else "any"
+
+
+def _combines_all(version: float, parameters: Parameters) -> bool:
+    if version < 3:
+        how = parameters.get("combinationMode", "mergeByFields")
+        if how == "mergeByPosition":  # with one side missing it gives the other
+            return False
+    else:
+        how = parameters.get("combineBy", "combineByFields")
+    if how == "combineByPosition":
+        return mapping(parameters.get("options")).get("includeUnpaired") is not True
+    if how in ("combineAll", "multiplex"):
+        return True
+    return parameters.get("joinMode", "keepMatches") not in _LEFT_OVERS
 
 
 def inputs_declared(parameters: Parameters) -> int | None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, NamedTuple
 
+from orgflow.backends.n8n.format.json_values import inside, number
 from orgflow.backends.n8n.node_types.behaviour import trigger
-from orgflow.backends.n8n.node_types.node_type import NodeType, none
+from orgflow.backends.n8n.node_types.node_type import NodeType, Parameters, none
 
 from orgflow_ir.model import EventDefinition
 from orgflow_ir.model.timers import Cron, Cycle
@@ -13,6 +15,7 @@ from orgflow_ir.model.timers import Cron, Cycle
 _SCHEDULE_UNITS = (
     (86400, "days", 1), (3600, "hours", 24), (60, "minutes", 60), (1, "seconds", 60),
 )  # fmt: skip
+_FIELDS = ("seconds", "minutes", "hours", "days", "weeks", "months")
 
 
 def for_timer(definition: EventDefinition | None) -> dict[str, Any] | None:
@@ -37,6 +40,92 @@ def for_timer(definition: EventDefinition | None) -> dict[str, Any] | None:
             interval = {"field": unit, f"{unit}Interval": int(seconds // size)}
             return {"rule": {"interval": [interval]}}
     return None
+
+
+class Repeat(NamedTuple):
+    """A rule by which runs start again and again.
+
+    Attributes:
+        raw: the object in the file; place: where it is in the parameters.
+        every: amount and unit, where it is an interval; the amount may be an expression.
+        cron: a cron expression, written as one or what the fields of the rule amount to; neither
+            for what has no cron form, such as every second day at noon.
+        written: the place of the cron expression, where it is written as one.
+    """
+
+    raw: Mapping[str, Any]
+    place: tuple[str | int, ...]
+    every: tuple[Any, str] | None = None
+    cron: Any = None
+    written: tuple[str | int, ...] | None = None
+
+
+_CRON_MODES: Final[Mapping[object, str]] = {
+    "everyMinute": "* * * * *", "everyHour": "{minute} * * * *",
+    "everyDay": "{minute} {hour} * * *", "everyWeek": "{minute} {hour} * * {weekday}",
+    "everyMonth": "{minute} {hour} {dayOfMonth} * *",
+}  # fmt: skip
+
+
+def repeats(short: str, parameters: Parameters) -> Iterator[Repeat]:
+    """The rules of a Schedule Trigger, or of a Cron or an Interval node, which it replaced."""
+    if short == "interval":
+        every = (parameters.get("interval", 1), str(parameters.get("unit", "seconds")))
+        yield Repeat(parameters, (), every)
+        return
+    old = short == "cron"
+    keys, read = (("triggerTimes", "item"), _cron) if old else (("rule", "interval"), _rule)
+    listed = inside(parameters, *keys)
+    for index, raw in enumerate(listed if isinstance(listed, list) else ()):
+        if isinstance(raw, Mapping):
+            yield read(raw, (*keys, index))
+
+
+def _written(raw: Mapping[str, Any], place: tuple[str | int, ...], key: str) -> Repeat:
+    written = (*place, key) if key in raw else None
+    return Repeat(raw, place, cron=raw.get(key, ""), written=written)
+
+
+def _cron(raw: Mapping[str, Any], place: tuple[str | int, ...]) -> Repeat:
+    mode = raw.get("mode", "everyDay")
+    if mode == "custom":
+        return _written(raw, place, "cronExpression")
+    if mode == "everyX":
+        return Repeat(raw, place, (raw.get("value", 2), str(raw.get("unit", "hours"))))
+    form = _CRON_MODES.get(mode) if isinstance(mode, str) else None
+    if form is None:
+        return Repeat(raw, place)
+    parts = {"minute": 0, "hour": 14, "weekday": "1", "dayOfMonth": 1, **raw}
+    return Repeat(raw, place, cron=form.format(**parts))
+
+
+def _rule(raw: Mapping[str, Any], place: tuple[str | int, ...]) -> Repeat:
+    """A day by default, at midnight; an interval of more than one day or week at a time of day has
+    no cron form."""
+    field = str(raw.get("field", "days"))
+    if field == "cronExpression":
+        if "expression" not in raw:
+            return Repeat(raw, place, cron=raw.get("value", ""))
+        return _written(raw, place, "expression")
+    usual = {"minutes": 5, "seconds": 30}.get(field, 1)
+    amount = number(raw.get(f"{field}Interval", usual))
+    timed = any(key.startswith("triggerAt") for key in raw)
+    if not timed and field in _FIELDS:
+        return Repeat(raw, place, (raw.get(f"{field}Interval", usual), field))
+    minute, hour = number(raw.get("triggerAtMinute", 0)), number(raw.get("triggerAtHour", 0))
+    if minute is None or hour is None:
+        return Repeat(raw, place)
+    clock, days = f"{minute:g} {hour:g}", raw.get("triggerAtDay")
+    cron = None
+    if field == "hours" and amount:
+        cron = f"{minute:g} {'*' if amount == 1 else f'*/{amount:g}'} * * *"
+    elif amount == 1 and field == "days":
+        cron = f"{clock} * * *"
+    elif amount == 1 and field == "weeks" and (days is None or isinstance(days, list)):
+        cron = f"{clock} * * {','.join(map(str, days or [0]))}"
+    elif amount == 1 and field == "months":
+        cron = f"{clock} {raw.get('triggerAtDayOfMonth', 1)} * *"
+    return Repeat(raw, place, cron=cron)
 
 
 _DAYS = {d: i for i, d in enumerate(("SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"))}

@@ -67,23 +67,39 @@ def for_timer(definition: EventDefinition | None) -> dict[str, Any] | None:
     return for_interval(seconds, "seconds")
 
 
+def resume(parameters: Parameters) -> Any:
+    """By what the run goes on: `timeInterval`, `specificTime`, `webhook` or `form`."""
+    return parameters.get("resume", "timeInterval")
+
+
+def interval(version: float, parameters: Parameters) -> tuple[Any, Any]:
+    """Amount and unit of a wait for a time; either may be an expression. What is left out differs
+    between versions."""
+    amount, unit = (1, "hours") if version < 1.1 else (5, "seconds")
+    return parameters.get("amount", amount), parameters.get("unit", unit)
+
+
+def limit(parameters: Parameters) -> tuple[Any, Any]:
+    """Amount and unit after which a run no longer waits for a call or a form."""
+    return parameters.get("resumeAmount", 1), parameters.get("resumeUnit", "hours")
+
+
 def _effect(version: float, parameters: Parameters) -> Effect:
-    answered = parameters.get("resume") in ("webhook", "form")
+    answered = resume(parameters) in ("webhook", "form")
     return "replace" if answered and parameters.get("limitWaitTime") is not True else "pass"
 
 
 def _behaviour(use: Use) -> Behaviour:
     version, parameters = use.version, use.parameters
-    resume = parameters.get("resume", "timeInterval")
-    if is_expression(resume):
+    by = resume(parameters)
+    if is_expression(by):
         return Behaviour(kind="wait", answered=True)
-    if resume in ("webhook", "form"):
+    if by in ("webhook", "form"):
         limited = bool(parameters.get("limitWaitTime"))
         return Behaviour(kind="wait", in_process=False, answered=True, limited=limited)
-    if resume != "timeInterval":
+    if by != "timeInterval":
         return Behaviour(kind="wait")
-    amount = parameters.get("amount", 5 if version >= 1.1 else 1)
-    named = parameters.get("unit", "seconds" if version >= 1.1 else "hours")
+    amount, named = interval(version, parameters)
     unit = _UNIT_SECONDS.get(named) if isinstance(named, str) else None
     if unit is None or not isinstance(amount, int | float):
         return Behaviour(kind="wait")

@@ -10,7 +10,7 @@ from orgflow.backends.n8n.emit.graph import NodeKey, decide_key
 from orgflow.backends.n8n.format.json_values import rows
 from orgflow.backends.n8n.format.matching import Matching
 from orgflow.backends.n8n.format.workflow_document import Node, WorkflowDocument
-from orgflow.backends.n8n.lint import known
+from orgflow.backends.n8n.node_types import catalogue
 from orgflow.backends.n8n.node_types.merge import merging
 from orgflow.backends.n8n.node_types.node_type import is_expression
 from orgflow.backends.n8n.verify.reference import Reference
@@ -50,7 +50,7 @@ def _version(now: Node) -> tuple[str, str]:
     """A node that decides, of a version this n8n does not have: it runs by rules nobody knows."""
     if now.short not in _DECIDING:
         return "", ""
-    versions = known.versions(now.type)
+    versions = catalogue.versions(now.type)
     if not versions or now.version in versions:
         return "", ""
     return f"version {versions[-1]:g}", f"version {now.version}, which n8n does not have"

@@ -91,33 +91,27 @@ class WorkflowClient(Client):
 
     def listed(self) -> Iterator[Json]:
         """Every workflow that the key may see, as the server has it; archived ones, too."""
-        cursor = ""
-        while True:
-            tail = f"&cursor={quote(cursor)}" if cursor else ""
-            page = self._call(self._api, "GET", f"/api/v1/workflows?limit={_PAGE}{tail}")
-            rows = page.get("data")
-            if not isinstance(rows, list):
-                raise NotN8nError(f"{self.shown} does not list workflows as n8n does", 200)
-            yield from (row for row in rows if isinstance(row, dict) and "id" in row)
-            cursor = str(page.get("nextCursor") or "")
-            if not cursor:
-                return
+        rows = self._pages(f"/api/v1/workflows?limit={_PAGE}", "workflows")
+        return (row for row in rows if "id" in row)
 
     def stored_executions(
         self, workflow_id: str, status: str | None = None, most: int | None = None
     ) -> Iterator[Json]:
         """Executions of a workflow with their data and the workflow as it was, the latest first;
         page by page, so whoever stops early asks for no more (`most` makes the pages small)."""
-        cursor = ""
         size = min(most or _DATA_PAGE, _DATA_PAGE)
         which = f"workflowId={quote(workflow_id)}&includeData=true&limit={size}"
         which += f"&status={quote(status)}" if status else ""
+        return self._pages(f"/api/v1/executions?{which}", "executions")
+
+    def _pages(self, path: str, what: str) -> Iterator[Json]:
+        cursor = ""
         while True:
             tail = f"&cursor={quote(cursor)}" if cursor else ""
-            page = self._call(self._api, "GET", f"/api/v1/executions?{which}{tail}")
+            page = self._call(self._api, "GET", f"{path}{tail}")
             rows = page.get("data")
             if not isinstance(rows, list):
-                raise NotN8nError(f"{self.shown} does not list executions as n8n does", 200)
+                raise NotN8nError(f"{self.shown} does not list {what} as n8n does", 200)
             yield from (row for row in rows if isinstance(row, dict))
             cursor = str(page.get("nextCursor") or "")
             if not cursor:

@@ -14,6 +14,7 @@ from typing import Any, Final
 from orgflow.backends.n8n.engine.runs import EngineRun, NodeRun, RunRequest
 from orgflow.backends.n8n.format.document import node_type, node_uuid, short_type
 from orgflow.backends.n8n.format.versions import N8nVersion, type_version
+from orgflow.backends.n8n.node_types import wait
 from orgflow.backends.n8n.server.executions.execution import StoredExecution
 
 Json = dict[str, Any]
@@ -182,7 +183,7 @@ def _wire(target: str) -> Json:
 
 def _short(parameters: Mapping[str, Any]) -> Json:
     """A wait whose time is over at once, or that is answered by a call."""
-    resume = parameters.get("resume", "timeInterval")
+    resume = wait.resume(parameters)
     if resume in _TIMED:
         return dict(_WAIT)
     if resume == "form":

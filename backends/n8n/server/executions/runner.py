@@ -5,9 +5,9 @@ from __future__ import annotations
 import contextlib
 import secrets
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from orgflow.backends.n8n.engine.runs import EngineRun, RunRequest
 from orgflow.backends.n8n.format.document import short_type
@@ -20,12 +20,6 @@ from orgflow.backends.n8n.server.deploy.deployment_marker import RUN_MARK, with_
 from orgflow.backends.n8n.server.executions.execution import read_execution
 from orgflow.backends.n8n.server.executions.harness import Harness
 from orgflow.backends.n8n.server.executions.stale_runs import owner
-
-from orgflow_ir.analysis.stub_data import Unplayable
-from orgflow_ir.plugins.contracts import RunResult
-
-if TYPE_CHECKING:
-    from orgflow_ir.analysis.token_game.runs import Run
 
 Json = dict[str, Any]
 
@@ -66,23 +60,9 @@ class ServerRunner(LocalRunner):
         """As on the local engine, and a webhook in front of the trigger."""
         return (*super().changed, "every run starts at a webhook of its own")
 
-    def play(self, runs: Iterable[Run]) -> Iterator[RunResult]:
-        """See `Runner`. Raises `ServerError`; nothing is left on the server then, either."""
-        requests: list[RunRequest | Unplayable] = []
-        for run in runs:
-            try:
-                requests.append(self._request(run))
-            except Unplayable as error:
-                requests.append(error)
-        played = iter(self.play_requests([r for r in requests if isinstance(r, RunRequest)]))
-        for request in requests:
-            if isinstance(request, Unplayable):
-                yield RunResult("unplayable", error=str(request))
-            else:
-                yield self._result(next(played))
-
-    def play_requests(self, requests: list[RunRequest]) -> list[EngineRun]:
-        """Play requests on copies of their workflows, one for those with the same trigger."""
+    def play_requests(self, requests: Sequence[RunRequest]) -> list[EngineRun]:
+        """Play requests on copies of their workflows, one for those with the same trigger. Raises
+        `ServerError`; nothing is left on the server then, either."""
         self._stopped = False
         harnesses: dict[str, Harness] = {}
         try:

@@ -24,7 +24,7 @@ from orgflow_ir.model.json_source_map import parse_json
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[3]
-TABLE = ROOT / "backends/n8n/lint/schema/known-nodes.json"
+TABLE = ROOT / "backends/n8n/node_types/schema/known-nodes.json"
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""Write `lint/schema/known-nodes.json` from the node descriptions of installed n8n packages.
+"""Write `node_types/schema/known-nodes.json` from the node descriptions of installed n8n packages.
 
     python write_known_nodes.py NODES.JSON... (each: PACKAGE=path of dist/types/nodes.json)
 
@@ -14,7 +14,7 @@ from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
 
-TARGET = Path(__file__).resolve().parents[4] / "backends/n8n/lint/schema/known-nodes.json"
+TARGET = Path(__file__).resolve().parents[4] / "backends/n8n/node_types/schema/known-nodes.json"
 CORE = (
     "aggregate", "code", "emailSend", "errorTrigger", "executeWorkflow", "executeWorkflowTrigger",
     "filter", "form", "formTrigger", "httpRequest", "if", "limit", "manualTrigger", "merge",

@@ -1,0 +1,161 @@
+"""What is known of all of n8n's node types, also of those that have no module here.
+
+Types, versions and parameters of the core nodes are n8n 2.41's own descriptions; what starts a run,
+holds code, sends messages or only serves other nodes goes by the names of types.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+from orgflow.backends.n8n import node_types
+from orgflow.backends.n8n.node_types.node_type import Start
+
+from orgflow_ir.model import TaskType
+
+_FILE = Path(__file__).parent / "schema" / "known-nodes.json"
+
+
+@cache
+def _table() -> Mapping[str, Any]:
+    found = json.loads(_FILE.read_text(encoding="utf-8"))
+    assert isinstance(found, dict)
+    return found
+
+
+def release() -> str:
+    """The n8n that the table is about."""
+    return str(_table()["n8n"])
+
+
+BASE: Final = "n8n-nodes-base"
+LANGCHAIN: Final = "@n8n/n8n-nodes-langchain"
+
+
+def split_type(full: str) -> tuple[str, str]:
+    """Package and name: `("n8n-nodes-base", "if")`; without a dot there is no package."""
+    package, _, short = full.rpartition(".")
+    return package, short
+
+
+def comes_with_n8n(full: str) -> bool:
+    """Whether a type is of a package that n8n brings along."""
+    return split_type(full)[0] in _table()["types"]
+
+
+def versions(full: str) -> tuple[float, ...]:
+    """The versions of a type that this n8n knows; nothing for a type it does not have.
+
+    n8n makes a tool of every node that allows it, under the name with `Tool` behind it.
+    """
+    package, short = split_type(full)
+    known: Mapping[str, list[float]] = _table()["types"].get(package, {})
+    for name in (short, short.removesuffix("HitlTool"), short.removesuffix("Tool")):
+        if name in known:
+            return tuple(known[name])
+    return ()
+
+
+def versioned(full: str) -> bool:
+    """Whether each version of a type is a program of its own, so that there is none for others."""
+    package, short = split_type(full)
+    return short in _table()["versioned"].get(package, ())
+
+
+def newest(full: str) -> float:
+    """The newest version of a type; 1 for one that is not known."""
+    return max(versions(full), default=1.0)
+
+
+def names(full: str) -> tuple[str, ...]:
+    """The names of the types in the package of a type."""
+    return tuple(_table()["types"].get(split_type(full)[0], {}))
+
+
+def reads(short: str, version: float, parameter: str) -> bool:
+    """Whether a node looks at a parameter in its version; so it is said of unknown nodes."""
+    table = parameters(short)
+    return table is None or version in table.get(parameter, ())
+
+
+def parameters(short: str) -> Mapping[str, list[float]] | None:
+    """The parameters of a core node and the versions that know them; `None` for other nodes."""
+    found: Mapping[str, list[float]] | None = _table()["parameters"].get(short)
+    return found
+
+
+# -- by name -------------------------------------------------------------------------------------
+
+_STARTS: Final[Mapping[str, Start]] = {
+    "start": "manual", "manualChatTrigger": "manual", "evaluationTrigger": "manual",
+    "cron": "schedule", "interval": "schedule",
+}  # fmt: skip
+"""Triggers without a module that start other than by a message."""
+
+_SUB_NODE: Final = re.compile(
+    r"(lm[A-Z]|embeddings|memory(?!Manager)|tool[A-Z]|outputParser|textSplitter|document[A-Z]"
+    r"|retriever|reranker|vectorStore|modelSelector).*|.+(?<!\.)Tool"
+)
+"""Types of langchain's sub-nodes, and of tools made of other nodes (`slackTool`)."""
+
+_SCRIPTS: Final = {
+    "function": ("functionCode",),
+    "functionItem": ("functionCode",),
+    "aiTransform": ("jsCode",),
+}
+"""Types without a module that run code, with its parameters."""
+
+_SENDERS: Final = frozenset(
+    {
+        "awsSes", "awsSns", "chat", "discord", "gmail", "gotify", "googleChat", "line",
+        "mailgun", "mailjet", "mandrill", "matrix", "mattermost", "messageBird", "microsoftOutlook",
+        "microsoftTeams", "mocean", "msg91", "mqtt", "plivo", "pushbullet", "pushcut", "pushover",
+        "rabbitmq", "rocketchat", "sendGrid", "sendInBlue", "signl4", "sms77",
+        "slack", "telegram", "twilio", "vonage", "webex", "whatsApp", "zulip",
+    }
+)  # fmt: skip
+_SENDING: Final = re.compile(r"(send|post|reply|push|publish|create$)", re.IGNORECASE)
+
+
+def known_short(full: str) -> str:
+    """`if` for `n8n-nodes-base.if`; empty for nodes of packages that do not come with n8n."""
+    package, short = split_type(full)
+    return short if package in (BASE, LANGCHAIN) else ""
+
+
+def start_of(short: str) -> Start:
+    """What starts a run at a trigger of this type."""
+    kind = node_types.of(short)
+    return (kind.start if kind is not None else None) or _STARTS.get(short, "message")
+
+
+def looks_like_sub_node(full: str) -> bool:
+    """Whether nodes of this type serve others (a model, a tool, a memory), by its name."""
+    return _SUB_NODE.fullmatch(split_type(full)[1]) is not None
+
+
+def scripts(short: str) -> tuple[str, ...]:
+    """The parameters of a type that hold program code."""
+    kind = node_types.of(short)
+    return kind.scripts if kind is not None else _SCRIPTS.get(short, ())
+
+
+def task_type(short: str, parameters: Mapping[str, Any]) -> TaskType:
+    """What kind of task a node is in a model."""
+    kind = node_types.of(short)
+    usual = (kind.task if kind is not None else _usual_task(short)) or "service"
+    operation = parameters.get("operation")
+    if operation == "sendAndWait":
+        return "user"
+    if usual == "send" and isinstance(operation, str) and _SENDING.match(operation) is None:
+        return "service"
+    return usual
+
+
+def _usual_task(short: str) -> TaskType:
+    return "script" if short in _SCRIPTS else "send" if short in _SENDERS else "service"
