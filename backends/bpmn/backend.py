@@ -25,6 +25,9 @@ _TARGET = TargetSpec(
 class BpmnBackend(Backend):
     """Writes BPMN 2.0 XML that the `bpmn` frontend reads back as the same model.
 
+    What an engine's extensions say is written as it was read, unless the binding was edited since:
+    then they go, and the binding stands in BPMN's own attributes or in an element of ours.
+
     The source's drawing is kept; what has none is laid out. `diagram=no` leaves drawings out.
     """
 
@@ -39,6 +42,7 @@ class BpmnBackend(Backend):
     def emit(self, model: Model, ctx: PassContext) -> Emitted:
         """One file, named after the model's source."""
         from orgflow.backends.bpmn.document import document
+        from orgflow.backends.bpmn.edited_bindings import without_outdated
 
         from orgflow_ir.layout.keep import drawn
 
@@ -46,8 +50,12 @@ class BpmnBackend(Backend):
         stem = stem.strip("<>") or "model"
         drawing = None if ctx.options.get("diagram") == "no" else drawn(model)
         path = f"{stem}.bpmn"
+        text = document(model, drawing)
+        current = without_outdated(model, text, ctx)
+        if current is not model:
+            text = document(current, drawing)
         return Emitted(
-            (Artifact(path, document(model, drawing)),),
+            (Artifact(path, text),),
             SourceMap(model, lambda: _parts(model, path)),
         )
 

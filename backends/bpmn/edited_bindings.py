@@ -1,0 +1,54 @@
+"""Bindings that were edited after they were read: the engine's data that contradict them go.
+
+What an engine's extensions say stands twice in a model, as the task's binding and, as it was
+written, in its `extra`. An unedited task is written with the latter, so that nothing of the
+vendor's is lost. Whether a task was edited is seen by reading the written file again.
+"""
+
+from __future__ import annotations
+
+from orgflow.backends.bpmn.writer import Writer
+
+from orgflow_ir.model import CallActivity, Model, Task
+from orgflow_ir.model.bindings import without_binding
+from orgflow_ir.model.rewriter import Rewriter
+from orgflow_ir.model.source import SourceFile
+from orgflow_ir.pipeline import PassContext
+
+
+def without_outdated(model: Model, text: str, ctx: PassContext) -> Model:
+    """The model without extension data that say something else than the bindings beside them; the
+    same value where there are none.
+
+    Args:
+        model: what is written.
+        text: what was written of it.
+        ctx: its registry has the frontend that reads BPMN; without one nothing is compared.
+    """
+    suspects = [
+        (scope, node)
+        for scope in model.scopes()
+        for node in scope.nodes
+        if isinstance(node, Task | CallActivity) and without_binding(node.extra) != node.extra
+    ]
+    if not suspects or ctx.registry is None:
+        return model
+    frontend = ctx.registry.frontends.get("bpmn")
+    if frontend is None:
+        return model
+    source = SourceFile("written.bpmn", text.encode("utf-8", "replace"))
+    again = frontend.parse(source, PassContext(registry=ctx.registry))
+    if again is None:
+        return model
+    found = {
+        node.id: node.binding
+        for scope in again.scopes()
+        for node in scope.nodes
+        if isinstance(node, Task | CallActivity)
+    }
+    rewriter, written = Rewriter(model), Writer(model)
+    for scope, node in suspects:
+        id = written.id(node.id)
+        if id in found and found[id] != node.binding:
+            rewriter.replace(scope.id, node.id, node.replace(extra=without_binding(node.extra)))
+    return rewriter.done() if rewriter.count else model
