@@ -5,7 +5,8 @@ walks of the token game (loops taken twice, other orders), and one *odd* run for
 has no default, in which its variable has a value that no branch is taken by. A mutant differs where
 a run is not one of the model's (tasks, order, branches, end, status: `judge`), where a node that
 stands for an element gives another number of items, or where an odd run does not stop with an
-error. A disabled node does not do what its element says; a copy does it once more.
+error. A disabled node does not do what its element says, but for an event at which nothing is done;
+a copy does it once more.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from orgflow_ir.analysis.token_game.replay import follow
 from orgflow_ir.analysis.token_game.runs import Run, enumerate_runs
 from orgflow_ir.analysis.token_game.semantics import Game, Policy
 from orgflow_ir.diagnostics import Step
-from orgflow_ir.model import Gateway, Model, Process
+from orgflow_ir.model import Event, Gateway, Model, Process
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
 from orgflow_ir.plugins.contracts import NodeExecution, RunResult
@@ -94,6 +95,14 @@ class Subject:
         decides = self._player.compiled.root.decisions
         steps = {n.id for n in process.nodes if not isinstance(n, Gateway) or n.id in decides}
         self.visible = self._player.visible & steps
+        self._idle = {
+            n.id
+            for n in process.nodes
+            if isinstance(n, Event)
+            and n.position in ("throw", "end")
+            and n.trigger in ("none", "terminate")
+        }
+        """Events at which nothing is done: passing on is all there is to do."""
         self.scripts: tuple[Script, ...] = ()
         self.covering = 0
         self.dropped = 0
@@ -215,9 +224,9 @@ class Subject:
 
     def _element(self, node: str, stands: Mapping[str, str], off: frozenset[str]) -> str | None:
         planned = self.planned.get(stands.get(node, node))
-        if planned is None or node in off or planned.role not in ("element", "trigger"):
+        if planned is None or planned.role not in ("element", "trigger"):
             return None
-        return planned.element
+        return None if node in off and planned.element not in self._idle else planned.element
 
     def items(
         self, run: EngineRun, stands: Mapping[str, str], off: frozenset[str]

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.diagnostics import Category, Edit, Fix, Rule, Severity
-from orgflow_ir.model import Flow, Gateway, Model, Scope
+from orgflow_ir.model import Event, Flow, Gateway, Model, Scope
 from orgflow_ir.model import Node as ModelNode
 from orgflow_ir.pipeline import Pass, PassContext, Stage
 
@@ -107,8 +107,8 @@ class Conditions(Pass):
 
 
 def _check(node: ModelNode, out: list[Flow], scope: Scope, ctx: PassContext) -> None:
-    kind = node.gateway_kind if isinstance(node, Gateway) else node.kind
-    if kind in ("parallel", "event"):
+    kind = node.gateway_kind if isinstance(node, Gateway) else ""
+    if kind in ("parallel", "event") or isinstance(node, Event):
         for flow in out:
             if flow.condition or flow.default:
                 _misplaced(node, flow, scope, ctx)
@@ -145,17 +145,19 @@ def _check(node: ModelNode, out: list[Flow], scope: Scope, ctx: PassContext) -> 
 
 def _misplaced(node: ModelNode, flow: Flow, scope: Scope, ctx: PassContext) -> None:
     what = "has a condition" if flow.condition else "is marked as the default"
-    why = (
-        "takes every way"
-        if getattr(node, "gateway_kind", "") == "parallel"
-        else ("takes the way of the event that comes first")
-    )
+    instead = f"make {ctx.name(node)} an exclusive or inclusive gateway"
+    if not isinstance(node, Gateway):
+        why = "every flow out of an event is taken"
+        instead = f"put an exclusive or inclusive gateway behind {ctx.name(node)}"
+    elif node.gateway_kind == "parallel":
+        why = "the gateway takes every way"
+    else:
+        why = "the gateway takes the way of the event that comes first"
     ctx.emit(
         MisplacedCondition,
-        f"{ctx.name(flow)} {what}, but the gateway {why}",
+        f"{ctx.name(flow)} {what}, but {why}",
         element=flow,
-        help=f"if {_it(flow)} is to decide, make {ctx.name(node)} an exclusive or inclusive "
-        "gateway; if not, remove it",
+        help=f"if {_it(flow)} is to decide, {instead}; if not, remove it",
         fix=_without_condition(flow, scope, ctx),
     )
 

@@ -16,6 +16,7 @@ from orgflow_ir.analysis.gaps.rules import (
 from orgflow_ir.model import Element, Expression, Model, Task
 from orgflow_ir.model.binding_text import statements, summary
 from orgflow_ir.model.element_names import listed, one_line
+from orgflow_ir.model.provenance import source_ids
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets.rules import UnsupportedBinding, UnsupportedCondition
 
@@ -122,7 +123,8 @@ def complete_decision(d: Decision, defaults: Defaults, ctx: PassContext) -> None
     names = listed(f"`{name}`" for name in read)
     words = f"the state machine reads {names} from the result of {where}"
     known = d.labelled or d.coded
-    defaults.add((OpenDecision,) if known else (UnlabelledBranch,), d.gateway.id, words, help)
+    asked = source_ids(d.gateway)[0]
+    defaults.add((OpenDecision,) if known else (UnlabelledBranch,), asked, words, help)
     for flow, reason in d.unread:
         words = f"the branch is taken by a value of `{d.variable}` in the result of {setter}"
         text = one_line(flow.condition.text) if flow.condition is not None else ""

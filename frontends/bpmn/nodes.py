@@ -227,13 +227,14 @@ def _plain_documentation(r: Reading, node: XmlElement) -> tuple[tuple[str, str],
 
 
 def single_expression(
-    r: Reading, node: XmlElement, local: str
+    r: Reading, node: XmlElement, local: str, *, blank: bool = False
 ) -> tuple[Expression | None, tuple[tuple[str, str], ...]]:
-    """The expression in the child `local`, and as kept data what of it is not in it."""
+    """The expression in the child `local`, and as kept data what of it is not in it; an empty one
+    is no expression unless `blank`."""
     found = [c for c in node.children if c.local == local and c.ns == BPMN]
     if not found:
         return None, ()
-    value = r.expression(found[0])
+    value = r.expression(found[0], blank=blank)
     rest = found if value is None else found[1:]
     if len(found) > 1:
         r.report(

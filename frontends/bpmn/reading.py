@@ -383,11 +383,11 @@ class Reading:
             help=f"write {wanted}; `{used}` is assumed",
         )
 
-    def expression(self, node: XmlElement) -> Expression | None:
+    def expression(self, node: XmlElement, *, blank: bool = False) -> Expression | None:
         """An expression with its language, its own or the document's.
 
-        `None` if there is no text and no data of a tool in it (a script in a file, say); the
-        caller keeps such an element as it is.
+        `None` if there is no text and no data of a tool in it (a script in a file, say) unless
+        `blank`; the caller keeps such an element as it is.
         """
         _, extra = self.kept(node, _EXPRESSION, NOTHING)
         extra = tuple(
@@ -402,7 +402,7 @@ class Reading:
         )
         language = node.attrs.get("language", "").strip() or self.language
         text = node.text.strip()
-        if not text and not any(BPMN not in key for key, _ in extra):
+        if not text and not blank and not any(BPMN not in key for key, _ in extra):
             return None
         return Expression(text=text, language=language, extra=extra + documented[:1])
 

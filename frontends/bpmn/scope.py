@@ -227,7 +227,8 @@ def _read_content(r: Reading, draft: _Draft, found: list[XmlElement]) -> None:
             lists["data_flows"].extend(read_data_associations(r, child, args["id"]))
     for event, child in boundaries:
         read.report_detached(r, event, child, activities)
-    lists["flows"] = [_flow(r, child, defaults) for child in flows]
+    choosing = {r.flows[flow][0] for flow in defaults} & activities if flows else set()
+    lists["flows"] = [_flow(r, child, defaults, choosing) for child in flows]
 
 
 def _read_other(r: Reading, draft: _Draft, child: XmlElement, found: list[XmlElement]) -> None:
@@ -327,11 +328,14 @@ def _default(r: Reading, node: XmlElement, args: dict[str, Any], defaults: set[s
     )
 
 
-def _flow(r: Reading, node: XmlElement, defaults: set[str]) -> Flow:
+def _flow(r: Reading, node: XmlElement, defaults: set[str], choosing: set[str]) -> Flow:
+    """A sequence flow. Out of an activity with a default (`choosing`) an empty condition counts:
+    the flow is a choice of which only the label is known, not one that is always taken."""
     args = r.base(node, _FLOW_ATTRIBUTES, _FLOW_CHILDREN)
     source, target = r.flows[args["id"]]
     if node.children:
-        condition, unread = read.single_expression(r, node, "conditionExpression")
+        blank = source in choosing
+        condition, unread = read.single_expression(r, node, "conditionExpression", blank=blank)
         args["condition"] = condition
         args["extra"] += unread
     default = args["id"] in defaults or r.own(node).get("default") == "true"

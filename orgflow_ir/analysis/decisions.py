@@ -13,7 +13,19 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
-from orgflow_ir.model import Event, Expression, Flow, Gateway, Node, Scope, Task
+from orgflow_ir.analysis.control_flow.outgoing import outgoing
+from orgflow_ir.model import (
+    CallActivity,
+    Event,
+    Expression,
+    Flow,
+    Gateway,
+    GatewayKind,
+    Node,
+    Scope,
+    SubProcess,
+    Task,
+)
 from orgflow_ir.model.element_names import one_line, slug, unique
 
 if TYPE_CHECKING:
@@ -121,6 +133,33 @@ def deciding_gateways(scope: Scope, graph: ControlFlow) -> Iterator[Gateway]:
             out = graph.flows_out(node.id)
             if len(out) > 1 or any(f.condition is not None and not f.default for f in out):
                 yield node
+
+
+def with_gateways(scope: Scope, graph: ControlFlow) -> tuple[Scope, dict[str, Node]]:
+    """The scope as if each activity that chooses among its flows had a gateway behind it that does,
+    as targets without conditions on wires emit it, and the activities by those gateways."""
+    owners: dict[str, Node] = {}
+    moved: dict[str, str] = {}
+    nodes: list[Node] = []
+    flows: list[Flow] = []
+    for node in scope.nodes:
+        nodes.append(node)
+        if not isinstance(node, Task | CallActivity | SubProcess):
+            continue
+        ways = outgoing(graph.flows_out(node.id))
+        if not ways.chosen:
+            continue
+        one = len(ways.chosen) == 1 and ways.default is not None
+        kind: GatewayKind = "exclusive" if one else "inclusive"
+        gateway = Gateway(id=f"{node.id}\x00choice", gateway_kind=kind, derived_from=(node.id,))
+        nodes.append(gateway)
+        flows.append(Flow(id=f"{gateway.id} flow", source=node.id, target=gateway.id))
+        owners[gateway.id] = node
+        moved |= {flow.id: gateway.id for flow in (*ways.chosen, ways.default) if flow is not None}
+    if not owners:
+        return scope, owners
+    flows += [f.replace(source=moved[f.id]) if f.id in moved else f for f in scope.flows]
+    return scope.replace(nodes=tuple(nodes), flows=tuple(flows)), owners
 
 
 def decide(scope: Scope, graph: ControlFlow, style: DecisionConventions) -> dict[str, Decision]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, assert_never
 
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
+from orgflow_ir.analysis.control_flow.outgoing import outgoing
 from orgflow_ir.model import (
     CallActivity,
     Event,
@@ -41,22 +42,21 @@ def mixed_gateways(model: Model, ctx: PassContext) -> Iterator[ConstructUse]:
 
 
 def conditional_splits(model: Model, ctx: PassContext) -> Iterator[ConstructUse]:
-    """`split.conditional`: conditional flows that leave something that is no gateway."""
+    """`split.conditional`: activities whose outgoing flows depend on data."""
     for scope in model.scopes():
         graph = ctx.analysis(ControlFlow, scope)
         for node in scope.nodes:
-            if _takes_all_flows(node) and any(
-                f.condition is not None for f in graph.flows_out(node.id)
-            ):
+            if _chooses(node) and outgoing(graph.flows_out(node.id)).chosen:
                 yield ConstructUse("split.conditional", node, scope)
 
 
-def _takes_all_flows(node: Node) -> bool:
-    """Whether each flow out of a node decides for itself: a gateway decides for all of them."""
+def _chooses(node: Node) -> bool:
+    """Whether each flow out of a node decides for itself: a gateway decides for all of them, and a
+    condition behind an event is never evaluated (BPMN 2.0.2, 8.4.13; rule OF114)."""
     match node:
-        case Task() | CallActivity() | SubProcess() | Event():
+        case Task() | CallActivity() | SubProcess():
             return True
-        case Gateway() | Opaque():
+        case Event() | Gateway() | Opaque():
             return False
         case _:
             assert_never(node)
@@ -107,9 +107,9 @@ class SplitMixedGateway(RewritePattern):
 
 
 class ConditionalSplitToGateway(RewritePattern):
-    """Conditional flows out of a task become an inclusive gateway behind it; with exactly one
-    condition and a default an exclusive one (BPMN 2.0.2, 8.3.13: every true flow gets a token).
-    Unconditional flows stay where they are: they are always taken."""
+    """Flows out of an activity that depend on data become an inclusive gateway behind it; exactly
+    one and a default an exclusive one (BPMN 2.0.2, 8.4.13: every true flow gets a token). Flows
+    that are always taken stay where they are."""
 
     name = "conditional-split-to-gateway"
     consumes = ("split.conditional",)
@@ -122,20 +122,20 @@ class ConditionalSplitToGateway(RewritePattern):
         node, scope = use.element, use.scope
         assert scope is not None
         flows = ctx.analysis(ControlFlow, scope).flows_out(node.id)
-        moved = [f for f in flows if f.condition is not None or f.default]
-        always = len(moved) < len(flows)
-        conditional = sum(1 for f in moved if f.condition is not None)
-        default = any(f.default for f in moved)
-        kind: GatewayKind = "exclusive" if conditional == 1 and default else "inclusive"
+        always, chosen, default = outgoing(flows)
+        one = len(chosen) == 1 and default is not None
+        kind: GatewayKind = "exclusive" if one else "inclusive"
         gateway = Gateway(id=rewriter.fresh_id(node.id, "split"), gateway_kind=kind)
         rewriter.insert(scope.id, gateway)
-        for flow in moved:
-            rewriter.redirect(scope.id, flow.id, source=gateway.id)
-        if always and not default:
+        for flow in flows:
+            if flow not in always:
+                rewriter.redirect(scope.id, flow.id, source=gateway.id)
+        if always and default is None:
             self._nothing_more(rewriter, scope.id, gateway)
         to_split = rewriter.fresh_id(node.id, "to_split")
         rewriter.connect(scope.id, node.id, gateway.id, id=to_split)
-        return f"the conditions on flows out of {ctx.name(node)} became a gateway"
+        what = "conditions on" if any(f.condition is not None for f in chosen) else "choice between"
+        return f"the {what} flows out of {ctx.name(node)} became a gateway"
 
     def _nothing_more(self, rewriter: Rewriter, scope: str, gateway: Gateway) -> None:
         """With an unconditional flow beside them, all conditions may be false: that is no error."""

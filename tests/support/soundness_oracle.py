@@ -127,6 +127,8 @@ class Oracle:
             return [tuple(f.id for f in outs)]
         conditional = [f.id for f in outs if f.condition and not f.default]
         default = [f.id for f in outs if f.default]
+        if default and not conditional:  # a default goes with choices: only their labels are known
+            conditional = [f.id for f in outs if not f.default]
         if not conditional:
             return [tuple(f.id for f in outs)]
         always = tuple(f.id for f in outs if f.id not in conditional and f.id not in default)

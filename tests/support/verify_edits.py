@@ -110,3 +110,27 @@ def pasted(workflow: Json, name: str, copy_name: str) -> Json:
                 if end["node"] == name:
                     ends.append({**end, "node": copy_name})
     return result
+
+
+def pasted_again(workflow: Json, number: int = 1) -> Json:
+    """Everything pasted beside itself as n8n's editor does: new ids, new names, and references
+    among the pasted nodes that follow them."""
+    result = copy.deepcopy(workflow)
+    taken = {row["name"] for row in result["nodes"]}
+    names = {row["name"]: f"{row['name']}{number}" for row in workflow["nodes"]}
+    assert taken.isdisjoint(names.values())
+    for row in copy.deepcopy(workflow["nodes"]):
+        row["id"] = str(uuid.uuid5(uuid.NAMESPACE_OID, f"{row['id']}/{number}"))
+        text = json.dumps(row["parameters"], ensure_ascii=False)
+        for old, new in names.items():
+            text = text.replace(f"$('{old}')", f"$('{new}')")
+        row |= {"name": names[row["name"]], "parameters": json.loads(text)}
+        result["nodes"].append(row)
+    for source, kinds in workflow["connections"].items():
+        moved = copy.deepcopy(kinds)
+        for outputs in moved.values():
+            for ends in outputs:
+                for end in ends or ():
+                    end["node"] = names[end["node"]]
+        result["connections"][names[source]] = moved
+    return result

@@ -11,8 +11,8 @@ from typing import Any
 
 from orgflow.backends.n8n.diff.behaviour import Decisions
 from orgflow.backends.n8n.diff.canonical import canonical, flags, parameters_of
-from orgflow.backends.n8n.diff.references import follow
 from orgflow.backends.n8n.format.matching import Matching
+from orgflow.backends.n8n.format.references import follow
 from orgflow.backends.n8n.format.workflow_document import Wire, WorkflowDocument
 
 from orgflow_ir.targets.comparison import Change, ChangeKind

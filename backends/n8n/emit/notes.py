@@ -18,6 +18,7 @@ from orgflow_ir.analysis.gaps.rules import (
 from orgflow_ir.model import Event, Gateway, Scope, Task
 from orgflow_ir.model.binding_text import statements, summary
 from orgflow_ir.model.element_names import listed
+from orgflow_ir.model.provenance import source_ids
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets.rules import UnsupportedBinding, UnsupportedTime
 
@@ -99,7 +100,8 @@ def decision(d: Decision, defaults: Defaults) -> list[str]:
     names = listed(f"`{name}`" for name in read)
     words = f"the workflow reads {names} from the output of {where}"
     known = d.labelled or d.coded
-    defaults.add((OpenDecision,) if known else (UnlabelledBranch,), d.gateway.id, words, help)
+    asked = source_ids(d.gateway)[0]
+    defaults.add((OpenDecision,) if known else (UnlabelledBranch,), asked, words, help)
     for flow, _ in d.unread:
         words = f"the branch is taken by a value of `{d.variable}` in the output of {setter}"
         defaults.add((UnreadCondition,), flow.id, words)

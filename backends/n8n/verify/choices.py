@@ -307,8 +307,8 @@ class _Reading:
 
 
 def _predicate(text: str, gateway: str, known: Mapping[str, list[Key]]) -> Predicate | None:
-    keys = [k for k in known.get(text, ()) if k.gateway == gateway]
-    return keys[0].predicate if keys else None
+    keys = [k.predicate for k in known.get(text, ()) if k.gateway == gateway]
+    return frozenset().union(*keys) if keys else None  # branches may have the same condition
 
 
 def _said(texts: Iterable[str], label_of: Callable[[str], str]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -127,13 +127,9 @@ class Marking:
         point, before, text = self._reached(point, element)
         state, begun, fired = point.state, list(point.begun), list(before)
         for number in range(items):
+            state, opened = self._opened(state, element)
+            fired += opened
             steps = self._acts(state, element)
-            if not steps:
-                opening = [s for s in self.game.steps_of(state, element) if s.action == "open"]
-                if opening:
-                    state = self.game.fire(state, opening[0])
-                    fired.append(opening[0])
-                    steps = self._acts(state, element)
             decides_later = element in self.choosers and element not in self.roles.loose
             if not steps or (decides_later and not self._again(state, element, begun)):
                 raise self.not_allowed(point._replace(state=state), name, number, tuple(fired))
@@ -145,6 +141,37 @@ class Marking:
         said = self.label(element) if items < 2 else f"{self.label(element)} ({items} times)"
         after = point._replace(state=state, begun=tuple(sorted(begun)))
         return Fired(after, tuple(fired), f"{text} {said}".strip())
+
+    def splits(self, point: Point, element: str, items: int, name: str) -> Iterator[Fired]:
+        """An activity happens in the workflow, some of whose flows are always taken: what is on
+        those may run before a node reads which others were chosen, so the choice is made here,
+        each in turn, and kept in the point for the node that reads it. Raises `Differs`."""
+        point, before, text = self._reached(point, element)
+        gateway = next(g for g, owner in self.roles.owners.items() if owner == element)
+        state, opened = self._opened(point.state, element)
+        options = self._choices(state, gateway)
+        if not options:
+            raise self.not_allowed(point, name)
+        for taken in options:
+            now, fired = state, [*before, *opened]
+            for number in range(items):
+                now, opened_again = self._opened(now, element)
+                step = self._choices(now, gateway).get(taken)
+                if step is None:
+                    raise self.not_allowed(point._replace(state=now), name, number, tuple(fired))
+                now = self.game.fire(now, step)
+                fired += (*opened_again, step)
+            chosen = (*point.chosen, *[(gateway, taken)] * items)
+            said = f"{text} {self.label(element)} → {self.ways(taken)}".strip()
+            yield Fired(point._replace(state=now, chosen=chosen), tuple(fired), said)
+
+    def _opened(self, state: State, element: str) -> tuple[State, tuple[Step, ...]]:
+        """The state in which the element is at work, where it has to be begun first."""
+        steps = self.game.steps_of(state, element)
+        if any(s.action in _ACTS for s in steps):
+            return state, ()
+        opening = next((s for s in steps if s.action == "open"), None)
+        return (self.game.fire(state, opening), (opening,)) if opening else (state, ())
 
     def _reached(self, point: Point, element: str) -> Fired:
         """The point itself, or after loose choices the nearest where the element can happen."""
@@ -170,16 +197,32 @@ class Marking:
     def options(self, point: Point, gateway: str) -> dict[tuple[str, ...], Step]:
         """The model's choices at a decision: branches taken → the step that takes them."""
         owner = self.roles.owners[gateway]
+        if owner in self.visible and owner not in point.begun:
+            return {}
+        return self._choices(point.state, gateway)
+
+    def _choices(self, state: State, gateway: str) -> dict[tuple[str, ...], Step]:
+        """The choices of a state, but those that no data can make."""
         flows, default = self.roles.branches[gateway]
         found: dict[tuple[str, ...], Step] = {}
-        if owner in self.visible and owner not in point.begun:
-            return found
-        for step in self._acts(point.state, owner):
+        for step in self._acts(state, self.roles.owners[gateway]):
             taken = tuple(f for f in flows if f in step.taken)
             if not taken and default is not None:
                 taken = (default,)
-            found.setdefault(taken, step)
+            if self._possible(gateway, taken):
+                found.setdefault(taken, step)
         return found
+
+    def _possible(self, gateway: str, taken: tuple[str, ...]) -> bool:
+        """Whether branches with the same condition are taken together or, where only one branch is
+        taken, the first of them."""
+        for group in self.roles.equal.get(gateway, ()):
+            several = gateway in self.roles.several
+            if several and 0 < len(set(group) & set(taken)) < len(group):
+                return False
+            if not several and set(group[1:]) & set(taken):
+                return False
+        return True
 
     # -- words ----------------------------------------------------------------------------------
 

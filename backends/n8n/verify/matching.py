@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from orgflow.backends.n8n.emit.graph import NodeKey
 from orgflow.backends.n8n.format.identity import OrgflowMap, folded
 from orgflow.backends.n8n.format.matching import ByMutualBest, Matcher, Matching, Side, match
+from orgflow.backends.n8n.format.references import follow
 from orgflow.backends.n8n.format.workflow_document import Node, WorkflowDocument
 from orgflow.backends.n8n.verify.reference import Reference
 
 from orgflow_ir.targets.verification import How
 
 _CHOICES = frozenset({"if", "switch", "filter"})
+_NONE: Mapping[str, str] = MappingProxyType({})
 
 
 def match_reference(ref: Reference, workflow: WorkflowDocument) -> Matching[NodeKey]:
@@ -107,12 +111,13 @@ class _Tie:
 
     def copies(self, matcher: Matcher[NodeKey]) -> None:
         """A pasted copy of a node does the same work once more; one that was changed since is a
-        step of its own."""
-        for name, key in self.later.items():
-            if key not in matcher.pairs or name in matcher.key_of:
+        step of its own. Of nodes pasted together n8n's editor makes references name the copies."""
+        originals = {name: matcher.pairs[k] for name, k in self.later.items() if k in matcher.pairs}
+        for name, original in originals.items():
+            if name in matcher.key_of:
                 continue  # the tag of a trigger on a node that is none
-            if _same_body(self.steps[name], self.steps[matcher.pairs[key]]):
-                matcher.pair(key, name, "copy")
+            if _same_body(self.steps[name], self.steps[original], originals):
+                matcher.pair(self.later[name], name, "copy")
 
 
 def _kind(step: Node) -> str:
@@ -124,8 +129,10 @@ def _kind(step: Node) -> str:
     return short if short in ("merge", "stopAndError") else "step"
 
 
-def _same_body(one: Node, other: Node) -> bool:
+def _same_body(one: Node, other: Node, originals: Mapping[str, str] = _NONE) -> bool:
+    """Whether two nodes do the same; a reference to a copy is one to its original."""
+
     def body(step: Node) -> str:
-        return json.dumps([step.type, step.parameters], sort_keys=True)
+        return json.dumps([step.type, follow(step.parameters, originals)], sort_keys=True)
 
     return body(one) == body(other)

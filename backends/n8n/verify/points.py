@@ -33,6 +33,11 @@ class Roles:
         helpers: nodes that the compiler made and that stand for nothing.
         disabled: nodes that are switched off.
         silent: elements of the source that need no node: gateways that do not decide.
+        splitting: activities some of whose flows are always taken and others chosen.
+        idle: events of the source at which nothing is done, so that switching their node off
+            changes nothing.
+        equal: gateway → groups of its branches that have the same condition.
+        several: gateways that may take several branches.
         loose: elements of the source that decide, without a node that does.
         refusals: Stop nodes right behind nodes that decide.
     """
@@ -47,6 +52,10 @@ class Roles:
     helpers: frozenset[str]
     disabled: frozenset[str]
     silent: frozenset[str]
+    splitting: frozenset[str]
+    idle: frozenset[str]
+    equal: Mapping[str, tuple[tuple[str, ...], ...]]
+    several: frozenset[str]
     loose: frozenset[str]
     refusals: frozenset[str]
 
@@ -59,6 +68,8 @@ class Point(NamedTuple):
         state: of the token game.
         decided: for each gateway that may still be read, the branches decided for, or `OPEN`.
         begun: elements that have run in the workflow and whose branches are not decided yet.
+        chosen: gateways and the branches chosen for them when the activity before them ran, oldest
+            first, until a node reads the choice.
         unfit: label of the gateway where a value came that is no branch's: only a stop may follow.
     """
 
@@ -66,6 +77,7 @@ class Point(NamedTuple):
     state: State
     decided: tuple[tuple[str, tuple[str, ...]], ...] = ()
     begun: tuple[str, ...] = ()
+    chosen: tuple[tuple[str, tuple[str, ...]], ...] = ()
     unfit: str = ""
 
 

@@ -17,6 +17,8 @@ from orgflow.backends.n8n.verify.points import OPEN, Point, Roles, TooMuch
 from orgflow.backends.n8n.verify.reference import Reference, reference
 from orgflow.backends.n8n.verify.walk import Walk
 
+from orgflow_ir.analysis.decisions import Decision
+from orgflow_ir.analysis.expressions.syntax import Tree
 from orgflow_ir.analysis.token_game.semantics import Game, Policy, State
 from orgflow_ir.diagnostics import Step
 from orgflow_ir.model import Event, Gateway, Model, Node, Process
@@ -238,8 +240,31 @@ class _Verifier:
                 for n in ref.process.nodes
                 if n.id not in needed and not (isinstance(n, Gateway) and n.id in ref.deciders)
             ),
+            splitting=self._splitting(owners, branches),
+            idle=frozenset(n.id for n in ref.process.nodes if _idle(n)),
+            equal={g: groups for g in owners if (groups := _equal_branches(ref.decision(g)))},
+            several=frozenset(g for g in owners if ref.decision(g).several),
             loose=frozenset(owners[g] for g in owners if g not in decided),
             refusals=self._refusals(),
+        )
+
+    def _splitting(
+        self,
+        owners: Mapping[str, str],
+        branches: Mapping[str, tuple[tuple[str, ...], str | None]],
+    ) -> frozenset[str]:
+        """Activities that have flows beside those that their one decision is about."""
+        leaving: dict[str, set[str]] = {}
+        for flow in self.ref.process.flows:
+            leaving.setdefault(flow.source, set()).add(flow.id)
+        gateways: dict[str, list[str]] = {}
+        for gateway, owner in owners.items():
+            gateways.setdefault(owner, []).append(gateway)
+        decided = {reader.gateway for reader in self.readers.values() if reader.main}
+        return frozenset(
+            owner
+            for owner, (first, *more) in gateways.items()
+            if not more and first in decided and leaving.get(owner, set()) - {*branches[first][0]}
         )
 
     def _refusals(self) -> frozenset[str]:
@@ -327,6 +352,22 @@ class _Verifier:
 def _plain(node: Node) -> bool:
     """Whether an event does nothing: an end, or a milestone on the way, without a trigger."""
     return isinstance(node, Event) and node.position in ("end", "throw") and not node.definitions
+
+
+def _idle(node: Node) -> bool:
+    """Whether switching its node off changes nothing: an end or a milestone that does no work."""
+    if not isinstance(node, Event) or node.position not in ("end", "throw"):
+        return False
+    return not node.definitions or node.trigger == "terminate"
+
+
+def _equal_branches(decision: Decision) -> tuple[tuple[str, ...], ...]:
+    """Groups of branches with the same condition, each in order."""
+    groups: dict[Tree, list[str]] = {}
+    for branch in decision.branches:
+        if branch.tree is not None:
+            groups.setdefault(branch.tree, []).append(branch.flow.id)
+    return tuple(tuple(group) for group in groups.values() if len(group) > 1)
 
 
 def _names(names: Sequence[str]) -> str:

@@ -116,8 +116,10 @@ class Walk:
         reader = self.roles.readers.get(place.node)
         if place.phase is not Phase.READY:
             yield from self._goes_on(point, place, node, element)
-        elif node.disabled or not (any(place.inputs) or place.kind == "trigger"):
+        elif not (any(place.inputs) or place.kind == "trigger"):
             yield self._hidden(point, RUNS, place)
+        elif node.disabled:
+            yield from self._switched_off(point, place, element)
         elif reader is not None:
             yield from self._reads(point, place, reader)
         elif element is None:
@@ -134,6 +136,11 @@ class Walk:
     def _shows(self, point: Point, place: Place, node: Node, element: str) -> Iterator[Move]:
         name, items = place.node, place.inputs[0]
         for outcome in self._outcomes(point.config, node, place):
+            if element in self.roles.splitting and not isinstance(outcome, Opens):
+                for fired in self.marking.splits(point, element, items, name):
+                    line = SideBySide(fired.text, name)
+                    yield self._arrive(fired.point, outcome, (line,), fired.steps, name)
+                continue
             if isinstance(outcome, Opens):
                 fired = self.marking.opens(point, element, name)
                 text = f"{name}: waits"
@@ -142,6 +149,16 @@ class Walk:
                 text = name if items < 2 else f"{name} ({items} items)"
             line = SideBySide(fired.text, text)
             yield self._arrive(fired.point, outcome, (line,), fired.steps, name)
+
+    def _switched_off(self, point: Point, place: Place, element: str | None) -> Iterator[Move]:
+        """A node that only hands on its items: what it stands for is not done, unless there was
+        nothing to do."""
+        if element is None or element not in self.roles.idle:
+            yield self._hidden(point, RUNS, place)
+            return
+        fired = self.marking.fires(point, element, place.inputs[0], place.node)
+        line = SideBySide(fired.text, f"{place.node} (switched off)")
+        yield self._arrive(fired.point, RUNS, (line,), fired.steps, place.node)
 
     def _goes_on(
         self, point: Point, place: Place, node: Node, element: str | None
@@ -202,7 +219,8 @@ class Walk:
                     alive |= self.live[index]
         kept = tuple(sorted((g, t) for g, t in decided.items() if g in alive))
         state, quiet = self.marking.settled(point.state)
-        return Move(Point(config, state, kept, point.begun, point.unfit), lines, (*steps, *quiet))
+        after = point._replace(config=config, state=state, decided=kept)
+        return Move(after, lines, (*steps, *quiet))
 
     def _without_inert(self, config: Config) -> Config:
         """The configuration without pending nodes that lead to nothing: in a loop they would pile
@@ -233,6 +251,9 @@ class Walk:
                 (SideBySide(self.marking.label(owner), f"{place.node}: error"),),
             )
         value = dict(point.decided).get(reader.gateway)
+        if reader.main and any(gateway == reader.gateway for gateway, _ in point.chosen):
+            yield from self._as_chosen(point, place, reader)
+            return
         if not reader.main:
             answers = [(f,) for f in flows] if value is None or value == OPEN else [value]
             for taken in answers:
@@ -260,6 +281,21 @@ class Walk:
             yield from self._decides(point, place, reader, taken, before)
         if default is None and reader.compiled and not point.unfit:
             yield from self._fits_none(point, place, reader)
+
+    def _as_chosen(self, point: Point, place: Place, reader: Reader) -> Iterator[Move]:
+        """What was chosen when the activity ran, which n8n reads from its last run."""
+        chosen = list(point.chosen)
+        taken = [flows for gateway, flows in chosen if gateway == reader.gateway][-1]
+        for _ in range(place.inputs[0]):
+            if (reader.gateway, taken) not in chosen:
+                raise Differs(
+                    f"`{place.node}` reads what was chosen last, where the model has chosen "
+                    "otherwise before",
+                    (SideBySide("", place.node),),
+                )
+            chosen.remove((reader.gateway, taken))
+        after = _decide(point._replace(chosen=tuple(chosen)), reader.gateway, taken)
+        yield from self._leaves(after, place, reader, taken, "", ())
 
     def _as_before(
         self,

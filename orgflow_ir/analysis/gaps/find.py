@@ -6,7 +6,12 @@ import re
 from collections.abc import Iterator
 
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
-from orgflow_ir.analysis.decisions import Decision, DecisionConventions, decide
+from orgflow_ir.analysis.decisions import (
+    Decision,
+    DecisionConventions,
+    decide,
+    with_gateways,
+)
 from orgflow_ir.analysis.gaps import rules, schemas
 from orgflow_ir.analysis.gaps.gap import Gap
 from orgflow_ir.analysis.gaps.implementation import has_implementation
@@ -44,7 +49,11 @@ class _Finder:
 
     def scope(self, scope: Scope) -> Iterator[Gap]:
         graph = self.ctx.analysis(ControlFlow, scope)
-        decisions = decide(scope, graph, CONVENTIONS)
+        asking, owners = with_gateways(scope, graph)
+        if owners:
+            graph = ControlFlow(asking)
+        decisions = decide(asking, graph, CONVENTIONS)
+        chosen_by = {owner.id: decisions[gateway] for gateway, owner in owners.items()}
         yield from self._starts(scope)
         for node in scope.nodes:
             if isinstance(node, Task):
@@ -52,11 +61,13 @@ class _Finder:
             elif isinstance(node, Event):
                 yield from self._event(node, scope)
             elif isinstance(node, Gateway) and node.id in decisions:
-                yield from self._decision(decisions[node.id], scope, graph)
+                yield from self._decision(decisions[node.id], node, scope, graph)
             elif isinstance(node, Gateway):
                 yield from self._single_branch(node, scope, graph)
             if isinstance(node, Task | SubProcess) and node.loop is not None:
                 yield from self._list(node, node.loop, scope)
+            if node.id in chosen_by:
+                yield from self._decision(chosen_by[node.id], node, scope, graph)
 
     # -- tasks -------------------------------------------------------------------------------
 
@@ -168,8 +179,12 @@ class _Finder:
 
     # -- gateways ----------------------------------------------------------------------------
 
-    def _decision(self, decision: Decision, scope: Scope, graph: ControlFlow) -> Iterator[Gap]:
-        gateway, named = decision.gateway, self.names.name(decision.gateway)
+    def _decision(
+        self, decision: Decision, asked: Node, scope: Scope, graph: ControlFlow
+    ) -> Iterator[Gap]:
+        """What is open about a decision; `asked` is the gateway, or the activity that chooses among
+        its own flows."""
+        named = self.names.name(asked)
         for flow, reason in decision.unread:
             text = one_line(flow.condition.text) if flow.condition is not None else ""
             yield Gap(
@@ -182,7 +197,7 @@ class _Finder:
             several = len(decision.bare) > 1
             to = listed(self.names.name(b.flow.target) for b in decision.bare)
             yield Gap(
-                "branch", rules.UnlabelledBranch, gateway, scope.id,
+                "branch", rules.UnlabelledBranch, asked, scope.id,
                 f"{'the branches' if several else 'the branch'} of {named} to {to} "
                 f"{'have' if several else 'has'} neither a condition nor a label",
                 "label each flow with the answer that takes it, or make one the default flow",
@@ -192,7 +207,7 @@ class _Finder:
         if decision.labelled:
             values = {b.flow.id: b.value for b in decision.labelled}
             yield Gap(
-                "decision", rules.OpenDecision, gateway, scope.id,
+                "decision", rules.OpenDecision, asked, scope.id,
                 f"no condition decides whether {named} continues with "
                 f"{listed((f'`{v}`' for v in values.values()), last='or')}",
                 f"write a condition on each flow, or let a step set `{decision.variable}` to "
@@ -203,7 +218,7 @@ class _Finder:
         if decision.coded:
             read = listed(f"`{'.'.join(path)}`" for path in decision.coded)
             yield Gap(
-                "variable", rules.OpenDecision, gateway, scope.id,
+                "variable", rules.OpenDecision, asked, scope.id,
                 f"the conditions of {named} read {read}, but the model does not define which step "
                 f"sets {'them' if len(decision.coded) > 1 else 'it'}",
                 f"let {self._setter(decision, graph)} set "

@@ -29,7 +29,8 @@ class OpenDecision(Rule):
     """
     What it finds
         A gateway whose branches have labels ("Yes", "No") instead of conditions, or conditions that
-        read variables which some step has to set.
+        read variables which some step has to set; and an activity that chooses so among its own
+        flows.
     Why it is wrong
         No data decides which branch is taken. A target reads a decision variable instead; until a
         step sets it, the run stops at the gateway and names the variable.

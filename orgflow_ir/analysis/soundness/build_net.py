@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import assert_never
 
+from orgflow_ir.analysis.control_flow.outgoing import outgoing
 from orgflow_ir.analysis.soundness.net import SINK, SOURCE, TERM, VOID, Body, Kind, Net
 from orgflow_ir.analysis.soundness.wiring import Wiring
 from orgflow_ir.model import CallActivity, Event, Flow, Gateway, Opaque, Scope, SubProcess, Task
@@ -223,11 +224,8 @@ class _Lowering:
             case Gateway():
                 self._gateway(i, node, at, out)
             case Task() | CallActivity() | SubProcess():
-                default = [f for f in out if f.default][:1]
-                first = default[0] if default else None
-                free = [f for f in out if (f.condition or f.default) and f is not first]
-                always = [f for f in out if not (f.condition or f.default)]
-                self._choices(node, at, always, free, default)
+                always, chosen, default = outgoing(out)
+                self._choices(node, at, [*always], [*chosen], [] if default is None else [default])
             case Event() | Opaque():
                 self._all(at, out)
             case _:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import combinations
 from typing import assert_never
 
+from orgflow_ir.analysis.control_flow.outgoing import outgoing
 from orgflow_ir.analysis.token_game.net import WAITING_EVENTS, Net, NetNode, NetScope, Policy
 from orgflow_ir.model import CallActivity, Event, Gateway, Model, Opaque, SubProcess, Task
 from orgflow_ir.model import Node as ModelNode
@@ -287,8 +288,10 @@ class _Compiler:
                         node.always, node.free = (), node.outs
                         node.single = element.gateway_kind == "exclusive"
                 case Task() | CallActivity() | SubProcess():
+                    ways = outgoing(flows)
+                    chosen = {id(f) for f in (*ways.chosen, ways.default)}
                     node.free = tuple(
-                        p for p, f in zip(node.outs, flows, strict=True) if f.condition or f.default
+                        p for p, f in zip(node.outs, flows, strict=True) if id(f) in chosen
                     )
                     node.always = tuple(p for p in node.outs if p not in node.free)
                 case Event() | Opaque():

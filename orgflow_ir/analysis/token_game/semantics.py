@@ -5,7 +5,8 @@ Tokens lie on sequence flows and in open elements. Every choice is free: data is
 - Splits: exclusive: one outgoing flow; inclusive and complex: any non-empty set of those that are
   not the default, or the default alone; parallel: all. An activity takes all its unconditional
   flows and, of the conditional ones, any set (its default in place of an empty set); with one
-  condition and a default that is an exclusive choice. Several flows without conditions fork.
+  condition and a default that is an exclusive choice. Several flows without conditions fork;
+  beside a default they are choices too (`control_flow/outgoing.py`).
 - Joins: exclusive gateways, activities and events take each token by itself (where several flows
   have one, that of the first flow: the others follow, so nothing is lost); a parallel gateway
   takes one from every incoming flow; an inclusive one by the rule of 13.4.3 (see `Moves.synced`).

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from bpmn_text import by_id, definitions, model_of, process
+from bpmn_trips import read, written
 from orgflow.frontends.bpmn.frontend import BpmnFrontend
 from orgflow.frontends.bpmn.names import BPMN
 
@@ -287,6 +288,23 @@ def test_an_empty_condition_is_none_but_kept() -> None:
     assert [key for key, _ in empty.extra] == [f"{{{BPMN}}}conditionExpression"]
     script = flow('<conditionExpression v:resource="c.js"/>')
     assert script.condition == Expression(text="", extra=(("@{urn:v}resource", "c.js"),))
+
+
+def test_an_empty_condition_counts_beside_the_default_of_an_activity() -> None:
+    """There the flow is a choice of which only the label is known, not one always taken."""
+    model = model_of(process(
+        '<task id="a" default="f2"/><exclusiveGateway id="g" default="f4"/><endEvent id="e"/>'
+        '<sequenceFlow id="f1" name="big" sourceRef="a" targetRef="g">'
+        '<conditionExpression id="c"/></sequenceFlow>'
+        '<sequenceFlow id="f2" sourceRef="a" targetRef="g"/>'
+        '<sequenceFlow id="f3" sourceRef="g" targetRef="e"><conditionExpression/></sequenceFlow>'
+        '<sequenceFlow id="f4" sourceRef="g" targetRef="e"/>'
+    ))  # fmt: skip
+    conditions = {f.id: f.condition for p in model.processes for f in p.flows}
+    kept = Expression(text="", extra=((f"@{{{BPMN}}}id", "c"),))
+    assert conditions == {"f1": kept, "f2": None, "f3": None, "f4": None}
+    again, _ = read(written(model))
+    assert again == model
 
 
 def test_default_flows() -> None:

@@ -16,7 +16,7 @@ from orgflow.backends.n8n.diff.canonical import canonical
 from orgflow.backends.n8n.diff.conditions import Decision, Rule, decision_of
 from orgflow.backends.n8n.diff.decisions import join
 from orgflow.backends.n8n.diff.files import diff, diff_workflows, match_versions
-from orgflow.backends.n8n.diff.references import follow
+from orgflow.backends.n8n.format.references import follow
 from orgflow.backends.n8n.format.workflow_document import Node, WorkflowDocument, workflows_of
 
 from orgflow_ir.model.source import SourceFile

@@ -60,6 +60,72 @@ def test_renamed_is_found_by_notes(leave: Case) -> None:
     assert result.changed == ()
 
 
+def test_an_end_at_which_nothing_is_done_may_be_switched_off(leave: Case) -> None:
+    workflow = copy.deepcopy(leave.workflow)
+    edits.node(workflow, "Request rejected")["disabled"] = True
+    assert leave.verify(workflow).verdict is Verdict.PROVED
+
+
+def test_an_end_that_sends_may_not(registry: Registry, tmp_path: Path) -> None:
+    path = tmp_path / "sends.bpmn"
+    path.write_text(
+        '<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL"><process id="p">'
+        '<startEvent id="s"/><endEvent id="e" name="Receipt sent"><messageEventDefinition/>'
+        '</endEvent><sequenceFlow id="f" sourceRef="s" targetRef="e"/></process></definitions>'
+    )
+    case = Case(path, registry)
+    workflow = copy.deepcopy(case.workflow)
+    edits.node(workflow, "Receipt sent")["disabled"] = True
+    message = different(case, workflow)
+    assert message == "the workflow ends where the model goes on with `Receipt sent`"
+
+
+@pytest.mark.parametrize("times", [1, 2])
+@pytest.mark.parametrize("name", ["leave-request", "order-to-cash", "incident"])
+def test_a_workflow_pasted_again_does_what_it_says_from_each_start(
+    name: str, times: int, registry: Registry
+) -> None:
+    """The decision nodes of the copy read the copies: n8n's editor makes references follow."""
+    case = Case(next((ROOT / "examples" / name).glob("model.*")), registry)
+    workflow = case.workflow
+    for number in range(times):
+        workflow = edits.pasted_again(case.workflow if not number else workflow, number + 1)
+    result = case.verify(workflow)
+    assert result.verdict is Verdict.PROVED, result
+    assert result.added == ()
+
+
+@pytest.mark.parametrize("kind", ["inclusive", "exclusive"])
+def test_branches_with_the_same_condition(kind: str, registry: Registry, tmp_path: Path) -> None:
+    """No data takes one of them alone where all that hold are taken, nor the second where the first
+    that holds is."""
+    condition = "<conditionExpression>${amount &gt; 100}</conditionExpression>"
+    path = tmp_path / "equal.bpmn"
+    path.write_text(
+        '<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL"><process id="p">'
+        f'<startEvent id="s"/><task id="a" name="Order"/><{kind}Gateway id="g" default="d"/>'
+        '<task id="b" name="B"/><task id="c" name="C"/><task id="n" name="Neither"/>'
+        f'<{kind}Gateway id="j"/><endEvent id="e"/>'
+        '<sequenceFlow id="f1" sourceRef="s" targetRef="a"/>'
+        '<sequenceFlow id="f2" sourceRef="a" targetRef="g"/>'
+        f'<sequenceFlow id="x" sourceRef="g" targetRef="b">{condition}</sequenceFlow>'
+        f'<sequenceFlow id="y" sourceRef="g" targetRef="c">{condition}</sequenceFlow>'
+        '<sequenceFlow id="d" sourceRef="g" targetRef="n"/>'
+        '<sequenceFlow id="x2" sourceRef="b" targetRef="j"/>'
+        '<sequenceFlow id="y2" sourceRef="c" targetRef="j"/>'
+        '<sequenceFlow id="d2" sourceRef="n" targetRef="j"/>'
+        '<sequenceFlow id="z" sourceRef="j" targetRef="e"/></process></definitions>'
+    )
+    case = Case(path, registry)
+    assert case.verify(case.workflow).verdict is Verdict.PROVED
+    wrong = copy.deepcopy(case.workflow)
+    outputs = next(
+        kinds["main"] for kinds in wrong["connections"].values() if len(kinds["main"]) > 2
+    )
+    outputs[0], outputs[2] = outputs[2], outputs[0]
+    assert case.verify(wrong).verdict is Verdict.DIFFERENT
+
+
 def test_new_ids_do_not_matter(leave: Case) -> None:
     assert leave.verify(edits.imported(leave.workflow)).verdict is Verdict.PROVED
 

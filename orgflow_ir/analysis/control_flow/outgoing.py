@@ -1,0 +1,43 @@
+"""Which flows out of an activity get a token: always, by choice, or where nothing else does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from orgflow_ir.model import Flow
+
+
+class Outgoing(NamedTuple):
+    """The flows out of an activity or of a gateway that takes several ways, in model order.
+
+    Each of `always` gets a token, each of `chosen` gets one if its condition holds, `default` gets
+    one where none of `chosen` does.
+    """
+
+    always: tuple[Flow, ...]
+    chosen: tuple[Flow, ...]
+    default: Flow | None
+
+    @property
+    def decides(self) -> bool:
+        """Whether any flow depends on data."""
+        return bool(self.chosen) or self.default is not None
+
+
+def outgoing(flows: Iterable[Flow]) -> Outgoing:
+    """How an activity's outgoing flows are taken (BPMN 2.0.2, 8.4.13 and 13.3.2).
+
+    A flow without a condition is always taken. The default is taken only where no condition holds,
+    so beside a default there is something to choose: where no other flow has a condition, all the
+    others are choices of which the model has only the labels (interchange model A.2.1 is drawn so).
+    Of several defaults, which is an error, the first counts; the others are choices.
+    """
+    found = tuple(flows)
+    default = next((f for f in found if f.default), None)
+    others = tuple(f for f in found if f is not default)
+    chosen = tuple(f for f in others if f.condition is not None or f.default)
+    if default is not None and not chosen:
+        chosen = others
+    always = tuple(f for f in others if f not in chosen)
+    return Outgoing(always, chosen, default)
