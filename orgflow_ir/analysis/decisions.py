@@ -312,10 +312,14 @@ def _branches(
         if tree is not None:
             trees[flow.id] = tree
         text = style.text
-        label = text(flow.name) or (text(flow.condition.text) if flow.condition else "")
+        is_unread = bool(unread) and unread[-1].flow is flow
+        label = text(flow.name)
+        if not label and flow.condition is not None and not is_unread:  # code is no label
+            label = text(flow.condition.text)
         if not label and tree is None and not flow.default:
             label = text(target_words(flow, graph)) or "unnamed"
-            bare.add(flow.id)
+            if not is_unread:
+                bare.add(flow.id)
         texts.append(label)
     values = unique(texts, "branch")
     result = []

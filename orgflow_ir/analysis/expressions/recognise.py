@@ -1,7 +1,8 @@
 """Which language a condition is in, and whether it is code at all.
 
-The text decides: files that declare XPath hold JUEL, FEEL or bare comparisons. What does not parse
-is not guessed at: the caller makes it a decision variable and says so.
+The text decides: files that declare XPath hold JUEL, FEEL or bare comparisons, since it is BPMN's
+own default. What does not parse is not guessed at: code is reported as code, and the caller makes
+it a decision variable; all else is a label.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import NamedTuple
 
 from orgflow_ir.analysis.expressions.parsers.core import Parser
 from orgflow_ir.analysis.expressions.parsers.feel import FeelParser
+from orgflow_ir.analysis.expressions.parsers.java import JavaParser
 from orgflow_ir.analysis.expressions.parsers.javascript import GroovyParser, JavaScriptParser
 from orgflow_ir.analysis.expressions.parsers.juel import JuelParser
 from orgflow_ir.analysis.expressions.syntax import (
@@ -18,20 +20,42 @@ from orgflow_ir.analysis.expressions.syntax import (
     Comparison,
     ConditionError,
     Constant,
-    Logical,
     Not,
     Tree,
+    Variable,
+    nodes,
 )
 from orgflow_ir.model import Expression
 
 _WRAPPED = re.compile(r"\s*[$#]\{(.*)\}\s*", re.DOTALL)
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 _SINGLE_EQUALS = re.compile(r"(?<![=!<>])=(?!=)")
+_STATEMENT = re.compile(r"\s*(?:return\b)?(.*?)(?:;\s*)?", re.DOTALL)
+_RETURNS = re.compile(r"\s*return\b.*;\s*", re.DOTALL)
 _DECLARED: tuple[tuple[str, type[Parser]], ...] = (
     ("feel", FeelParser), ("juel", JuelParser), ("javascript", JavaScriptParser),
     ("ecmascript", JavaScriptParser), ("groovy", GroovyParser), ("python", GroovyParser),
+    ("java", JavaParser), ("mvel", JavaParser),
 )  # fmt: skip
-_SCRIPTS = (JavaScriptParser, GroovyParser)
+_SCRIPTS = (JavaScriptParser, GroovyParser, JavaParser)
+_UNKNOWN = ("drools/rule", "xquery", "ruby", "beanshell", "jexl", "spel", "velocity", "sql")
+"""Languages that conditions are in somewhere and that nothing here reads."""
+
+_CODE = re.compile(
+    r"""[!=]=|&&|\|\|                          # signs that no prose has
+        | (?:=|<>)\s*(?:"[^"]*"|'[^']*')      # equal to a quoted text
+        | \w[.:]\w+\(                         # a call of something's method or function
+        | \w\((?:["'][^"']*["'])?\)           # a call without or with a quoted argument
+        | \w\([^()]*\)\s*[<>=!]              # a call whose result is compared
+        | (?:^|[\s(=<>])(?:\$[A-Za-z_]|//?[A-Za-z_@*])   # a variable or a path of XPath
+        | ::|/@ | ;\s*$                       # an axis or attribute of XPath; a statement
+    """,
+    re.VERBOSE,
+)
+"""What only code has, in a text that is not marked as code."""
+
+_PATH = re.compile(r"[A-Za-z_*)]\s*/\s*[A-Za-z_@*]|::")
+"""A path of XPath, in a text that declares it: elsewhere the same divides, or is prose."""
 
 
 class Recognised(NamedTuple):
@@ -52,18 +76,24 @@ class Recognised(NamedTuple):
 def recognise(condition: Expression) -> Recognised:
     """The code in a condition and its language.
 
-    Marked are `${…}` and `#{…}` (JUEL), a leading `=` (FEEL) and what declares a language that is
-    known here; that language counts where there is no mark. Raises `ConditionError` for a script
-    that assigns.
+    Marked are `${…}` and `#{…}` (JUEL), a leading `=` (FEEL), `return …;` and what declares a
+    language that is known here, but XPath; that language counts where there is no mark. Raises
+    `ConditionError` for a script that assigns, and for a language that nothing here reads.
     """
-    text = condition.text
-    declared = next(
-        (p for name, p in _DECLARED if name in (condition.language or "").lower()), None
-    )
+    text, language = condition.text, (condition.language or "").lower()
+    declared = next((p for name, p in _DECLARED if name in language), None)
+    if declared is None and any(name in language for name in _UNKNOWN):
+        raise ConditionError(f"nothing here reads the language `{condition.language}`")
     wrapped = _WRAPPED.fullmatch(text)
+    if declared is None and not wrapped and _RETURNS.fullmatch(text):
+        declared = JavaParser
     start, end = wrapped.span(1) if wrapped else (len(text) - len(text.lstrip()), len(text))
     equals_first = not wrapped and text[start : start + 1] == "="
     start += equals_first
+    if not wrapped and not equals_first and declared in _SCRIPTS:
+        statement = _STATEMENT.fullmatch(text)
+        assert statement is not None
+        start, end = statement.span(1)
     signs = _QUOTED.sub("", text[start:end])
     single = _SINGLE_EQUALS.search(signs) is not None
     if declared in _SCRIPTS and single:
@@ -82,16 +112,43 @@ def recognise(condition: Expression) -> Recognised:
 def read_condition(condition: Expression) -> Tree | None:
     """The tree of a condition that is code, or `None` where it is a label.
 
-    Code is what is marked as code, or compares or computes something. Raises `ConditionError` for
-    marked code that is not in the grammar.
+    Code is what is marked as code, or compares something. Prose may look like code: `groß - Eil`
+    does not subtract, nor does `checked and paid` read two variables. Raises `ConditionError` for
+    code that is not in the grammar.
     """
     code = recognise(condition)
     if code.marked:
         return code.parse()
+    language = (condition.language or "").lower()
+    tree = _if_compared(code)
+    if tree is not None and "xpath" in language and _PATH.search(_QUOTED.sub("", code.text)):
+        raise ConditionError("paths of XPath are not understood")
+    if tree is None and language != "n8n" and _CODE.search(code.text):
+        code.parse()  # says what is not understood
+        raise ConditionError("it compares nothing")
+    return tree
+
+
+def _if_compared(code: Recognised) -> Tree | None:
+    """The tree of what compares, or is a truth value; else `None`."""
     try:
         tree = code.parse()
     except ConditionError:
         return None
     if isinstance(tree, Constant):
         return tree if isinstance(tree.value, bool) else None
-    return tree if isinstance(tree, Comparison | Logical | Not | Arithmetic) else None
+    if isinstance(tree, Arithmetic) or any(_is_dash(node) for node in nodes(tree)):
+        return None
+    compares = any(isinstance(node, Comparison) for node in nodes(tree))
+    signed = isinstance(tree, Not) and code.text[code.start :].lstrip().startswith("!")
+    return tree if compares or signed else None
+
+
+def _is_dash(node: Tree) -> bool:
+    """Whether a word is "subtracted" from a number: `age >= 18 - adult`."""
+    return (
+        isinstance(node, Arithmetic)
+        and node.operator == "-"
+        and isinstance(node.left, Constant)
+        and isinstance(node.right, Variable)
+    )

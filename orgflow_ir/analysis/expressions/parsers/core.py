@@ -23,6 +23,7 @@ from orgflow_ir.analysis.expressions.syntax import (
     Meaning,
     Negative,
     Not,
+    Path,
     Span,
     Tree,
     Variable,
@@ -204,7 +205,7 @@ class Parser:
                 self.expect("]")
             else:
                 if parts[-1] not in self.calls:
-                    raise ConditionError(f"calls of `{parts[-1]}` are not understood")
+                    return self.call(tuple(parts), first.span.start)
                 kind, text, _ = self.take()
                 if kind != "str":
                     raise ConditionError("a quoted variable name is expected")
@@ -213,6 +214,11 @@ class Parser:
         if root in _CONTEXT or not _OBJECT.isdisjoint(parts):
             raise ConditionError(f"`{'.'.join(parts)}` is no variable")
         return Variable(tuple(parts), Span(first.span.start, self.tokens[self.at - 1].span.end))
+
+    def call(self, path: Path, start: int) -> Tree:
+        """The call of a method, its opening parenthesis taken. Raises `ConditionError` unless the
+        language has one that is understood."""
+        raise ConditionError(f"calls of `{path[-1]}` are not understood")
 
     # What levels are made of.
 

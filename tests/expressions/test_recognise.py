@@ -1,0 +1,90 @@
+"""What is code and what is a label, in every language that conditions are found in."""
+
+from __future__ import annotations
+
+import pytest
+
+from orgflow_ir.analysis.expressions.evaluator import evaluate
+from orgflow_ir.analysis.expressions.recognise import read_condition
+from orgflow_ir.analysis.expressions.syntax import Comparison, ConditionError
+from orgflow_ir.model import Expression
+
+JAVA = "http://www.java.com/java"
+MVEL = "http://www.mvel.org/2.0"
+XPATH = "http://www.w3.org/1999/XPath"
+
+LABELS = [
+    "groß - Sonderversand", "klein - Normalversand", "Ja/Nein", "yes / no", "checked and paid",
+    "rejected or cancelled", "not approved", "3 + 1", "A * B", "Alter >= 18 - Erwachsener",
+    "Betrag > 1000 €", "Amount (net)", "Freigabe(ja)", "$100 - $200", "is special", "approved",
+    "ja: weiter", "e.g. later", "24/7", "Order; then pay later", "",
+]  # fmt: skip
+
+CODE = [
+    ("x > 10", None), ("a = 1 and b", None), ("!rejected", None), ("true", None),
+    ("amount - discount > 100", None), ("x > 10", XPATH), ("${a and b}", XPATH), ("=not(a)", None),
+    ("return x > 10;", JAVA), ("return x > 10;", None), ("x > 10", JAVA), ("return x > 10", MVEL),
+    ('return kind.equals("vip") && amount >= 5;', JAVA), ('return "vip".equals(kind);', JAVA),
+    ('return kcontext.getVariable("amount") > 5;', JAVA), ("return x > 10;", "javascript"),
+]  # fmt: skip
+
+UNREAD = [
+    ("return KieFunctions.isFalse(check);", JAVA, "calls of `isFalse` are not understood"),
+    ("return KieFunctions.isFalse(check);", None, "calls of `isFalse` are not understood"),
+    ("return (Boolean) ok;", JAVA, "`ok` is not understood here"),
+    ("int x = 3; return x > y;", JAVA, "a single `=` assigns in this language"),
+    ("bpmn:getDataObject('clarified') = 'yes'", XPATH, "`:getDataObje` is not understood"),
+    ("order/amount > 10", XPATH, "paths of XPath are not understood"),
+    ("/order/amount > 10", XPATH, "`/` is not understood here"),
+    ("/order/amount > 10", None, "`/` is not understood here"),
+    ("$amount > 10", XPATH, "`$amount > 10` is not understood"),
+    ("count(item) > 1", XPATH, "calls of `count` are not understood"),
+    ("Service Level == 'Premium'", None, "`Level` is not understood here"),
+    ('Vacation Approval = "Approved"', None, "`Approval` is not understood here"),
+    ("isVip() && paid", None, "calls of `isVip` are not understood"),
+    ("Person( age > 20 )", "http://www.jboss.org/drools/rule",
+     "nothing here reads the language `http://www.jboss.org/drools/rule`"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("language", [None, XPATH])
+@pytest.mark.parametrize("text", LABELS)
+def test_prose_is_a_label(text: str, language: str | None) -> None:
+    assert read_condition(Expression(text=text, language=language)) is None
+
+
+@pytest.mark.parametrize(("text", "language"), CODE)
+def test_code_is_read(text: str, language: str | None) -> None:
+    assert read_condition(Expression(text=text, language=language)) is not None
+
+
+@pytest.mark.parametrize(("text", "language", "reason"), UNREAD)
+def test_code_that_is_not_understood_is_no_label(
+    text: str, language: str | None, reason: str
+) -> None:
+    with pytest.raises(ConditionError) as found:
+        read_condition(Expression(text=text, language=language))
+    assert str(found.value) == reason
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "wanted"),
+    [
+        ('return kind.equals("vip");', "vip", True),
+        ('return kind.equals("vip");', "VIP", False),
+        ('return !"vip".equals(kind);', "vip", False),
+        ('return kind == "vip" || kind == "gold";', "gold", True),
+    ],
+)
+def test_java_compares_texts_by_what_they_hold(text: str, kind: str, wanted: bool) -> None:
+    tree = read_condition(Expression(text=text, language=JAVA))
+    assert tree is not None
+    assert evaluate(tree, {("kind",): kind}) is wanted
+
+
+def test_spans_are_those_of_the_whole_text() -> None:
+    text = '  return kind.equals("vip") ;'
+    tree = read_condition(Expression(text=text, language=JAVA))
+    assert isinstance(tree, Comparison)
+    assert text[slice(*tree.span)] == 'kind.equals("vip")'
+    assert text[slice(*tree.left.span)] == "kind"
