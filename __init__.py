@@ -1,4 +1,4 @@
-"""orgflow compiles process models into automation: `read`, `check`, `compile`, `verify`, `run`.
+"""orgflow compiles process models into automation: `read`, `check`, `compile`, `verify`, `run` …
 
 What is exported here is loaded when it is first used; `orgflow.api` has the documentation.
 """
@@ -10,6 +10,7 @@ if TYPE_CHECKING:
         CheckResult,
         CompileResult,
         Diagnostic,
+        Document,
         Emitted,
         InputError,
         Model,
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
         ReplayReport,
         RunnerError,
         RunResult,
+        Services,
         UnknownName,
         UnsupportedError,
         Verdict,
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
         VerifyResult,
         check,
         compile,
+        draft,
+        fill,
         read,
         run,
         verify,
@@ -33,10 +37,10 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
-    "CheckResult", "CompileResult", "Diagnostic", "Emitted", "InputError", "Model", "OptionError",
-    "ReadResult", "ReplayReport", "RunResult", "RunnerError", "UnknownName", "UnsupportedError",
-    "Verdict", "Verification", "VerifyResult", "__version__", "check", "compile", "read", "run",
-    "verify",
+    "CheckResult", "CompileResult", "Diagnostic", "Document", "Emitted", "InputError", "Model",
+    "OptionError", "ReadResult", "ReplayReport", "RunResult", "RunnerError", "Services",
+    "UnknownName", "UnsupportedError", "Verdict", "Verification", "VerifyResult", "__version__",
+    "check", "compile", "draft", "fill", "read", "run", "verify",
 ]  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""What `import orgflow` gives: read, check, compile, verify, run. Prints and writes nothing.
+"""What `import orgflow` gives: read, draft, fill, check, compile, verify, run; it writes no file.
 
 What is wrong with a model is in the `diagnostics` of a result; a usage error is an exception:
 `InputError`, `UnknownName`, `OptionError`, `UnsupportedError`, `RunnerError`.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from orgflow import compiler
@@ -21,15 +21,17 @@ from orgflow_ir.diagnostics import Diagnostic, Severity
 from orgflow_ir.model import Model
 from orgflow_ir.model.source import SourceFile
 from orgflow_ir.pipeline import PassContext
-from orgflow_ir.plugins import Backend, Registry, Runner, RunnerError
+from orgflow_ir.pipeline.services import Services
+from orgflow_ir.plugins import Agent, Backend, Document, Registry, Runner, RunnerError
 from orgflow_ir.plugins.engines import LOCAL, ServerAccess, is_address
 from orgflow_ir.targets import Emitted
 from orgflow_ir.targets.verification import Verdict, Verification
 
 __all__ = [
-    "CheckResult", "CompileResult", "Diagnostic", "Emitted", "InputError", "Model", "OptionError",
-    "ReadResult", "ReplayReport", "RunResult", "RunnerError", "UnknownName", "UnsupportedError",
-    "Verdict", "Verification", "VerifyResult", "check", "compile", "read", "run", "verify",
+    "CheckResult", "CompileResult", "Diagnostic", "Document", "Emitted", "InputError", "Model",
+    "OptionError", "ReadResult", "ReplayReport", "RunResult", "RunnerError", "Services",
+    "UnknownName", "UnsupportedError", "Verdict", "Verification", "VerifyResult", "check",
+    "compile", "draft", "fill", "read", "run", "verify",
 ]  # fmt: skip
 
 
@@ -146,9 +148,55 @@ def read(
     return ReadResult(tuple(ctx.diagnostics), model)
 
 
-def check(source: Source) -> CheckResult:
-    """Find what is wrong with a model, whatever it is compiled for, and what it leaves open."""
-    model, ctx = _begin(source)
+def draft(
+    documents: Sequence[Document], agent: str | Agent, *, services: Services | None = None
+) -> ReadResult:
+    """Let an agent produce a model from documents; its evidence is compared with them.
+
+    Args:
+        documents: what the model is made from; may be empty where the agent reads a store.
+        agent: an agent that produces models, or its name.
+        services: the language model, the store, the budget … that the agent may use.
+
+    Raises:
+        UnknownName: there is no such agent.
+        UnsupportedError: the agent does not produce models.
+    """
+    ctx = _context(services)
+    drafter = compiler.choose_drafter(agent, _registry())
+    model = compiler.draft_model(drafter, documents, ctx)
+    return ReadResult(tuple(ctx.diagnostics), model)
+
+
+def fill(
+    source: Source, agents: Sequence[str | Agent], *, services: Services | None = None
+) -> ReadResult:
+    """Let agents answer what a model leaves open; the result is the model with the answers.
+
+    Every gap is offered to the agents in order, until one has an answer that brings no error. What
+    was answered and refused is in the diagnostics. A model with errors is given back as it is.
+
+    Args:
+        source: the model.
+        agents: agents that answer gaps, or their names.
+        services: the language model, the store, the budget … that agents may use.
+
+    Raises:
+        UnknownName: there is no such agent.
+        UnsupportedError: an agent does not answer gaps.
+    """
+    model, ctx = _begin(source, agents, services)
+    return ReadResult(tuple(ctx.diagnostics), model)
+
+
+def check(source: Source, *, agents: Sequence[str | Agent] = ()) -> CheckResult:
+    """Find what is wrong with a model, whatever it is compiled for, and what it leaves open.
+
+    Args:
+        source: the model.
+        agents: agents that answer gaps first, as by `fill`.
+    """
+    model, ctx = _begin(source, agents)
     if model is not None:
         compiler.check_model(model, ctx)
         compiler.check_gaps(model, ctx)
@@ -163,6 +211,7 @@ def compile(
     allow_lossy: bool = False,
     force: bool = False,
     strict: bool = False,
+    agents: Sequence[str | Agent] = (),
 ) -> CompileResult:
     """Check a model and compile it.
 
@@ -173,13 +222,15 @@ def compile(
         allow_lossy: allow approximations that lose information.
         force: let errors of the flow through as warnings.
         strict: duplicate execution and leftover tokens are errors.
+        agents: agents that answer gaps first, as by `fill`. `verify` needs the model with their
+            answers: call `fill`, and compile what it gives.
 
     Raises:
-        UnknownName: there is no such target.
+        UnknownName: there is no such target or agent.
         OptionError: the target does not have such an option, or not with that value.
     """
     backend, chosen = _target(target, options)
-    model, ctx = _begin(source)
+    model, ctx = _begin(source, agents)
     emitted = None
     if model is not None:
         emitted = compiler.compile_model(
@@ -306,17 +357,22 @@ def _target(name: str, options: Mapping[str, str] | None) -> tuple[Backend, dict
     return backend, compiler.target_options(backend, options or {})
 
 
-def _begin(source: Source) -> tuple[Model | None, PassContext]:
-    """The model, and a context with what was found so far."""
-    ctx = _context()
-    if isinstance(source, Model):
-        return source, ctx
-    ctx.diagnostics.extend(source.diagnostics)
-    return source.model, ctx
+def _begin(
+    source: Source, agents: Sequence[str | Agent] = (), services: Services | None = None
+) -> tuple[Model | None, PassContext]:
+    """The model, with the answers of agents, and a context with what was found so far."""
+    ctx = _context(services)
+    chosen = compiler.choose_agents(agents, _registry()) if agents else ()
+    model = source if isinstance(source, Model) else source.model
+    if not isinstance(source, Model):
+        ctx.diagnostics.extend(source.diagnostics)
+    if model is not None and chosen:
+        model = compiler.fill_gaps(model, chosen, ctx)
+    return model, ctx
 
 
-def _context() -> PassContext:
-    return PassContext(registry=_registry())
+def _context(services: Services | None = None) -> PassContext:
+    return PassContext(registry=_registry(), services=services or Services())
 
 
 @functools.cache

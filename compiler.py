@@ -10,9 +10,15 @@ import os
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
-from orgflow_ir.diagnostics import Severity
-from orgflow_ir.diagnostics.core_rules import BrokenPlugin, UnknownFormat, UnreadableInput
+from orgflow_ir.diagnostics import Diagnostic, Rule, Severity
+from orgflow_ir.diagnostics.core_rules import (
+    BrokenPlugin,
+    FaultyLeaf,
+    UnknownFormat,
+    UnreadableInput,
+)
 from orgflow_ir.model import Model
 from orgflow_ir.model.element_names import listed
 from orgflow_ir.model.index import ModelIndex
@@ -30,8 +36,11 @@ from orgflow_ir.pipeline.collector import paused_collector
 from orgflow_ir.pipeline.leaves import Leaves
 from orgflow_ir.pipeline.outside import is_ours
 from orgflow_ir.plugins.contracts import Backend, Frontend
-from orgflow_ir.plugins.guards import emitted, parsed, sniffed
+from orgflow_ir.plugins.guards import emitted, leaf_name, parsed, sniffed
 from orgflow_ir.targets.artifact import Emitted
+
+if TYPE_CHECKING:
+    from orgflow_ir.plugins.agents import Agent, Document, GapAgent, ModelAgent
 
 MOST_BYTES = 256 * 1024 * 1024
 """More than any reader of bytes takes; so much of an input is kept in memory at most, be it a
@@ -457,6 +466,92 @@ def own_backend(source: Source, registry: Leaves, from_: str | None) -> Backend 
     frontend = choose_frontend(source, registry, PassContext(), from_)
     own: Backend | None = registry.backend(frontend.name) if frontend is not None else None
     return own
+
+
+def choose_agents(wanted: Iterable[str | Agent], registry: Leaves) -> tuple[GapAgent, ...]:
+    """Agents that answer gaps, given themselves or by their names.
+
+    Raises `UnknownName`, and `UnsupportedError` for an agent that answers no gaps.
+    """
+    from orgflow_ir.plugins.agents import GapAgent
+
+    found = []
+    for item in wanted:
+        agent = _agent(item, registry)
+        if not isinstance(agent, GapAgent):
+            raise UnsupportedError(f"agent `{agent.name}` does not answer gaps")
+        found.append(agent)
+    return tuple(found)
+
+
+def choose_drafter(wanted: str | Agent, registry: Leaves) -> ModelAgent:
+    """An agent that produces models, given itself or by its name.
+
+    Raises `UnknownName`, and `UnsupportedError` for an agent that produces none.
+    """
+    from orgflow_ir.plugins.agents import ModelAgent
+
+    agent = _agent(wanted, registry)
+    if not isinstance(agent, ModelAgent):
+        raise UnsupportedError(f"agent `{agent.name}` does not produce models")
+    return agent
+
+
+def _agent(wanted: str | Agent, registry: Leaves) -> Agent:
+    if not isinstance(wanted, str):
+        return wanted
+    found: Agent | None = registry.agents.get(wanted)
+    if found is None:
+        raise UnknownName("agent", wanted, tuple(registry.agents))
+    return found
+
+
+def fill_gaps(model: Model, agents: Sequence[GapAgent], ctx: PassContext) -> Model:
+    """The model with the answers of agents that the passes of `check` accept; what was answered and
+    refused is in `ctx`. A model that is malformed is given back as it is, and nobody is asked."""
+    if not agents:
+        return model
+    from orgflow_ir.analysis.gaps.filling import fill_gaps as fill
+
+    def errors(changed: Model) -> tuple[Diagnostic, ...]:
+        quiet = PassContext(registry=ctx.registry, services=ctx.services)
+        check_model(changed, quiet)
+        return tuple(d for d in quiet.diagnostics if d.severity is Severity.ERROR)
+
+    if ctx.has_errors or any(d.category is not None and d.category.stops for d in errors(model)):
+        return model
+    return fill(model, agents, ctx, errors).model
+
+
+def draft_model(agent: ModelAgent, documents: Sequence[Document], ctx: PassContext) -> Model | None:
+    """The model that an agent makes from documents, its evidence compared with them; `None` after
+    an error."""
+    from orgflow_ir.analysis.evidence import check_evidence
+    from orgflow_ir.diagnostics.agent_rules import UnavailableAgent
+    from orgflow_ir.pipeline.services import ServiceError
+    from orgflow_ir.plugins.agent_guards import AgentFailure, produced
+
+    texts = {document.name: document.text for document in documents}
+    store = ctx.services.store
+
+    def text_of(name: str) -> str | None:
+        return texts.get(name) if name in texts or store is None else store.text(name)
+
+    try:
+        model = produced(agent, documents, ctx)
+        if model is not None:
+            check_evidence(model, text_of, ctx)
+    except AgentFailure as failure:
+        rule: type[Rule] = UnavailableAgent if failure.unavailable else FaultyLeaf
+        ctx.emit(rule, f"{leaf_name(agent, ctx)} {failure}", severity=Severity.ERROR)
+        return None
+    except ServiceError as error:
+        ctx.emit(
+            UnavailableAgent, f"the evidence of {leaf_name(agent, ctx)} cannot be read: {error}",
+            severity=Severity.ERROR,
+        )  # fmt: skip
+        return None
+    return model
 
 
 def compile_model(

@@ -15,7 +15,7 @@ from orgflow.compiler import suggestion
 
 from orgflow_ir.model.constructs import CONSTRUCTS
 from orgflow_ir.pipeline import PassContext
-from orgflow_ir.plugins import Registry
+from orgflow_ir.plugins import Agent, GapAgent, ModelAgent, Registry
 from orgflow_ir.targets import TargetSpec, extended, support_level
 
 KINDS = ("frontends", "backends", "passes", "agents", "rules", "constructs")
@@ -68,9 +68,7 @@ def rows(kind: str, registry: Registry) -> list[tuple[str, ...]]:
             for p in registry.passes.values()
         ]
     if kind == "agents":
-        return [
-            (a.name, " ".join(r.code for r in a.fills), a.summary) for a in registry.agents.values()
-        ]
+        return [(a.name, _what_it_does(a), a.summary) for a in registry.agents.values()]
     if kind == "rules":
         return [(r.code, r.name, r.severity.value) for r in registry.rules.values()]
     return [(name, words) for name, words in constructs(registry).items()]
@@ -129,6 +127,16 @@ def columns(lines: Iterable[tuple[str, ...]], width: int | None = None) -> str:
                 break_long_words=False, break_on_hyphens=False,
             )  # fmt: skip
     return "\n".join(out) + "\n"
+
+
+def _what_it_does(agent: Agent) -> str:
+    does = []
+    if isinstance(agent, GapAgent):
+        kinds = " ".join(sorted(agent.kinds)) if agent.kinds is not None else "all"
+        does.append(f"gaps={kinds}")
+    if isinstance(agent, ModelAgent):
+        does.append("models")
+    return " ".join(does)
 
 
 def _option(name: str, values: tuple[str, ...]) -> str:

@@ -438,8 +438,8 @@ def test_list(invoke: Invoke, kind: str, some: str) -> None:
     assert names == sorted(names) or kind == "constructs"
 
 
-def test_list_agents_of_which_there_are_none_yet(invoke: Invoke) -> None:
-    assert invoke("list", "agents").code == 0
+def test_list_agents_of_which_none_ship(invoke: Invoke) -> None:
+    assert (invoke("list", "agents").code, invoke("list", "agents").out) == (0, "")
 
 
 def test_the_matrix_has_a_cell_for_every_construct_and_target(invoke: Invoke) -> None:

@@ -69,6 +69,7 @@ def test_names_of_rules_are_unique() -> None:
 
 SERVER = "needs a server"
 CRASH = "needs a fault in the code"
+AGENT = "needs an agent"
 LARGE = "needs a file of megabytes or hundreds of elements"
 DEPLOY_PARTS = "backends/n8n/server/test_deploy_parts.py"
 WITHOUT_CASE = {
@@ -80,6 +81,13 @@ WITHOUT_CASE = {
                      "::test_a_definition_longer_than_aws_takes_is_an_error"),
     "OF496": (LARGE, "backends/mermaid/test_mermaid.py"
                      "::test_a_chart_that_is_too_large_is_a_warning"),
+    "OF511": (AGENT, "gaps/test_agents.py::test_every_kind_of_gap_is_answered"),
+    "OF512": (AGENT, "gaps/test_agents.py::test_an_agent_tries_again_with_the_reason"),
+    "OF513": (AGENT, "gaps/test_agents.py"
+                     "::test_a_failing_agent_is_reported_and_the_next_is_asked"),
+    "OF514": (AGENT, "gaps/test_agents.py::test_an_agent_that_cannot_work_is_reported_once"),
+    "OF515": (AGENT, "gaps/test_drafts.py::test_evidence_that_is_made_up"),
+    "OF516": (AGENT, "gaps/test_drafts.py::test_an_element_without_evidence"),
     "OF601": (SERVER, f"{DEPLOY_PARTS}::test_every_error_has_a_rule"),
     "OF602": (SERVER, f"{DEPLOY_PARTS}::test_every_error_has_a_rule"),
     "OF603": (SERVER, "backends/n8n/server/test_deploy_command.py"

@@ -6,6 +6,7 @@ these functions do for plugins.
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from orgflow_ir.diagnostics import Diagnostic
@@ -52,3 +53,29 @@ def validate_findings(leaf: object, ctx: PassContext, since: int) -> None:
     ctx.diagnostics[since:] = good
     if fault is not None:
         raise fault
+
+
+def exception_text(error: BaseException) -> str:
+    """An exception in one line, even where it cannot say what it is."""
+    try:
+        message = " ".join(str(error).split())
+    except Exception:  # noqa: BLE001  # the exception is a plugin's own class
+        message = ""
+    return f"{type(error).__name__}: {message or 'no message'}"
+
+
+def shown(value: object) -> str:
+    """A value of a plugin as short text for a message."""
+    try:
+        text = repr(value)
+    except Exception as error:  # noqa: BLE001  # the plugin's own
+        return f"a `{type(value).__name__}` whose `repr` failed with {exception_text(error)}"
+    return text if len(text) <= 60 else f"{text[:60]}…"
+
+
+def debug(error: BaseException) -> None:
+    """Print where an exception comes from, where ORGFLOW_DEBUG asks for it."""
+    if os.environ.get("ORGFLOW_DEBUG") == "1":
+        import traceback
+
+        traceback.print_exception(error)

@@ -1,14 +1,39 @@
-"""Services that agents and frontends may use: a model client, a budget, progress, cancellation.
+"""Services that agents and frontends may use: a language model, a store, an embedder, a budget,
+progress, cancellation.
 
 They hang on the compilation context (`ctx.services`). Whoever starts a compilation provides them;
-a service that is not provided is None, or does nothing.
+a service that is not provided is None, or does nothing. `required` is for what cannot work without
+one.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from orgflow_ir.pipeline.agent_services import Embedder, ModelClient, Store
+
+S = TypeVar("S")
+
+
+class MissingService(LookupError):
+    """A service that is needed and not provided; the message names it."""
+
+
+class ServiceError(RuntimeError):
+    """A service failed: an endpoint does not answer, or a store cannot be read."""
+
+
+def required(service: S | None, name: str) -> S:
+    """A service that is provided. Raises `MissingService`.
+
+    Example:
+        required(ctx.services.model, "language model").ask(messages)
+    """
+    if service is None:
+        raise MissingService(f"no {name} is configured")
+    return service
 
 
 class Progress(Protocol):
@@ -67,28 +92,6 @@ class CancelFlag:
             raise Cancelled
 
 
-class Answer(NamedTuple):
-    """What a language model answered, and the tokens it took."""
-
-    text: str
-    tokens_in: int = 0
-    tokens_out: int = 0
-
-
-class ModelClient(Protocol):
-    """A language model behind some endpoint."""
-
-    @property
-    def name(self) -> str:
-        """Of the model, for reports."""
-
-    def ask(
-        self, messages: Sequence[Mapping[str, str]], *, schema: Mapping[str, Any] | None = None
-    ) -> Answer:
-        """Answer a conversation (`role` and `content` each), as JSON of `schema` where one is
-        given. Raises `RuntimeError` where the endpoint fails."""
-
-
 class OverBudget(Exception):
     """What was to be spent is spent."""
 
@@ -96,8 +99,11 @@ class OverBudget(Exception):
 class Budget(Protocol):
     """What agents may spend."""
 
-    def spend(self, *, requests: int = 0, tokens: int = 0) -> None:
-        """Note what was spent. Raises `OverBudget` where that is more than allowed."""
+    def spend(
+        self, *, requests: int = 0, tokens: int = 0, cost: float = 0.0, agent: str = ""
+    ) -> None:
+        """Note what was spent, and by which agent. Raises `OverBudget` where that is more than
+        allowed."""
 
     @property
     def left(self) -> bool:
@@ -109,6 +115,8 @@ class Services:
 
     Attributes:
         model: the language model, None where none is configured.
+        store: the documents, None where there are none.
+        embedder: what compares meanings, None where there is none.
         budget: what agents may spend, None where they may spend anything.
         progress: shown to the user.
         cancellation: set when the user asks to stop.
@@ -120,12 +128,20 @@ class Services:
         budget: Budget | None = None,
         progress: Progress = no_progress,
         cancellation: Cancellation | None = None,
+        *,
+        store: Store | None = None,
+        embedder: Embedder | None = None,
     ) -> None:
         self.model = model
+        self.store = store
+        self.embedder = embedder
         self.budget = budget
         self.progress = progress
         self.cancellation = cancellation or CancelFlag()
 
     def showing(self, progress: Progress) -> Services:
         """The same services, with progress shown in another place."""
-        return Services(self.model, self.budget, progress, self.cancellation)
+        return Services(
+            self.model, self.budget, progress, self.cancellation,
+            store=self.store, embedder=self.embedder,
+        )  # fmt: skip

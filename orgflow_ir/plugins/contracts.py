@@ -1,4 +1,4 @@
-"""The contracts of the leaves: frontend, backend, runner, agent, reporter."""
+"""The contracts of the leaves: frontend, backend, runner, reporter; `agents` has the others."""
 
 from __future__ import annotations
 
@@ -180,18 +180,6 @@ class Backend(ABC):
         what this model was compiled to, where it was: it is not compiled again then."""
         del model, source, ctx, strict, emitted
         return None
-
-
-class Agent(ABC):
-    """Proposes fills for gaps: an answer to a diagnostic of one of the rules `fills`."""
-
-    name: ClassVar[str]
-    fills: ClassVar[tuple[type[Rule], ...]]
-    summary: ClassVar[str] = ""
-
-    @abstractmethod
-    def propose(self, diagnostic: Diagnostic, model: Model, ctx: PassContext) -> tuple[Fix, ...]:
-        """Fixes to try, best first."""
 
 
 class Reporter(ABC):

@@ -4,21 +4,30 @@ from __future__ import annotations
 
 import contextlib
 import inspect
-import os
 import sys
 from collections.abc import Callable
 from pathlib import PurePosixPath, PureWindowsPath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from orgflow_ir.diagnostics import RetiredRule, Rule
 from orgflow_ir.diagnostics.core_rules import BrokenPlugin, FaultyLeaf
 from orgflow_ir.model import Model
 from orgflow_ir.model.source import Source, SourceKind
 from orgflow_ir.pipeline import Pass, PassContext, Stage
-from orgflow_ir.pipeline.outside import is_ours, validate_findings, validated_model
-from orgflow_ir.plugins.contracts import Agent, Backend, Frontend, Reporter
+from orgflow_ir.pipeline.outside import (
+    debug,
+    exception_text,
+    is_ours,
+    shown,
+    validate_findings,
+    validated_model,
+)
+from orgflow_ir.plugins.contracts import Backend, Frontend, Reporter
 from orgflow_ir.targets import AddedLowering, RewritePattern, TargetSpec
 from orgflow_ir.targets.artifact import Artifact, Emitted, SourceMap
+
+if TYPE_CHECKING:
+    from orgflow_ir.plugins.agents import Agent
 
 
 def fault(item: Any, kind: type) -> str | None:
@@ -78,17 +87,28 @@ def _own_fault(item: Any, name: str) -> str | None:
             return f"`{name}`, whose `target` is {target!r} and no `TargetSpec`"
         if target.name != name:
             return f"`{name}`, whose target is called `{target.name}`"
-    if isinstance(item, Agent):
-        good = isinstance(getattr(item, "fills", None), tuple)
-        return None if good else f"`{name}`, whose `fills` is no tuple"
-    assert isinstance(item, Frontend | Backend | Agent | Reporter)
+    return None if isinstance(item, Backend | Reporter) else _agent_fault(item, name)
+
+
+def _agent_fault(item: Any, name: str) -> str | None:
+    from orgflow_ir.plugins.agents import GAP_KINDS, MAX_ATTEMPTS, GapAgent, ModelAgent
+
+    if not isinstance(item, GapAgent | ModelAgent):
+        return f"`{name}`, which is neither a `GapAgent` nor a `ModelAgent`"
+    if isinstance(item, GapAgent):
+        kinds: Any = item.kinds
+        if kinds is not None and not (isinstance(kinds, frozenset) and kinds <= GAP_KINDS):
+            return f"`{name}`, whose `kinds` is {shown(kinds)} and no frozenset of kinds of gaps"
+        attempts: Any = item.attempts
+        if type(attempts) is not int or not 1 <= attempts <= MAX_ATTEMPTS:
+            return f"`{name}`, whose `attempts` is {shown(attempts)}, not 1 to {MAX_ATTEMPTS}"
     return None
 
 
 def accepts_fault(accepts: Any) -> str | None:
     """What is wrong with what a frontend says that it accepts, or `None`."""
     if not isinstance(accepts, frozenset) or not all(isinstance(k, SourceKind) for k in accepts):
-        return f"`accepts` is {_shown(accepts)} and no frozenset of `SourceKind`"
+        return f"`accepts` is {shown(accepts)} and no frozenset of `SourceKind`"
     return None if accepts else "`accepts` is empty"
 
 
@@ -136,7 +156,7 @@ def parsed(frontend: Frontend, source: Source, ctx: PassContext) -> Model | None
     if not done:
         return None
     if model is not None:
-        _faulty(frontend, f"gave {_shown(model)}, which is no model", ctx)
+        _faulty(frontend, f"gave {shown(model)}, which is no model", ctx)
     elif not ctx.has_errors:
         _faulty(frontend, f"gave no model of {source.path} and no reason", ctx)
     return None
@@ -150,11 +170,11 @@ def sniffed(frontend: Frontend, source: Source, ctx: PassContext) -> bool:
         with contextlib.redirect_stdout(sys.stderr):
             return bool(frontend.sniff(source))
     except (Exception, SystemExit) as error:  # noqa: BLE001  # it must not end the program
-        _debug(error)
+        debug(error)
         ctx.emit(
             BrokenPlugin,
-            f"{_named(frontend, ctx)} cannot say whether {source.path} is in its format, and is "
-            f"left out: `sniff` failed with {_told(error)}",
+            f"{leaf_name(frontend, ctx)} cannot say whether {source.path} is in its format, and is "
+            f"left out: `sniff` failed with {exception_text(error)}",
             help=_HELP,
         )
         return False
@@ -177,22 +197,22 @@ def emitted(backend: Backend, model: Model, ctx: PassContext) -> Emitted | None:
 def emitted_fault(made: Any) -> str | None:
     """What is wrong with the result of `emit`, as what the backend did, or `None`."""
     if not isinstance(made, Emitted):
-        return f"gave {_shown(made)}, which is no `Emitted`"
+        return f"gave {shown(made)}, which is no `Emitted`"
     if not isinstance(made.source_map, SourceMap):
-        return f"gave the source map {_shown(made.source_map)}, which is no `SourceMap`"
+        return f"gave the source map {shown(made.source_map)}, which is no `SourceMap`"
     artifacts: Any = made.artifacts
     if not isinstance(artifacts, tuple | list):
-        return f"gave {_shown(artifacts)}, which is no tuple of `Artifact`"
+        return f"gave {shown(artifacts)}, which is no tuple of `Artifact`"
     if not artifacts:
         return "gave no file and no reason"
     for artifact in artifacts:
         if not isinstance(artifact, Artifact):
-            return f"gave {_shown(artifact)}, which is no `Artifact`"
+            return f"gave {shown(artifact)}, which is no `Artifact`"
         path, text = artifact
         if not isinstance(path, str) or not isinstance(text, str):
-            return f"gave {_shown(artifact)}, whose path and text are not both text"
+            return f"gave {shown(artifact)}, whose path and text are not both text"
         if (wrong := _path_fault(path)) is not None:
-            return f"gave a file with the path {_shown(path)}, {wrong}"
+            return f"gave a file with the path {shown(path)}, {wrong}"
         try:
             text.encode()
         except UnicodeEncodeError as error:
@@ -231,8 +251,8 @@ def _tried(leaf: Any, call: Callable[[], Any], ctx: PassContext) -> tuple[bool, 
     except MemoryError:
         raise
     except (Exception, SystemExit) as error:  # noqa: BLE001  # it must not end the program
-        _debug(error)
-        _faulty(leaf, f"failed with {_told(error)} (ORGFLOW_DEBUG=1 shows where)", ctx)
+        debug(error)
+        _faulty(leaf, f"failed with {exception_text(error)} (ORGFLOW_DEBUG=1 shows where)", ctx)
         return False, None
 
 
@@ -240,30 +260,14 @@ _HELP = "update or uninstall the package that provides it"
 
 
 def _faulty(leaf: Frontend | Backend, what: str, ctx: PassContext) -> None:
-    ctx.emit(FaultyLeaf, f"{_named(leaf, ctx)} {what}", help=_HELP if not is_ours(leaf) else None)
+    ctx.emit(
+        FaultyLeaf, f"{leaf_name(leaf, ctx)} {what}", help=_HELP if not is_ours(leaf) else None
+    )
 
 
-def _named(leaf: Frontend | Backend, ctx: PassContext) -> str:
+def leaf_name(leaf: Frontend | Backend | Agent, ctx: PassContext) -> str:
     """A leaf with its plugin, where that has another name."""
-    kind = "frontend" if isinstance(leaf, Frontend) else "backend"
+    kinds = {Frontend: "frontend", Backend: "backend"}
+    kind = next((word for of, word in kinds.items() if isinstance(leaf, of)), "agent")
     owner = ctx.registry.plugin_of(leaf) if ctx.registry is not None else None
     return f"{kind} `{leaf.name}`" + (f" of plugin `{owner}`" if owner is not None else "")
-
-
-def _told(error: BaseException) -> str:
-    return f"{type(error).__name__}: {' '.join(str(error).split()) or 'no message'}"
-
-
-def _shown(value: object) -> str:
-    try:
-        text = repr(value)
-    except Exception as error:  # noqa: BLE001  # the plugin's own
-        return f"a `{type(value).__name__}` whose `repr` failed with {_told(error)}"
-    return text if len(text) <= 60 else f"{text[:60]}…"
-
-
-def _debug(error: BaseException) -> None:
-    if os.environ.get("ORGFLOW_DEBUG") == "1":
-        import traceback
-
-        traceback.print_exception(error)

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import pluggy
 
 from orgflow_ir.pipeline import Pass
-from orgflow_ir.plugins.contracts import Agent, Backend, Frontend, Reporter
+from orgflow_ir.plugins.contracts import Backend, Frontend, Reporter
 from orgflow_ir.targets import AddedLowering
 
 if TYPE_CHECKING:
-    pass
+    from orgflow_ir.plugins.agents import Agent
 
 
 GROUP = "orgflow.plugins"
@@ -44,7 +44,7 @@ class Hooks:
 
     @hookspec
     def orgflow_agents(self) -> Iterable[Agent]:  # type: ignore[empty-body]
-        """Agents."""
+        """Agents: instances of `GapAgent` or `ModelAgent`."""
 
     @hookspec
     def orgflow_reporters(self) -> Iterable[Reporter]:  # type: ignore[empty-body]

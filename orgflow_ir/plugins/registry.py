@@ -15,11 +15,14 @@ import pluggy
 from orgflow_ir.diagnostics import RetiredRule, Rule
 from orgflow_ir.diagnostics.core_rules import CORE_RULES, BrokenPlugin
 from orgflow_ir.pipeline import Pass, PassContext
-from orgflow_ir.plugins.contracts import Agent, Backend, Frontend, Reporter
+from orgflow_ir.pipeline.outside import exception_text
+from orgflow_ir.plugins.contracts import Backend, Frontend, Reporter
 from orgflow_ir.targets import TARGET_RULES, AddedLowering, RewritePattern
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
+
+    from orgflow_ir.plugins.agents import Agent
 from orgflow_ir.plugins.hooks import GROUP, Hooks
 
 BUILTINS: tuple[str, ...] = (
@@ -70,7 +73,7 @@ class Registry:
             try:
                 self._register(manager, point)
             except (Exception, SystemExit) as error:  # noqa: BLE001  # it must not end the program
-                self.broken.append((point.name, f"cannot be used: {_told(error)}"))
+                self.broken.append((point.name, f"cannot be used: {exception_text(error)}"))
 
     def _register(self, manager: pluggy.PluginManager, point: EntryPoint) -> None:
         """Load one plugin and register it whole. Raises whatever it raises, and `TypeError` and
@@ -101,13 +104,15 @@ class Registry:
             )
 
     def plugin_of(self, leaf: object) -> str | None:
-        """The name of the outside plugin that a frontend, a backend or a lowering came with."""
+        """The name of the outside plugin that a frontend, a backend, an agent or a lowering came
+        with."""
         if isinstance(leaf, RewritePattern):
             return self._owners.get(("orgflow_lowerings", leaf.name))
-        if not isinstance(leaf, Frontend | Backend):
-            return None
-        hook = "orgflow_frontends" if isinstance(leaf, Frontend) else "orgflow_backends"
-        owner = self._owners.get((hook, leaf.name))
+        from orgflow_ir.plugins.agents import Agent
+
+        hooks = {Frontend: "frontends", Backend: "backends", Agent: "agents"}
+        hook = next((hook for kind, hook in hooks.items() if isinstance(leaf, kind)), None)
+        owner = self._owners.get((f"orgflow_{hook}", getattr(leaf, "name", "")))
         return None if _ours(owner) else owner
 
     def _items(self, hook: str, kind: Any) -> Iterator[tuple[str, Any]]:
@@ -126,7 +131,9 @@ class Registry:
                     items = list(impl.function())
                     faults = [fault(item, kind) for item in items]
             except (Exception, SystemExit) as error:  # noqa: BLE001  # it must not end the program
-                self.broken.append((owner, f"cannot be used: {hook} failed with {_told(error)}"))
+                self.broken.append(
+                    (owner, f"cannot be used: {hook} failed with {exception_text(error)}")
+                )
                 continue
             for item, wrong in zip(items, faults, strict=True):
                 if wrong is None:
@@ -195,6 +202,8 @@ class Registry:
     @cached_property
     def agents(self) -> dict[str, Agent]:
         """Agents by name."""
+        from orgflow_ir.plugins.agents import Agent
+
         return self._table("orgflow_agents", Agent)
 
     @cached_property
@@ -206,13 +215,18 @@ class Registry:
     def rules(self) -> dict[str, type[Rule]]:
         """Every rule by code. A plugin's rule that takes a code which is taken is left out; raises
         `RegistryError` where two of ours have one code."""
-        found: dict[str, type[Rule]] = {r.code: r for r in (*CORE_RULES, *TARGET_RULES)}
+        from orgflow_ir.diagnostics.agent_rules import AGENT_RULES
+
+        found: dict[str, type[Rule]] = {
+            r.code: r for r in (*CORE_RULES, *AGENT_RULES, *TARGET_RULES)
+        }
         leaves = [
             (self._owners.get((hook, name)), leaf.rules)
             for hook, table in (
                 ("orgflow_frontends", self.frontends),
                 ("orgflow_passes", self.passes),
                 ("orgflow_backends", self.backends),
+                ("orgflow_agents", self.agents),
             )
             for name, leaf in table.items()
         ]
@@ -231,7 +245,8 @@ class Registry:
     def retired(self) -> dict[str, RetiredRule]:
         """Rules that nothing reports any more, by code."""
         leaves: list[Any] = [
-            *self.frontends.values(), *self.passes.values(), *self.backends.values()
+            *self.frontends.values(), *self.passes.values(), *self.backends.values(),
+            *self.agents.values(),
         ]  # fmt: skip
         found = {r.code: r for leaf in leaves for r in leaf.retired}
         return {c: r for c, r in sorted(found.items()) if c not in self.rules}
@@ -263,11 +278,6 @@ def outside_culprit(error: BaseException) -> str | None:
 
 def _ours(owner: str | None) -> bool:
     return owner is None or owner in BUILTINS
-
-
-def _told(error: BaseException) -> str:
-    """An exception in one line."""
-    return f"{type(error).__name__}: {' '.join(str(error).split()) or 'no message'}"
 
 
 def _may_have_plugins(path: Iterable[str]) -> bool:

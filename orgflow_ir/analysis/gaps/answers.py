@@ -6,7 +6,10 @@ checked against the gap's schema and against what the model can hold, and become
 
 from __future__ import annotations
 
+import datetime
+import json
 import re
+from collections.abc import Iterator
 from typing import Any
 
 from orgflow_ir.analysis.decisions import DecisionConventions
@@ -19,11 +22,15 @@ from orgflow_ir.model import (
     Expression,
     Flow,
     Model,
+    Scope,
     SubProcess,
     Task,
 )
-from orgflow_ir.model.bindings import BINDINGS
+from orgflow_ir.model.bindings import BINDINGS, AnyBinding
 from orgflow_ir.model.timers import Moment, read_time
+
+MAX_LENGTH = 100_000
+"""An answer is at most so many characters long as JSON."""
 
 
 class AnswerError(ValueError):
@@ -31,64 +38,126 @@ class AnswerError(ValueError):
 
 
 def fix(gap: Gap, answer: Any, model: Model) -> Fix:
-    """The change that an answer makes. Raises `AnswerError` where the answer does not match the
-    gap's schema, or holds a time or a condition that cannot be read."""
+    """The change that an answer makes in `model`, which may have been edited since the gap was
+    found. Raises `AnswerError` where the answer does not match the gap's schema, holds a time or a
+    condition that cannot be read, or is for an element that is no longer there."""
     if gap.schema is None:
         raise AnswerError("the model has no place for an answer to it")
+    answer = _plain(answer)
     import jsonschema  # it checks what comes from outside; a compile never gets here
 
-    try:
-        jsonschema.Draft202012Validator(gap.schema).validate(answer)
-    except jsonschema.ValidationError as error:
-        place = f" at `{error.json_path}`" if error.path else ""
-        raise AnswerError(f"{error.message}{place}") from None
-    made = _CHANGES[gap.kind](gap, answer, model)
-    if not made:
-        raise AnswerError("it changes nothing")
-    edits = tuple(
-        Edit(action="replace", scope=gap.scope, id=item.id, flow=item)
-        if isinstance(item, Flow)
-        else Edit(action="replace", scope=gap.scope, id=item.id, node=item)
-        for item in made
-    )
+    found = jsonschema.Draft202012Validator(gap.schema).iter_errors(answer)
+    error = jsonschema.exceptions.best_match(found)
+    if error is not None:
+        place = f" at `{error.json_path}`" if error.absolute_path else ""
+        # Of alternatives the library says only that none fits.
+        faults = dict.fromkeys(inner.message for inner in error.context) or [error.message]
+        raise AnswerError(f"{_short(', or '.join(faults))}{place}")
+    edits = tuple(_CHANGES[gap.kind](gap, answer, model))
     return Fix(title=f"answer {gap.rule.code}", applicability="unsafe", edits=edits)
 
 
-_Changed = Task | Event | Flow | SubProcess
+def _plain(answer: Any) -> Any:
+    """The answer as what JSON has, whatever it was made of. Raises `AnswerError`."""
+    try:
+        text = json.dumps(answer, ensure_ascii=False, allow_nan=False)
+        text.encode()
+    except Exception as error:  # noqa: BLE001  # whatever the classes of an agent raise
+        raise AnswerError(f"it is no JSON: {_short(str(error))}") from None
+    if len(text) > MAX_LENGTH:
+        raise AnswerError(f"it has {len(text)} characters; the most is {MAX_LENGTH}")
+    plain = json.loads(text)
+    for part in _texts(plain):
+        # XML cannot hold them, and a terminal must not see them.
+        if re.search(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]", part):
+            raise AnswerError(f"it has control characters: {_short(repr(part))}")
+    return plain
 
 
-def _binding(gap: Gap, answer: Any, model: Model) -> list[_Changed]:
-    del model
-    assert isinstance(gap.element, Task)
+def _texts(value: Any) -> Iterator[str]:
+    """Every text in a JSON value, keys too."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            yield key
+            yield from _texts(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _texts(inner)
+
+
+def _short(text: str) -> str:
+    folded = " ".join(text.split())
+    return folded if len(folded) <= 160 else f"{folded[:160]}…"
+
+
+# -- what each kind changes ------------------------------------------------------------------------
+
+
+def _binding(gap: Gap, answer: Any, model: Model) -> Iterator[Edit]:
+    task = _element(gap, model)
+    assert isinstance(task, Task)
     try:
         binding = BINDINGS[answer["kind"]].validate(answer)
     except ValueError as error:
-        raise AnswerError(f"it is no binding of the kind `{answer['kind']}`: {error}") from None
-    return [gap.element.replace(binding=binding)]
+        raise AnswerError(
+            f"it is no binding of the kind `{answer['kind']}`: {_fields(error)}"
+        ) from None
+    binding = _with_settings(binding, task)
+    yield Edit(action="set-binding", scope=gap.scope, id=task.id, binding=binding)
 
 
-def _time(gap: Gap, answer: Any, model: Model) -> list[_Changed]:
-    del model
-    event = gap.element
+_SETTINGS = ("inputs", "outputs", "result", "retries", "parameters", "listeners")
+
+
+def _with_settings(binding: AnyBinding, task: Task) -> AnyBinding:
+    """The binding with what the source says already: mappings and settings that do no work."""
+    if task.binding is None:
+        return binding
+    there = {name: getattr(task.binding, name) for name in _SETTINGS}
+    return binding.replace(
+        **{name: value for name, value in there.items() if value and not getattr(binding, name)}
+    )
+
+
+def _fields(error: ValueError) -> str:
+    """What pydantic says, in one line: it has a line a fault, with links."""
+    import pydantic
+
+    if not isinstance(error, pydantic.ValidationError):
+        return _short(str(error))
+    faults = (f"`{'.'.join(map(str, e['loc']))}`: {e['msg']}" for e in error.errors())
+    return _short("; ".join(faults))
+
+
+def _time(gap: Gap, answer: Any, model: Model) -> Iterator[Edit]:
+    event = _element(gap, model)
     assert isinstance(event, Event)
     kind, value = answer["kind"], answer["value"].strip()
     time = read_time(value)
-    if time_kind(time) != kind or (isinstance(time, Moment) and not time.is_possible):
-        raise AnswerError(f"`{value}` is no {kind} in the form of ISO 8601")
-    found = [
-        d.replace(timer=kind, expression=Expression(text=value)) if d.kind == "timer" else d
-        for d in event.definitions
-    ] or [EventDefinition(kind="timer", timer=kind, expression=Expression(text=value))]
-    return [event.replace(definitions=tuple(found))]
+    if time_kind(time) != kind or (isinstance(time, Moment) and not _exists(time)):
+        raise AnswerError(f"`{_short(value)}` is no {kind} in the form of ISO 8601")
+    old = next((d for d in event.definitions if d.kind == "timer"), EventDefinition(kind="timer"))
+    timer = old.replace(timer=kind, expression=Expression(text=value))
+    yield Edit(action="set-timer", scope=gap.scope, id=event.id, timer=timer)
 
 
-def _condition(gap: Gap, answer: Any, model: Model) -> list[_Changed]:
-    del model
-    assert isinstance(gap.element, Flow)
-    return [gap.element.replace(condition=_readable(answer["text"], answer.get("language")))]
+def _exists(moment: Moment) -> bool:
+    try:
+        datetime.date.fromisoformat(moment.day)
+    except ValueError:
+        return False
+    return moment.is_possible
 
 
-def _decision(gap: Gap, answer: Any, model: Model) -> list[_Changed]:
+def _condition(gap: Gap, answer: Any, model: Model) -> Iterator[Edit]:
+    flow = _element(gap, model)
+    yield _conditioned(gap, flow.id, _readable(answer["text"], answer.get("language")))
+
+
+def _decision(gap: Gap, answer: Any, model: Model) -> Iterator[Edit]:
+    _element(gap, model)
     if "conditions" in answer:
         texts = answer["conditions"]
     else:
@@ -96,32 +165,54 @@ def _decision(gap: Gap, answer: Any, model: Model) -> list[_Changed]:
         if len(set(values.values())) < len(values):
             raise AnswerError("two branches have the same value")
         texts = {flow: f'{variable} = "{_quoted(value)}"' for flow, value in values.items()}
-    return [
-        f.replace(condition=_readable(texts[f.id], "FEEL"))
-        for f in _flows(gap, model)
-        if f.id in texts
-    ]
+    there = {flow.id for flow in _flows(gap, model)}
+    for flow, text in texts.items():
+        if flow not in there:
+            raise AnswerError(f"the branch `{flow}` is no longer there")
+        yield _conditioned(gap, flow, _readable(text, "FEEL"))
 
 
-def _branch(gap: Gap, answer: Any, model: Model) -> list[_Changed]:
+def _conditioned(gap: Gap, flow: str, condition: Expression) -> Edit:
+    return Edit(action="set-condition", scope=gap.scope, id=flow, condition=condition)
+
+
+def _branch(gap: Gap, answer: Any, model: Model) -> Iterator[Edit]:
+    _element(gap, model)
+    assert gap.schema is not None
+    asked = gap.schema["properties"]["labels"]["properties"]
     labels, default = answer.get("labels", {}), answer.get("default")
-    return [
-        f.replace(name=labels.get(f.id, f.name), default=f.default or f.id == default)
-        for f in _flows(gap, model)
-        if f.id in labels or f.id == default
-    ]
+    silent = [flow for flow in asked if flow not in labels and flow != default]
+    if silent:
+        raise AnswerError(f"the branch `{silent[0]}` has no label and is not the default")
+    flows = {flow.id: flow for flow in _flows(gap, model)}
+    gone = [flow for flow in asked if flow not in flows]
+    if gone:
+        raise AnswerError(f"the branch `{gone[0]}` is no longer there")
+    names = [_folded(labels.get(id, flow.name)) for id, flow in flows.items()]
+    if len(set(filter(None, names))) < len(list(filter(None, names))):
+        raise AnswerError("two branches have the same label")
+    for id, label in labels.items():
+        yield Edit(action="relabel", scope=gap.scope, id=id, name=label)
+    if default is not None:
+        yield Edit(action="set-default", scope=gap.scope, id=default, default=True)
 
 
-def _list(gap: Gap, answer: Any, model: Model) -> list[_Changed]:
-    del model
-    node = gap.element
+def _folded(text: str) -> str:
+    return " ".join(text.split()).casefold()
+
+
+def _list(gap: Gap, answer: Any, model: Model) -> Iterator[Edit]:
+    node = _element(gap, model)
     assert isinstance(node, Task | SubProcess)
-    assert node.loop is not None
+    if node.loop is None:
+        raise AnswerError("the element is no longer repeated")
     if "count" in answer:
-        loop = node.loop.replace(cardinality=Expression(text=str(answer["count"])))
+        loop = node.loop.replace(cardinality=Expression(text=str(int(answer["count"]))))
     else:
-        loop = node.loop.replace(collection=answer["collection"], item=answer.get("item"))
-    return [node.replace(loop=loop)]
+        loop = node.loop.replace(
+            collection=answer["collection"], item=answer.get("item", node.loop.item)
+        )
+    yield Edit(action="replace", scope=gap.scope, id=node.id, node=node.replace(loop=loop))
 
 
 _CHANGES = {
@@ -130,14 +221,24 @@ _CHANGES = {
 }  # fmt: skip
 
 
+def _scope(gap: Gap, model: Model) -> Scope:
+    found = next((scope for scope in model.scopes() if scope.id == gap.scope), None)
+    if found is None:
+        raise AnswerError("its element is no longer there")
+    return found
+
+
+def _element(gap: Gap, model: Model) -> Task | Event | Flow | SubProcess | Any:
+    """The element that a gap is about, as it is by now. Raises `AnswerError`."""
+    scope = _scope(gap, model)
+    for element in (*scope.nodes, *scope.flows):
+        if element.id == gap.element.id and type(element) is type(gap.element):
+            return element
+    raise AnswerError("its element is no longer there")
+
+
 def _flows(gap: Gap, model: Model) -> list[Flow]:
-    return [
-        f
-        for scope in model.scopes()
-        if scope.id == gap.scope
-        for f in scope.flows
-        if f.source == gap.element.id
-    ]
+    return [f for f in _scope(gap, model).flows if f.source == gap.element.id]
 
 
 def _quoted(text: str) -> str:
@@ -153,7 +254,9 @@ def _readable(text: str, language: str | None) -> Expression:
     try:
         tree = DecisionConventions().compile(condition)
     except ValueError as error:
-        raise AnswerError(f"the condition `{text}` cannot be read: {error}") from None
+        raise AnswerError(
+            f"the condition `{_short(text)}` cannot be read: {_short(str(error))}"
+        ) from None
     if tree is None:
-        raise AnswerError(f"`{text}` is a label, not a condition")
+        raise AnswerError(f"`{_short(text)}` is a label, not a condition")
     return condition

@@ -201,7 +201,9 @@ class _Finder:
                 f"{'the branches' if several else 'the branch'} of {named} to {to} "
                 f"{'have' if several else 'has'} neither a condition nor a label",
                 "label each flow with the answer that takes it, or make one the default flow",
-                schemas.branches([b.flow.id for b in decision.bare]),
+                schemas.branches(
+                    [b.flow.id for b in decision.bare], has_default=decision.default is not None
+                ),
                 "name the answer after the branch's target",
             )  # fmt: skip
         if decision.labelled:

@@ -7,8 +7,9 @@ from typing import Any
 
 from orgflow_ir.model.bindings import BINDINGS
 
-_TEXT = {"type": "string", "minLength": 1}
-_VARIABLE = {"type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_]*$"}
+_TEXT = {"type": "string", "pattern": r"\S"}
+# `$` alone would let a line break at the end through in Python.
+_VARIABLE = {"type": "string", "pattern": r"^[A-Za-z_][A-Za-z0-9_]*$(?![\s\S])"}
 
 
 def _object(properties: Mapping[str, Any], required: Sequence[str]) -> dict[str, Any]:
@@ -20,10 +21,26 @@ def _object(properties: Mapping[str, Any], required: Sequence[str]) -> dict[str,
     }
 
 
+_DOES = {
+    "http": ("url",), "script": ("code", "resource"), "decision": ("decision",),
+    "worker": ("target", "code"), "mail": ("to",), "call": ("process",),
+}  # fmt: skip
+"""By the kind of a binding, the fields of which one has to say what does the work."""
+
+
+def _does(kind: str, fields: Sequence[str]) -> dict[str, Any]:
+    named = [{"properties": {f: _TEXT}, "required": [f]} for f in fields]
+    return {
+        "if": {"properties": {"kind": {"const": kind}}, "required": ["kind"]},
+        "then": named[0] if len(named) == 1 else {"anyOf": named},
+    }
+
+
 BINDING: dict[str, Any] = {
     "type": "object",
     "properties": {"kind": {"enum": sorted(BINDINGS)}},
     "required": ["kind"],
+    "allOf": [_does(kind, fields) for kind, fields in _DOES.items()],
 }
 """What does a task: a binding of one of the model's kinds, `{"kind": "script", "language":
 "javascript", "code": "…"}`; the schema of models has the fields of each."""
@@ -62,12 +79,10 @@ def decision(variable: str, values: Mapping[str, str], *, several: bool) -> dict
     )
 
 
-def branches(flows: Sequence[str]) -> dict[str, Any]:
-    """Labels of flows and which is the default: `{"labels": {"f1": "Yes"}, "default": "f2"}`."""
-    return _object(
-        {
-            "labels": {**_object(dict.fromkeys(flows, _TEXT), []), "default": {}},
-            "default": {"enum": list(flows)},
-        },
-        [],
-    )
+def branches(flows: Sequence[str], *, has_default: bool) -> dict[str, Any]:
+    """Labels of flows, and which is the default where the gateway has none yet; each flow needs
+    one of the two: `{"labels": {"f1": "Yes"}, "default": "f2"}`."""
+    labels = _object(dict.fromkeys(flows, _TEXT), [])
+    if has_default:
+        return _object({"labels": {**labels, "required": list(flows)}}, ["labels"])
+    return _object({"labels": {**labels, "default": {}}, "default": {"enum": list(flows)}}, [])

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 
 from orgflow_ir.diagnostics import Category, Diagnostic, Rule, Severity
+from orgflow_ir.diagnostics.agent_rules import AGENT_RULES
 from orgflow_ir.diagnostics.core_rules import CORE_RULES
 from orgflow_ir.diagnostics.rule import CODE_FORM
 from orgflow_ir.targets import TARGET_RULES
@@ -31,7 +32,7 @@ def rule_problems(rules: object) -> list[str]:
     odd = [r for r in rules if not (isinstance(r, type) and issubclass(r, Rule))]
     if odd:
         return [f"`rules` holds {odd[0]!r}, which is no subclass of `Rule`"]
-    core = (*CORE_RULES, *TARGET_RULES)
+    core = (*CORE_RULES, *AGENT_RULES, *TARGET_RULES)
     taken = {r.code for r in core}
     codes = [r.code for r in rules]
     problems = [f"{c} is the code of two of its rules" for c in set(codes) if codes.count(c) > 1]

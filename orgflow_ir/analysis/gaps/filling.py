@@ -1,0 +1,198 @@
+"""Offers gaps to agents, one after the other, and keeps the answers that stand up to checks.
+
+Agents propose, the analyses decide: an answer has to match the gap's schema, close the gap, and
+bring no new error. What is refused or fails is reported, and the gap stays as it was.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+from orgflow_ir.analysis.gaps.answers import AnswerError, fix
+from orgflow_ir.analysis.gaps.find import find_gaps
+from orgflow_ir.analysis.gaps.gap import Gap
+from orgflow_ir.diagnostics import Diagnostic, Rule
+from orgflow_ir.diagnostics.agent_rules import (
+    AnsweredGap,
+    FailedAgent,
+    RefusedAnswer,
+    UnavailableAgent,
+)
+from orgflow_ir.model import Model
+from orgflow_ir.model.element_names import ElementNames, one_line
+from orgflow_ir.model.rewriter import EditError, Rewriter
+from orgflow_ir.model.verifier import violations
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.plugins.agent_guards import AgentFailure, asked
+from orgflow_ir.plugins.agents import MAX_ATTEMPTS, Answer, GapAgent, Refusal
+from orgflow_ir.plugins.guards import leaf_name
+
+Judge = Callable[[Model], Iterable[Diagnostic]]
+"""The errors of a model, by whatever passes the caller runs."""
+
+_Key = tuple[str, str, str, str]
+
+
+class Answered(NamedTuple):
+    """A gap that was answered, by which agent, and the answer."""
+
+    gap: Gap
+    agent: str
+    value: Any
+
+
+class Filled(NamedTuple):
+    """What became of the gaps of a model.
+
+    Attributes:
+        model: the model with the answers; each changed element has the agent as its `origin`.
+        answered: the gaps that were answered, in that order.
+        open: the gaps of `model`, those that nobody can answer, too.
+    """
+
+    model: Model
+    answered: tuple[Answered, ...]
+    open: tuple[Gap, ...]
+
+
+def fill_gaps(
+    model: Model, agents: Sequence[GapAgent], ctx: PassContext, judge: Judge | None = None
+) -> Filled:
+    """Offer every gap to the agents, in order, until one has an answer that is accepted.
+
+    A gap that an answer brings (labels of branches leave the decision open) is offered as well.
+    Each is offered once, so this ends. What was answered and refused is reported to `ctx`.
+
+    Args:
+        judge: gives the errors of a model; an answer must not bring one that was not there.
+
+    Raises `Cancelled` between two questions.
+    """
+    return _Filling(model, agents, ctx, judge).run()
+
+
+class _Filling:
+    def __init__(
+        self, model: Model, agents: Sequence[GapAgent], ctx: PassContext, judge: Judge | None
+    ) -> None:
+        self.model, self.agents, self.ctx, self.judge = model, list(agents), ctx, judge
+        self.errors: frozenset[tuple[str, str | None]] | None = None
+        """What the judge found in `model`; None while it was not asked."""
+
+    def run(self) -> Filled:
+        services = self.ctx.services
+        offered: set[_Key] = set()
+        answered: list[Answered] = []
+        gaps = find_gaps(self.model, PassContext())
+        while True:
+            todo = [g for g in gaps if g.schema is not None and _key(g) not in offered]
+            if not todo or not self.agents:
+                break
+            gap = todo[0]
+            offered.add(_key(gap))
+            services.cancellation.check()
+            services.progress(len(offered) - 1, len(offered) - 1 + len(todo), gap.message)
+            found = self._offer(gap)
+            if found is not None:
+                answered.append(found)
+                gaps = find_gaps(self.model, PassContext())
+        return Filled(self.model, tuple(answered), gaps)
+
+    def _offer(self, gap: Gap) -> Answered | None:
+        """Ask agent by agent; the model is changed where one has an answer that is accepted."""
+        refused: tuple[Refusal, ...] = ()
+        for agent in tuple(self.agents):
+            if agent.kinds is not None and gap.kind not in agent.kinds:
+                continue
+            last: Refusal | None = None
+            for _ in range(min(agent.attempts, MAX_ATTEMPTS)):
+                self.ctx.services.cancellation.check()
+                try:
+                    answer = asked(agent, gap, self.model, self.ctx, refused)
+                except AgentFailure as failure:
+                    self._failed(agent, gap, failure)
+                    last = None
+                    break
+                if answer is None:
+                    break
+                try:
+                    self.model = self._accepted(gap, answer, agent)
+                except AnswerError as error:
+                    last = Refusal(agent.name, answer.value, str(error))
+                    refused = (*refused, last)
+                    continue
+                self._report(AnsweredGap, agent, gap, f"answered with {_text(answer.value)}")
+                return Answered(gap, agent.name, answer.value)
+            if last is not None:
+                self._report(
+                    RefusedAnswer, agent, gap,
+                    f"was refused: {last.reason}; its answer was {_text(last.value)}",
+                    help="answer the gap in the source, or use another agent",
+                )  # fmt: skip
+        return None
+
+    def _accepted(self, gap: Gap, answer: Answer, agent: GapAgent) -> Model:
+        """The model with an answer. Raises `AnswerError` where it is not accepted."""
+        rewriter = Rewriter(self.model, origin=agent.name)
+        try:
+            for edit in fix(gap, answer.value, self.model).edits:
+                rewriter.make(edit)
+                if answer.evidence and edit.id is not None:
+                    rewriter.cite(edit.scope, edit.id, *answer.evidence)
+        except EditError as error:
+            raise AnswerError(str(error)) from None
+        model = rewriter.done()
+        broken = sorted(violations(model) - violations(self.model))
+        if broken:
+            raise AnswerError(f"it leaves a broken model: {broken[0]}")
+        if _key(gap) in {_key(left) for left in find_gaps(model, PassContext())}:
+            raise AnswerError("it leaves the gap open")
+        if self.judge is not None:
+            if self.errors is None:
+                self.errors = frozenset((d.code, d.element) for d in self.judge(self.model))
+            found = tuple(self.judge(model))
+            new = [d for d in found if (d.code, d.element) not in self.errors]
+            if new:
+                raise AnswerError(f"it brings an error, {new[0].code}: {new[0].message}")
+            self.errors = frozenset((d.code, d.element) for d in found)
+        return model
+
+    def _failed(self, agent: GapAgent, gap: Gap, failure: AgentFailure) -> None:
+        if failure.unavailable:
+            self.agents.remove(agent)
+            self.ctx.emit(
+                UnavailableAgent, f"{leaf_name(agent, self.ctx)} {failure}; it is not asked again",
+                help="configure what it needs, or compile without it",
+            )  # fmt: skip
+            return
+        self._report(
+            FailedAgent, agent, gap, str(failure),
+            help="report it to whoever makes the agent, or compile without it",
+        )  # fmt: skip
+
+    def _report(
+        self, rule: type[Rule], agent: GapAgent, gap: Gap, text: str, help: str | None = None
+    ) -> None:
+        named = self.ctx.analysis(ElementNames, self.model).full_name(gap.element)
+        self.ctx.emit(
+            rule, f"{leaf_name(agent, self.ctx)}, asked about {gap.rule.code} at {named}, {text}",
+            element=gap.element, help=help,
+        )  # fmt: skip
+
+
+def _key(gap: Gap) -> _Key:
+    """What makes two gaps the same: what is asked, and about which element."""
+    answerable = "" if gap.schema is None else "answerable"
+    return gap.kind, gap.scope, gap.element.id, answerable
+
+
+def _text(value: Any) -> str:
+    """An answer in a message: JSON, on one line, short."""
+    try:
+        text = one_line(json.dumps(value, ensure_ascii=False, default=repr))
+    except Exception:  # noqa: BLE001  # an agent's own classes; that it is no JSON is reported
+        text = f"a `{type(value).__name__}`"
+    text = text.replace("`", "'")
+    return text if len(text) <= 120 else f"{text[:120]}…"

@@ -1,0 +1,129 @@
+"""Rules about agents (OF511 to OF516): what they answered, what was refused, what has evidence."""
+
+from __future__ import annotations
+
+from orgflow_ir.diagnostics.rule import Category, Rule, Severity
+
+
+class AnsweredGap(Rule):
+    """
+    What it finds
+        A gap that an agent answered, with the answer.
+    Why it is wrong
+        Nothing is wrong. The model now contains information that its source does not; this reports
+        who added what.
+    Example
+        The timer event `some days later`, for which an agent answered the duration `P3D`.
+    Instead
+        Check the answer, and write it into the source, so that no agent is asked again.
+    """
+
+    code = "OF511"
+    name = "answered-gap"
+    severity = Severity.INFO
+    category = Category.GAP
+
+
+class RefusedAnswer(Rule):
+    """
+    What it finds
+        An answer of an agent that does not have the form that the gap asks for, leaves the gap
+        open, or would bring an error into the model.
+    Why it is wrong
+        The answer was not used; the gap stays open, and its default applies.
+    Example
+        `soon` as the duration of a timer event.
+    Instead
+        Answer the gap in the source, or use another agent.
+    """
+
+    code = "OF512"
+    name = "refused-answer"
+    severity = Severity.WARNING
+    category = Category.GAP
+
+
+class FailedAgent(Rule):
+    """
+    What it finds
+        An agent that failed with an exception, or gave something that is no answer.
+    Why it is wrong
+        It is a defect of that agent (or of the plugin it came with), not of your model. The gap
+        stays open, and its default applies.
+    Example
+        An agent that expects every task to have a name.
+    Instead
+        Report it to whoever makes the plugin named, or compile without that agent.
+    """
+
+    code = "OF513"
+    name = "failed-agent"
+    severity = Severity.WARNING
+    category = Category.INTERNAL
+
+
+class UnavailableAgent(Rule):
+    """
+    What it finds
+        An agent that cannot work: a service that it needs is not configured, does not answer, or
+        its budget is spent.
+    Why it is wrong
+        It is not asked any more; the gaps that are left stay open, and their defaults apply.
+    Example
+        An agent that needs a language model, where none is configured.
+    Instead
+        Configure the service named in the message, or compile without that agent.
+    """
+
+    code = "OF514"
+    name = "unavailable-agent"
+    severity = Severity.WARNING
+    category = Category.INPUT
+
+
+class WrongEvidence(Rule):
+    """
+    What it finds
+        Evidence for an element of a model made by an agent that the documents do not contain: a
+        document that is not there, words that are not in it, or a place outside it.
+    Why it is wrong
+        Nobody can check the element; it may be made up.
+    Example
+        `Approve invoice` with the quote "the manager approves it", which no document contains.
+    Instead
+        Compare the element with the documents; correct or remove it.
+    """
+
+    code = "OF515"
+    name = "wrong-evidence"
+    severity = Severity.WARNING
+    category = Category.GAP
+
+
+class NoEvidence(Rule):
+    """
+    What it finds
+        A task, an event with a name, or a gateway with a name, of a model made by an agent, for
+        which the agent names no passage of a document.
+    Why it is wrong
+        Nobody can see why the element is in the model.
+    Example
+        A task `Archive order` without evidence.
+    Instead
+        Compare the element with the documents; correct or remove it.
+    """
+
+    code = "OF516"
+    name = "no-evidence"
+    severity = Severity.INFO
+    category = Category.GAP
+
+
+AGENT_RULES: tuple[type[Rule], ...] = (
+    AnsweredGap,
+    RefusedAnswer,
+    FailedAgent,
+    UnavailableAgent,
+    WrongEvidence,
+    NoEvidence,
+)

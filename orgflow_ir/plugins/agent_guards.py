@@ -1,0 +1,110 @@
+"""Calls of agents: whatever one does, the result is what the contract says, or `AgentFailure`."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from orgflow_ir.diagnostics import Diagnostic, Severity
+from orgflow_ir.model import Evidence, Model
+from orgflow_ir.model.verifier import violations
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.pipeline.outside import debug, exception_text, shown, validate_findings
+from orgflow_ir.pipeline.services import MissingService, OverBudget, ServiceError
+from orgflow_ir.plugins.agents import Agent, Answer, Document, GapAgent, ModelAgent, Refusal
+
+if TYPE_CHECKING:
+    from orgflow_ir.analysis.gaps.gap import Gap
+
+T = TypeVar("T")
+
+
+class AgentFailure(Exception):
+    """What an agent did instead of its work, as the end of a sentence.
+
+    Attributes:
+        unavailable: a service that it needs is missing, failed or is spent: asking it again in
+            this compilation is no use, and nobody's code is wrong.
+    """
+
+    def __init__(self, message: str, *, unavailable: bool = False) -> None:
+        super().__init__(message)
+        self.unavailable = unavailable
+
+
+def asked(
+    agent: GapAgent, gap: Gap, model: Model, ctx: PassContext, refused: tuple[Refusal, ...]
+) -> Answer | None:
+    """What an agent answers to a gap; the value is not checked yet. Its findings go to `ctx`, as
+    warnings at most: an agent cannot stop a compile. Raises `AgentFailure`."""
+
+    def answer(own: PassContext) -> Answer | None:
+        given: Any = agent.answer(gap, model, own, refused)
+        if given is None:
+            return None
+        if not isinstance(given, Answer):
+            raise AgentFailure(f"gave {shown(given)}, which is no `Answer`")
+        evidence = tuple(Evidence.validate(item) for item in given.evidence)
+        return Answer(given.value, evidence)
+
+    return _called(agent, answer, ctx, most=Severity.WARNING)
+
+
+def produced(agent: ModelAgent, documents: Sequence[Document], ctx: PassContext) -> Model | None:
+    """The model that an agent produces, all its parts validated; `None` after an error that it
+    reported to `ctx`. Raises `AgentFailure`, also where the model breaks the rules of the IR."""
+
+    def produce(own: PassContext) -> Model | None:
+        given: Any = agent.produce(documents, own)
+        if given is None:
+            if not own.has_errors:
+                raise AgentFailure("gave no model and no reason")
+            return None
+        if not isinstance(given, Model):
+            raise AgentFailure(f"gave {shown(given)}, which is no model")
+        model = Model.validate(given)
+        broken = sorted(violations(model))
+        if broken:
+            raise AgentFailure(f"gave a broken model: {broken[0]}")
+        return model
+
+    return _called(agent, produce, ctx, most=Severity.ERROR)
+
+
+def _called(
+    agent: Agent, call: Callable[[PassContext], T], ctx: PassContext, *, most: Severity
+) -> T:
+    """What a call gives that gets a context of its own, so that nothing done to that one matters.
+    Its findings go to `ctx`, no more severe than `most`."""
+    own = PassContext(
+        registry=ctx.registry, target=ctx.target, options=dict(ctx.options), source=ctx.source,
+        services=ctx.services, current=agent.name,
+    )  # fmt: skip
+    found: list[Diagnostic] = []
+    try:
+        with contextlib.redirect_stdout(sys.stderr):  # ours is for the artifact
+            try:
+                return call(own)
+            finally:
+                own.diagnostics = list(own.diagnostics)
+                validate_findings(agent, own, 0)
+                found = own.diagnostics
+    except (MemoryError, KeyboardInterrupt, AgentFailure):
+        raise
+    except MissingService as error:
+        raise AgentFailure(f"cannot work: {error}", unavailable=True) from None
+    except OverBudget as error:
+        reason = str(error) or "the budget is spent"
+        raise AgentFailure(f"stopped: {reason}", unavailable=True) from None
+    except ServiceError as error:
+        raise AgentFailure(f"stopped: {error}", unavailable=True) from None
+    except BaseException as error:  # noqa: BLE001  # an agent must not end the program
+        debug(error)
+        text = exception_text(error)
+        raise AgentFailure(f"failed with {text} (ORGFLOW_DEBUG=1 shows where)") from None
+    finally:
+        ctx.diagnostics.extend(
+            d if d.severity.rank >= most.rank else d.replace(severity=most) for d in found
+        )
