@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from bindings_page import bindings
 from plugin_install import clean_environment, fresh_environment
-from write_docs import FOLDER, PAGES, text
+from write_docs import BINDINGS, FOLDER, PAGES, text
 
+from orgflow_ir.model.bindings import _ENGINE_NAMES, ENGINES, PERFORMERS
 from orgflow_ir.plugins import Registry
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -47,6 +49,18 @@ def blocks(page: Path) -> list[Block]:
 
 
 # -- generated pages -------------------------------------------------------------------------
+
+
+def test_the_page_on_bindings_is_what_the_code_says(registry: Registry) -> None:
+    assert BINDINGS.read_text("utf-8") == bindings(registry), "run `make golden`"
+
+
+def test_the_page_on_bindings_has_everything_that_engines_say() -> None:
+    said = BINDINGS.read_text("utf-8")
+    names = {*_ENGINE_NAMES, *PERFORMERS, *ENGINES}
+    assert len(names) > 50
+    missing = {n for n in names if not re.search(rf"(?<!\w){re.escape(n)}(?!\w)", said)}
+    assert missing == set()
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -1,4 +1,4 @@
-"""The pages of docs/reference, made from the code; `make golden` writes them anew."""
+"""The pages of docs/reference and the page on bindings, made from the code by `make golden`."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from pathlib import Path
 
 import click
 import orgflow
+from bindings_page import bindings
 from orgflow import api
 from orgflow.cli import orgflowc
 from orgflow.commands.list import constructs, matrix
@@ -24,6 +25,7 @@ from orgflow_ir.targets import Illegal, Legal, LegalIf
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "docs" / "reference"
+BINDINGS = ROOT / "docs" / "bindings.md"
 
 MADE = (
     "<!-- Made by tests/support/write_docs.py from the code: change it there, then "
@@ -406,6 +408,7 @@ def main() -> None:
     registry = Registry(outside=False)
     for name, build in PAGES.items():
         (FOLDER / name).write_text(build(registry), encoding="utf-8")
+    BINDINGS.write_text(bindings(registry), encoding="utf-8")
 
 
 if __name__ == "__main__":
