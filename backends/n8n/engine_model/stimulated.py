@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from orgflow.backends.n8n.emit.emitter import CompiledProcess, CompiledScope
-from orgflow.backends.n8n.emit.graph import NodeKey, start_key
+from orgflow.backends.n8n.emit.graph import start_key
 from orgflow.backends.n8n.engine_model.config import Config
 from orgflow.backends.n8n.engine_model.model import EngineModel
 from orgflow.backends.n8n.engine_model.outcome import ANSWERED, Emits, Outcome
@@ -24,7 +24,8 @@ def executed_nodes(
 ) -> tuple[str, ...]:
     """Names of the nodes that n8n executes, in order, when the environment answers as listed.
 
-    Each choice takes the flows that the list makes the model take there; waits are answered.
+    Each choice takes the flows that the list makes the model take there; waits are answered. Nodes
+    of the workflows that the process calls are among those of its own, where they run.
 
     Args:
         model: the source model, not lowered.
@@ -32,37 +33,35 @@ def executed_nodes(
         stimuli: a list that `replay_stimuli` plays.
 
     Raises:
-        StimulusError: the list does not fit the model, the workflow chooses where the model does
-            not, or the process is several workflows, which call each other.
+        StimulusError: the list does not fit the model, or a workflow chooses where the model does
+            not.
     """
-    if len(compiled.scopes) > 1:
-        raise StimulusError(f"`{compiled.process.label}` is more than one workflow")
-    root, process = compiled.root, compiled.process.id
-    driver = _Driver(root, replay_stimuli(model, stimuli).script)
+    driver = _Driver(compiled, replay_stimuli(model, stimuli).script)
     start = stimuli[0].element
-    key = start_key(compiled.process) if start == process else start
-    config = driver.machine.initial(root.workflow_graph.nodes[key].name)
+    key = start_key(compiled.process) if start == compiled.process.id else start
+    config = driver.machine.initial(compiled.root.workflow_graph.nodes[key].name)
     found: list[str] = []
     while not config.ended and len(found) < MOST_NODES:
         advance = driver.machine.advance(config, driver.outcome(config))
-        found += [event.node for event in advance.events if event.action in ("run", "open")]
+        found += [event.node for event in advance.events if event.action in ("run", "open", "call")]
         config = advance.config
     return tuple(found)
 
 
 class _Driver:
-    """Chooses what each node does."""
+    """Chooses what each node of the workflows of a process does."""
 
     def __init__(
-        self, compiled: CompiledScope, chosen: Mapping[str, Sequence[tuple[str, ...]]]
+        self, compiled: CompiledProcess, chosen: Mapping[str, Sequence[tuple[str, ...]]]
     ) -> None:
-        self.compiled, self.chosen = compiled, chosen
-        self.machine = EngineModel(compiled.workflow)
-        self.key_of = {node.name: key for key, node in compiled.workflow_graph.nodes.items()}
+        called = {s.scope.workflow_id: s for s in compiled.scopes if s.scope.called}
+        self.scopes: dict[str | None, CompiledScope] = {None: compiled.root}
+        self.scopes.update(called)
+        self.machine = EngineModel(
+            compiled.root.workflow, {id: scope.workflow for id, scope in called.items()}
+        )
+        self.chosen = chosen
         self.visits: Counter[str] = Counter()
-        self.flow_at: dict[NodeKey, dict[int, str]] = {}
-        for flow, port in compiled.exits.items():
-            self.flow_at.setdefault(port.node, {})[port.number] = flow
 
     def outcome(self, config: Config) -> Outcome:
         """What the node that runs next does. Raises `StimulusError`."""
@@ -70,15 +69,15 @@ class _Driver:
         place = self.machine.at(config)
         assert place is not None
         if place.kind == "choice" and len(options) > 1:
-            return self._choice(self.key_of[place.node], options)
+            return self._choice(self.scopes[place.workflow], place.node, options)
         return ANSWERED if ANSWERED in options else options[0]
 
-    def _choice(self, key: NodeKey, options: Sequence[Outcome]) -> Outcome:
+    def _choice(self, scope: CompiledScope, name: str, options: Sequence[Outcome]) -> Outcome:
         """The output or outputs of the flows taken. Those of no flow (a stop, the way past a
         branch) get items only where the others do not."""
-        node = self.compiled.workflow_graph.nodes[key]
-        taken = self._taken(node.element, begins=node.role == "element")
-        flows = self.flow_at.get(key, {})
+        node = next(n for n in scope.workflow_graph.nodes.values() if n.name == name)
+        taken = self._taken(scope, node.element, begins=node.role == "element")
+        flows = {port.number: f for f, port in scope.exits.items() if port.node == node.key}
         fitting = [
             option
             for option in options
@@ -96,9 +95,9 @@ class _Driver:
         assert isinstance(option, Emits)
         return sum(count for number, count in enumerate(option.counts) if number not in flows)
 
-    def _taken(self, gateway: str, *, begins: bool) -> frozenset[str]:
+    def _taken(self, scope: CompiledScope, gateway: str, *, begins: bool) -> frozenset[str]:
         """The flows that a gateway takes now; `begins`: this is its first node."""
-        decision = self.compiled.decisions.get(gateway)
+        decision = scope.decisions.get(gateway)
         if decision is None:
             raise StimulusError(f"the model decides nothing at `{gateway}`")
         self.visits[gateway] += begins

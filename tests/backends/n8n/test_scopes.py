@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 from model_gen import random_model
-from orgflow.backends.n8n.backend import N8nBackend
+from n8n_compiled import emitted
+from n8n_scopes import around, choosing, parallel
 from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.format.schema_check import check_schemas
 from orgflow.backends.n8n.format.workflow_check import check_workflow
@@ -19,91 +20,8 @@ from orgflow.backends.n8n.runner import LocalRunner
 from orgflow.evaluation.replay import replay_model
 from seeds import at_least, seeds
 
-from orgflow_ir.model import Event, Flow, Gateway, Model, Process, SubProcess, Task
+from orgflow_ir.model import Model, SubProcess, Task
 from orgflow_ir.pipeline import PassContext
-from orgflow_ir.targets import Emitted
-
-
-def flows(prefix: str, *pairs: str) -> tuple[Flow, ...]:
-    """Flows written `a>b` or `a>b:name`."""
-    found = []
-    for number, pair in enumerate(pairs):
-        ends, _, name = pair.partition(":")
-        source, target = ends.split(">")
-        found.append(Flow(id=f"{prefix}{number}", source=source, target=target, name=name))
-    return tuple(found)
-
-
-def choosing() -> SubProcess:
-    """Check, then one of two steps of one name with a step outside."""
-    return SubProcess(
-        id="sub",
-        name="Handle order",
-        nodes=(
-            Event(id="s", position="start"),
-            Task(id="check", name="Check"),
-            Gateway(id="g", name="Fine?", gateway_kind="exclusive"),
-            Task(id="yes", name="Prepare"),
-            Task(id="no", name="Refuse"),
-            Gateway(id="j", gateway_kind="exclusive"),
-            Event(id="e", position="end"),
-        ),
-        flows=flows(
-            "i", "s>check", "check>g", "g>yes:fine", "g>no:not fine", "yes>j", "no>j", "j>e"
-        ),
-    )
-
-
-def parallel() -> SubProcess:
-    """Two steps at once, one of them a sub-process."""
-    inner = SubProcess(
-        id="inner",
-        name="Pack",
-        nodes=(
-            Event(id="is", position="start"),
-            Task(id="wrap", name="Wrap"),
-            Event(id="ie", position="end"),
-        ),
-        flows=flows("n", "is>wrap", "wrap>ie"),
-    )
-    return SubProcess(
-        id="sub",
-        name="Fulfil",
-        nodes=(
-            Event(id="s", position="start"),
-            Gateway(id="split", gateway_kind="parallel"),
-            inner,
-            Task(id="bill", name="Write bill"),
-            Gateway(id="join", gateway_kind="parallel"),
-            Event(id="e", position="end"),
-        ),
-        flows=flows(
-            "i", "s>split", "split>inner", "split>bill", "inner>join", "bill>join", "join>e"
-        ),
-    )
-
-
-def around(sub: SubProcess) -> Model:
-    process = Process(
-        id="p",
-        name="Order",
-        nodes=(
-            Event(id="start", position="start"),
-            Task(id="a", name="Prepare"),
-            sub,
-            Task(id="b", name="Close"),
-            Event(id="end", position="end"),
-        ),
-        flows=flows("o", "start>a", "a>sub", "sub>b", "b>end"),
-    )
-    return Model(id="m", processes=(process,))
-
-
-def emitted(model: Model) -> Emitted:
-    ctx = PassContext()
-    made = N8nBackend().emit(model, ctx)
-    assert made.artifacts, [d.message for d in ctx.diagnostics]
-    return made
 
 
 def calls(workflow: Mapping[str, Any]) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from model_gen import random_model
 from n8n_compiled import emitted
+from n8n_scopes import around, choosing, parallel
 from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.engine_model.stimulated import executed_nodes
 from orgflow.backends.n8n.runner import LocalRunner
@@ -42,6 +43,23 @@ def test_the_engine_model_executes_what_the_engine_does(
             assert executed == tuple(node.node for node in result.executed)
             played += 1
     assert played >= 16
+
+
+def test_nodes_of_called_workflows_are_executed_where_they_are_called(engine: LocalEngine) -> None:
+    for sub in (choosing(), parallel()):
+        model = around(sub)
+        runner = LocalRunner(engine)
+        runner.load(emitted(model), "p", PassContext())
+        assert len(runner.compiled.scopes) > 1
+        game = Game(model, Policy(once=True))
+        runs = enumerate_runs(model, "p", max_runs=4, game=game).runs
+        for run in runs:
+            stimuli = with_data(stimuli_of(game, run), runner.data_of(run))
+            result = runner.play_stimuli(stimuli)
+            assert result.status == "success"
+            executed = executed_nodes(model, runner.compiled, stimuli)
+            assert executed == tuple(node.node for node in result.executed)
+            assert set(executed) & {"Refuse", "Wrap", "Check"}
 
 
 def test_a_list_of_another_model_is_refused() -> None:
