@@ -103,6 +103,7 @@ golden: engine
 	$(BIN)/python tests/support/write_schemas.py
 	$(BIN)/python -m orgflow_ir.model.publish_schema
 	$(BIN)/python tests/support/write_docs.py
+	-$(BIN)/python benchmarks/structure.py --to-add --write
 	$(BIN)/python -m pytest -n 2 --snapshot-update tests/test_examples.py tests/test_diagnostics.py $(PYTEST_ARGS)
 
 bench: $(VENV)/.test

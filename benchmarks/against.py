@@ -75,7 +75,7 @@ class Plan(NamedTuple):
     """The same where instructions are counted."""
 
 
-FULL = Plan(pairs=25, process_pairs=5, rounds=20, counted_rounds=1)
+FULL = Plan(pairs=15, process_pairs=5, rounds=8, counted_rounds=1)
 QUICK = Plan(pairs=7, process_pairs=3, rounds=5, counted_rounds=1)
 
 

@@ -192,7 +192,7 @@ def json_difference(old: Any, new: Any, path: tuple[str, ...] = ()) -> Iterator[
         if path and path[-1] in BY_NAME:
             old, new = dict(enumerate(old.values())), dict(enumerate(new.values()))
         for key in old.keys() | new.keys():
-            place = (*path, str(key)) if isinstance(key, str) else path
+            place = (*path, key if isinstance(key, str) else "*")
             if key not in old or key not in new:
                 yield f"{'/'.join(place[:MOST_DEPTH])} {'added' if key in new else 'removed'}"
             else:

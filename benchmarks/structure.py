@@ -7,7 +7,8 @@ is run, so that any revision can be counted.
 - `--node-kind` also counts the places that mypy names when a seventh kind of node is added to a
   copy of each checkout;
 - `--to-add` prints instead what it takes to add something: the lines of each patch in
-  `benchmarks/to_add`, which has to apply to this checkout (exit code 1 where one does not).
+  `benchmarks/to_add`, which has to apply to this checkout (exit code 1 where one does not); with
+  `--write` it also puts them into `docs/architecture.md`.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -169,7 +170,36 @@ def additions(folder: Path = TO_ADD) -> Iterator[Addition]:
         yield Addition(patch.stem, product_lines, test_lines, files, done.returncode == 0)
 
 
-def print_additions() -> int:
+WHAT = {
+    "backend": "a backend (Graphviz graphs of every construct; passes `check_backend`)",
+    "construct": "a construct that n8n does not support today (error end events)",
+    "lint-rule": "a lint rule for n8n workflows (credentials sent unencrypted)",
+    "lowering": "a lowering (repeated tasks become loops of flows)",
+    "node-type": "a node type of n8n (Sort)",
+}
+"""What each patch adds."""
+
+PAGE = ROOT / "docs" / "architecture.md"
+BEGIN, END = "<!-- structure.py --to-add --write -->\n", "<!-- end -->\n"
+
+
+def additions_table(found: Iterable[Addition]) -> str:
+    """As Markdown."""
+    rows = [
+        f"| {WHAT.get(item.name, item.name)} | {item.files} | {item.product} | {item.tests} |\n"
+        for item in found
+    ]
+    head = "| to add | files | lines of the product | lines of tests |\n| --- | --- | --- | --- |\n"
+    return head + "".join(rows)
+
+
+def with_additions(page: str, found: Iterable[Addition]) -> str:
+    """The text of the page with the table between its marks."""
+    before, _, rest = page.partition(BEGIN)
+    return before + BEGIN + additions_table(found) + END + rest.partition(END)[2]
+
+
+def print_additions(*, write: bool = False) -> int:
     """Print them; 1 where one no longer applies."""
     found = list(additions())
     wide = max(len(item.name) for item in found)
@@ -177,6 +207,9 @@ def print_additions() -> int:
     for item in found:
         stale = "" if item.applies else "  no longer applies"
         print(f"{item.name:{wide}}  {item.product:>8} {item.tests:>6} {item.files:>6}{stale}")
+    if write:
+        page = PAGE.read_text("utf-8")
+        PAGE.write_text(with_additions(page, found), encoding="utf-8")
     return int(not all(item.applies for item in found))
 
 
@@ -186,9 +219,10 @@ def main() -> int:
     parser.add_argument("checkouts", type=Path, nargs="*", default=[ROOT], metavar="CHECKOUT")
     parser.add_argument("--node-kind", action="store_true", help="add a seventh kind of node")
     parser.add_argument("--to-add", action="store_true", help="count the lines of additions")
+    parser.add_argument("--write", action="store_true", help="put the additions into the docs")
     args = parser.parse_args()
     if args.to_add:
-        return print_additions()
+        return print_additions(write=args.write)
     figures = dict(FIGURES)
     if args.node_kind:
         figures["errors of types with a seventh node kind"] = places_for_a_node_kind

@@ -1,0 +1,148 @@
+"""Commands of benchmarks/ that say whether something got worse: they have to notice it."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "benchmarks"))
+
+import against  # noqa: E402
+import bench  # noqa: E402
+import output_bytes  # noqa: E402
+import structure  # noqa: E402
+
+COUNTED = "==7== \n==7== I   refs:      1,234,567\n==7== \n"
+
+
+def ratio(value: float, limit: float | None) -> against.Ratio:
+    return against.Ratio("check", "instructions", 1.0, value, value, "M", limit)
+
+
+def test_instructions_are_read_from_what_valgrind_says() -> None:
+    assert against.counted(COUNTED) == 1_234_567
+    with pytest.raises(ValueError, match="counted nothing"):
+        against.counted("valgrind: failed")
+
+
+@pytest.mark.parametrize(
+    ("value", "limit", "code"), [(1.11, 1.1, 1), (1.09, 1.1, 0), (1.2, None, 0)]
+)
+def test_a_ratio_above_its_limit_fails(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    value: float,
+    limit: float | None,
+    code: int,
+) -> None:
+    monkeypatch.setattr(bench, "measure_against", lambda *_, **__: [ratio(value, limit)])
+    monkeypatch.setattr(sys, "argv", ["bench.py", "--against", str(ROOT)])
+    assert bench.main() == code
+    assert ("over" in capsys.readouterr().out) == bool(code)
+
+
+def test_without_valgrind_processor_time_has_the_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(against.shutil, "which", lambda name: None)
+    times = {"there": 1.0, "here": 2.0}
+    monkeypatch.setattr(against, "processor_time", lambda env, words: times[env["PYTHONPATH"]])
+    monkeypatch.setattr(against, "output", lambda env, words: str(times[env["PYTHONPATH"]]))
+    there, here = {"PYTHONPATH": "there"}, {"PYTHONPATH": "here"}
+    found = against.compare(there, here, Path("a.bpmn"), [Path("a.bpmn")], against.QUICK)
+    assert [r.ratio for r in found] == [2.0, 2.0, 2.0]
+    assert all(r.is_over for r in found)
+
+
+def test_processor_time_and_instructions_of_real_commands() -> None:
+    env = {"PYTHONPATH": "", "PATH": "/usr/bin:/bin"}
+    busy = against.processor_time(env, ["-c", "sum(range(3_000_000))"])
+    assert busy > against.processor_time(env, ["-c", "pass"])
+    if shutil.which("valgrind") is not None:
+        few, many = (against.instructions(env, ["-c", f"sum(range({n}))"]) for n in (1, 1_000_000))
+        assert many - few > 1_000_000
+
+
+def output(*texts: str) -> output_bytes.Output:
+    return output_bytes.Output({f"{n}.json": text for n, text in enumerate(texts)}, None, ())
+
+
+def test_classes_of_differences() -> None:
+    refused = output_bytes.Output(None, None, ("OF403",))
+    other = output_bytes.Output(None, None, ("OF104",))
+    assert output_bytes.difference(refused, other) is None, "nothing is emitted either way"
+    assert output_bytes.difference(refused, output("{}")) == "refused (OF403) → compiled"
+    assert output_bytes.difference(output("{}"), output("{}")) is None
+    assert output_bytes.difference(output("{}"), output("{}", "{}")) == "names or number of files"
+    assert output_bytes.text_difference("x 10", "x 20") == {"numbers"}
+    assert output_bytes.text_difference("x 10", "y 10") == {"text"}
+    assert output_bytes.text_difference("{}", "{ }") == {"formatting or order of keys"}
+    old = '{"nodes": [{"id": "a", "notes": "x"}], "connections": {"A": {"main": 1}}}'
+    new = '{"nodes": [{"id": "a", "more": 1}], "connections": {"A": {"main": 2}}}'
+    assert output_bytes.text_difference(old, new) == {
+        "nodes/notes removed", "nodes/more added", "connections/*/main",
+    }  # fmt: skip
+
+
+def test_bytes_of_two_checkouts(tmp_path: Path) -> None:
+    """One of them writes its flowcharts in another way."""
+    other = tmp_path / "other"
+    other.mkdir()
+    for name in (*bench.FOLDERS, "orgflow_ir"):
+        shutil.copytree(ROOT / name, other / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for module in ROOT.glob("*.py"):
+        shutil.copy(module, other / module.name)
+    chart = other / "backends" / "mermaid" / "flowchart.py"
+    text = chart.read_text("utf-8")
+    assert "flowchart {" in text
+    chart.write_text(text.replace("flowchart {", "graph {"), encoding="utf-8")
+    model = ROOT / "examples" / "leave-request" / "model.bpmn"
+    found = output_bytes.compare(ROOT, other, [model], ["n8n", "mermaid"])
+    assert [(item.target, item.difference) for item in found] == [
+        ("n8n", None),
+        ("mermaid", "text"),
+    ]
+    said = output_bytes.report(found, every=True)
+    assert "all               2        1          1" in said
+    assert str(model) in said
+
+
+PATCH = """\
+diff --git a/README.md b/README.md
+--- a/README.md
++++ b/README.md
+@@ -1,2 +1,3 @@
+ {lines[0]}
++more
+ {lines[1]}
+diff --git a/tests/test_more.py b/tests/test_more.py
+new file mode 100644
+--- /dev/null
++++ b/tests/test_more.py
+@@ -0,0 +1 @@
++one
+"""
+
+
+def test_additions_are_counted_and_have_to_apply(tmp_path: Path) -> None:
+    lines = (ROOT / "README.md").read_text("utf-8").splitlines()
+    for name, there in (("good", lines), ("stale", ["gone", "gone"])):
+        (tmp_path / f"{name}.patch").write_text(PATCH.format(lines=there), encoding="utf-8")
+    good, stale = structure.additions(tmp_path)
+    assert good == structure.Addition("good", product=1, tests=1, files=1, applies=True)
+    assert not stale.applies
+
+
+def test_the_documentation_has_the_counts() -> None:
+    page = structure.PAGE.read_text("utf-8")
+    assert structure.with_additions(page, structure.additions()) == page
+
+
+def test_a_kind_of_node_is_added_to_the_union(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "orgflow_ir" / "model", tmp_path / "orgflow_ir" / "model")
+    structure.add_node_kind(tmp_path)
+    text = (tmp_path / "orgflow_ir" / "model" / "elements.py").read_text("utf-8")
+    assert "class Seventh(Element):" in text
+    assert "| Opaque | Seventh" in text
