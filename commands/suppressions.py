@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from orgflow.commands import configuration
-from orgflow.commands.configuration import Configuration
 from orgflow.commands.session import configuration_for
 
 from orgflow_ir.diagnostics import Category, Severity
@@ -19,6 +18,9 @@ from orgflow_ir.diagnostics.suppression import (
 from orgflow_ir.model import Model
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
+
+if TYPE_CHECKING:
+    from orgflow.commands.configuration import Configuration
 
 
 class Acceptance:
@@ -54,6 +56,8 @@ class Acceptance:
         suppressions: list[Suppression] = []
         if found is not None:
             if found not in self._files:
+                from orgflow.commands import configuration
+
                 self._files[found] = configuration.read(found, self._registry.named_rules, ctx)
             file = self._files[found]
             assert path is not None
