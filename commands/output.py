@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import itertools
 import os
 import sys
 from collections.abc import Sequence
@@ -79,7 +80,7 @@ def write_files(files: Sequence[tuple[Path, str | bytes]]) -> None:
             if path.exists() and not path.is_file():  # a device or a pipe is written, not replaced
                 path.write_bytes(_as_bytes(text))
                 continue
-            written.append((_write_beside(path, text), path))
+            _write_beside(path, text, written)
         for temporary, path in written:
             os.replace(temporary, path)
     except OSError as error:
@@ -95,25 +96,29 @@ def _as_bytes(text: str | bytes) -> bytes:
     return text.encode() if isinstance(text, str) else text
 
 
-def _write_beside(path: Path, text: str | bytes) -> str:
-    """Write a temporary file in the folder of `path`, with the mode `path` has or would get."""
-    import tempfile  # brings random and hashing with it; most results go to standard output
+def _write_beside(path: Path, text: str | bytes, written: list[tuple[str, Path]]) -> None:
+    """Write a temporary file in the folder of `path`, with the mode `path` has or would get. It is
+    noted in `written` before it is there: a signal may come at any time."""
+    for number in itertools.count():
+        temporary = str(path.parent / f".{path.name[:100]}.{os.getpid()}-{number}")
+        written.append((temporary, path))
+        try:
+            handle = os.open(temporary, _NEW, 0o600)
+            break
+        except FileExistsError:  # another process's of the same number, which was killed
+            written.pop()
+    with os.fdopen(handle, "wb") as file:
+        file.write(_as_bytes(text))
+    if path.exists():
+        mode = path.stat().st_mode & 0o777
+    else:
+        mask = os.umask(0)
+        os.umask(mask)
+        mode = 0o666 & ~mask
+    os.chmod(temporary, mode)
 
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name[:100]}.", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(_as_bytes(text))
-        if path.exists():
-            mode = path.stat().st_mode & 0o777
-        else:
-            mask = os.umask(0)
-            os.umask(mask)
-            mode = 0o666 & ~mask
-        os.chmod(temporary, mode)
-    except BaseException:
-        os.unlink(temporary)
-        raise
-    return temporary
+
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 
 
 def keep_input(output: str | None, *inputs: str, option: str = "-o") -> None:

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 from game_random import random_process
 from oracle_token_game import Marking, reachable
-from seeds import EVERY, at_least, seeds
+from seeds import at_least, seeds
 
 from orgflow_ir.analysis.token_game.semantics import Game
 from orgflow_ir.analysis.token_game.state import State
@@ -63,7 +63,8 @@ def markings(game: Game, limit: int) -> tuple[set[Marking], set[Marking]] | None
 @pytest.mark.parametrize("block", range(8))
 def test_same_markings_as_the_oracle(block: int):
     compared = stuck = 0
-    for seed in seeds(block * 100, block * 100 + 100):
+    # from the end: each tenth of a block that begins there has graphs that get stuck
+    for seed in seeds(block * 100 + 99, block * 100 - 1, -1):
         process = random_process(seed)
         expected = reachable(process, "s", 300)
         found = markings(Game(Model(id="M", processes=(process,))), 300)
@@ -76,4 +77,4 @@ def test_same_markings_as_the_oracle(block: int):
         compared += 1
         stuck += bool(expected[1] - {()})
     assert compared >= at_least(40)
-    assert stuck > 10 or not EVERY  # ten graphs of a block may all be free of it
+    assert stuck >= at_least(11)
