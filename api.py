@@ -10,7 +10,7 @@ import contextlib
 import functools
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from orgflow import compiler
 from orgflow.backends import DEFAULT_TARGET
@@ -65,6 +65,8 @@ class ReadResult(CheckResult):
     """
 
     model: Model | None
+    _source: SourceFile | None = field(default=None, repr=False, compare=False)
+    _format: str | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -141,11 +143,16 @@ def read(
         True
     """
     ctx = _context()
-    with compiler.open_source(os.fspath(path)) as source:
-        model = compiler.load(source, _registry(), ctx, from_=format, diagram=True)
+    model = file = None
+    with compiler.open_source(os.fspath(path)) as opened:
+        selected = compiler.select_frontend(opened, _registry(), ctx, format)
+        if selected is not None:
+            frontend, source = selected
+            file = source if isinstance(source, SourceFile) else None
+            model = compiler.parse(frontend, source, ctx, diagram=True)
     if model is not None and process is not None:
         model = compiler.only_process(model, process)
-    return ReadResult(tuple(ctx.diagnostics), model)
+    return ReadResult(tuple(ctx.diagnostics), model, file, format)
 
 
 def draft(
@@ -190,14 +197,20 @@ def fill(
 
 
 def check(source: Source, *, agents: Sequence[str | Agent] = ()) -> CheckResult:
-    """Find what is wrong with a model, whatever it is compiled for, and what it leaves open.
+    """Find what is wrong with a model, whatever it is compiled for, and what it leaves open; in a
+    file that `read` gave and that is in the format of a target, also what the target refuses.
 
     Args:
         source: the model.
         agents: agents that answer gaps first, as by `fill`.
     """
     model, ctx = _begin(source, agents)
-    if model is not None:
+    file = source._source if isinstance(source, ReadResult) else None
+    if model is not None and file is not None and isinstance(source, ReadResult):
+        compiler.check_source(file, model, ctx, source._format)
+        own = compiler.own_backend(file, _registry(), source._format)
+        compiler.check_gaps(model, ctx, own)
+    elif model is not None:
         compiler.check_model(model, ctx)
         compiler.check_gaps(model, ctx)
     return CheckResult(tuple(ctx.diagnostics))

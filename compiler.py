@@ -63,6 +63,10 @@ class InputError(Exception):
         self.help = help
 
 
+class TooLargeError(InputError):
+    """An input that has more bytes than are kept in memory."""
+
+
 class UnknownName(LookupError):
     """A name (of a frontend, a backend …) that nothing is registered under."""
 
@@ -156,9 +160,9 @@ def _in_memory(source: Source) -> SourceFile:
     return SourceFile(source.path, b"".join(parts))
 
 
-def _too_large(source: SourceStream) -> InputError:
+def _too_large(source: SourceStream) -> TooLargeError:
     name = "standard input" if source.path == STDIN else source.path
-    return InputError(
+    return TooLargeError(
         f"{name} has more than {MOST_BYTES // (1024 * 1024)} MB", "take out what is not a model"
     )
 

@@ -10,7 +10,13 @@ from pathlib import Path
 import click
 from orgflow.commands.output import write_files, write_stdout
 from orgflow.commands.suppressions import Acceptance
-from orgflow.compiler import InputError, check_source, choose_frontend, read_source
+from orgflow.compiler import (
+    InputError,
+    TooLargeError,
+    check_source,
+    choose_frontend,
+    read_source,
+)
 
 from orgflow_ir.diagnostics import Diagnostic, FixError, Severity
 from orgflow_ir.model import Model
@@ -42,6 +48,9 @@ class Fixer:
             try:
                 source = read_source(path)
                 fixed = self._mended(source)
+            except TooLargeError as error:  # the check itself may read it, as a stream
+                self._left.append(str(error))
+                continue
             except InputError:
                 continue  # the check itself says so
             if fixed.data == source.data:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import orgflow
 import pytest
-from cli_cases import DEADLOCK, LINEAR
+from cli_cases import DEADLOCK, LINEAR, orgflowc
 from orgflow.api import OptionError, UnknownName, UnsupportedError
 
 from orgflow_ir.model.source import SourceFile
@@ -39,6 +40,15 @@ def deadlock(tmp_path: Path) -> Path:
     path = tmp_path / "deadlock.bpmn"
     path.write_text(DEADLOCK)
     return path
+
+
+def test_a_workflow_is_linted_as_on_the_command_line() -> None:
+    case = ROOT / "tests" / "diagnostics" / "OF432-missing-parameter"
+    found = orgflow.check(orgflow.read(case / "bad.json", format="n8n"))
+    shown = json.loads(orgflowc("check", case / "bad.json", "--format", "json").err)["diagnostics"]
+    assert "OF432" in {d.code for d in found.diagnostics}
+    assert [d.code for d in found.diagnostics] == [d["code"] for d in shown]
+    assert "OF432" not in {d.code for d in orgflow.check(orgflow.read(case / "good.json")).errors}
 
 
 def readme() -> str:

@@ -201,6 +201,15 @@ def test_a_set_of_lowerings_that_would_not_end_is_refused(how: str) -> None:
     assert model == people()
 
 
+def test_a_pattern_of_ours_that_fails_is_our_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    crash = pattern(Crash, "crash", "user", "abstract")
+    monkeypatch.setattr(type(crash), "__module__", "orgflow.backends.plain")
+    model, found = legalised(people(), spec(crash, illegal=("user",)))
+    assert [(d.code, d.help) for d in found] == [("OF901", "report this with the model")]
+    assert found[0].message.startswith("lowering `crash` for plain failed: KeyError: 'no'")
+    assert model == people()
+
+
 def test_what_the_target_allows_is_taken_by_none() -> None:
     """Two that undo each other are fine where the target allows what one of them makes."""
     patterns = FAULTS["ping and pong"][0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import os
@@ -88,6 +89,17 @@ def test_a_reader_of_bytes_keeps_its_limit(log: Path, tmp_path: Path, format_: s
     assert "OF002" in ran.err
     assert "has more than 256 MB" in " ".join(ran.err.split())
     assert ran.peak < MOST_PEAK
+
+
+@pytest.mark.usefixtures("plugin")
+def test_a_file_that_is_too_large_to_be_fixed(sparse: Path) -> None:
+    """The check reads it as a stream; that no fix is made is not silent."""
+    command = [sys.executable, "-m", "orgflow.cli", "check", "--fix", str(sparse)]
+    ran = subprocess.run(
+        [*command, "--from", "lines"], capture_output=True, text=True, check=False
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stderr.startswith(f"not fixed: {sparse} has more than 256 MB\n")
 
 
 # -- streams ---------------------------------------------------------------------------------------
@@ -221,6 +233,34 @@ def test_a_stream_is_closed_whatever_happens(tmp_path: Path, error: Exception | 
     assert compiler.load(str(path), leaves(recorder), ctx) is None
     assert ctx.has_errors
     assert [stream.closed for stream in recorder.streams] == [True]
+
+
+class Failing(io.RawIOBase):
+    """A disk that fails after the first bytes."""
+
+    def __init__(self) -> None:
+        self.data = io.BytesIO(event("A") * 100_000)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:
+        if self.data.tell() > 200_000:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return self.data.readinto(buffer)
+
+
+@pytest.mark.parametrize("ours", [True, False])
+def test_a_disk_that_fails_in_the_middle(ours: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """OF002 with the name of the file, whoever wrote the reader."""
+    reader, ctx = LineEvents(), PassContext()
+    if ours:
+        monkeypatch.setattr(LineEvents, "__module__", "orgflow.frontends.lines")
+    source = SourceStream("log.lines", Failing())
+    assert compiler.load(source, leaves(reader), ctx) is None
+    assert [(d.code, d.message) for d in ctx.diagnostics] == [
+        ("OF002", "log.lines cannot be read: input/output error")
+    ]
 
 
 def test_standard_input_itself_stays_open(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -103,8 +103,14 @@ class SourceStream(_Named, io.BufferedReader):
         """Take over `file`, which is read from where it stands. `once`: it cannot be read again,
         whatever it is. Not `owned`: it stays open when the stream is closed."""
         self.path = path
-        super().__init__(_Pieces(file, once=once, owned=owned), HEAD_BYTES)
+        self._pieces = _Pieces(file, once=once, owned=owned)
+        super().__init__(self._pieces, HEAD_BYTES)
         self.head: bytes = self.peek(HEAD_BYTES)[:HEAD_BYTES]
+
+    @property
+    def fault(self) -> OSError | None:
+        """Why reading it failed, whoever read; None where it did not."""
+        return self._pieces.fault
 
 
 class _Pieces(io.RawIOBase):
@@ -113,6 +119,7 @@ class _Pieces(io.RawIOBase):
     def __init__(self, file: BinaryIO | io.RawIOBase, *, once: bool, owned: bool) -> None:
         super().__init__()
         self._file, self._once, self._owned = file, once, owned
+        self.fault: OSError | None = None
 
     def readable(self) -> bool:
         return True
@@ -129,6 +136,13 @@ class _Pieces(io.RawIOBase):
         return self._file.tell()
 
     def readinto(self, buffer: WriteableBuffer, /) -> int:
+        try:
+            return self._filled(buffer)
+        except OSError as error:
+            self.fault = error
+            raise
+
+    def _filled(self, buffer: WriteableBuffer) -> int:
         view = memoryview(buffer).cast("B")
         filled = 0
         while filled < len(view):

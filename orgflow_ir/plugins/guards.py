@@ -10,9 +10,9 @@ from pathlib import PurePosixPath, PureWindowsPath
 from typing import TYPE_CHECKING, Any
 
 from orgflow_ir.diagnostics import RetiredRule, Rule
-from orgflow_ir.diagnostics.core_rules import BrokenPlugin, FaultyLeaf
+from orgflow_ir.diagnostics.core_rules import BrokenPlugin, FaultyLeaf, UnreadableInput
 from orgflow_ir.model import Model
-from orgflow_ir.model.source import Source, SourceKind
+from orgflow_ir.model.source import Source, SourceKind, SourceStream
 from orgflow_ir.pipeline import Pass, PassContext, Stage
 from orgflow_ir.pipeline.outside import (
     debug,
@@ -144,13 +144,23 @@ def _lowering_fault(item: Any) -> str | None:
 
 def parsed(frontend: Frontend, source: Source, ctx: PassContext) -> Model | None:
     """What a frontend makes of a file, or `None` after an error: OF903 where an outside one fails
-    or gives what is no model, and where any gives none and no reason."""
+    or gives what is no model, and where any gives none and no reason; OF002 where the file itself
+    cannot be read to its end."""
 
     def parse() -> Model | None:
-        model = frontend.parse(source, ctx)
+        try:
+            model = frontend.parse(source, ctx)
+        except Exception:
+            if _fault_of(source) is None:
+                raise
+            return None
         return validated_model(frontend, model) if isinstance(model, Model) else model
 
     done, model = _tried(frontend, parse, ctx)
+    if (unread := _fault_of(source)) is not None:
+        reason = (unread.strerror or str(unread)).lower()
+        ctx.emit(UnreadableInput, f"{source.path} cannot be read: {reason}", help="check the file")
+        return None
     if isinstance(model, Model):
         return model
     if not done:
@@ -160,6 +170,10 @@ def parsed(frontend: Frontend, source: Source, ctx: PassContext) -> Model | None
     elif not ctx.has_errors:
         _faulty(frontend, f"gave no model of {source.path} and no reason", ctx)
     return None
+
+
+def _fault_of(source: Source) -> OSError | None:
+    return source.fault if isinstance(source, SourceStream) else None
 
 
 def sniffed(frontend: Frontend, source: Source, ctx: PassContext) -> bool:

@@ -21,13 +21,13 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from orgflow_ir.diagnostics import Severity
-from orgflow_ir.diagnostics.core_rules import FaultyLeaf
+from orgflow_ir.diagnostics.core_rules import CrashedPass, FaultyLeaf
 from orgflow_ir.model import Element, Model
 from orgflow_ir.model.constructs import ConstructUse, plain_constructs
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.pipeline.leaves import Leaves
 from orgflow_ir.pipeline.manager import report_violations, verifying
-from orgflow_ir.pipeline.outside import validated_model
+from orgflow_ir.pipeline.outside import is_ours, validated_model
 from orgflow_ir.targets.lowering import (
     PatternError,
     RewritePattern,
@@ -82,8 +82,8 @@ def legalise(model: Model, spec: TargetSpec, ctx: PassContext, *, allow_lossy: b
 
     Reports OF401 for each rewritten element, OF402 for lossy rewriting (an error where it is not
     allowed), OF403 for what no pattern takes, each about the source element and at most one refusal
-    an element. Patterns that break their contract are OF903; the model is then left as it was
-    before their last round.
+    an element. Patterns that break their contract are OF903, ours OF901; the model is then left as
+    it was before their last round.
     """
     spec = extended(spec, ctx.registry)
     if ctx.source is None:
@@ -97,7 +97,7 @@ def legalise(model: Model, spec: TargetSpec, ctx: PassContext, *, allow_lossy: b
         for patterns in _stages(spec, allow_lossy):
             model, illegal = _rewrite(model, illegal, patterns, _Plan(spec, ranks, ctx), done)
     except _Fault as fault:
-        ctx.emit(FaultyLeaf, str(fault), help="update or uninstall the package that provides it")
+        fault.report(ctx)
         return model
     if done:
         ctx.lowered(model)
@@ -112,6 +112,18 @@ def legalise(model: Model, spec: TargetSpec, ctx: PassContext, *, allow_lossy: b
 
 class _Fault(Exception):
     """What is wrong with patterns; the message is what is reported."""
+
+    def __init__(self, message: str, *patterns: RewritePattern) -> None:
+        super().__init__(message)
+        self.patterns = patterns
+
+    def report(self, ctx: PassContext) -> None:
+        """OF901 where all patterns are ours, else OF903."""
+        if all(is_ours(pattern) for pattern in self.patterns):
+            ctx.emit(CrashedPass, str(self), help="report this with the model")
+        else:
+            help = "update or uninstall the package that provides it"
+            ctx.emit(FaultyLeaf, str(self), help=help)
 
 
 def rank_patterns(spec: TargetSpec) -> dict[str, int]:
@@ -131,7 +143,8 @@ def rank_patterns(spec: TargetSpec) -> dict[str, int]:
     def rank(name: str) -> int:
         if name in path:
             ring = path[path.index(name) :]
-            raise _Fault(_ring_message([patterns[n] for n in ring], spec))
+            members = [patterns[n] for n in ring]
+            raise _Fault(_ring_message(members, spec), *members)
         if name not in ranks:
             path.append(name)
             ranks[name] = 1 + max((rank(other) for other in after[name]), default=0)
@@ -234,11 +247,12 @@ def _rewrite(
             element = plan.ctx.drawn(rewritten[0].use.element)
             raise _Fault(
                 f"{named} does not end: after it rewrote `{element.label}`, as much is left to "
-                "rewrite as before"
+                "rewrite as before",
+                pattern,
             )
         rounds += 1
         if rounds > MOST_ROUNDS:
-            raise _Fault(f"{named} does not end within {MOST_ROUNDS} rounds")
+            raise _Fault(f"{named} does not end within {MOST_ROUNDS} rounds", pattern)
         done += rewritten
         model, illegal = after, left
     return model, illegal
@@ -257,14 +271,15 @@ def _round(
             after, rewritten = rewrite_all(pattern, uses, model, plan.ctx)
             after = validated_model(pattern, after, model)
         except PatternError as error:
-            raise _Fault(f"lowering {named} {error}") from error
+            raise _Fault(f"lowering {named} {error}", pattern) from error
         except Exception as error:  # a plugin's pattern must not end the program
             import traceback
 
             where = traceback.extract_tb(error.__traceback__)[-1]
             raise _Fault(
                 f"lowering {named} failed: {type(error).__name__}: {error} "
-                f"({where.name}, line {where.lineno})"
+                f"({where.name}, line {where.lineno})",
+                pattern,
             ) from error
         if verifying():
             report_violations(model, after, f"lowering `{pattern.name}`", plan.ctx)
