@@ -61,8 +61,9 @@ class CompiledScope:
     """What one scope became: the graph, its decisions, and the nodes that stand for elements.
 
     `entry` says where a token on a flow goes in, for elements that are entered by flow (joins).
-    `workflow`, `stickies` (element by name of a sticky note) and `wired` (flow by source node,
-    output and position there) are there once the workflow is built.
+    `workflow`, `base` (the workflow packed, for later merges), `stickies` (element by name of a
+    sticky note) and `wired` (flow by source node, output and position there) are there once the
+    workflow is built.
     """
 
     scope: WorkflowScope
@@ -74,6 +75,7 @@ class CompiledScope:
     entry: dict[tuple[str, str], Port] = field(default_factory=dict)
     exits: dict[str, Port] = field(default_factory=dict)
     workflow: Workflow = field(init=False)
+    base: str = field(init=False)
     stickies: dict[str, str] = field(default_factory=dict)
     wired: dict[tuple[str, int, int], str] = field(default_factory=dict)
 

@@ -13,6 +13,7 @@ from orgflow.backends.n8n.emit.names import plain
 from orgflow.backends.n8n.emit.source_layout import from_diagram
 from orgflow.backends.n8n.format.document import Node, node_type, node_uuid
 from orgflow.backends.n8n.format.identity import MAP_PREFIX, tag_line
+from orgflow.backends.n8n.format.merge_base import keep_base, pack_base
 from orgflow.backends.n8n.format.versions import N8nVersion, type_version
 from orgflow.backends.n8n.node_types import sticky_note
 
@@ -54,6 +55,8 @@ def build(compiled: CompiledScope, digest: str, version: N8nVersion) -> None:
         "connections": _connections(compiled, positions),
         "settings": {"executionOrder": "v1"},
     }
+    compiled.base = pack_base(compiled.workflow)
+    keep_base(compiled.workflow, compiled.base)
 
 
 # -- positions -------------------------------------------------------------------------------------

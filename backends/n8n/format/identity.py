@@ -20,9 +20,11 @@ _TAG: Final = r"^orgflow: (?P<element>.+?)(?: \((?P<role>stop|decide|branch|join
 
 @dataclass(eq=False, repr=False)
 class OrgflowMap:
-    """What the map notes of a workflow say; `broken` are the node indexes of unreadable ones."""
+    """What the map notes of a workflow say; `broken` are the node indexes of unreadable ones,
+    `model` is the hash of the model that it was compiled from."""
 
     process: str | None = None
+    model: str = ""
     nodes: dict[str, str] = field(default_factory=dict)
     broken: list[int] = field(default_factory=list)
 
@@ -46,6 +48,8 @@ def read_map(nodes: Iterable[tuple[int, Mapping[str, Any]]]) -> OrgflowMap:
             continue
         if found.process is None and isinstance(said.get("process"), str):
             found.process = said["process"] or None
+        if not found.model and isinstance(said.get("model"), str):
+            found.model = said["model"]
         for name, element in named.items():
             if isinstance(element, str) and element:
                 found.nodes.setdefault(name, element)

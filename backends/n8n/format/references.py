@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 _CODE = frozenset({"jsCode", "functionCode", "pythonCode"})
@@ -14,7 +14,7 @@ _QUOTED = re.compile(
 )
 _DOTTED = re.compile(r"(?P<before>\$node\.)(?P<name>[A-Za-z_$][\w$]*)")
 _WORD = re.compile(r"[A-Za-z_$][\w$]*")
-_ESCAPE = re.compile(r"\\(.)")
+_ESCAPE = re.compile(r"\\(?:u(?P<code>[0-9a-fA-F]{4})|(?P<sign>.))")
 
 
 def follow(value: Any, renamed: Mapping[str, str], *, code: bool = False) -> Any:
@@ -36,11 +36,13 @@ def _text(text: str, renamed: Mapping[str, str]) -> str:
         return text
 
     def quoted(match: re.Match[str]) -> str:
-        name = _ESCAPE.sub(r"\1", match["name"])
+        name = _plain(match["name"])
         if name not in renamed:
             return match[0]
         quote = match["quote"]
         new = renamed[name].replace("\\", "\\\\").replace(quote, f"\\{quote}")
+        # Two braces would begin or end an expression of n8n.
+        new = new.replace("{{", "{\\u007b").replace("}}", "}\\u007d")
         return f"{match['before']}{quote}{new}{quote}"
 
     def dotted(match: re.Match[str]) -> str:
@@ -52,3 +54,22 @@ def _text(text: str, renamed: Mapping[str, str]) -> str:
         return f'{match["before"][:-1]}["{new}"]'
 
     return _DOTTED.sub(dotted, _QUOTED.sub(quoted, text))
+
+
+def references_in(value: Any, *, code: bool = False) -> Iterator[str]:
+    """The names of the nodes that expressions and code in `value` read."""
+    if isinstance(value, str):
+        if "$" in value and (code or value.startswith("=")):
+            yield from (_plain(match["name"]) for match in _QUOTED.finditer(value))
+            yield from (match["name"] for match in _DOTTED.finditer(value))
+    elif isinstance(value, list):
+        for one in value:
+            yield from references_in(one, code=code)
+    elif isinstance(value, Mapping):
+        for key, one in value.items():
+            yield from references_in(one, code=code or key in _CODE)
+
+
+def _plain(quoted: str) -> str:
+    """The text that a literal of JavaScript stands for."""
+    return _ESCAPE.sub(lambda m: chr(int(m["code"], 16)) if m["code"] else m["sign"], quoted)

@@ -1,0 +1,152 @@
+"""What was last compiled, kept with the workflow: the base of a three-way merge.
+
+The base stands in the map note, as text in its own line, or, where it is too long for a note, in a
+file of the folder `.orgflow`. bz2, since its output is the same on every platform; zlib's is not.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from orgflow.backends.n8n.format.document import TYPE_PREFIX
+from orgflow.backends.n8n.format.identity import MAP_PREFIX
+
+BASE_PREFIX: Final = "orgflow-base 1 "
+"""First words of the line that carries the base in the map note."""
+
+FILE_PREFIX: Final = "orgflow-base-file 1 "
+"""First words of the line that says that the base is in a file: the id of the workflow follows."""
+
+MOST_CHARACTERS: Final = 32_768
+"""A longer base is no text for a note: about 300 nodes."""
+
+MOST_BYTES: Final = 64 * 1024 * 1024
+"""More than any workflow has: a base that unpacks to more is not read."""
+
+_ID: Final = 8
+"""Characters of a node's id that are kept: enough to tell the nodes of one workflow apart."""
+
+_STANDARD: Final = ("name", "id", "type", "typeVersion", "position", "parameters", "notes")
+
+Json = dict[str, Any]
+
+
+def pack_base(workflow: Mapping[str, Any]) -> str:
+    """A workflow as it was compiled, as one word of text."""
+    import bz2
+
+    nodes = workflow["nodes"]
+    numbers = {row["name"]: number for number, row in enumerate(nodes)}
+    said = [
+        {k: v for k, v in workflow.items() if k not in ("nodes", "connections")},
+        [_row(row) for row in nodes],
+        [
+            [numbers[source], output, numbers[end["node"]], end["index"]]
+            for source, kinds in workflow["connections"].items()
+            for output, ends in enumerate(kinds["main"])
+            for end in ends
+        ],
+    ]
+    text = json.dumps(said, ensure_ascii=True, separators=(",", ":"))
+    return base64.b64encode(bz2.compress(text.encode())).decode()
+
+
+def keep_base(workflow: Mapping[str, Any], packed: str) -> None:
+    """Put a base into the map note of a workflow, or where it is too long, the id of its file."""
+    for row in workflow["nodes"]:
+        content = row["parameters"].get("content")
+        if isinstance(content, str) and MAP_PREFIX in content:
+            whole = content.partition(f"\n\n`{BASE_PREFIX}")[0].partition(f"\n\n`{FILE_PREFIX}")[0]
+            line = f"`{BASE_PREFIX}{packed}`"
+            if len(packed) > MOST_CHARACTERS:
+                line = f"`{FILE_PREFIX}{workflow.get('id', '')}`"
+            row["parameters"]["content"] = f"{whole}\n\n{line}"
+            return
+
+
+def _row(node: Mapping[str, Any]) -> list[Any]:
+    kind = node["type"]
+    parameters = node["parameters"]
+    if MAP_PREFIX in str(parameters.get("content", "")):
+        parameters = {**parameters, "content": ""}  # it is made of the others
+    row: list[Any] = [
+        node["name"],
+        node["id"][:_ID],
+        kind.removeprefix(TYPE_PREFIX) if kind.startswith(TYPE_PREFIX) else [kind],
+        node["typeVersion"],
+        *node["position"],
+        parameters,
+        node.get("notes", ""),
+    ]
+    more = {k: v for k, v in node.items() if k not in _STANDARD}
+    return [*row, more] if more else row
+
+
+def unpack_base(text: str) -> Json | None:
+    """The workflow that `pack_base` packed, with shortened ids; None for any other text."""
+    import bz2
+
+    try:
+        packed = base64.b64decode(text, validate=True)
+        unpacker = bz2.BZ2Decompressor()
+        plain = unpacker.decompress(packed, MOST_BYTES)
+        if not unpacker.eof:
+            return None
+        head, rows, wires = json.loads(plain)
+        nodes = [_node(*row) for row in rows]
+        connections: Json = {}
+        for source, output, target, index in wires:
+            outputs = connections.setdefault(nodes[source]["name"], {"main": []})["main"]
+            outputs.extend([] for _ in range(output + 1 - len(outputs)))
+            end = {"node": nodes[target]["name"], "type": "main", "index": index}
+            outputs[output].append(end)
+    except (ValueError, TypeError, LookupError, AttributeError, OSError, RecursionError):
+        return None  # cut off, or edited by hand
+    if not isinstance(head, dict):
+        return None
+    return {**head, "nodes": nodes, "connections": connections}
+
+
+def _node(
+    name: str,
+    id: str,
+    kind: str | list[str],
+    version: float,
+    x: float,
+    y: float,
+    parameters: Json,
+    notes: str,
+    more: Json | None = None,
+) -> Json:
+    found: Json = {
+        "id": id,
+        "name": name,
+        "type": TYPE_PREFIX + kind if isinstance(kind, str) else kind[0],
+        "typeVersion": version,
+        "position": [x, y],
+        "parameters": parameters,
+    }
+    if notes:
+        found["notes"] = notes
+    return {**found, **(more or {})}
+
+
+def packed_base(contents: Iterable[str]) -> str | None:
+    """The packed base in the texts of sticky notes, if one carries it."""
+    return _said(contents, BASE_PREFIX)
+
+
+def base_file_id(contents: Iterable[str]) -> str | None:
+    """The id under which a file keeps the base, where a note says so."""
+    return _said(contents, FILE_PREFIX)
+
+
+def _said(contents: Iterable[str], prefix: str) -> str | None:
+    for content in contents:
+        _, found, rest = content.partition(f"`{prefix}")
+        if found:
+            return rest.partition("`")[0].strip()
+    return None

@@ -1,0 +1,291 @@
+"""One node out of three versions of it: body, switches, notes; references already follow."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from orgflow.backends.n8n import node_types
+from orgflow.backends.n8n.format.document import short_type
+from orgflow.backends.n8n.format.identity import tag_line, tag_of, words_of
+from orgflow.backends.n8n.format.json_values import inside, mapping, rows
+from orgflow.backends.n8n.merge.json_merge import ABSENT, JsonMerge, same
+from orgflow.backends.n8n.merge.report import MergeChange, MergeConflict, shown
+
+Json = Mapping[str, Any]
+
+ADDRESSED: Final = frozenset({"webhook", "formTrigger"})
+"""Triggers that stand at an address that somebody was given."""
+
+_OWN: Final = frozenset(
+    {"id", "name", "type", "typeVersion", "position", "parameters", "notes", "webhookId"}
+)
+_GEOMETRY: Final = ("width", "height", "color")
+
+
+def type_label(node: Json) -> str:
+    """What people call the type of a node."""
+    short = short_type(node)
+    if short == "noOp":
+        return "a placeholder"
+    kind = str(node.get("type", ""))
+    name = node_types.label(short) if short else kind.rsplit(".", 1)[-1]
+    return f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name} node"
+
+
+def is_placeholder(node: Json) -> bool:
+    """Whether a node only holds a place: it does nothing, or sets fields to nothing."""
+    kind = short_type(node)
+    if kind == "set":
+        entries = _assigned(node)
+        return bool(entries) and all(one.get("value") in ("", "[]", None) for one in entries)
+    return kind == "noOp"
+
+
+def asked_fields(node: Json) -> frozenset[str]:
+    """The fields that a placeholder asks for."""
+    if not is_placeholder(node):
+        return frozenset()
+    return frozenset(str(one["name"]) for one in _assigned(node) if one.get("name"))
+
+
+def _assigned(node: Json) -> list[Json]:
+    if short_type(node) != "set" or mapping(node.get("parameters")).get("mode") == "raw":
+        return []
+    return rows(inside(node.get("parameters"), "assignments", "assignments"))
+
+
+def same_body(one: Json, other: Json) -> bool:
+    """Whether two nodes do the same by themselves."""
+    return all(same(one.get(key), other.get(key)) for key in ("type", "typeVersion", "parameters"))
+
+
+@dataclass
+class ContentMerge:
+    """Merges the nodes of a workflow one by one; what there is to say about them is collected."""
+
+    changes: list[MergeChange] = field(default_factory=list)
+    conflicts: list[MergeConflict] = field(default_factory=list)
+
+    def node(self, name: str, base: Json | None, theirs: Json, ours: Json) -> dict[str, Any]:
+        """A node that both sides have, without name and position.
+
+        Args:
+            name: what it will be called.
+            base: as it was compiled; None where both sides added it.
+            theirs, ours: both sides.
+        """
+        was = base if base is not None else {}
+        body = self._body(name, base, theirs, ours)
+        found: dict[str, Any] = {}
+        for key in dict.fromkeys((*ours, *theirs)):
+            if key in ("type", "typeVersion", "parameters"):
+                found[key] = body[key]
+            elif key == "id":
+                known = was.get("id")
+                kept = isinstance(known, str) and str(theirs.get("id", "")).startswith(known)
+                value = ours.get("id") if kept else theirs.get("id", ours.get("id"))
+                found[key] = value
+            elif key == "webhookId":
+                found[key] = theirs.get("webhookId", ours.get("webhookId"))
+            elif key == "notes":
+                text = _notes(was.get("notes"), theirs.get("notes"), ours.get("notes"))
+                if text:
+                    found[key] = text
+            elif key in _OWN:
+                found[key] = ours.get(key, theirs.get(key))
+            else:
+                value = self._switch(name, key, was, theirs, ours)
+                if value is not ABSENT:
+                    found[key] = value
+        if base is not None:
+            self._say(name, base, theirs, ours)
+        return found
+
+    # -- body --------------------------------------------------------------------------------------
+
+    def _body(self, name: str, base: Json | None, theirs: Json, ours: Json) -> dict[str, Any]:
+        keep = {key: ours.get(key) for key in ("type", "typeVersion", "parameters")}
+        edited = {key: theirs.get(key) for key in keep}
+        if base is not None and short_type(base) in ADDRESSED and short_type(ours) in ADDRESSED:
+            ours = self._at_its_address(name, base, theirs, ours)
+            keep = {key: ours.get(key) for key in keep}
+        if same_body(theirs, ours) or (base is not None and same_body(theirs, base)):
+            return keep
+        if base is not None and same_body(ours, base):
+            return edited
+        if (base is None or is_placeholder(base)) and is_placeholder(ours):
+            self._asked(name, base or ours, theirs, ours)
+            return edited
+        if base is None and is_placeholder(theirs):
+            return keep
+        if base is not None and base.get("type") == theirs.get("type") == ours.get("type"):
+            merge = JsonMerge()
+            found = {
+                "type": ours.get("type"),
+                "typeVersion": max(theirs.get("typeVersion", 1), ours.get("typeVersion", 1)),
+                "parameters": merge.merge(
+                    base.get("parameters"), theirs.get("parameters"), ours.get("parameters")
+                ),
+            }
+            for clash in merge.clashes:
+                place = _place(clash.path)
+                self.conflicts.append(
+                    MergeConflict(
+                        name,
+                        f"{place} is `{shown(clash.theirs)}`",
+                        f"{place} is `{shown(clash.ours)}`",
+                        "make both equal in one of the two, then merge again",
+                    )
+                )
+            return found
+        self.conflicts.append(
+            MergeConflict(
+                name,
+                f"{type_label(theirs)} does the work",
+                f"it became {type_label(ours)}{_asking(ours)}",
+                "delete the node in the workflow to take the model's, or put the model back",
+            )
+        )
+        return keep
+
+    def _at_its_address(self, name: str, base: Json, theirs: Json, ours: Json) -> Json:
+        """The new node with the address that callers know already."""
+        live = mapping(theirs.get("parameters")).get("path")
+        wanted = mapping(ours.get("parameters")).get("path")
+        if not isinstance(live, str) or live == wanted:
+            return ours
+        before = mapping(base.get("parameters")).get("path")
+        if wanted != before:
+            text = f"`{name}` keeps its address `{live}`; by its new name it would be `{wanted}`"
+            self.changes.append(MergeChange("workflow", text))
+        return {**ours, "parameters": {**mapping(ours.get("parameters")), "path": live}}
+
+    def _asked(self, name: str, base: Json, theirs: Json, ours: Json) -> None:
+        """A filled node of which the model asks for other fields now."""
+        new = sorted(asked_fields(ours) - asked_fields(base))
+        old = sorted(asked_fields(base) - asked_fields(ours))
+        said = str(theirs.get("parameters"))
+        missing = [one for one in new if not _mentions(said, one)]
+        if not missing:
+            return
+        stale = [one for one in old if _mentions(said, one)]
+        listed, kind = ", ".join(f"`{one}`" for one in missing), type_label(theirs)
+        if stale:
+            given = ", ".join(f"`{one}`" for one in stale)
+            self.conflicts.append(
+                MergeConflict(
+                    name,
+                    f"{kind} sets {given}",
+                    f"a gateway reads {listed} from it",
+                    f"in the workflow, make the node set {listed}, then merge again",
+                )
+            )
+            return
+        text = f"`{name}` ({kind}) is now asked for {listed}; make it hand that on"
+        self.changes.append(MergeChange("model", text, notable=True))
+
+    # -- the rest ----------------------------------------------------------------------------------
+
+    def _switch(self, name: str, key: str, base: Json, theirs: Json, ours: Json) -> Any:
+        merge = JsonMerge()
+        values = (one.get(key, ABSENT) for one in (base, theirs, ours))
+        value = merge.merge(*values)
+        for clash in merge.clashes:
+            self.conflicts.append(
+                MergeConflict(
+                    name,
+                    f"the setting {key} is `{shown(str(clash.theirs))}`",
+                    f"the setting {key} is `{shown(str(clash.ours))}`",
+                    "make both equal in one of the two, then merge again",
+                )
+            )
+        return value
+
+    def _say(self, name: str, base: Json, theirs: Json, ours: Json) -> None:
+        if not same_body(theirs, base):
+            what = (
+                f"is {type_label(theirs)}" if theirs.get("type") != base.get("type") else "edited"
+            )
+            text = f"`{name}` {what}" if what != "edited" else f"parameters of `{name}`"
+            self.changes.append(MergeChange("workflow", text))
+        if not same_body(ours, base) and not same_body(ours, theirs):
+            self.changes.append(MergeChange("model", f"`{name}` is compiled differently"))
+        for key in sorted({*base, *theirs} - _OWN):
+            if not same(base.get(key, ABSENT), theirs.get(key, ABSENT)):
+                self.changes.append(MergeChange("workflow", f"the setting {key} of `{name}`"))
+        if words_of(theirs.get("notes")) != words_of(base.get("notes")):
+            self.changes.append(MergeChange("workflow", f"the note of `{name}`"))
+
+    def sticky(self, base: Json | None, theirs: Json, ours: Json) -> dict[str, Any]:
+        """A sticky note of both sides, without name and position; a person's look of it stays, and
+        so does every line of its text that a person wrote."""
+        mine, its = mapping(ours.get("parameters")), mapping(theirs.get("parameters"))
+        was = mapping((base or {}).get("parameters"))
+        parameters: dict[str, Any] = {}
+        for key in dict.fromkeys((*mine, *its)):
+            old, edited, new = (one.get(key, ABSENT) for one in (was, its, mine))
+            if key == "content" and isinstance(edited, str) and isinstance(new, str):
+                parameters[key] = _lines(old if isinstance(old, str) else "", edited, new)
+                continue
+            value = new if base is not None and same(edited, old) else edited
+            if value is not ABSENT:
+                parameters[key] = value
+        found = {k: v for k, v in {**theirs, **ours}.items() if k != "parameters"}
+        found["id"] = self._id(base, theirs, ours)
+        return {**{k: found[k] for k in (*ours, *theirs) if k in found}, "parameters": parameters}
+
+    def _id(self, base: Json | None, theirs: Json, ours: Json) -> Any:
+        known = (base or {}).get("id")
+        kept = isinstance(known, str) and str(theirs.get("id", "")).startswith(known)
+        return ours.get("id") if kept else theirs.get("id", ours.get("id"))
+
+
+def _place(path: tuple[str | int, ...]) -> str:
+    words = [str(one) for one in path if not isinstance(one, int)]
+    return f"the parameter {'.'.join(words)}" if words else "its parameters"
+
+
+def _asking(node: Json) -> str:
+    fields = sorted(asked_fields(node))
+    return f" that sets {', '.join(f'`{one}`' for one in fields)}" if fields else ""
+
+
+def _mentions(text: str, word: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text) is not None
+
+
+# -- texts -----------------------------------------------------------------------------------------
+
+
+def _notes(base: Any, theirs: Any, ours: Any) -> str:
+    """The notes of a node: the element as the model has it, the text by paragraphs."""
+    was, its, mine = words_of(base), words_of(theirs), words_of(ours)
+    text = merged_text(was, its, mine, "\n\n")
+    if text == mine and (tag_of(theirs) is not None or its == was):
+        return str(ours or "")
+    tag = tag_of(ours) if tag_of(theirs) is not None else None
+    line = tag_line(*tag) if tag is not None else ""
+    return "\n\n".join(one for one in (text, line) if one)
+
+
+def _lines(base: str, theirs: str, ours: str) -> str:
+    return merged_text(base, theirs, ours, "\n")
+
+
+def merged_text(base: str, theirs: str, ours: str, between: str) -> str:
+    """Text of which every part stays that one side wrote, and none that one side took out."""
+    if theirs in (base, ours):
+        return ours
+    if ours == base:
+        return theirs
+    was, its, mine = (list(_parts(one, between)) for one in (base, theirs, ours))
+    kept = [one for one in its if one in mine or one not in was]
+    new = [one for one in mine if one not in was and one not in its]
+    return between.join([*kept, *new])
+
+
+def _parts(text: str, between: str) -> Iterator[str]:
+    return (one for one in text.split(between) if one.strip())

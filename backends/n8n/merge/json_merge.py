@@ -1,0 +1,119 @@
+"""Three versions of a JSON value made one: objects key by key, lists element by element."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+from typing import Any, Final
+
+from orgflow.backends.n8n.diff.canonical import canonical
+
+
+class Absent:
+    """What a key that is not there has."""
+
+    def __repr__(self) -> str:
+        return "(absent)"
+
+
+ABSENT: Final = Absent()
+
+Path = tuple[str | int, ...]
+
+
+@dataclass(frozen=True)
+class Clash:
+    """A place that both sides changed, each in its own way."""
+
+    path: Path
+    theirs: Any
+    ours: Any
+
+
+@dataclass
+class JsonMerge:
+    """Merges values; `clashes` are the places where that is not possible, where ours is kept."""
+
+    clashes: list[Clash] = field(default_factory=list)
+
+    def merge(self, base: Any, theirs: Any, ours: Any, path: Path = ()) -> Any:
+        """The value that has the changes of both sides since `base`."""
+        if same(theirs, base) or same(theirs, ours):
+            return ours
+        if same(ours, base):
+            return theirs
+        if isinstance(theirs, Mapping) and isinstance(ours, Mapping):
+            was = base if isinstance(base, Mapping) else {}
+            found = {}
+            for key in dict.fromkeys((*ours, *theirs)):
+                old, its, mine = (one.get(key, ABSENT) for one in (was, theirs, ours))
+                value = self.merge(old, its, mine, (*path, key))
+                if value is not ABSENT:
+                    found[key] = value
+            return found
+        if isinstance(base, list) and isinstance(theirs, list) and isinstance(ours, list):
+            return self._lists(base, theirs, ours, path)
+        self.clashes.append(Clash(path, theirs, ours))
+        return ours
+
+    def _lists(self, base: list[Any], theirs: list[Any], ours: list[Any], path: Path) -> list[Any]:
+        """As diff3: between elements that all three have, the side that changed something wins."""
+        mine, its = _aligned(base, ours), _aligned(base, theirs)
+        found: list[Any] = []
+        b = t = o = 0
+        for anchor in [*(i for i in mine if i in its), len(base)]:
+            last = anchor == len(base)
+            to = (len(theirs) if last else its[anchor], len(ours) if last else mine[anchor])
+            found += self._chunk(base[b:anchor], theirs[t : to[0]], ours[o : to[1]], (*path, b))
+            if not last:
+                found.append(ours[to[1]])
+            b, t, o = anchor + 1, to[0] + 1, to[1] + 1
+        return found
+
+    def _chunk(self, base: list[Any], theirs: list[Any], ours: list[Any], path: Path) -> list[Any]:
+        if same(theirs, base) or same(theirs, ours):
+            return ours
+        if same(ours, base):
+            return theirs
+        # One side changed elements in their places, the other put some between them.
+        for edited, moved in ((theirs, ours), (ours, theirs)):
+            if len(edited) != len(base):
+                continue
+            at = {to: index for index, to in _aligned(base, moved).items()}
+            if len(at) == len(base):
+                return [edited[at[i]] if i in at else value for i, value in enumerate(moved)]
+            if len(moved) == len(base):
+                return [
+                    self.merge(base[i], theirs[i], ours[i], (*path[:-1], i))
+                    for i in range(len(base))
+                ]
+        self.clashes.append(Clash(path[:-1], theirs, ours))
+        return ours
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two values say the same: ids that the editor makes and empty values say nothing."""
+    if one is ABSENT or other is ABSENT:
+        return one is other or _nothing(other if one is ABSENT else one)
+    return _text(one) == _text(other)
+
+
+def _nothing(value: Any) -> bool:
+    return value is None or canonical(value) in ({}, [])
+
+
+def _text(value: Any) -> str:
+    return json.dumps(canonical(value), sort_keys=True, ensure_ascii=False)
+
+
+def _aligned(base: Sequence[Any], other: Sequence[Any]) -> dict[int, int]:
+    """The place in `other` of each element of `base` that is in both."""
+    one, two = [_text(v) for v in base], [_text(v) for v in other]
+    matcher = SequenceMatcher(None, one, two, autojunk=False)
+    return {
+        block.a + i: block.b + i
+        for block in matcher.get_matching_blocks()
+        for i in range(block.size)
+    }

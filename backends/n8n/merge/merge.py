@@ -1,0 +1,472 @@
+"""The merge: (base, theirs, ours) → a workflow with the changes of both sides, or conflicts.
+
+A pure function of three workflows. Nodes are matched (`pairing`), each is merged by itself
+(`content`), references follow the final names, then wires (`wiring`) and positions (`placing`).
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections import defaultdict
+from collections.abc import Mapping
+from typing import Any, Final
+
+from orgflow.backends.n8n.format.identity import MAP_PREFIX, read_map
+from orgflow.backends.n8n.format.merge_base import pack_base
+from orgflow.backends.n8n.format.references import follow, references_in
+from orgflow.backends.n8n.format.workflow_document import Node, WorkflowDocument
+from orgflow.backends.n8n.merge import ports
+from orgflow.backends.n8n.merge.content import ContentMerge, same_body, type_label
+from orgflow.backends.n8n.merge.json_merge import ABSENT, JsonMerge, same
+from orgflow.backends.n8n.merge.pairing import Pairs, Trio, pair
+from orgflow.backends.n8n.merge.placing import place
+from orgflow.backends.n8n.merge.report import MergeChange, MergeConflict, Merged, shown
+from orgflow.backends.n8n.merge.two_way import presumed_base
+from orgflow.backends.n8n.merge.wiring import GONE, Link, WiringMerge
+
+Json = dict[str, Any]
+
+_PARTS: Final = frozenset({"nodes", "connections", "pinData"})
+_NUMBER: Final = " ("
+_DERIVED: Final = ("Join before ", "Split before ", "Choice after ", "Decide: ", "Second way to ")
+"""What names begin with that a compile makes of the names of other nodes."""
+
+
+def merge(
+    base: Mapping[str, Any] | None, theirs: Mapping[str, Any], ours: Mapping[str, Any]
+) -> Merged:
+    """Put the changes of a model into a workflow that a person has edited.
+
+    Args:
+        base: the workflow as it was last compiled; None where that is not known.
+        theirs: as the person left it.
+        ours: as it is compiled now.
+    """
+    two_way = base is None
+    was = presumed_base(theirs, ours) if base is None else base
+    if not two_way and _compiled_alike(was, ours):
+        return Merged(_of_model(theirs, ours))
+    found = _Merge(WorkflowDocument(was), WorkflowDocument(theirs), WorkflowDocument(ours)).run()
+    return found._replace(two_way=two_way)
+
+
+def _compiled_alike(base: Mapping[str, Any], ours: Mapping[str, Any]) -> bool:
+    """Whether the model is compiled to what it was compiled to before."""
+    try:
+        return pack_base(base) == pack_base(ours)
+    except (KeyError, TypeError, IndexError, AttributeError):
+        return False  # no workflow of a compile
+
+
+def _of_model(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> Json:
+    """The edited workflow as it is; its map names the model that it is made of now."""
+    found = copy.deepcopy(dict(theirs))
+    for row in found["nodes"]:
+        said = read_map([(0, row)]).model
+        if said:
+            now = read_map(enumerate(ours["nodes"])).model or said
+            text = row["parameters"]["content"]
+            row["parameters"]["content"] = text.replace(f'"model":"{said}"', f'"model":"{now}"', 1)
+    return found
+
+
+class _Merge:
+    def __init__(
+        self, base: WorkflowDocument, theirs: WorkflowDocument, ours: WorkflowDocument
+    ) -> None:
+        self.base, self.theirs, self.ours = base, theirs, ours
+        self.pairs: Pairs = pair(base, theirs, ours)
+        self.content = ContentMerge()
+        self.conflicts: list[MergeConflict] = self.content.conflicts
+        self.changes: list[MergeChange] = self.content.changes
+
+    def run(self) -> Merged:
+        kept = [trio for trio in self.pairs.trios if self._is_kept(trio)]
+        self.names = self._names(kept)
+        renames = [
+            {
+                name: self.names[key]
+                for name, key in keys.items()
+                if self.names.get(key, name) != name
+            }
+            for keys in (self.pairs.base, self.pairs.theirs, self.pairs.ours)
+        ]
+        rows = {trio.key: self._row(trio, renames) for trio in kept}
+        links = self._links(kept, rows)
+        places = place([t for t in kept if not _sticky(t)], [(w.source, w.target) for w in links])
+        for trio in kept:
+            row = rows[trio.key]
+            spot = _sticky_place(trio) if _sticky(trio) else places[trio.key]
+            row["position"] = [_whole(spot[0]), _whole(spot[1])]
+        workflow = self._whole(kept, rows, links)
+        model = [one for one in self.changes if one.origin == "model"]
+        person = [one for one in self.changes if one.origin == "workflow"]
+        return Merged(
+            workflow,
+            tuple(dict.fromkeys((*model, *person))),
+            tuple(dict.fromkeys(self.conflicts)),
+        )
+
+    # -- which nodes there are ---------------------------------------------------------------------
+
+    def _is_kept(self, trio: Trio) -> bool:
+        base, theirs, ours = trio.base, trio.theirs, trio.ours
+        if theirs is not None and ours is not None:
+            return True
+        if base is None:
+            self._new(trio)
+            return True
+        if ours is not None:
+            return self._deleted(base, ours)
+        if theirs is not None:
+            self._removed(base, theirs)
+        return False
+
+    def _new(self, trio: Trio) -> None:
+        if trio.ours is not None:
+            self.changes.append(MergeChange("model", f"added `{trio.ours.name}`"))
+        elif trio.theirs is not None:
+            what = "sticky note" if trio.theirs.sticky else "node"
+            self.changes.append(MergeChange("workflow", f"the added {what} `{trio.theirs.name}`"))
+
+    def _deleted(self, base: Node, ours: Node) -> bool:
+        """A node that the person deleted and the model still has; whether it comes back."""
+        if MAP_PREFIX in str(ours.parameters.get("content", "")):
+            return True
+        if not base.sticky and not same_body(base.raw, ours.raw):
+            self.conflicts.append(
+                MergeConflict(
+                    base.name,
+                    "the node was deleted",
+                    f"it is {type_label(ours.raw)} that was changed",
+                    "put the node back, or remove the element from the model",
+                )
+            )
+        self.changes.append(MergeChange("workflow", f"`{base.name}` stays deleted"))
+        return False
+
+    def _removed(self, base: Node, theirs: Node) -> None:
+        """A node that the model has no more."""
+        if not base.sticky and not _is_untouched(base, theirs):
+            self.conflicts.append(
+                MergeConflict(
+                    theirs.name,
+                    f"{type_label(theirs.raw)} was put in or edited",
+                    f"`{base.name}` was removed",
+                    "delete the node in the workflow, or put the element back into the model",
+                )
+            )
+        if base.sticky and theirs.parameters.get("content") != base.parameters.get("content"):
+            text = f"the edited sticky note `{theirs.name}` goes with what it was about"
+            self.changes.append(MergeChange("model", text, notable=True))
+        called = f" (renamed to `{theirs.name}`)" if theirs.name != base.name else ""
+        self.changes.append(MergeChange("model", f"removed `{base.name}`{called}"))
+
+    # -- names -------------------------------------------------------------------------------------
+
+    def _names(self, kept: list[Trio]) -> dict[str, str]:
+        """The final name of each node: a person's and then the model's, all different."""
+        wanted = {trio.key: self._name(trio) for trio in kept}
+        persons = [
+            t for t in kept
+            if t.theirs is not None and wanted[t.key] == t.theirs.name
+            and (t.ours is None or wanted[t.key] != t.ours.name)
+        ]  # fmt: skip
+        done: dict[str, str] = {}
+        taken: set[str] = set()
+        first = {trio.key for trio in persons}
+        for trio in (*persons, *(t for t in kept if t.key not in first)):
+            base, number = wanted[trio.key], 2
+            name = base
+            while name in taken:
+                name, number = f"{base} ({number})", number + 1
+            taken.add(name)
+            done[trio.key] = name
+        return done
+
+    def _name(self, trio: Trio) -> str:
+        base, theirs, ours = trio.base, trio.theirs, trio.ours
+        if theirs is None or ours is None:
+            one = ours or theirs
+            assert one is not None
+            return one.name
+        was = base.name if base is not None else ours.name
+        if theirs.name in (was, ours.name):
+            if ours.name != was:
+                self.changes.append(MergeChange("model", f"`{was}` is called `{ours.name}`"))
+            return ours.name
+        if base is not None and not base.sticky:
+            self.changes.append(MergeChange("workflow", f"`{was}` is called `{theirs.name}`"))
+        if _bare(ours.name) == _bare(was) or ours.sticky or ours.name.startswith(_DERIVED):
+            return theirs.name
+        self.conflicts.append(
+            MergeConflict(
+                theirs.name,
+                f"the node was renamed to `{theirs.name}`",
+                f"it is called `{ours.name}`",
+                f"rename the node in the workflow to `{was}` or `{ours.name}`",
+            )
+        )
+        return theirs.name
+
+    # -- one node ----------------------------------------------------------------------------------
+
+    def _row(self, trio: Trio, renames: list[dict[str, str]]) -> Json:
+        base, theirs, ours = (
+            None if node is None else _followed(node, renames[at])
+            for at, node in enumerate((trio.base, trio.theirs, trio.ours))
+        )
+        name = self.names[trio.key]
+        if ours is None:
+            assert theirs is not None
+            row = dict(theirs)
+        elif theirs is None:
+            row = dict(ours)
+        elif _sticky(trio):
+            row = self.content.sticky(base, theirs, ours)
+        else:
+            row = self.content.node(name, base, theirs, ours)
+        row["name"] = name
+        if not _sticky(trio) and theirs is not None:
+            self._dangling(name, row, ours)
+        if trio.ours is not None and MAP_PREFIX in str(trio.ours.parameters.get("content", "")):
+            row["parameters"] = {**row["parameters"], "content": self._map(trio.ours)}
+        return row
+
+    def _dangling(self, name: str, row: Json, ours: Mapping[str, Any] | None) -> None:
+        """A person's expression that reads a node that is gone."""
+        if ours is not None and same_body(row, ours):
+            return
+        there = set(self.names.values())
+        for other in references_in(row.get("parameters")):
+            known = self.pairs.theirs.get(other)
+            if other not in there and known is not None:
+                self.conflicts.append(
+                    MergeConflict(
+                        name,
+                        f"an expression reads `{other}`",
+                        f"`{other}` was removed",
+                        "in the workflow, let the expression read another node",
+                    )
+                )
+
+    def _map(self, ours: Node) -> str:
+        """The text of the map note under the final names."""
+        content = str(ours.parameters["content"])
+        start = content.index(MAP_PREFIX) + len(MAP_PREFIX)
+        said, end = json.JSONDecoder().raw_decode(content, start)
+        keys = self.pairs.ours
+        said["nodes"] = {
+            self.names[keys[name]]: element
+            for name, element in said["nodes"].items()
+            if keys.get(name) in self.names
+        }
+        text = json.dumps(said, ensure_ascii=False, separators=(",", ":"))
+        return f"{content[:start]}{text}{content[end:]}"
+
+    # -- wires -------------------------------------------------------------------------------------
+
+    def _links(self, kept: list[Trio], rows: Mapping[str, Json]) -> list[Link]:
+        alive = frozenset(trio.key for trio in kept)
+        sides = ((self.base, self.pairs.base), (self.theirs, self.pairs.theirs),
+                 (self.ours, self.pairs.ours))  # fmt: skip
+        raw = [
+            [Link(w.kind, keys[w.source], w.output, keys[w.target], w.input) for w in side.wires]
+            for side, keys in sides
+        ]
+        base, theirs, ours = self._numbered(kept, rows, *raw)
+        merge = WiringMerge(
+            base,
+            theirs,
+            ours,
+            alive,
+            tuple(t.key for t in kept if t.base is None and t.ours is None and not _sticky(t)),
+            frozenset(t.key for t in self.pairs.trios if t.theirs is None and t.base and t.ours),
+            self._called,
+        )
+        found = merge.run()
+        self.conflicts += merge.conflicts
+        self.changes += merge.changes
+        return found
+
+    def _called(self, key: str) -> str:
+        if key in self.names:
+            return self.names[key]
+        trio = next(one for one in self.pairs.trios if one.key == key)
+        node = trio.theirs or trio.base or trio.ours
+        assert node is not None
+        return node.name
+
+    def _numbered(
+        self, kept: list[Trio], rows: Mapping[str, Json], *raw: list[Link]
+    ) -> list[list[Link]]:
+        """The wires of all versions under the port numbers of the final nodes."""
+        outs = [_ends(links, out=True) for links in raw]
+        maps: list[dict[str, dict[int, int]]] = [{}, {}, {}]
+        for trio in kept:
+            base, theirs, ours = trio.base, trio.theirs, trio.ours
+            if base is None or theirs is None or ours is None:
+                continue
+            row = rows[trio.key]
+            # The new compile's numbers, unless only the person changed the node.
+            final = (
+                1
+                if same(row["parameters"], self._params(theirs, 1))
+                and not same(row["parameters"], self._params(ours, 2))
+                else 2
+            )
+            for at, version in enumerate((base, theirs, ours)):
+                if at == 1 and same(self._params(theirs, 1), self._params(base, 0)):
+                    if trio.key in maps[0]:
+                        maps[1][trio.key] = maps[0][trio.key]
+                elif at != final:
+                    old = {**version.raw, "parameters": self._params(version, at)}
+                    maps[at][trio.key] = ports.outputs(
+                        old, row, outs[at].get(trio.key, {}), outs[final].get(trio.key, {})
+                    )
+        moved = [_renumbered(links, maps[at], out=True) for at, links in enumerate(raw)]
+        ins = [_ends(links, out=False) for links in moved]
+        into: dict[str, dict[int, int]] = {}
+        for trio in kept:
+            if trio.base is not None and trio.ours is not None and trio.ours.short == "merge":
+                into[trio.key] = ports.inputs(ins[0].get(trio.key, {}), ins[2].get(trio.key, {}))
+        return [_renumbered(moved[at], into, out=False) if at < 2 else moved[2] for at in range(3)]
+
+    def _params(self, node: Node, at: int) -> Any:
+        keys = (self.pairs.base, self.pairs.theirs, self.pairs.ours)[at]
+        renamed = {n: self.names[k] for n, k in keys.items() if self.names.get(k, n) != n}
+        return follow(node.parameters, renamed)
+
+    # -- the whole ---------------------------------------------------------------------------------
+
+    def _whole(self, kept: list[Trio], rows: Mapping[str, Json], links: list[Link]) -> Json:
+        base, theirs, ours = self.base.raw, self.theirs.raw, self.ours.raw
+        found: Json = {}
+        for key in dict.fromkeys((*ours, *theirs)):
+            if key == "nodes":
+                found[key] = [rows[trio.key] for trio in kept]
+            elif key == "connections":
+                found[key] = self._connections(kept, links)
+            elif key == "pinData":
+                pinned = self._pinned()
+                if pinned is not None:
+                    found[key] = pinned
+            else:
+                value = self._value(key, *(one.get(key, ABSENT) for one in (base, theirs, ours)))
+                if value is not ABSENT:
+                    found[key] = value
+        return found
+
+    def _value(self, key: str, base: Any, theirs: Any, ours: Any) -> Any:
+        if key not in ("name", "settings"):  # the server's own, such as ids and tags
+            return ours if same(theirs, base) and ours is not ABSENT else theirs
+        merge = JsonMerge()
+        value = merge.merge(base, theirs, ours)
+        for clash in merge.clashes:
+            what = f"the setting {clash.path[0]}" if clash.path else "its name"
+            self.conflicts.append(
+                MergeConflict(
+                    self.theirs.title,
+                    f"{what} is `{shown(str(clash.theirs))}`",
+                    f"{what} is `{shown(str(clash.ours))}`",
+                    "make both equal in one of the two, then merge again",
+                )
+            )
+        if not same(theirs, base):
+            self.changes.append(MergeChange("workflow", f"the {key} of the workflow"))
+        return value
+
+    def _pinned(self) -> Any:
+        """Pinned data under the final names; that of nodes that are gone goes with them."""
+        pinned = self.theirs.raw.get("pinData")
+        if not isinstance(pinned, Mapping):
+            return pinned
+        found = {}
+        for name, data in pinned.items():
+            key = self.pairs.theirs.get(name)
+            if key is None or key in self.names:
+                found[self.names[key] if key is not None else name] = data
+            else:
+                self.changes.append(MergeChange("model", f"the pinned data of `{name}` go with it"))
+        return found
+
+    def _connections(self, kept: list[Trio], links: list[Link]) -> Json:
+        by_source: dict[str, list[Link]] = defaultdict(list)
+        for link in links:
+            by_source[link.source].append(link)
+        found: Json = {}
+        for trio in kept:
+            for link in by_source.get(trio.key, ()):
+                kinds = found.setdefault(self.names[trio.key], {})
+                outputs = kinds.setdefault(link.kind, [])
+                outputs.extend([] for _ in range(link.output + 1 - len(outputs)))
+                end = {"node": self.names[link.target], "type": link.kind, "index": link.input}
+                outputs[link.output].append(end)
+        return found
+
+
+# -- small things ----------------------------------------------------------------------------------
+
+
+def _is_untouched(base: Node, theirs: Node) -> bool:
+    """Whether nothing in a node is a person's work; its place and its name are none."""
+    return (
+        same_body(base.raw, theirs.raw)
+        and base.doc == theirs.doc
+        and not theirs.raw.get("credentials")
+    )
+
+
+def _followed(node: Node, renamed: Mapping[str, str]) -> Json:
+    return {**node.raw, "parameters": follow(node.parameters, renamed)}
+
+
+def _sticky(trio: Trio) -> bool:
+    node = trio.ours or trio.theirs or trio.base
+    return node is not None and node.sticky
+
+
+def _sticky_place(trio: Trio) -> tuple[float, float]:
+    theirs, ours = trio.theirs, trio.ours
+    if theirs is not None and (
+        ours is None or trio.base is None or theirs.position != trio.base.position
+    ):
+        return theirs.position or (0, 0)
+    return (ours.position if ours is not None else None) or (0, 0)
+
+
+def _whole(value: float) -> float:
+    return int(value) if float(value).is_integer() else value
+
+
+def _bare(name: str) -> str:
+    """A name without the number that makes it unique."""
+    head, found, tail = name.rpartition(_NUMBER)
+    return head if found and tail[:-1].isdigit() and tail.endswith(")") else name
+
+
+def _ends(links: list[Link], *, out: bool) -> dict[str, dict[int, list[Any]]]:
+    found: dict[str, dict[int, list[Any]]] = {}
+    for link in links:
+        if link.kind == "main" and out:
+            found.setdefault(link.source, {}).setdefault(link.output, []).append(link.target)
+        elif link.kind == "main":
+            found.setdefault(link.target, {}).setdefault(link.input, []).append(link.start)
+    return found
+
+
+def _renumbered(
+    links: list[Link], maps: Mapping[str, Mapping[int, int]], *, out: bool
+) -> list[Link]:
+    """Wires with other numbers; one whose port is gone has a number that no port has."""
+    found = []
+    for link in links:
+        key = link.source if out else link.target
+        if link.kind == "main" and key in maps:
+            if out:
+                link = link._replace(output=maps[key].get(link.output, GONE + link.output))
+            else:
+                link = link._replace(input=maps[key].get(link.input, link.input))
+        found.append(link)
+    return found

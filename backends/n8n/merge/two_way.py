@@ -1,0 +1,111 @@
+"""What an edited workflow was compiled to, as far as that can be told without its base.
+
+A node that names an element was compiled; of a placeholder it is known what was in it. Where both
+sides have something else in the same place, nobody can say which of them changed: a conflict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from orgflow.backends.n8n import node_types
+from orgflow.backends.n8n.format.json_values import mapping
+from orgflow.backends.n8n.format.references import follow
+from orgflow.backends.n8n.format.workflow_document import Node, WorkflowDocument
+from orgflow.backends.n8n.merge.content import ADDRESSED, is_placeholder, same_body
+from orgflow.backends.n8n.merge.pairing import pair
+
+Json = dict[str, Any]
+
+_NOTHING: Mapping[str, Any] = {"nodes": [], "connections": {}}
+
+
+def presumed_base(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> Json:
+    """A workflow that stands for the base of `theirs` in a merge with `ours`."""
+    edited, new = WorkflowDocument(theirs), WorkflowDocument(ours)
+    # The new compile stands in for the base: what a person did looks alike against both.
+    pairs = pair(new, edited, WorkflowDocument(_NOTHING))
+    names: dict[str, str] = {}
+    nodes: list[Json] = []
+    now = {t.theirs.key: t.base.key for t in pairs.trios if t.theirs and t.base}
+    for trio in pairs.trios:
+        node, other = trio.theirs, trio.base
+        if node is None:
+            continue
+        if other is not None:
+            row = _both(node, other, edited, now)
+        elif node.tag is not None or node.name in edited.map.nodes:
+            row = _removed(node)
+        else:
+            continue  # a person added it
+        names[node.key] = row["name"]
+        nodes.append(row)
+    return {
+        **{k: v for k, v in ours.items() if k not in ("nodes", "connections", "settings")},
+        "settings": {},
+        "nodes": nodes,
+        "connections": _connections(edited, names),
+    }
+
+
+def _both(theirs: Node, ours: Node, edited: WorkflowDocument, now: Mapping[str, str]) -> Json:
+    mine = ours.raw
+    if theirs.sticky:
+        return {**mine, "parameters": {**ours.parameters, "content": ""}}
+    its: Json = {**theirs.raw, "parameters": follow(theirs.parameters, dict(now))}
+    row: Json = {key: mine[key] for key in ("id", "type", "typeVersion", "position") if key in mine}
+    row["name"] = theirs.name if theirs.name in edited.map.nodes else ours.name
+    if ours.short in ADDRESSED and theirs.short in ADDRESSED:
+        path = mapping(its.get("parameters")).get("path")
+        mine = {**mine, "parameters": {**ours.parameters, "path": path}}
+    taken: Mapping[str, Any]
+    if same_body(its, mine) or (is_placeholder(mine) and not is_placeholder(its)):
+        taken = mine
+    elif is_placeholder(its):
+        taken = its
+    else:
+        taken = {"type": mine.get("type"), "typeVersion": mine.get("typeVersion"), "parameters": {}}
+    row |= {key: taken.get(key) for key in ("type", "typeVersion", "parameters")}
+    shared = theirs.raw.keys() & mine.keys() - row.keys() - {"notes"}
+    return {**row, **{key: mine[key] for key in sorted(shared)}}
+
+
+def _removed(theirs: Node) -> Json:
+    """A node whose element the model has no more: as it was compiled, if it looks like that."""
+    role = theirs.tag[1] if theirs.tag is not None else ""
+    kind = node_types.of(theirs.short)
+    written = kind is not None and kind.emitted and theirs.short not in ("set", "code")
+    if role or is_placeholder(theirs.raw) or (written and theirs.tag is not None):
+        return dict(theirs.raw)
+    return {**theirs.raw, "type": "n8n-nodes-base.noOp", "typeVersion": 1, "parameters": {}}
+
+
+def _connections(edited: WorkflowDocument, names: Mapping[str, str]) -> Json:
+    """The wires without the nodes that a person added: what is before and after them, joined."""
+    found: Json = {}
+
+    def add(source: str, output: int, target: str, index: int) -> None:
+        outputs = found.setdefault(names[source], {"main": []})["main"]
+        outputs.extend([] for _ in range(output + 1 - len(outputs)))
+        end = {"node": names[target], "type": "main", "index": index}
+        if end not in outputs[output]:
+            outputs[output].append(end)
+
+    main = [wire for wire in edited.wires if wire.kind == "main"]
+    onward: dict[str, list[Any]] = {}
+    for wire in main:
+        onward.setdefault(wire.source, []).append(wire)
+    for wire in main:
+        if wire.source not in names:
+            continue
+        seen: set[str] = set()
+        todo = [wire]
+        while todo:
+            one = todo.pop(0)
+            if one.target in names:
+                add(wire.source, wire.output, one.target, one.input)
+            elif one.target not in seen:
+                seen.add(one.target)
+                todo += onward.get(one.target, ())
+    return found

@@ -1,0 +1,273 @@
+"""The wires of three versions made one.
+
+All wires are compared under the keys of trios and the port numbers of the final nodes. What a
+person put into a wire is a *segment*: it moves with the end of the wire that the model still has.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from orgflow.backends.n8n.merge.report import MergeChange, MergeConflict
+
+GONE: Final = 1000
+"""Port numbers from here on are of branches that the final node does not have."""
+
+
+class Link(NamedTuple):
+    """A wire between nodes by their keys, with the port numbers of the final nodes."""
+
+    kind: str
+    source: str
+    output: int
+    target: str
+    input: int
+
+    @property
+    def start(self) -> tuple[str, str, int]:
+        """The port that it leaves by."""
+        return self.kind, self.source, self.output
+
+    @property
+    def end(self) -> tuple[str, str, int]:
+        """The port that it arrives at."""
+        return self.kind, self.target, self.input
+
+
+@dataclass(frozen=True)
+class Segment:
+    """Nodes that a person added, connected with each other, and their wires.
+
+    Attributes:
+        nodes: in the order of the file.
+        inner: wires between them.
+        into, out: wires from and to other nodes.
+    """
+
+    nodes: tuple[str, ...]
+    inner: tuple[Link, ...]
+    into: tuple[Link, ...]
+    out: tuple[Link, ...]
+
+
+@dataclass
+class WiringMerge:
+    """Merges the wires.
+
+    Args:
+        base, theirs, ours: the wires of each version, in the order of the file.
+        alive: keys of the nodes that the merged workflow has.
+        added: those that only the person added, in the order of the file.
+        deleted: those that the person deleted.
+        name_of: what people call a node.
+    """
+
+    base: list[Link]
+    theirs: list[Link]
+    ours: list[Link]
+    alive: frozenset[str]
+    added: tuple[str, ...]
+    deleted: frozenset[str]
+    name_of: Callable[[str], str]
+    changes: list[MergeChange] = field(default_factory=list)
+    conflicts: list[MergeConflict] = field(default_factory=list)
+
+    def run(self) -> list[Link]:
+        """The wires of the merged workflow: ours in their order, then what the person added."""
+        before, mine, its = dict.fromkeys(self.base), dict.fromkeys(self.ours), set(self.theirs)
+        self.before = before
+        self.gone = [w for w in before if w not in its]
+        self.come = [w for w in dict.fromkeys(self.theirs) if w not in before]
+        self.result = {w: None for w in mine if self._stands(w)}
+        self._into_deleted()
+        self.replaced: set[Link] = set()
+        for segment in self._segments():
+            self._put_in(segment)
+        self._moved()
+        return [w for w in self.result if self._stands(w)]
+
+    def _stands(self, wire: Link) -> bool:
+        return wire.target in self.alive and self._leaves(wire)
+
+    def _leaves(self, wire: Link) -> bool:
+        """Whether the port that a wire leaves by is there."""
+        return wire.source in self.alive and wire.output < GONE
+
+    # -- nodes that the person deleted -------------------------------------------------------------
+
+    def _into_deleted(self) -> None:
+        for wire in self.ours:
+            for key, other in ((wire.source, wire.target), (wire.target, wire.source)):
+                if key in self.deleted and wire not in self.before and other in self.alive:
+                    self.conflicts.append(
+                        MergeConflict(
+                            self.name_of(key),
+                            "the node was deleted",
+                            f"it is connected with `{self.name_of(other)}` now",
+                            "put the node back, or remove the element from the model",
+                        )
+                    )
+
+    # -- nodes that the person added ---------------------------------------------------------------
+
+    def _segments(self) -> list[Segment]:
+        added = set(self.added)
+        near: dict[str, list[str]] = defaultdict(list)
+        for wire in self.theirs:
+            if wire.source in added and wire.target in added:
+                near[wire.source].append(wire.target)
+                near[wire.target].append(wire.source)
+        found: list[Segment] = []
+        seen: set[str] = set()
+        for first in self.added:
+            if first in seen:
+                continue
+            group, stack = {first}, [first]
+            while stack:
+                for other in near[stack.pop()]:
+                    if other not in group:
+                        group.add(other)
+                        stack.append(other)
+            seen |= group
+            touching = [w for w in self.come if w.source in group or w.target in group]
+            found.append(
+                Segment(
+                    tuple(key for key in self.added if key in group),
+                    tuple(w for w in touching if w.source in group and w.target in group),
+                    tuple(w for w in touching if w.source not in group),
+                    tuple(w for w in touching if w.target not in group),
+                )
+            )
+        return found
+
+    def _put_in(self, segment: Segment) -> None:
+        """Wire a segment; the wires that it stands in are `replaced`."""
+        self.result.update(dict.fromkeys(segment.inner))
+        into, out = dict.fromkeys(segment.into), dict.fromkeys(segment.out)
+        for wire in self.gone:
+            entries = [w for w in segment.into if w.start == wire.start]
+            exits = [w for w in segment.out if w.end == wire.end]
+            if not entries or not exits:
+                continue
+            self.replaced.add(wire)
+            for one in (*entries, *exits):
+                (into if one in into else out).pop(one, None)
+            if wire in self.result:
+                del self.result[wire]
+                self._add((*entries, *exits))
+            else:
+                self._follow(segment, wire, entries, exits)
+        for one in (*into, *out):
+            other = one.source if one in into else one.target
+            if self._stands(one):
+                self._add((one,))
+            else:
+                self._lost(segment, f"is connected with `{self.name_of(other)}`", (other,))
+
+    def _add(self, wires: Iterable[Link]) -> None:
+        self.result.update({w: None for w in wires if self._stands(w)})
+
+    def _follow(self, segment: Segment, wire: Link, entries: list[Link], exits: list[Link]) -> None:
+        """The wire that the segment was put into is none of the model any more."""
+        after = [w for w in self.result if w.start == wire.start and w not in self.before]
+        ahead = [w for w in self.result if w.end == wire.end and w not in self.before]
+        names = self._names(segment)
+        if self._leaves(wire) and after:
+            for new in after:
+                del self.result[new]
+                self._add(w._replace(target=new.target, input=new.input) for w in exits)
+            self._add(entries)
+            beside, place = wire.source, "after"
+        elif wire.target in self.alive and ahead:
+            for new in ahead:
+                del self.result[new]
+                self._add(w._replace(source=new.source, output=new.output) for w in entries)
+            self._add(exits)
+            beside, place = wire.target, "before"
+        elif self._leaves(wire) and not any(w.start == wire.start for w in self.result):
+            self._add(entries)
+            beside, place = wire.source, "after"
+        else:
+            self._lost(segment, self._between(wire), (wire.source, wire.target))
+            return
+        text = f"{names} stays {place} `{self.name_of(beside)}`, where the model changed"
+        self.changes.append(MergeChange("workflow", text, notable=True))
+
+    def _between(self, wire: Link) -> str:
+        return f"is between `{self.name_of(wire.source)}` and `{self.name_of(wire.target)}`"
+
+    def _names(self, segment: Segment) -> str:
+        return ", ".join(f"`{self.name_of(key)}`" for key in segment.nodes[:3])
+
+    def _lost(self, segment: Segment, where: str, ends: tuple[str, ...]) -> None:
+        gone = [f"`{self.name_of(key)}`" for key in ends if key not in self.alive]
+        said = f"{' and '.join(gone)} was removed" if gone else "it has no such connection any more"
+        self.conflicts.append(
+            MergeConflict(
+                self.name_of(segment.nodes[0]),
+                f"the added node {where}",
+                said,
+                "in the workflow, move the node to where it belongs now, or delete it",
+            )
+        )
+
+    # -- wires that the person moved -------------------------------------------------------------
+
+    def _moved(self) -> None:
+        """Wires between nodes of the model that the person took away or drew."""
+        added, mine = set(self.added), set(self.ours)
+        own = _by_start(w for w in self.come if not {w.source, w.target} & added)
+        lost = _by_start(
+            w for w in self.gone if w not in self.replaced and w.target not in self.deleted
+        )
+        for start in dict.fromkeys((*lost, *own)):
+            drawn, taken = own.get(start, []), lost.get(start, [])
+            told = any(w.start == start for w in self.replaced)
+            new = {w for w in mine if w.start == start and w not in self.before and not told}
+            old = {w for w in self.before if w.start == start and w not in mine} - self.replaced
+            if start[1] not in self.alive:
+                continue  # the node is gone, or was deleted, with all its wires
+            if old >= set(taken) and set(drawn) <= new:
+                continue  # the model did the same
+            dead = [w.target for w in drawn if w.target not in self.alive]
+            if dead or new or old or start[2] >= GONE:
+                self._rewired(start, drawn, new, dead)
+                continue
+            for wire in taken:
+                self.result.pop(wire, None)
+            self._add(drawn)
+            text = f"the connections from `{self.name_of(start[1])}`"
+            self.changes.append(MergeChange("workflow", text))
+
+    def _rewired(
+        self,
+        start: tuple[str, str, int],
+        drawn: list[Link],
+        new: set[Link],
+        dead: list[str],
+    ) -> None:
+        def some(keys: Iterable[str]) -> str:
+            names = sorted({f"`{self.name_of(key)}`" for key in keys})
+            return ", ".join(names) or "nothing"
+
+        model = f"it leads to {some(w.target for w in self.ours if w.start == start)} now"
+        if dead and not new:
+            model = f"{some(dead)} was removed"
+        self.conflicts.append(
+            MergeConflict(
+                self.name_of(start[1]),
+                f"its connection was moved to {some(w.target for w in drawn)}",
+                model,
+                "draw the connection of the model in the workflow, then merge again",
+            )
+        )
+
+
+def _by_start(wires: Iterable[Link]) -> dict[tuple[str, str, int], list[Link]]:
+    found: dict[tuple[str, str, int], list[Link]] = defaultdict(list)
+    for wire in wires:
+        found[wire.start].append(wire)
+    return found
