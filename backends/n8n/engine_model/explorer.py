@@ -53,6 +53,7 @@ class Explorer(Generic[S, M]):
 
     def reach(self, state: S, move: M) -> int:
         """Add a state that the current one leads to by `move`; its index."""
+        # A state found before keeps the way by which it was found first, a shortest one.
         found = self._index.get(state)
         return self._add(state, (self.current, move)) if found is None else found
 
@@ -68,6 +69,7 @@ class Explorer(Generic[S, M]):
 
     def back(self) -> Iterator[tuple[S, M]]:
         """The way to the current state backwards: the state before, and the move from there."""
+        # Each state knows only the state before it, so ways are read from their end.
         came = self._came[self.current]
         while came is not None:
             before, move = came

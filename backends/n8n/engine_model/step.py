@@ -55,6 +55,7 @@ class Work:
 
     def apply(self, outcome: Outcome) -> None:
         """Let the node on top do `outcome`; a ValueError says that it cannot."""
+        # n8n runs a stack: the node on top of the execution on top is the only one that can act.
         frame = self.frames[-1]
         node, counts = on_top(self.flows[frame.flow], frame), frame.stack[-1][1]
         inputs = counts
@@ -92,6 +93,8 @@ class Work:
 
     def _run(self, node: Node, counts: Counts, inputs: Counts) -> None:
         behaviour = node.behaviour
+        # A disabled node passes its first input on, before anything else is looked at, even
+        # without items; a trigger starts with what it was given, also with none.
         if node.disabled:
             self._emit("run", node, handed_on(node, counts[:1]))
             return
@@ -106,6 +109,7 @@ class Work:
                 self._emit("run", node, handed_on(node, inputs[:1]))
             case "merge":
                 assert behaviour.count is not None
+                # No count: the node throws with these parameters (an input that is not there).
                 merged = behaviour.count(inputs)
                 if merged is None:
                     self._fail(node, counts, inputs, "run")
@@ -135,6 +139,7 @@ class Work:
 
     def _emit(self, action: _Action, node: Node, outputs: Counts, kept: bool = True) -> None:
         """The node succeeded and hands on `outputs`."""
+        # "Always Output Data" looks at the first output only.
         if node.always_output and not (outputs and outputs[0]):
             outputs = (1, *outputs[1:])
         self._event(action, node.name, outputs, "success")
@@ -142,6 +147,7 @@ class Work:
 
     def _fail(self, node: Node, counts: Counts, inputs: Counts, action: _Action) -> None:
         """The node threw for the last time."""
+        # Without "On Error" the execution ends and hands nothing to its caller.
         if node.on_error == "stop":
             self._event(action, node.name, (), "error")
             self.frames[-1] = self.frames[-1]._replace(last=())
@@ -157,11 +163,15 @@ class Work:
         So an error that was continued from still ends an execution in error if it was the last
         thing that happened.
         """
+        # 1. The node leaves the stack.
         frame = self.frames[-1]
         flow = self.flows[frame.flow]
         stack = list(frame.stack)
         stack.pop()
         passing, cuts = lowered(flow, frame, stack)
+        # 2. Targets of outputs that got items: one with a single input is stacked, one with several
+        # waits until its inputs are complete. `wires` are in the order in which n8n stacks them, so
+        # the top branch of the canvas runs first.
         waiting = frame.waiting
         size = len(outputs)
         for output, target, slot in node.wires:
@@ -174,11 +184,13 @@ class Work:
             waiting, complete = arrive(flow, waiting, to, slot, outputs[output])
             if complete is not None:
                 stack.append((target, complete))
+        # 3. Only when nothing else can run does n8n look at what waits, and fires one node.
         if not stack and waiting:
             fired = fire(flow, waiting)
             if fired is not None:
                 waiting, pending = fired
                 stack.append(pending)
+        # 4. A called workflow returns what its last node handed on.
         last, totals = frame.last, frame.totals
         if kept and frame.role is Role.CALLED:
             last, totals = _returned(flow, frame, node, outputs)
@@ -194,6 +206,8 @@ class Work:
         frame = self.frames[-1]
         size = abs(node.behaviour.batch)
         reset = node.behaviour.batch < 0
+        # n8n keeps the loop's state in the node's context for the whole execution: the first visit
+        # fills it, later ones bring items back, and "Reset" forgets it.
         held = next((entry for entry in frame.batches if entry[0] == node.index), None)
         if held is None or reset:
             left, back = items, 0
@@ -215,6 +229,8 @@ class Work:
         if in_process:
             self.frames[-1] = frame._replace(phase=Phase.SLEEPING)
             return
+        # The execution is stored and the process goes on with other work: calls that nobody waits
+        # for begin now.
         stack = frame.stack
         if node.on_error == "error" and not node.execute_once:
             # n8n sorts out failed items in place, in the very list it keeps for the resumption: a
@@ -249,6 +265,7 @@ class Work:
         index = self.ids[behaviour.calls]
         entry = self.flows[index].entry
         runs = items if behaviour.each else 1
+        # Nobody waits: the node is done at once, the calls run later or elsewhere.
         if not behaviour.waited and entry is not None:
             self._event("run", node.name, handed_on(node, (items,)), "success")
             each = 1 if behaviour.each else items
@@ -256,6 +273,7 @@ class Work:
                 self._detach(index, entry, each)
             self._deliver(node, handed_on(node, (items,)), kept=True)
             return
+        # In mode "each" one call an item, one after the other; what they give adds up.
         self._event("call", node.name, (items,), "success")
         left = items - 1 if behaviour.each else 0
         call = Call(left, (), 0, False, tries)
@@ -307,12 +325,16 @@ class Work:
         node, counts = on_top(self.flows[frame.flow], frame), frame.stack[-1][1]
         call = frame.call
         each = node.behaviour.each
+        # A called workflow that failed fails the node, after all its tries, unless it continues on
+        # errors item by item.
         if failed and not node.body_continues:
             if call.tries:
                 self._again(node, counts, call.tries - 1)
             else:
                 self._fail(node, counts, counts, "return")
             return
+        # An item whose call failed is one error item: among the regular ones, or with "Continue
+        # (using error output)" by the last output.
         if failed:
             first = call.error_first or not (call.total and call.total[0])
             regular = node.on_error != "error"
@@ -328,6 +350,7 @@ class Work:
             else:
                 self._begin(self.ids[node.behaviour.calls], Role.CALLED, entry, 1)
             return
+        # n8n tells from the first item whether a node failed and is to be tried again.
         if call.error_first and call.tries:
             self._again(node, counts, call.tries - 1)
             return
@@ -348,6 +371,8 @@ def _returned(
     flow: Flow, frame: Frame, node: Node, outputs: Counts
 ) -> tuple[Counts, tuple[tuple[int, Counts], ...]]:
     """What a called workflow returns if `node` was its last one, and the totals kept for that."""
+    # What a call returns is the last run of the last node or all its runs together, as the trigger
+    # of the called workflow says (`Flow.all_runs`); after a resumption earlier runs are gone.
     if frame.parked or not flow.all_runs or not flow.ends >> node.index & 1:
         return outputs, frame.totals
     before = next((held for index, held in frame.totals if index == node.index), ())

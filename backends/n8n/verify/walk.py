@@ -1,4 +1,4 @@
-"""The product walk: n8n's engine on one side, the token game on the other (DESIGN, idea 4).
+"""The product walk: n8n's engine on one side, the token game on the other.
 
 The engine moves; where a node stands for a task or an event the marking has to allow its step, and
 where a node decides, the marking's choices are followed one by one, so that none is missing. What
@@ -76,6 +76,8 @@ class Walk:
         explorer.start(start)
         after: dict[Point, list[Onward]] = {}
         for point in explorer.pending():
+            # Every move of the engine is followed; the first that the model does not allow ends the
+            # walk, and the way to it is the shortest.
             self.states += 1
             onward = after.setdefault(point, [])
             try:
@@ -85,6 +87,8 @@ class Walk:
             except Differs as found:
                 return difference_at(explorer.way(), point, found, steps)
             except PilesUp:
+                # Items without bound: a difference where the same moves can be repeated while the
+                # model stands still, else only too much to look at.
                 if not pumped(explorer.back(), point):
                     raise
                 return difference_at(explorer.way(), point, self._endless(point), steps)
@@ -112,6 +116,8 @@ class Walk:
         if place is None or node is None:
             self._ends(point)
             return
+        # A wait that is open goes on whatever else the node is. A disabled node and one without
+        # items do nothing that the model could see: n8n passes items on, or skips the node.
         element = self.roles.stands.get(place.node)
         reader = self.roles.readers.get(place.node)
         if place.phase is not Phase.READY:
@@ -208,16 +214,22 @@ class Walk:
     ) -> Move:
         """The point after the engine's step: decisions that the node sets are open again, those
         that nothing can read any more are forgotten."""
+        # 1. The engine moves; pending nodes that lead to nothing are dropped.
         config = self._without_inert(self.machine.step(point.config, outcome))
+        # 2. The node has output a new value: the gateways that read it may choose again. A wait
+        # outputs when it is over, and a disabled node sets nothing.
         decided = dict(point.decided)
         if not isinstance(outcome, Opens) and name not in self.roles.disabled:
             decided.update((gateway, OPEN) for gateway in self.roles.sets.get(name, ()))
+        # 3. A decision that no pending node leads to a reader of is forgotten, so that points that
+        # differ by it alone are one and loops close.
         alive: set[str] = set()
         for frame in config.frames if decided else ():
             if frame.flow == 0:
                 for index, _ in (*frame.stack, *frame.waiting):
                     alive |= self.live[index]
         kept = tuple(sorted((g, t) for g, t in decided.items() if g in alive))
+        # 4. What the model does by itself and nobody sees is done at once.
         state, quiet = self.marking.settled(point.state)
         after = point._replace(config=config, state=state, decided=kept)
         return Move(after, lines, (*steps, *quiet))
@@ -225,7 +237,7 @@ class Walk:
     def _without_inert(self, config: Config) -> Config:
         """The configuration without pending nodes that lead to nothing: in a loop they would pile
         up. One stays where nothing else would be left, since n8n looks at what waits only then."""
-        if len(config.frames) != 1:
+        if len(config.frames) != 1:  # a called workflow runs, whose nodes are not looked at
             return config
         frame = config.frames[0]
         size = len(frame.stack) + sum(len(entries) for _, entries in frame.waiting)
@@ -250,6 +262,8 @@ class Walk:
                 "ends the run with an error there",
                 (SideBySide(self.marking.label(owner), f"{place.node}: error"),),
             )
+        # A further node of a gateway (a branch test of an inclusive split) repeats its decision and
+        # makes no step of the model.
         value = dict(point.decided).get(reader.gateway)
         if reader.main and any(gateway == reader.gateway for gateway, _ in point.chosen):
             yield from self._as_chosen(point, place, reader)
@@ -260,10 +274,12 @@ class Walk:
                 after = _decide(point, reader.gateway, taken)
                 yield from self._leaves(after, place, reader, taken, "", ())
             return
+        # Conditions over the process's own data may give another answer each time.
         if reader.gateway in self.roles.coded:
             value = OPEN
         options = self.marking.options(point, reader.gateway)
         before: tuple[Step, ...] = ()
+        # The model is not there yet: silent steps of it may come first.
         if not options:
             found = self.marking.loosened(
                 point.state,
@@ -273,6 +289,7 @@ class Walk:
                 raise self.marking.not_allowed(point, place.node)
             point, before = point._replace(state=found.state), found.steps
             options = self.marking.options(point, reader.gateway)
+        # Nothing has set the value since: the node answers as before, so the model must agree.
         if value != OPEN:
             self._as_before(
                 place, reader, value or (() if default is None else (default,)), options
@@ -326,6 +343,7 @@ class Walk:
     ) -> Iterator[Move]:
         owner = self.roles.owners[reader.gateway]
         state, begun = point.state, list(point.begun)
+        # One step of the model for each item that the node gets.
         fired = list(before)
         for times in range(place.inputs[0]):
             now = point._replace(state=state, begun=tuple(begun))
@@ -389,6 +407,7 @@ class Walk:
             return
         game, marking = self.marking.game, self.marking
         state = point.state
+        # The model may have silent steps left, such as a join or an end event without a node.
         found = None if game.finished(state) else marking.loosened(state, game.finished)
         if found is not None:
             state = found.state
@@ -406,6 +425,7 @@ class Walk:
                 "one of its branches",
                 (SideBySide(shown, "ends"),),
             )
+        # Where the model is stuck the workflow ends, too: the fault is the model's.
         if not game.finished(state) and outcome != "stuck":
             raise Differs(
                 f"the workflow ends where the model goes on with {listed(goes_on)}",
@@ -413,7 +433,8 @@ class Walk:
             )
 
     def _standing_still(self, state: State, waiting: str) -> None:
-        """DESIGN, idea 4: what the model has open while the workflow waits at one place."""
+        """What the model has open while the workflow waits at one place: n8n stores the execution
+        as a whole, so parallel branches stand still."""
         label = self.marking.label
         game = self.marking.game
         for element in (*(s.element for s in game.enabled(state)), *game.open_elements(state)):

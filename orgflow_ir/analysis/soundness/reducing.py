@@ -25,8 +25,24 @@ _WIDEST = 64
 def reduce_net(
     net: Net, *, repair: bool = True, collapse_or: bool = True, careful: bool = True
 ) -> Reduction:
-    """Reduce a net. With `repair` all sinks are one. `careful`: nothing is decided earlier than in
-    the net while an inclusive join is left that may look at what is decided."""
+    """Reduce a net.
+
+    Args:
+        net: stays as it is.
+        repair: clashes are repaired, and all sinks are one: for finding every fault in one pass.
+            Else what is left behaves exactly as the net does: for exploring it.
+        collapse_or: branches from one split into one inclusive join become one branch.
+        careful: nothing is decided earlier than in the net while an inclusive join is left, since
+            the join may look at what is decided.
+
+    Returns:
+        The edges that are left with what each stands for, the pairs of splits and joins that were
+        found, and the clashes.
+
+    Example: an exclusive split whose branches meet in a parallel join. The parallel rule merges
+    the branches, notes the clash `deadlock` at the join, and the series rule reduces the rest to
+    the single edge from source to sink.
+    """
     return _Reducer(net, repair, collapse_or, careful).run()
 
 
@@ -65,9 +81,12 @@ class _Reducer:
 
     def run(self) -> Reduction:
         net = self.net
+        # A join with an input that nothing leads to never fires, whatever the rules make of it.
         for join in net.dead_inputs:
             self.result.clashes.append(Clash("deadlock", join))
         self._touch(*self._chains())
+        # The first queue is emptied before the second is looked at, and that before the third: a
+        # rule that may cost a block its own join runs only where no cheaper one applies.
         queued = self.queued
         work, later, last = self.work, self.later, self.last_resort
         simplify, fuse, dissolve = self._simplify, self._fuse, self._dissolve
@@ -100,6 +119,8 @@ class _Reducer:
         hubs = [n for n in range(FIRST, count) if not simple[n]]
         for s in (SOURCE, *hubs):
             for first in ways_out[s]:
+                # Walk along nodes that only pass a token on; loops of such nodes have no hub and
+                # are never entered.
                 last, event = first, first in by_event
                 d = dst[first]
                 path: list[int | str] = []
@@ -114,6 +135,7 @@ class _Reducer:
                         path.append(f.target)
                     if sinks_are_one:
                         d = SINK
+                # A second way between the same two hubs is a block already: split, two branches.
                 edge = Edge(s, d, first, last, ("path", *path) if path else None, event)
                 if d in outs[s]:
                     self._parallel(outs[s][d], edge)
@@ -124,6 +146,7 @@ class _Reducer:
 
     def _finish(self) -> Reduction:
         found = self.result
+        # One edge from source to sink: the net is structured, and the edge's content is its tree.
         rest = [e for outs in self.outs for e in outs.values()]
         if len(rest) == 1 and rest[0].src == SOURCE and rest[0].dst in self.sinks:
             found.trunk = rest[0].content
@@ -168,10 +191,13 @@ class _Reducer:
         split, join = one.src, one.dst
         s, j = self.kind[split], self.kind[join]
         fault: Literal["deadlock", "unsync"] | None = None
+        # A path that no token takes would, merged with one that tokens take, be taken too.
         if not self.repair and (one.first in self.net.ghosts or two.first in self.net.ghosts):
             self._keep_apart(two)
             return
         if join not in self.sinks:
+            # An AND join waits for a branch that the split may not take; an XOR join passes on
+            # every token of a split that makes several.
             if j == "A" and s != "A":
                 fault = "deadlock"
             elif j == "X" and s != "X":
@@ -181,6 +207,7 @@ class _Reducer:
                 return
             if j == "O":
                 self.result.merged_or = True
+        # A third branch joins the pair that the first two made.
         pair = one.content if isinstance(one.content, Pair) else None
         if pair is None or pair.split != split or pair.join != join:
             pair = Pair(split, join, _WORD[s], [(one.first, one.last)], [one.content])
@@ -192,6 +219,7 @@ class _Reducer:
         if fault is not None and pair.kind != "clash":
             pair.kind = "clash"
             self.result.clashes.append(Clash(fault, join, pair))
+        # No other edge is left at a gateway: the pair is all that it opens or closes.
         if len(self.ins[join]) == 1:
             pair.whole_join = True
         if len(self.outs[split]) == 1:
@@ -212,6 +240,7 @@ class _Reducer:
     # -- rules --------------------------------------------------------------------------------
 
     def _simplify(self, node: int) -> None:
+        """The series or the loop rule, by the number of ways in and out; splits wait for fusion."""
         ins, outs = self.ins[node], self.outs[node]
         many_out = len(outs)
         if many_out == 1:
@@ -222,15 +251,17 @@ class _Reducer:
                 self._loop(node)
         elif many_out > 1 and len(ins) == 1:
             before = next(iter(ins))
+            # A split whose only way in comes from a node it leads back to: the end of a loop body.
             if before in outs and before >= FIRST and len(self.outs[before]) == 1:
                 self._loop(before)
             self.later.append(node)
 
     def _series(self, node: int) -> None:
+        """A node with one way in and one way out becomes part of one edge."""
         if node in self.held:
             return
         (before,), (after,) = self.ins[node].values(), self.outs[node].values()
-        if before is after:
+        if before is after:  # a node that only leads to itself: nothing enters it
             return
         self._drop(before)
         self._drop(after)
@@ -252,6 +283,8 @@ class _Reducer:
         if back is None or self.kind[header] != "X":
             self.later.append(header)
             return
+        # The body is one edge from header to exit and one back. An exit with other ways in would
+        # let tokens into the loop that did not pass the header.
         if (
             leave in self.held
             or self.kind[leave] != "X"
@@ -265,6 +298,8 @@ class _Reducer:
         self._touch(header, leave)
 
     def _no_exit(self, header: int, around: Edge) -> None:
+        """A loop that nothing leaves: its tokens go to the sink, or where repair is off to the
+        trap, a sink of its own, so that the exploration sees that they never arrive."""
         self._drop(around)
         self.result.clashes.append(Clash("livelock", header, around=(around.first, around.last)))
         content = ("loop", header, None, around.content, None)
@@ -283,6 +318,7 @@ class _Reducer:
             after = edge.dst
             same = after >= FIRST and after != node and self.kind[after] == kind
             same = same and after not in self.held and after not in self.sinks
+            # A parallel join before another waits for its own inputs first.
             same = same and (self.repair or kind == "X")  # else what is between may run or not
             if not self.repair and TERM in self.outs[after]:
                 same = False  # two tokens before what ends everything are seen, after it not
@@ -295,6 +331,7 @@ class _Reducer:
             same = before >= FIRST and before != node and self.kind[before] == kind
             same = same and before not in self.held
             same = same and len(self.outs[before]) > 1 and len(self.ins[before]) == 1
+            # Fused, the first choice is made together with the second, and so before its time.
             if same and not self._looked_at():
                 self._fuse_splits(before, node, edge)
                 return
@@ -302,6 +339,7 @@ class _Reducer:
             self.last_resort.append(node)
 
     def _fuse_joins(self, upper: int, lower_: int, edge: Edge) -> None:
+        """The ways into `upper` lead into `lower_`; what was between follows each of them."""
         self._drop(edge)
         self.result.absorbed[upper] = lower_
         moved = list(self.ins[upper].values())
@@ -310,12 +348,13 @@ class _Reducer:
             self._drop(one)
             tail = ("tail", one.content, content) if content is not None else one.content
             if self.repair:
-                content = None  # told once, in the first branch
+                content = None  # recorded once, in the first branch
             self._add(Edge(one.src, lower_, one.first, one.last, tail, one.event or edge.event))
             self._touch(one.src)
         self._touch(lower_)
 
     def _fuse_splits(self, upper: int, lower_: int, edge: Edge) -> None:
+        """The ways out of `lower_` leave `upper`; what was between comes before each of them."""
         self._drop(edge)
         self.result.absorbed[lower_] = upper
         moved = list(self.outs[lower_].values())
@@ -340,7 +379,12 @@ class _Reducer:
         return self.kind[node] == "X" and len(self.ins[node]) > 1 and len(self.outs[node]) == 1
 
     def _dissolve(self, node: int) -> None:
-        """X join → X split between exclusive gateways: route every way in to every way out."""
+        """X join → X split between exclusive gateways: route every way in to every way out.
+
+        One token goes in and one out, so which way it came does not matter and the two gateways
+        can be left out. That helps only where the edges made end at gateways that can then be
+        simplified; one strange neighbour on one side may stay behind, on what is left of the pair.
+        """
         if node in self.held:
             return
         if not (len(self.ins[node]) > 1 and len(self.outs[node]) == 1):
@@ -355,17 +399,22 @@ class _Reducer:
             return
         if split in self.sinks or not self._is_split(split) or node in self.outs[split]:
             return
+        # Made edges are the product of both sides: without a bound the reduction would not be
+        # near linear.
         ways_in, ways_out = list(self.ins[node].values()), list(self.outs[split].values())
         if len(ways_in) * len(ways_out) > _WIDEST:
             return
         strange_in = [e for e in ways_in if not self._is_split(e.src)]
         strange_out = [e for e in ways_out if not self._is_join(e.dst)]
+        # All targets are joins: sources that are splits go straight to them.
         if len(strange_out) == 0 and len(strange_in) <= 1:
             self._route(node, middle, [e for e in ways_in if e not in strange_in], ways_out)
             if not strange_in:
                 self._drop(middle)
                 for e in ways_out:
                     self._drop(e)
+        # All sources are splits: they go straight to the joins, and the pair keeps the way out
+        # that is none.
         elif len(strange_out) == 1 and not strange_in:
             kept = [e for e in ways_out if e not in strange_out]
             self._route(node, middle, ways_in, kept, keep=True)

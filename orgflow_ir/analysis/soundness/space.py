@@ -167,12 +167,15 @@ class Space:
     def _may_join(self, join: int, mask: int) -> bool:
         """The path rule of inclusive joins (BPMN 2.0.2, 13.4.3). What may come through a boundary
         event is waited for; that a token could leave by one is no reason not to wait for it."""
+        # At least one input holds a token; with all of them nothing can be waited for.
         marked = self.ins[join] & mask
         if not marked:
             return False
         empty = self.ins[join] & ~mask
         if not empty:
             return True
+        # A token elsewhere with a path to an empty input is waited for, unless it also has a path
+        # to an input that holds one: it would come there, behind that token.
         paths, excuses = self.path_rule[join]
         rest = mask & ~marked & ~self.over
         while rest:
@@ -236,11 +239,13 @@ class Space:
         """The state after a move, and the edges that got a second token by it."""
         mask, extra = state
         put = move.put
+        # Nearly always every edge holds one token at most, and bits are all there is to change.
         if not extra:
             left = mask & ~move.taken
             twice = left & put & ~self.flat
             if not twice:
                 return State(left | put), 0
+        # Tokens beyond the first are taken before the bit goes.
         more = dict(extra)
         for e in bits(move.taken):
             if e in more:
@@ -249,6 +254,7 @@ class Space:
                     del more[e]
             else:
                 mask &= ~(1 << e)
+        # Edges where a number says nothing more are capped, else loops would count for ever.
         twice = mask & put & ~self.flat
         for e in bits(twice):
             if not (self.capped >> e & 1 and e in more):
@@ -258,11 +264,16 @@ class Space:
     # -- exploration --------------------------------------------------------------------------
 
     def explore(self, limit: int) -> Exploration:
-        """Breadth first, at most `limit` states."""
+        """Breadth first, at most `limit` states.
+
+        Breadth first finds a shortest run to every state, which is what a counterexample shows.
+        """
         found = Exploration()
         if self.too_wide >= 0:
             found.complete, found.too_wide = False, self.too_wide
             return found
+        # `after` is the graph of states, `good` those at an end: livelocks are looked for in them
+        # when all states are known.
         after: dict[State, list[State]] = {}
         good: set[State] = set()
         queue: deque[State] = deque()
@@ -277,6 +288,7 @@ class Space:
             state = queue.popleft()
             found.used |= state.mask
             following = after[state] = []
+            # Nothing happens between the throw of an ending event and the end of everything.
             if state.mask & self.over_now:
                 good.add(state)
                 continue
@@ -290,11 +302,14 @@ class Space:
                 if new in reached:
                     following.append(new)
                     continue
+                # The budget counts states found, not looked at: those are what takes memory.
                 if len(reached) >= limit:
                     found.complete = False
                     return found
                 reached[new] = (state, move)
                 following.append(new)
+                # Work that piles up has no last state (Karp and Miller's covering argument): the
+                # search stops here on this branch, and soon everywhere.
                 if new.extra and self.cyclic and self._grows(found, new):
                     found.complete = False
                     limit = min(limit, len(reached) + PILED)
@@ -303,6 +318,8 @@ class Space:
                     after[new] = []
                     continue
                 queue.append(new)
+            # Good: everything is over, or every token is at an end. Stuck: tokens are left that
+            # cannot move; in the trap that is a livelock with a finding of its own.
             if state.mask & self.term or not state.mask & ~self.over:
                 good.add(state)
             elif not moved and not state.mask & self.trapped:
@@ -373,6 +390,7 @@ def _livelocks(
     after: dict[State, list[State]], good: set[State], stuck: set[State]
 ) -> list[list[State]]:
     """Bottom components of states from which no good state and no halt can be reached."""
+    # Backwards from every end and every halt: what is not seen can reach neither.
     before: dict[State, list[State]] = {}
     for state, following in after.items():
         for new in following:
@@ -387,6 +405,7 @@ def _livelocks(
     lost = [s for s in after if s not in seen]
     if not lost:
         return []
+    # Of these, each component that no edge leaves is one livelock; others only lead into one.
     names = {s: str(i) for i, s in enumerate(lost)}
     number = components({names[s]: [names[t] for t in after[s] if t in names] for s in lost})
     groups: dict[int, list[State]] = {}
