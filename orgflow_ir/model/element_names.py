@@ -111,6 +111,22 @@ def listed(items: Iterable[str], *, last: str = "and") -> str:
     return f"{', '.join(some)} {last} {end}" if some else end
 
 
+_ORDINALS = (
+    "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth",
+)  # fmt: skip
+
+
+_SUFFIXES = {1: "st", 2: "nd", 3: "rd"}
+
+
+def ordinal(number: int) -> str:
+    """`first` to `tenth`, then `11th`, `22nd`."""
+    if number <= len(_ORDINALS):
+        return _ORDINALS[number - 1]
+    last = 0 if number % 100 in (11, 12, 13) else number % 10
+    return f"{number}{_SUFFIXES.get(last, 'th')}"
+
+
 class ElementNames:
     """How messages name the elements of a model or of one scope.
 
@@ -161,20 +177,15 @@ class ElementNames:
         same = [e.id for e in self._others.values() if type(e) is type(element)]
         if len(same) < 2 or element.id not in same:
             return f"the {what}"
-        return f"{what} {same.index(element.id) + 1} of {len(same)}"
+        return f"the {ordinal(same.index(element.id) + 1)} {what}"
 
-    def kind_and_name(self, element: Element) -> str:
-        """`` user task `Check` ``; for an element without a label as `name`."""
-        if not one_line(element.name):
-            return self.name(element)
-        return f"{kind_words(element)} {self.name(element)}"
-
-    def full_name(self, of: Element | str) -> str:
-        """As `name`, with what the element is: ``the user task `Check` ``."""
+    def full_name(self, of: Element | str, *, article: bool = True) -> str:
+        """As `name`, with what the element is: ``the user task `Check` ``; without the article
+        ``user task `Check` ``."""
         element = (self.nodes.get(of) or self._others.get(of)) if isinstance(of, str) else of
         if element is None or isinstance(element, Flow | MessageFlow) or not one_line(element.name):
             return self.name(of)
-        return f"the {kind_words(element)} {self.name(element)}"
+        return f"{'the ' if article else ''}{kind_words(element)} {self.name(element)}"
 
     def names(self, elements: Iterable[str], most: int = 4) -> str:
         """Several elements by id, labelled ones first, at most so many."""
@@ -212,7 +223,7 @@ class ElementNames:
         where = f" in `{scope.label}`" if one_line(scope.name) else ""
         if len(same) == 1:
             return f"the {what}{where}"
-        return f"{what} {same.index(node.id) + 1} of {len(same)} without a label{where}"
+        return f"the {ordinal(same.index(node.id) + 1)} unlabelled {what}{where}"
 
     def _anchor(self, node: str) -> str:
         found = self.nodes[node]

@@ -232,7 +232,7 @@ def test_consequences_are_notes_of_the_finding() -> None:
 def test_mutual_waiting_names_both_joins() -> None:
     (found,) = said(build(CYCLE))
     assert found.message.endswith("wait for each other, so neither ever goes on")
-    assert "inclusive gateway 1 of 2 without a label" in found.message
-    assert "inclusive gateway 2 of 2 without a label" in found.message
+    assert "the first unlabelled inclusive gateway" in found.message
+    assert "the second unlabelled inclusive gateway" in found.message
     assert "o2" in {r.element for r in found.related}
     assert found.trace

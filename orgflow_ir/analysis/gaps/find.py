@@ -74,7 +74,7 @@ class _Finder:
     def _task(self, task: Task, scope: Scope) -> Iterator[Gap]:
         if has_implementation(task):
             return
-        named = self.names.kind_and_name(task)
+        named = self.names.full_name(task, article=False)
         if task.task_type == "receive":
             yield Gap(
                 "message", rules.OpenMessage, task, scope.id,
