@@ -30,7 +30,7 @@ _COMMANDS: dict[str, str] = {
     "run": "Run a model on the target's engine and compare with its meaning.",
     "engine": "Install or show the local engine that `run` and `eval` use.",
     "eval": "Measure the compiler on a suite of models.",
-    "new": "Make a package with a backend, a frontend or a pass of your own.",
+    "new": "Make a package with a backend, a frontend, a pass or an agent.",
     "completion": "Print what makes a shell complete orgflowc.",
 }
 """Every command with its line of help, here so that `--help` imports none of them."""

@@ -1,4 +1,4 @@
-"""`orgflowc new`: a package with a backend, a frontend or a pass, and tests that pass at once."""
+"""`orgflowc new`: a package with a leaf of one's own, and tests that pass at once."""
 
 from __future__ import annotations
 
@@ -68,11 +68,23 @@ KINDS = {
         ),
         "orgflowc check MODEL",
     ),
+    "agent": Kind(
+        "agents",
+        (
+            *_SHARED,
+            ("src/{module}/__init__.py", "agent_init.py.j2"),
+            ("src/{module}/agent.py", "agent.py.j2"),
+            ("tests/test_{under}.py", "agent_test.py.j2"),
+        ),
+        "orgflowc list agents",
+    ),
 }
 """Every kind with its files; words in braces are those of `names`."""
 
 
-@click.command("new", short_help="Make a package with a frontend, pass or backend of your own.")
+@click.command(
+    "new", short_help="Make a package with a frontend, pass, backend or agent of your own."
+)
 @click.argument("kind", metavar="|".join(KINDS), shell_complete=among(*KINDS))
 @click.argument("name", metavar="NAME")
 @click.option(
@@ -82,7 +94,7 @@ KINDS = {
     help="Folder to make; it must not be there yet.  [default: orgflow-NAME]",
 )
 def command(kind: str, name: str, output: str | None) -> None:
-    """Make an installable package with a backend, frontend or pass called NAME.
+    """Make an installable package with a backend, frontend, pass or agent called NAME.
 
     It works as it is made, and its own tests pass; change it into what you need.
     """

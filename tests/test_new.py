@@ -17,6 +17,21 @@ from plugin_install import install_into, run_pytest
 ROOT = Path(__file__).resolve().parent.parent
 
 
+TIMED = """<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" id="d"
+    targetNamespace="https://example.org/bpmn">
+  <process id="order" name="Order">
+    <startEvent id="s" name="Begin" />
+    <intermediateCatchEvent id="w" name="2 days later">
+      <timerEventDefinition id="t" />
+    </intermediateCatchEvent>
+    <endEvent id="e" name="Done" />
+    <sequenceFlow id="a" sourceRef="s" targetRef="w" />
+    <sequenceFlow id="b" sourceRef="w" targetRef="e" />
+  </process>
+</definitions>
+"""
+
+
 def one_line(ran: Ran) -> str:
     """The one line on standard error of a command line that was misused."""
     assert (ran.code, ran.out) == (2, ""), ran
@@ -68,6 +83,20 @@ def _use(kind: str, folder: Path, tmp_path: Path, env: dict[str, str]) -> None:
         ran = orgflowc("check", bad, env=env)
         assert ran.code == 1
         assert "bad.whiteboard:1:1: error WHIT002 [no-process-line]" in ran.out + ran.err
+    elif kind == "agent":
+        model.write_text(TIMED)
+        script = (
+            "import orgflow, sys\n"
+            "filled = orgflow.fill(orgflow.read(sys.argv[1]), ['white-board'])\n"
+            "print(*(d.message for d in filled.diagnostics), *orgflow.compile(filled).files)\n"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", script, model], capture_output=True, text=True, check=False,
+            env={**os.environ, **env},
+        )  # fmt: skip
+        assert (done.returncode, done.stderr) == (0, "")
+        assert "agent `white-board` of plugin `white-board`, asked about OF504" in done.stdout
+        assert '{"kind": "duration", "value": "P2D"}' in done.stdout
     else:
         model.write_text(LINEAR.replace("Ship order", "Ship " + "very " * 20 + "slowly"))
         ran = orgflowc("check", model, env=env)
@@ -87,6 +116,7 @@ def test_a_made_test_can_fail(kind: str, tmp_path: Path) -> None:
         "backend": ("backend.py", "    -> ", "    => "),
         "frontend": ("frontend.py", "NoSteps, message", "NoProcess, message"),
         "pass": ("checks.py", "length > self.max_length", "length >= self.max_length"),
+        "agent": ("agent.py", '"hour": "PT{}H"', '"hour": "PT{}M"'),
     }[kind]
     path = folder / "src" / "orgflow_board" / code[0]
     assert path.read_text().count(code[1]) == 1
@@ -183,7 +213,7 @@ def test_a_name_may_be_taken_by_another_kind() -> None:
 
 def test_misuse_is_one_line(tmp_path: Path) -> None:
     assert "`backends`; did you mean `backend`?" in one_line(orgflowc("new", "backends", "x"))
-    assert "there are: backend, frontend, pass" in one_line(orgflowc("new", "agent", "x"))
+    assert "there are: backend, frontend, pass, agent" in one_line(orgflowc("new", "tool", "x"))
     assert "missing argument" in one_line(orgflowc("new", "backend")).lower()
     assert "cannot be a name" in one_line(orgflowc("new", "backend", "A B", cwd=tmp_path))
     assert "-o has no folder" in one_line(orgflowc("new", "backend", "x", "-o", ""))

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
         GoldenMismatch,
         artifact_extension,
         artifacts_text,
+        check_agent,
         check_backend,
         check_frontend,
         check_golden,
@@ -25,9 +26,9 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
-    "ContractError", "GoldenMismatch", "artifact_extension", "artifacts_text", "check_backend",
-    "check_frontend", "check_golden", "check_lowerings", "check_pass", "check_runs",
-    "difference_text", "emit", "minimal_model", "minimal_models",
+    "ContractError", "GoldenMismatch", "artifact_extension", "artifacts_text", "check_agent",
+    "check_backend", "check_frontend", "check_golden", "check_lowerings", "check_pass",
+    "check_runs", "difference_text", "emit", "minimal_model", "minimal_models",
 ]  # fmt: skip
 
 

@@ -8,13 +8,15 @@ pytest plugin (`orgflow_ir.testing.pytest_plugin`) gives `check_golden` as the f
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
 from orgflow_ir.model import Model
 from orgflow_ir.model.source import SourceFile, SourceFolder
 from orgflow_ir.pipeline import Pass, PassContext
+from orgflow_ir.pipeline.services import Services
+from orgflow_ir.plugins.agents import Agent, Document
 from orgflow_ir.plugins.contracts import Backend, Frontend
 from orgflow_ir.targets import Derivation, RewritePattern
 from orgflow_ir.targets.artifact import Artifact
@@ -27,6 +29,7 @@ __all__ = [
     "GoldenMismatch",
     "artifact_extension",
     "artifacts_text",
+    "check_agent",
     "check_backend",
     "check_frontend",
     "check_golden",
@@ -155,6 +158,31 @@ def check_pass(item: Pass, models: Iterable[tuple[str, Model]] = ()) -> None:
     problems = pass_problems(item, [*minimal_models(), *shapes(), *models])
     if problems:
         raise ContractError(item.name, problems)
+
+
+def check_agent(
+    agent: Agent,
+    models: Iterable[tuple[str, Model]] = (),
+    *,
+    documents: Iterable[Sequence[Document]] = (),
+    services: Callable[[], Services] = Services,
+) -> None:
+    """Try an agent that answers gaps with every gap of minimal models, of small models of several
+    constructs, and of `models`; one that produces models with no document, odd ones, and each of
+    `documents`. `services` gives the services of a call, the same each time.
+
+    It never raises, but `MissingService`, `OverBudget` and `ServiceError`, also with no service at
+    all and after refusals; it does the same twice and changes nothing that it is given. Answers are
+    accepted and close their gap; models are valid, and every task has evidence that is in the
+    documents. After cancellation it goes no further. Raises `ContractError`.
+    """
+    from orgflow_ir.testing.conformance.agents import agent_problems
+    from orgflow_ir.testing.conformance.shapes import shapes
+
+    tried = [*minimal_models(), *shapes(), *models]
+    problems = agent_problems(agent, tried, documents, services)
+    if problems:
+        raise ContractError(agent.name, problems)
 
 
 def artifacts_text(artifacts: Iterable[Artifact]) -> str:

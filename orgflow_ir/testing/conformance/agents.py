@@ -1,0 +1,228 @@
+"""What an agent promises: answers that are accepted, no change of what it is given, no surprise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+from orgflow_ir.analysis.evidence import check_evidence
+from orgflow_ir.analysis.gaps import Gap, find_gaps
+from orgflow_ir.analysis.gaps.answers import AnswerError, fix
+from orgflow_ir.diagnostics import Diagnostic, FixError, Severity, apply
+from orgflow_ir.model import Evidence, Model
+from orgflow_ir.model.verifier import violations
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.pipeline.outside import exception_text, shown
+from orgflow_ir.pipeline.services import (
+    CancelFlag,
+    Cancelled,
+    MissingService,
+    OverBudget,
+    ServiceError,
+    Services,
+)
+from orgflow_ir.plugins.agents import Agent, Answer, Document, GapAgent, ModelAgent, Refusal
+from orgflow_ir.plugins.guards import fault
+from orgflow_ir.testing.conformance.odd_models import HOSTILE
+from orgflow_ir.testing.conformance.words import name_problems, rule_problems, said_problems
+
+ServicesOf = Callable[[], Services]
+"""Gives the services of one call, the same ones each time."""
+
+
+def agent_problems(
+    agent: Agent,
+    models: Iterable[tuple[str, Model]],
+    documents: Iterable[Sequence[Document]],
+    services: ServicesOf,
+) -> list[str]:
+    """All problems of an agent."""
+    problems = name_problems(agent.name) + rule_problems(agent.rules)
+    wrong = fault(agent, Agent)
+    if wrong is not None:
+        return [*problems, f"it cannot be registered: {wrong}"]
+    if isinstance(agent, GapAgent):
+        for name, model in models:
+            for gap in find_gaps(model, PassContext()):
+                if gap.schema is not None and (agent.kinds is None or gap.kind in agent.kinds):
+                    place = f"{name}, {gap.kind} gap of `{gap.element.id}`"
+                    problems += [f"{place}: {p}" for p in _gap(agent, gap, model, services)]
+    if isinstance(agent, ModelAgent):
+        hostile = [Document(f"document {n}", text) for n, text in enumerate(HOSTILE)]
+        odd: list[Sequence[Document]] = [(), (Document("empty", ""),), hostile]
+        for n, texts in enumerate([*odd, *documents]):
+            which = ("no document", "an empty document", "odd documents")
+            place = which[n] if n < len(which) else f"documents {n - len(which) + 1}"
+            problems += [f"{place}: {p}" for p in _documents(agent, texts, services)]
+    return problems
+
+
+class _Result(NamedTuple):
+    """What a call gave: a value, or why the agent refuses; else a problem."""
+
+    value: Any = None
+    refuses: bool = False
+    problem: str | None = None
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+def _call(act: Callable[[PassContext], Any], services: Services) -> _Result:
+    ctx = PassContext(services=services)
+    try:
+        value = act(ctx)
+    except (MissingService, OverBudget, ServiceError):
+        return _Result(refuses=True)
+    except Cancelled:
+        return _Result(problem="raised `Cancelled`, though nobody asked it to stop")
+    except (Exception, SystemExit) as error:  # noqa: BLE001  # "never raises" is what is tested
+        return _Result(problem=f"raised {exception_text(error)}")
+    return _Result(value, diagnostics=tuple(ctx.diagnostics))
+
+
+def _cancelled_problems(act: Callable[[PassContext], Any], services: Services) -> list[str]:
+    """After the user asked to stop, no service is used and `Cancelled` is not held back."""
+    used: list[str] = []
+    flag = CancelFlag()
+    flag.cancel()
+
+    def watched(name: str) -> Any:
+        service = getattr(services, name)
+        return None if service is None else _Watched(service, name, used)
+
+    stopping = Services(
+        watched("model"), services.budget, services.progress, flag,
+        store=watched("store"), embedder=watched("embedder"),
+    )  # fmt: skip
+    ctx = PassContext(services=stopping)
+    try:
+        act(ctx)
+    except Cancelled:
+        return []
+    except (Exception, SystemExit):  # noqa: BLE001  # reported where nobody asked it to stop
+        pass
+    return [f"goes on after it was asked to stop, and the {used[0]} said so"] if used else []
+
+
+class _Watched:
+    """A service that does nothing any more, since the user asked to stop."""
+
+    def __init__(self, service: Any, name: str, used: list[str]) -> None:
+        self._service, self._name, self._used = service, name, used
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._service, name)
+        if not callable(value):
+            return value
+
+        def stopped(*_: Any, **__: Any) -> Any:
+            self._used.append(self._name)
+            raise Cancelled
+
+        return stopped
+
+
+# -- answers to gaps -------------------------------------------------------------------------------
+
+
+def _gap(agent: GapAgent, gap: Gap, model: Model, services: ServicesOf) -> list[str]:
+    text = model.to_json()
+
+    def act(ctx: PassContext, refused: tuple[Refusal, ...] = ()) -> Any:
+        return agent.answer(gap, model, ctx, refused)
+
+    first, again = _call(act, services()), _call(act, services())
+    bare = _call(act, Services())
+    problems = [r.problem for r in (first, again) if r.problem is not None]
+    if bare.problem is not None:
+        problems.append(f"without any service it {bare.problem}")
+    problems = list(dict.fromkeys(problems)) or _answer_problems(agent, gap, model, first)
+    if first.value != again.value or first.diagnostics != again.diagnostics:
+        problems.append("the second time it answers the same question in another way")
+    refused: tuple[Refusal, ...] = (Refusal("another", None, "it is no answer"),)
+    if isinstance(first.value, Answer):
+        refused = (*refused, Refusal(agent.name, first.value.value, "nobody likes it"))
+    tried = _call(lambda ctx: act(ctx, refused), services())
+    if tried.problem is not None and not first.problem:
+        problems.append(f"asked again after a refusal it {tried.problem}")
+    if model.to_json() != text:
+        problems.append("it changed the model; an agent returns an answer")
+    return problems + _cancelled_problems(act, services())
+
+
+def _answer_problems(agent: GapAgent, gap: Gap, model: Model, result: _Result) -> list[str]:
+    problems = said_problems(result.diagnostics, agent.rules)
+    if result.refuses or result.value is None:
+        return problems
+    answer = result.value
+    if not isinstance(answer, Answer):
+        return [*problems, f"gave {shown(answer)}, which is no `Answer`"]
+    try:
+        for evidence in answer.evidence:
+            Evidence.validate(evidence)
+    except (TypeError, ValueError) as error:
+        problems.append(f"its evidence is none: {exception_text(error)}")
+    try:
+        changed = apply(model, fix(gap, answer.value, model))
+    except (AnswerError, FixError) as error:
+        return [*problems, f"its answer {shown(answer.value)} is refused: {error}"]
+    problems += sorted(violations(changed) - violations(model))
+    left = {
+        (g.kind, g.element.id) for g in find_gaps(changed, PassContext()) if g.schema is not None
+    }
+    if (gap.kind, gap.element.id) in left:
+        problems.append(f"its answer {shown(answer.value)} leaves the gap open")
+    return problems
+
+
+# -- models from documents -------------------------------------------------------------------------
+
+
+def _documents(agent: ModelAgent, texts: Sequence[Document], services: ServicesOf) -> list[str]:
+    def act(ctx: PassContext) -> Any:
+        return agent.produce(texts, ctx)
+
+    first, again = _call(act, services()), _call(act, services())
+    bare = _call(act, Services())
+    problems = [r.problem for r in (first, again) if r.problem is not None]
+    if bare.problem is not None:
+        problems.append(f"without any service it {bare.problem}")
+    problems = list(dict.fromkeys(problems)) or _model_problems(agent, texts, services(), first)
+    if _text(first.value) != _text(again.value) or first.diagnostics != again.diagnostics:
+        problems.append("the second time it makes something else of the same documents")
+    return problems + _cancelled_problems(act, services())
+
+
+def _text(value: Any) -> str:
+    return value.to_json() if isinstance(value, Model) else shown(value)
+
+
+def _model_problems(
+    agent: ModelAgent, texts: Sequence[Document], services: Services, result: _Result
+) -> list[str]:
+    problems = said_problems(result.diagnostics, agent.rules)
+    if result.refuses:
+        return problems
+    model = result.value
+    if model is None:
+        if not any(d.severity is Severity.ERROR for d in result.diagnostics):
+            problems.append("gave no model and no error that says why")
+        return problems
+    if not isinstance(model, Model):
+        return [*problems, f"gave {shown(model)}, which is no model"]
+    try:
+        checked = Model.validate(model)
+    except ValueError as error:
+        return [*problems, f"its model is none: {exception_text(error)}"]
+    problems += sorted(violations(checked))
+    if Model.from_json(checked.to_json()) != checked:
+        problems.append("its model is another one after a trip through JSON")
+    known = {text.name: text.text for text in texts}
+
+    def text_of(name: str) -> str | None:
+        if name in known or services.store is None:
+            return known.get(name)
+        return services.store.text(name)
+
+    ctx = PassContext()
+    check_evidence(checked, text_of, ctx)
+    return problems + [d.message for d in ctx.diagnostics]
