@@ -42,7 +42,7 @@ class Fixer:
         self._left: list[str] = []
         self._held_back = 0
 
-    def mend(self, paths: Sequence[str]) -> None:
+    def fix(self, paths: Sequence[str]) -> None:
         """Make every fix that can be made in these files. Raises `OutputError`."""
         for path in paths:
             try:
@@ -117,7 +117,7 @@ class Fixer:
             self._left.append(f"{what}: {error}")
             return None
         after, now = self._check(changed)
-        new = _faults(now) - _told(found)
+        new = _faults(now) - _counted(found)
         cured = _count(now, wanted) < _count(found, wanted)
         if after is None or new or not cured:
             why = "it would not be gone" if after is not None and not new else "there would be more"
@@ -153,7 +153,7 @@ def _faults(found: Sequence[Diagnostic]) -> Counter[Found]:
     )
 
 
-def _told(found: Sequence[Diagnostic]) -> Counter[Found]:
+def _counted(found: Sequence[Diagnostic]) -> Counter[Found]:
     """All that was told: a warning of a fault behind others is an error once those are gone."""
     return Counter((d.code, d.element) for d in found)
 

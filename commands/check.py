@@ -85,7 +85,7 @@ def command(
         from orgflow.commands.autofix import Fixer
 
         fixer = Fixer(session.registry, from_, unsafe=unsafe_fixes, write=not show_diff)
-        fixer.mend(files)
+        fixer.fix(files)
     with progress_bar() if len(files) >= MANY else nullcontext() as progress:
         for number, path in enumerate(files):
             if progress is not None:

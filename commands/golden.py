@@ -123,7 +123,7 @@ def check_golden(
                 read, backend, ctx, options=options, allow_lossy=allow_lossy, force=force
             )
         if emitted is None:
-            return f"{model} does not compile\n{_told(ctx, source)}"
+            return f"{model} does not compile\n{_messages(ctx, source)}"
         wanted = wanted_files(golden, emitted.artifacts)
         if update:
             write_files([item for item in wanted.items() if not _holds(*item)])
@@ -147,7 +147,7 @@ def _holds(place: Path, text: str) -> bool:
     return place.is_file() and place.read_bytes() == text.encode()
 
 
-def _told(ctx: PassContext, source: SourceFile) -> str:
+def _messages(ctx: PassContext, source: SourceFile) -> str:
     from orgflow_ir.diagnostics.text import TextReporter
 
     errors: list[Diagnostic] = [d for d in ctx.diagnostics if d.severity is Severity.ERROR]

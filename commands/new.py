@@ -107,7 +107,7 @@ def command(kind: str, name: str, output: str | None) -> None:
     _must_be_new(folder, output)
     files = [(folder / path, text) for path, text in package(kind, name)]
     write_files(files)
-    write_stdout(_told(folder, [path for path, _ in files], kind, name))
+    write_stdout(_next_steps(folder, [path for path, _ in files], kind, name))
 
 
 def name_fault(kind: str, name: str) -> str | None:
@@ -176,7 +176,7 @@ def _must_be_new(folder: Path, output: str | None) -> None:
         raise OutputError(f"the {what} {folder} exists; name another with -o, or remove it")
 
 
-def _told(folder: Path, paths: list[Path], kind: str, name: str) -> str:
+def _next_steps(folder: Path, paths: list[Path], kind: str, name: str) -> str:
     """What was made, and what to type next."""
     lines = [f"made the {kind} `{name}`:", *(f"  {path}" for path in paths), "", "next:"]
     steps = (

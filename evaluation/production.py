@@ -264,7 +264,7 @@ def _follow(
     while todo and tried < MOST_GUESSES:
         visits = todo.pop()
         tried += 1
-        script = {e: _told(v) for e, v in visits.items()}
+        script = {e: _known_visits(v) for e, v in visits.items()}
         found = follow(
             game, observed.process, observed.start, observed.elements, script, version.visible
         )
@@ -289,7 +289,7 @@ def _follow(
     return best[1], frozenset(free)
 
 
-def _told(visits: tuple[Visit, ...]) -> tuple[tuple[str, ...], ...]:
+def _known_visits(visits: tuple[Visit, ...]) -> tuple[tuple[str, ...], ...]:
     """The visits up to the first that is not told."""
     found = []
     for visit in visits:

@@ -121,7 +121,7 @@ class LackOfSynchronisation(FlowPass):
 
 
 def _twice(fault: Fault, namer: Namer) -> tuple[str, str]:
-    """What is done twice and why, and what is to be decided where nothing is proved to mend it."""
+    """What is done twice and why, and what to decide where nothing is proved to repair it."""
     net = fault.net
     assert net is not None
     graph = ControlFlow(fault.scope)

@@ -1,4 +1,4 @@
-"""Changes that may mend loops: a way out of one, work that a round waits for."""
+"""Changes that may repair loops: a way out of one, work that a round waits for."""
 
 from __future__ import annotations
 

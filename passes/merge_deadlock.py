@@ -148,7 +148,7 @@ def _interrupts(found: BrokenOff, namer: Namer) -> bool:
 
 
 def _decision(fault: Fault, namer: Namer, missing: str) -> str:
-    """What a person has to decide where no change is proved to mend it."""
+    """What a person has to decide where no change is proved to repair it."""
     join = namer.name(fault.element)
     if fault.net is not None and fault.net.dead_inputs.get(fault.join):
         return f"remove the flow from {missing} to {join}, or let a way lead to {missing}"

@@ -1,4 +1,4 @@
-"""What mends faults of the flow: changes that the analysis has proved, and what is to be decided.
+"""What repairs faults of the flow: changes that the analysis has proved, and what is to be decided.
 
 Each candidate is made on a copy and analysed again. Only one that cures its fault and brings no
 other is offered as a fix or named in a help text.
@@ -63,7 +63,7 @@ class Repairs:
         self._made = self._spent = False
 
     def of(self, fault: Fault, ctx: PassContext, max_states: int, decide: str) -> Repair:
-        """What mends a fault; `decide` is said where nothing is proved."""
+        """What repairs a fault; `decide` is said where nothing is proved."""
         if not self._made:
             self._made, self._max_states = True, max_states
             self._look(analyses(self.model, ctx, max_states))
@@ -89,7 +89,7 @@ class Repairs:
         return Repair(fix, f"{advice[0]}, if that is meant" if choice else advice[0])
 
     def _cause(self, fault: Fault) -> Fault | None:
-        """Another fault whose every cure is this one's, too, and that no cure of this one mends."""
+        """Another fault whose cures are all cures of this one, and that none of these repairs."""
         key = _key(fault)
         mine = self._cures.get(key, frozenset())
         for other in self._faults:

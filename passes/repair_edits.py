@@ -1,4 +1,4 @@
-"""A change that may mend a fault of the flow, and the edits that such changes are made of."""
+"""A change that may repair a fault of the flow, and the edits that such changes are made of."""
 
 from __future__ import annotations
 

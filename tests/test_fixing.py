@@ -13,7 +13,7 @@ from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
 
 CASES = Path(__file__).resolve().parent / "diagnostics"
-MENDED = {
+FIXED = {
     "OF201-deadlocked-join": ('exclusiveGateway id="join"', ()),
     "OF203-work-done-twice": ('parallelGateway id="ship_join"', ()),
     "OF101-dangling-flow": ("", ("--unsafe-fixes",)),
@@ -21,7 +21,7 @@ MENDED = {
 }
 
 
-@pytest.fixture(params=MENDED)
+@pytest.fixture(params=FIXED)
 def case(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, Path]:
     name: str = request.param
     path = tmp_path / "bad.bpmn"
@@ -31,7 +31,7 @@ def case(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, Path]:
 
 def test_the_fault_is_gone_from_the_file(case: tuple[str, Path]) -> None:
     name, path = case
-    wanted, flags = MENDED[name]
+    wanted, flags = FIXED[name]
     ran = orgflowc("check", "--fix", *flags, path)
     assert ran.err.startswith("fixed: ")
     code = name.partition("-")[0]
@@ -45,7 +45,7 @@ def test_the_fault_is_gone_from_the_file(case: tuple[str, Path]) -> None:
 def test_a_diff_changes_nothing(case: tuple[str, Path]) -> None:
     name, path = case
     before = path.read_bytes()
-    ran = orgflowc("check", "--diff", *MENDED[name][1], path)
+    ran = orgflowc("check", "--diff", *FIXED[name][1], path)
     assert ran.err.startswith("would fix: ")
     assert ran.out.startswith(f"--- {path}\n+++ {path}\n@@")
     assert path.read_bytes() == before
@@ -124,9 +124,9 @@ def test_every_fix_on_real_files_is_proved(shared: Path, tmp_path: Path) -> None
             data = frontend.patched(source, model, diagnostic.fix)
             changed = SourceFile(source.path, data)
             after = PassContext(registry=registry)
-            mended = compiler.load(changed, registry, after, from_="bpmn")
-            assert mended is not None
-            compiler.check_source(changed, mended, after, "bpmn")
+            repaired = compiler.load(changed, registry, after, from_="bpmn")
+            assert repaired is not None
+            compiler.check_source(changed, repaired, after, "bpmn")
             left = {(d.code, d.element) for d in after.diagnostics}
             assert (diagnostic.code, diagnostic.element) not in left, path.name
             assert {(c, e) for c, e in left if c.startswith("OF2")} <= told, path.name

@@ -1,5 +1,5 @@
 """Nobody reads anything out of an id: what an element was made from is in `derived_from`, and what
-a key of a sketch stands for is in the sketch."""
+a key of a graph stands for is in the graph."""
 
 from __future__ import annotations
 

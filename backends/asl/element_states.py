@@ -181,9 +181,9 @@ class Leaves:
         definition, text = times.timer(event)
         kind = definition.timer if definition else None
         state: State = {"Type": "Wait", "Comment": gaps.comment(event)}
-        stamp = times.timestamp(definition)
-        if stamp is not None:
-            return {**state, "Timestamp": stamp}
+        moment = times.timestamp(definition)
+        if moment is not None:
+            return {**state, "Timestamp": moment}
         seconds = times.seconds(definition)
         path = times.variable_path(definition)
         if seconds is None and path is not None and kind == "date":

@@ -77,7 +77,7 @@ def sets(decisions: list[Decision], whose: str = "its result") -> str:
             )
         if d.coded:
             names = ", ".join(".".join(path) for path in d.coded)
-            parts.append(f"{d.spoken} reads {names} from {whose}.")
+            parts.append(f"{d.description} reads {names} from {whose}.")
     return " ".join(parts)
 
 
@@ -100,7 +100,7 @@ def stop_cause(decision: Decision) -> str:
     if decision.coded:
         names = ", ".join(".".join(path) for path in decision.coded)
         parts.append(f"its conditions read {names}, set by {decision.read_from}")
-    said = f"no branch of {decision.spoken} fits: {'; '.join(parts) or 'it has none'}"
+    said = f"no branch of {decision.description} fits: {'; '.join(parts) or 'it has none'}"
     return said.replace("`", "")
 
 
@@ -131,7 +131,7 @@ def complete_decision(d: Decision, defaults: Defaults, ctx: PassContext) -> None
         if _is_read(flow.condition):
             ctx.emit(
                 UnsupportedCondition,
-                f"the condition `{text}` of {d.spoken} is not supported ({reason}); {words}",
+                f"the condition `{text}` of {d.description} is not supported ({reason}); {words}",
                 element=flow,
                 help="compute the value in a task and compare that",
             )

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from orgflow_ir.analysis.control_flow.graph import ControlFlow, reach
-from orgflow_ir.analysis.decisions import spoken
+from orgflow_ir.analysis.decisions import describe_gateway
 from orgflow_ir.model import Event, Flow, Gateway
 
 JOINING = ("parallel", "inclusive")
@@ -97,7 +97,7 @@ class Regions:
             return "the beginning"
         into = self.graph.flows_in(node)
         if not isinstance(found, Gateway) or found.name.strip() or len(into) < 2:
-            return spoken(found, self.graph)
+            return describe_gateway(found, self.graph)
         before = dict.fromkeys(w for f in into if (w := self._words_back(f.source)))
         if len(before) < 2:
             return f"the {found.gateway_kind} gateway `{node}`"

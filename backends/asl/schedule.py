@@ -17,7 +17,7 @@ from orgflow_ir.model import Event, Process, SubProcess
 if TYPE_CHECKING:
     from orgflow_ir.analysis.token_game.runs import Run
 
-PATIENCE = 0.5
+IDLE_SECONDS = 0.5
 """Seconds after which a schedule that nobody follows is given up."""
 
 
@@ -43,7 +43,7 @@ class Schedule:
                     self._last = time.monotonic()
                     self._moved.notify_all()
                     return
-                if time.monotonic() - self._last > PATIENCE:
+                if time.monotonic() - self._last > IDLE_SECONDS:
                     self._given_up = True
                     self._moved.notify_all()
                     return

@@ -99,7 +99,7 @@ class Decision(NamedTuple):
     setter: str
     sources: tuple[str, ...]
     setter_label: str
-    spoken: str
+    description: str
     read_from: str
     unread: tuple[UnreadCondition, ...] = ()
     bare: tuple[Branch, ...] = ()
@@ -191,7 +191,7 @@ def decide(scope: Scope, graph: ControlFlow, style: DecisionConventions) -> dict
             setter=setter,
             sources=sources,
             setter_label=graph.nodes[setter].label,
-            spoken=spoken(gateway, graph),
+            description=describe_gateway(gateway, graph),
             read_from=", else ".join(labels),
             unread=unread,
             bare=tuple(b for b in branches if b.flow.id in bare),
@@ -354,7 +354,7 @@ def preceding_words(node: str, graph: ControlFlow) -> str:
     return ""
 
 
-def spoken(node: Node, graph: ControlFlow) -> str:
+def describe_gateway(node: Node, graph: ControlFlow) -> str:
     """How a message names a node: by its label, or by what comes before it."""
     if node.name.strip() or not isinstance(node, Gateway):
         return f"`{node.label}`"

@@ -146,8 +146,8 @@ def _changes(
 ) -> Iterator[Change]:
     mine, its = _nodes(old), _nodes(new)
     partner = {v: k for k, v in pairs.items()}
-    steps = [n for n in mine.values() if n.id not in pairs and _told(n, loose, silent)]
-    fresh = [n for n in its.values() if n.id not in partner and _told(n, loose, silent)]
+    steps = [n for n in mine.values() if n.id not in pairs and _is_listed(n, loose, silent)]
+    fresh = [n for n in its.values() if n.id not in partner and _is_listed(n, loose, silent)]
     for id, other in pairs.items():
         one, two = mine[id], its[other]
         if loose and Gateway in (type(one), type(two)):
@@ -170,7 +170,7 @@ def _changes(
     yield from _fields(old, new, "process", pairs)
 
 
-def _told(node: Node, loose: bool, silent: frozenset[str]) -> bool:
+def _is_listed(node: Node, loose: bool, silent: frozenset[str]) -> bool:
     if not loose:
         return True
     return not isinstance(node, Gateway) and node.id not in silent

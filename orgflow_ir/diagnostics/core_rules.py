@@ -84,7 +84,7 @@ class UnusedSuppression(Rule):
     What it finds
         A suppression, in a model or in `orgflow.toml`, of something that is not found.
     Why it is wrong
-        The fault was mended or never there; left standing, the suppression will hide the next one.
+        The fault was fixed or never there; left standing, the suppression will hide the next one.
     Example
         `orgflow:suppress="OF203: both may run"` at a gateway whose branches are joined by now.
     Instead

@@ -100,7 +100,7 @@ def joined(scope: Scope, node: str) -> Fix:
     )
 
 
-def mended(source: SourceFile, node: str = "z") -> tuple[bytes, Diagram]:
+def repaired(source: SourceFile, node: str = "z") -> tuple[bytes, Diagram]:
     model = read(source)
     data = BpmnFrontend().patched(source, model, joined(model.processes[0], node))
     diagram = read(SourceFile("m.bpmn", data)).diagram
@@ -137,7 +137,7 @@ def overlapping(model: Model) -> set[frozenset[str]]:
 
 
 def test_what_lies_behind_moves_and_what_is_around_grows() -> None:
-    _, diagram = mended(file(NEAR, LINES))
+    _, diagram = repaired(file(NEAR, LINES))
     boxes, points = boxes_of(diagram), points_of(diagram)
     assert boxes["z_made"] == (325, 15, 50, 50)
     assert boxes["z"] == (400, 0, 100, 80)
@@ -156,7 +156,7 @@ def test_what_lies_behind_moves_and_what_is_around_grows() -> None:
 def test_where_there_is_room_nothing_moves() -> None:
     wide = {**NEAR, "z": (460, 0, 100, 80), "b": (540, 62, 36, 36), "r": (600, 120, 100, 80)}
     source = file(wide, {"f1": ((300, 40), (460, 40)), "f2": ((300, 160), (460, 40))})
-    data, diagram = mended(source)
+    data, diagram = repaired(source)
     assert {n: b for n, b in boxes_of(diagram).items() if n in wide} == wide
     assert boxes_of(diagram)["z_made"] == (370, 15, 50, 50)
     numbers = re.compile(rb'<dc:Bounds x="[^"]*"')
@@ -165,7 +165,7 @@ def test_where_there_is_room_nothing_moves() -> None:
 
 def test_only_coordinates_change_of_what_moves() -> None:
     source = file(NEAR, LINES)
-    data, _ = mended(source)
+    data, _ = repaired(source)
     old, new = source.data.decode().splitlines(), data.decode().splitlines()
     same = {re.sub(r'(?<= )(x|y|width)="[^"]*"', "", line) for line in new}
     for line in old:
@@ -177,7 +177,7 @@ def test_only_coordinates_change_of_what_moves() -> None:
 def test_a_drawing_that_runs_downwards() -> None:
     boxes = {"c": (0, 200, 100, 80), "d": (150, 200, 100, 80), "z": (0, 320, 100, 80)}
     lines = {"f1": ((50, 280), (50, 320)), "f2": ((200, 280), (200, 360), (100, 360))}
-    _, diagram = mended(file(boxes, lines))
+    _, diagram = repaired(file(boxes, lines))
     assert boxes_of(diagram)["z_made"] == (25, 305, 50, 50)
     assert boxes_of(diagram)["z"] == (0, 380, 100, 80)
     points = points_of(diagram)

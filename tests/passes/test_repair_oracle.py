@@ -24,7 +24,7 @@ def faults(model: Model) -> list[Diagnostic]:
     return [d for d in ctx.diagnostics if d.code in FLOW]
 
 
-def mended(seeds: range) -> Counter[str]:
+def repaired(seeds: range) -> Counter[str]:
     """What was offered for processes of one fault; each must leave a sound process."""
     seen: Counter[str] = Counter()
     for seed in seeds:
@@ -48,6 +48,6 @@ def mended(seeds: range) -> Counter[str]:
 
 
 def test_a_process_of_one_fault_is_sound_after_its_fix() -> None:
-    seen = mended(seeds(600))
+    seen = repaired(seeds(600))
     assert seen["safe"] >= at_least(20)
     assert seen["unsafe"] >= at_least(5)

@@ -35,7 +35,7 @@ class Case:
         good, right, well: the same repaired.
         look: what else shows the damage; `better` that it is gone.
         options: for the engine (`items`, `stubs`, `answers`, `workflows`, `limits`).
-        file: what is linted where it is not `bad` itself (the called workflow), and `mended`.
+        file: what is linted where it is not `bad` itself (the called workflow), and `corrected`.
     """
 
     says: str
@@ -51,7 +51,7 @@ class Case:
     better: Callable[[EngineRun], Any] | None = None
     options: Json = field(default_factory=dict)
     file: Json | None = None
-    mended: Json | None = None
+    corrected: Json | None = None
 
 
 def value(name: str, key: str) -> Callable[[EngineRun], Any]:
@@ -461,7 +461,7 @@ DATA_CASES: dict[str, Case] = {
             ],
             "B > R",
         ),
-        mended=flow(
+        corrected=flow(
             [
                 node("B", "executeWorkflowTrigger", {"inputSource": "passthrough"}),
                 reads("R", "$json.count"),

@@ -19,7 +19,7 @@ def compare(process: Process, limit: int) -> tuple[list[str], Counter[str]]:
     """Disagreements, and what the process was like."""
     found = analyse(process)
     oracle = Oracle(process).verdict(limit)
-    like = likeness(process)
+    like = feature_counts(process)
     wrong = replays(process, found)
     if not oracle.complete:
         return wrong, like + Counter(["oracle gave up"])
@@ -113,7 +113,7 @@ def plays(game: Game, process: Process, trace: tuple[Step, ...]) -> bool:
     return True
 
 
-def likeness(process: Process) -> Counter[str]:
+def feature_counts(process: Process) -> Counter[str]:
     """What the distribution is told by."""
     scopes = list(process.scopes())
     nodes = [n for s in scopes for n in s.nodes]

@@ -38,7 +38,7 @@ def _sets(decisions: list[Decision]) -> list[str]:
             lines.append(f"Sets {d.variable}: {' | '.join(d.values)}{_or_default(d)}.")
         if d.coded:
             names = ", ".join(".".join(path) for path in d.coded)
-            lines.append(f"{d.spoken} reads {names} from here.")
+            lines.append(f"{d.description} reads {names} from here.")
     return lines
 
 

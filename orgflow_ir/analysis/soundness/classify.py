@@ -13,7 +13,7 @@ from orgflow_ir.analysis.soundness.space import State, bits
 from orgflow_ir.analysis.soundness.waiting import Knots
 from orgflow_ir.analysis.soundness.witness_search import Firing, Play, of_clash, of_moves, valid
 
-MENDED = 1_000
+REPAIRED = 1_000
 """Most states looked at for what stands behind the faults that were found."""
 
 
@@ -205,11 +205,11 @@ class Classifier:
         ]
 
     def _once_repaired(self) -> None:
-        """Joins that still wait for ever once the clashes are mended as the reduction does it."""
+        """Joins that still wait for ever once the clashes are repaired as the reduction does it."""
         fast, net, found = self.fast, self.net, self.found
         if not (fast.clashes and fast.edges and found.faults):
             return
-        space, seen = explored(fast, min(self.max_states, MENDED))
+        space, seen = explored(fast, min(self.max_states, REPAIRED))
         knots = Knots(space)
         known = {net.element[f.join] for f in (*found.faults, *found.masked)}
         for state in seen.stuck if seen.complete else ():

@@ -16,7 +16,7 @@ from orgflow_ir.diagnostics import Step
 from orgflow_ir.model import Event, Gateway, Task
 
 SETTLING = 400
-"""Most steps played after the fault to see that nothing can mend it."""
+"""Most steps played after the fault to see that nothing can repair it."""
 SEARCHED = 1_500
 """Most states searched for a fault whose run could not be told."""
 SOON = 12

@@ -58,7 +58,7 @@ class Fault:
     to `element`.
 
     `trace` has been replayed on the token game. It is empty where the fault is `masked`: it shows
-    only once the faults before it are mended; and for dead elements, whose absence from all runs
+    only once the faults before it are repaired; and for dead elements, whose absence from all runs
     no run can show. `ended_by` is an event that takes every token out of the scope: the fault
     lasts until then.
     """

@@ -14,7 +14,7 @@ class ServerUnreachable(Rule):
         also after trying again for a while.
     Why it is wrong
         Nothing more can be deployed or run. What this deploy had created was removed again as far
-        as the server answered; the next deploy mends the rest.
+        as the server answered; the next deploy repairs the rest.
     Example
         orgflowc deploy order.json --url http://127.0.0.1:5679
     Instead

@@ -62,9 +62,9 @@ def test_repaired_it_runs_right(engine: LocalEngine, case: Case) -> None:
 
 
 def test_repaired_nothing_is_said(case: Case) -> None:
-    mended = case.mended or case.good
-    assert case.code not in codes(mended)
-    assert [d.message for d in linted(mended) if d.severity.value == "error"] == []
+    corrected = case.corrected or case.good
+    assert case.code not in codes(corrected)
+    assert [d.message for d in linted(corrected) if d.severity.value == "error"] == []
 
 
 def test_the_sentences_are_n8n_mds(shared: Path) -> None:
