@@ -174,7 +174,9 @@ def decide(scope: Scope, graph: ControlFlow, style: DecisionConventions) -> dict
         labelled = tuple(b.value for b in branches if b.kind == "value")
         if tasks:
             setter = tasks[0]
-        elif trigger is not None and (not labelled or _has_body(graph, trigger)):
+        elif trigger is not None and (
+            not labelled or (_has_body(graph, trigger) and gateway.id not in graph.cyclic)
+        ):  # what came in once is no answer to a question that is asked again
             setter = trigger
         else:
             setter = gateway.id

@@ -8,16 +8,20 @@ from typing import TYPE_CHECKING, Any
 from orgflow.backends.n8n.emit.graph import HelperKey, Port
 from orgflow.backends.n8n.emit.javascript import js_string, to_js
 from orgflow.backends.n8n.emit.names import plain
-from orgflow.backends.n8n.emit.references import read_field, read_item
+from orgflow.backends.n8n.emit.references import read_field
 from orgflow.backends.n8n.node_types import if_, stop_and_error, switch
-from orgflow.backends.n8n.node_types.conditions import equals, is_true
+from orgflow.backends.n8n.node_types.conditions import equals, expression, is_true
 
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.analysis.decisions import Branch, Decision
+from orgflow_ir.analysis.expressions.syntax import Path
 from orgflow_ir.model import Event
+from orgflow_ir.model.element_names import listed
 
 if TYPE_CHECKING:
     from orgflow.backends.n8n.emit.emitter import CompiledScope
+
+    from orgflow_ir.analysis.variables import Need
 
 
 def emit_decision(decision: Decision, compiled: CompiledScope) -> None:
@@ -36,24 +40,24 @@ def emit_decision(decision: Decision, compiled: CompiledScope) -> None:
     node = compiled.workflow_graph.nodes[decision.gateway.id]
     chosen = [b for b in decision.branches if b.kind != "default"]
     default = decision.default
-    conditions = [condition(decision, b, compiled, f"{node.key}/{b.flow.id}") for b in chosen]
-    if len(chosen) == 1:
-        node.type, node.parameters = "if", if_.testing(conditions[0])
+    rules = [(condition(decision, b, compiled, f"{node.key}/{b.flow.id}"), b.value) for b in chosen]
+    unset = never_set(decision)
+    if unset:
+        rules.insert(0, (is_true(unset, f"{node.key}/unset"), NEVER_SET))
+    if len(rules) == 1:
+        node.type, node.parameters = "if", if_.testing(rules[0][0])
     else:
         fallback = plain(default.flow.name) or "otherwise" if default else "no branch fits"
         node.type = "switch"
-        node.parameters = switch.by_rules(
-            [(c, b.value) for c, b in zip(conditions, chosen, strict=True)],
-            fallback=fallback,
-            every=decision.several,
-        )
-    for index, branch in enumerate(chosen):
+        node.parameters = switch.by_rules(rules, fallback=fallback, every=decision.several)
+    first = 1 if unset else 0
+    for index, branch in enumerate(chosen, first):
         compiled.exits[branch.flow.id] = Port(node.key, index)
-    rest = Port(node.key, len(chosen))
+    rest = Port(node.key, len(rules))
     if default is not None:
         compiled.exits[default.flow.id] = rest
-    else:
-        _stop(decision, compiled, rest)
+    stops = [Port(node.key, 0)] if unset else []
+    _stop(decision, compiled, stops if default is not None else [*stops, rest])
 
 
 def condition(
@@ -62,12 +66,53 @@ def condition(
     """The n8n condition under which a branch is taken."""
     if branch.kind == "value" and not decision.several:
         return equals(_variable(decision, compiled), branch.value, seed)
-    return is_true(_test(decision, branch, compiled), seed)
+    test = _test(decision, branch, compiled)
+    if decision.several and (unset := never_set(decision)) and not _bypassed(decision, compiled):
+        test = f"!({unset}) && {test}"  # else a branch would run before the run stops
+    return is_true(test, seed)
+
+
+NEVER_SET = "not set"
+"""What the output is called by which a run leaves whose variables were never set."""
+
+
+def never_set(decision: Decision) -> str:
+    """JavaScript that tells whether the conditions read a variable that nobody has set; empty where
+    they ask themselves, or read none."""
+    if not decision.coded:
+        return ""
+    tests = []
+    for need in _needs(decision):
+        fields = ", ".join(on_item(path) for path in need.paths)
+        guards = [
+            to_js(tree, on_item) if truth else f"!({to_js(tree, on_item)})"
+            for tree, truth in need.guards
+        ]
+        test = f"[{fields}].includes(undefined)"
+        tests.append(f"({' && '.join((*guards, test))})" if guards else test)
+    return " || ".join(tests)
+
+
+def _needs(decision: Decision) -> tuple[Need, ...]:
+    from orgflow_ir.analysis.variables import needed, tested_paths
+
+    trees = [b.tree for b in decision.branches if b.tree is not None]
+    return needed(trees, tested_paths(trees), in_turn=not decision.several)
+
+
+def on_item(path: Path) -> str:
+    """JavaScript that reads a variable from the item."""
+    return "$json." + "?.".join(path)
+
+
+def _bypassed(decision: Decision, compiled: CompiledScope) -> bool:
+    joins = compiled.joins.values()
+    return any(j.split == decision.gateway.id and j.kind == "bypass" for j in joins)
 
 
 def _test(decision: Decision, branch: Branch, compiled: CompiledScope) -> str:
     if branch.tree is not None:
-        return to_js(branch.tree, lambda path: _coded(decision, path, compiled))
+        return to_js(branch.tree, on_item)
     if decision.several:
         chosen = f"[].concat({_variable(decision, compiled)} ?? [])"
         return f"{chosen}.includes({js_string(branch.value)})"
@@ -76,20 +121,6 @@ def _test(decision: Decision, branch: Branch, compiled: CompiledScope) -> str:
 
 def _variable(decision: Decision, compiled: CompiledScope) -> str:
     return _read(decision.setter, (decision.variable,), compiled)
-
-
-def _coded(decision: Decision, path: tuple[str, ...], compiled: CompiledScope) -> str:
-    """A variable from the nearest source that outputs it at all, were it null or incomplete: what a
-    later step cleared must not come back from an earlier one."""
-    if len(decision.sources) == 1:
-        return _read(decision.sources[0], path, compiled)
-    root, *rest = path
-    items = [
-        read_item(compiled.name_of(s), body=reads_body(s, compiled.graph, compiled))
-        for s in decision.sources
-    ]
-    access = "".join(f"?.{part}" for part in (root, *rest))
-    return f"[{', '.join(items)}].find((o) => o?.{root} !== undefined){access}"
 
 
 def _read(source: str, path: tuple[str, ...], compiled: CompiledScope) -> str:
@@ -103,32 +134,71 @@ def reads_body(source: str, graph: ControlFlow, compiled: CompiledScope) -> bool
     return isinstance(node, Event) and compiled.workflow_graph.nodes[source].type == "webhook"
 
 
-def _stop(decision: Decision, compiled: CompiledScope, port: Port) -> None:
+def _stop(decision: Decision, compiled: CompiledScope, ports: list[Port]) -> None:
+    if not ports:
+        return
     node = compiled.workflow_graph.nodes[decision.gateway.id]
     key = HelperKey(node.key, "stop")
     compiled.workflow_graph.add(
         key,
         f"Stop: {node.name}",
         "stopAndError",
-        stop_and_error.saying(stop_message(decision, compiled)),
+        stop_and_error.saying(_said(decision, compiled)),
         element=decision.gateway.id,
         role="stop",
     )
-    compiled.workflow_graph.connect(port, Port(key))
+    for port in ports:
+        compiled.workflow_graph.connect(port, Port(key))
+
+
+def _said(decision: Decision, compiled: CompiledScope) -> str:
+    """What the run says where it stops: the variable that was never set, else what fits none."""
+    messages = unset_messages(decision, compiled)
+    if decision.default is None:
+        messages.append(("", stop_message(decision, compiled)))
+    *others, (_, last) = messages
+    if not others:
+        return last
+    tests = "".join(f"{code} === undefined ? {js_string(text)} : " for code, text in others)
+    return expression(tests + js_string(last))
+
+
+def unset_messages(decision: Decision, compiled: CompiledScope) -> list[tuple[str, str]]:
+    """For each variable that has to be set, the code that reads it and what a run says where it is
+    not: the variable, and who may set it."""
+    if not decision.coded:
+        return []
+    from orgflow_ir.analysis.variables import Read
+
+    label = compiled.workflow_graph.nodes[decision.gateway.id].name
+    result = []
+    for path in dict.fromkeys(p for need in _needs(decision) for p in need.paths):
+        setters = compiled.variables.setters(Read(decision.gateway.id, path, "condition"))
+        names = [f"“{compiled.name_of(s.element)}”" for s in setters if s.by != "payload"]
+        if len(names) > MOST_NAMED:
+            names = [*names[: MOST_NAMED - 1], f"{len(names) - MOST_NAMED + 1} other steps"]
+        where = listed((*names, "the input of the run"), last="or")
+        text = f"“{'.'.join(path)}” was never set, and “{label}” reads it. Set it in {where}."
+        result.append((on_item(path), text))
+    return result
+
+
+MOST_NAMED = 4
+"""How many steps a message names that may set a variable."""
 
 
 def stop_message(decision: Decision, compiled: CompiledScope) -> str:
     """What the run says where no branch fits: variable, allowed values, who sets it."""
     label = compiled.workflow_graph.nodes[decision.gateway.id].name
-    setter = compiled.name_of(decision.setter)
     parts = [f"No branch of “{label}” fits."]
     if decision.values:
+        setter = compiled.name_of(decision.setter)
         what = "a list of one or more" if decision.several else "one"
         allowed = ", ".join(f"“{v}”" for v in decision.values)
         parts.append(f"Set {decision.variable} in “{setter}” to {what} of: {allowed}.")
     if decision.coded:
         names = ", ".join(".".join(path) for path in decision.coded)
-        parts.append(f"Its conditions read {names}, set by “{setter}”.")
+        parts.append(f"Its conditions read {names}.")
     return " ".join(parts)
 
 
@@ -149,9 +219,19 @@ class _Bypass:
         node = e.workflow_graph.nodes[d.gateway.id]
         chosen = [b for b in d.branches if b.kind != "default"]
         tests = [_test(d, b, e) for b in chosen]
-        node.type = "if"
-        node.parameters = if_.testing(is_true(" || ".join(tests), f"{node.key}/any"))
-        yes, no = Port(node.key, 0), Port(node.key, 1)
+        some = is_true(" || ".join(tests), f"{node.key}/any")
+        unset = never_set(d)
+        if unset:
+            node.type = "switch"
+            node.parameters = switch.by_rules(
+                [(is_true(unset, f"{node.key}/unset"), NEVER_SET), (some, "some branch")],
+                fallback="no branch",
+                every=False,
+            )
+        else:
+            node.type, node.parameters = "if", if_.testing(some)
+        first = 1 if unset else 0
+        yes, no = Port(node.key, first), Port(node.key, first + 1)
         for index, branch in enumerate(chosen):
             key = HelperKey(node.key, "branch", index)
             e.workflow_graph.add(
@@ -166,9 +246,11 @@ class _Bypass:
             e.exits[branch.flow.id] = Port(key, 0)
             self._around(Port(key, 1), branch)
         default = d.default
+        stops = [Port(node.key, 0)] if unset else []
         if default is None:
-            _stop(d, e, no)
+            _stop(d, e, [*stops, no])
             return
+        _stop(d, e, stops)
         e.exits[default.flow.id] = no
         self._around(yes, default)
         for branch in chosen:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, assert_never
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple, assert_never
 
 from orgflow.backends.n8n.emit import notes
 from orgflow.backends.n8n.emit.graph import (
@@ -50,6 +51,11 @@ from orgflow_ir.model import (
 from orgflow_ir.model.element_names import slug
 from orgflow_ir.pipeline import PassContext
 
+if TYPE_CHECKING:
+    from orgflow.backends.n8n.emit.variables import Carried
+
+    from orgflow_ir.analysis.variables import Variables
+
 MERGE_INPUTS = 10
 """Most inputs a Merge node offers (DESIGN); wider joins are nested."""
 
@@ -61,9 +67,9 @@ class CompiledScope:
     """What one scope became: the graph, its decisions, and the nodes that stand for elements.
 
     `entry` says where a token on a flow goes in, for elements that are entered by flow (joins).
-    `workflow`, `base` (the workflow packed, for later merges), `stickies` (element by name of a
-    sticky note) and `wired` (flow by source node, output and position there) are there once the
-    workflow is built.
+    `carried` says how process variables travel, where a condition reads any. `workflow`, `base`
+    (the workflow packed, for later merges), `stickies` (element by name of a sticky note) and
+    `wired` (flow by source node, output and position there) are there once the workflow is built.
     """
 
     scope: WorkflowScope
@@ -71,9 +77,11 @@ class CompiledScope:
     workflow_graph: WorkflowGraph
     decisions: dict[str, Decision]
     joins: Mapping[str, InclusiveJoin]
+    ctx: PassContext
     silent: set[str] = field(default_factory=set)
     entry: dict[tuple[str, str], Port] = field(default_factory=dict)
     exits: dict[str, Port] = field(default_factory=dict)
+    carried: Carried | None = None
     workflow: Workflow = field(init=False)
     base: str = field(init=False)
     stickies: dict[str, str] = field(default_factory=dict)
@@ -83,6 +91,13 @@ class CompiledScope:
     def process(self) -> Process:
         """The process that the scope belongs to."""
         return self.scope.process
+
+    @cached_property
+    def variables(self) -> Variables:
+        """Who reads and sets process variables where."""
+        from orgflow_ir.analysis.variables import Variables
+
+        return Variables(self.graph, self.decisions, self.ctx)
 
     def name_of(self, element: str) -> str:
         """Name of the node that stands for an element (its decision node for a gateway that is
@@ -119,6 +134,7 @@ def _compile_scope(scope: WorkflowScope, ctx: PassContext) -> CompiledScope:
         WorkflowGraph(),
         decide(scope.body, graph, CONVENTIONS),
         inclusive_joins(scope.body, graph, ctx),
+        ctx,
     )
     _Emitter(compiled, ctx).run()
     return compiled
@@ -137,9 +153,11 @@ class _Emitter:
         self.sinks: dict[str, tuple[Port, ...]] = {}
         self.addresses: set[str] = set()
         self.started: tuple[Flow, ...] = ()
+        self.calls = False
         self.setters: dict[str, list[Decision]] = {}
         for decision in compiled.decisions.values():
-            self.setters.setdefault(decision.setter, []).append(decision)
+            if decision.values:
+                self.setters.setdefault(decision.setter, []).append(decision)
 
     def run(self) -> None:
         for node in self.scope.body.nodes:
@@ -176,6 +194,10 @@ class _Emitter:
                 out = self.e.exits.get(flow.id, Port(node.id))
                 for target in self._ports(flow):
                     self.workflow_graph.connect(out, target, flow.id)
+        if self.scope.called or any(d.coded for d in self.e.decisions.values()) or self.calls:
+            from orgflow.backends.n8n.emit.variables import carry_variables
+
+            self.e.carried = carry_variables(self.e, self.ctx)
         self.defaults.complete(self.ctx)
 
     # -- silent gateways -----------------------------------------------------------------------
@@ -265,6 +287,7 @@ class _Emitter:
         """A sub-process is a workflow of its own: a node that calls it and waits for its end."""
         from orgflow.backends.n8n.node_types import execute_workflow
 
+        self.calls = True
         self.workflow_graph.add(
             sub.id,
             sub.name,
@@ -406,7 +429,7 @@ class _Emitter:
             name = f"Choice after {before}" if before else "Choice"
         node = self.workflow_graph.add(gateway.id, name, "if", {}, element=gateway.id)
         node.notes += notes.decision(decision, self.defaults)
-        if decision.setter == gateway.id:
+        if decision.values and decision.setter == gateway.id:
             key = decide_key(gateway.id)
             setter = self.workflow_graph.add(
                 key,

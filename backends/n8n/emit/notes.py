@@ -23,6 +23,10 @@ from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets.rules import UnsupportedBinding, UnsupportedTime
 
 _REPLACE = "in n8n, replace the placeholder by the node that does this and keep its name"
+_ONCE = (
+    "Keep Always Output Data and Execute Once on in its settings (a new node has them off): "
+    "without them a run ends where it hands on no item, and does the rest once for each of several."
+)
 _TIMES = "give the event an ISO 8601 duration or date"
 _CYCLES = "give the event a cycle such as R/P1D, or use a Schedule Trigger in n8n"
 
@@ -36,9 +40,6 @@ def _sets(decisions: list[Decision]) -> list[str]:
     for d in decisions:
         if d.values:
             lines.append(f"Sets {d.variable}: {' | '.join(d.values)}{_or_default(d)}.")
-        if d.coded:
-            names = ", ".join(".".join(path) for path in d.coded)
-            lines.append(f"{d.description} reads {names} from here.")
     return lines
 
 
@@ -66,7 +67,7 @@ def task(node: Task, decisions: list[Decision], defaults: Defaults, ctx: PassCon
     placeholder = (
         f"Placeholder for a {kind}task: put the node that does the work here, keep the name."
     )
-    return [*_sets(decisions), *_doc(node.doc), *_kept(node), placeholder]
+    return [*_sets(decisions), *_doc(node.doc), *_kept(node), f"{placeholder} {_ONCE}"]
 
 
 def _kept(node: Task) -> list[str]:
@@ -84,21 +85,24 @@ def _kept(node: Task) -> list[str]:
 
 def decision(d: Decision, defaults: Defaults) -> list[str]:
     """Note of a deciding gateway; names the variables it reads and where from."""
-    read = [d.variable] if d.values else []
-    read += [".".join(path) for path in d.coded]
     own = d.setter == d.gateway.id
     setter = "the decision node before it" if own else f"`{d.setter_label}`"
-    where = d.read_from if d.coded else setter
-    if not read:  # its conditions are constants
+    if not d.values and not d.coded:  # its conditions are constants
         return _doc(d.gateway.doc)
+    reads, helps = [], []
     if d.values:
         kind = "a list of" if d.several else "one of"
         values = ", ".join(f"`{v}`" for v in d.values)
-        help = f"make {setter} output the field `{d.variable}` with {kind} {values}{_or_default(d)}"
-    else:
-        help = f"make {where.split(', else ')[0]} output {listed(f'`{name}`' for name in read)}"
-    names = listed(f"`{name}`" for name in read)
-    words = f"the workflow reads {names} from the output of {where}"
+        reads.append(f"`{d.variable}` from the output of {setter}")
+        helps.append(
+            f"make {setter} output the field `{d.variable}` with {kind} {values}{_or_default(d)}"
+        )
+    if d.coded:
+        names = listed(f"`{'.'.join(path)}`" for path in d.coded)
+        reads.append(f"{names} as the step that set {_them(d)} last has left {_them(d)}")
+        helps.append(f"let a step before it hand on {names}")
+    words = f"the workflow reads {', and '.join(reads)}"
+    help = "; ".join(helps)
     known = d.labelled or d.coded
     asked = source_ids(d.gateway)[0]
     defaults.add((OpenDecision,) if known else (UnlabelledBranch,), asked, words, help)
@@ -108,9 +112,13 @@ def decision(d: Decision, defaults: Defaults) -> list[str]:
     return _doc(d.gateway.doc)
 
 
+def _them(d: Decision) -> str:
+    return "it" if len(d.coded) == 1 else "them"
+
+
 def decide(d: Decision) -> list[str]:
     """Note of a decision node."""
-    return [*_sets([d]), "Put the node that decides in its place, keep the name."]
+    return [*_sets([d]), f"Put the node that decides in its place, keep the name. {_ONCE}"]
 
 
 def gateway(node: Gateway) -> list[str]:
@@ -149,7 +157,7 @@ def event(
     elif node.trigger == "message":
         defaults.add((OpenMessage,), node.id, "emitted a placeholder", _REPLACE)
         lines.append(
-            "Placeholder: put the node that sends the message in its place, keep the name."
+            f"Placeholder: put the node that sends the message in its place, keep the name. {_ONCE}"
         )
     elif node.trigger == "conditional":
         defaults.add(

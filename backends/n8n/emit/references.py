@@ -8,24 +8,15 @@ from orgflow.backends.n8n.emit.javascript import without_refused
 
 
 def read_field(node: str, path: Sequence[str], *, body: bool = False) -> str:
-    """JavaScript that reads a field of the last output of the node called `node`, or undefined.
+    """JavaScript that reads a field of what the node called `node` put out last, or undefined.
 
     Guarded by `isExecuted`, since n8n refuses a reference to a node that did not run. Output 0 is
     named: without it n8n takes the first output that is wired to the reader, also an error output.
     """
     first, *rest = path
     access = ("body?." if body else "") + first + "".join(f"?.{p}" for p in rest)
-    return _last(node, f".{access}")
-
-
-def read_item(node: str, *, body: bool = False) -> str:
-    """JavaScript for the whole last item of a node (what was posted, with `body`), or undefined."""
-    return _last(node, ".body" if body else "")
-
-
-def _last(node: str, access: str) -> str:
     quoted = quote_node(node)
-    return f"($({quoted}).isExecuted ? $({quoted}).last(0).json{access} : undefined)"
+    return f"($({quoted}).isExecuted ? $({quoted}).first(0).json.{access} : undefined)"
 
 
 def quote_node(name: str) -> str:

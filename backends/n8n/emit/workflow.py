@@ -6,8 +6,9 @@ import hashlib
 import json
 from typing import Any
 
+from orgflow.backends.n8n import node_types
 from orgflow.backends.n8n.emit.emitter import CompiledScope
-from orgflow.backends.n8n.emit.graph import NodeKey, Port
+from orgflow.backends.n8n.emit.graph import GraphNode, NodeKey, Port, WorkflowGraph
 from orgflow.backends.n8n.emit.layout import COLUMN, NODE, ROW, banded, grid
 from orgflow.backends.n8n.emit.names import plain
 from orgflow.backends.n8n.emit.source_layout import from_diagram
@@ -17,7 +18,7 @@ from orgflow.backends.n8n.format.merge_base import keep_base, pack_base
 from orgflow.backends.n8n.format.versions import N8nVersion, type_version
 from orgflow.backends.n8n.node_types import sticky_note
 
-from orgflow_ir.model import Lane, Model
+from orgflow_ir.model import Event, Lane, Model, Task
 from orgflow_ir.model.value import Value
 
 _LANE_COLOURS = (7, 4, 5, 6, 3, 2)
@@ -87,7 +88,7 @@ def _positions(
         return drawn.positions, drawn.lanes
     triggers = [k for k, n in workflow_graph.nodes.items() if n.role == "trigger"]
     rest = [k for k, n in workflow_graph.nodes.items() if n.role != "trigger"]
-    wires = sorted(workflow_graph.wires, key=lambda w: w[0].number)
+    wires = sorted(workflow_graph.wires, key=lambda w: (_stops(w[1], workflow_graph), w[0].number))
     cells = grid([*triggers, *rest], ((a.node, b.node) for a, b in wires))
     lane_of = _lane_of(compiled)
     bands: dict[str, tuple[int, int]] = {}
@@ -101,6 +102,10 @@ def _positions(
         n: (a * ROW - _MARGIN // 2, (b + 1) * ROW - _MARGIN // 2) for n, (a, b) in bands.items()
     }
     return positions, edges
+
+
+def _stops(target: Port, workflow_graph: WorkflowGraph) -> bool:
+    return workflow_graph.nodes[target.node].role == "stop"
 
 
 # -- nodes and wires -------------------------------------------------------------------------------
@@ -123,11 +128,32 @@ def _node(
         "position": [x, y],
         "parameters": planned.parameters,
     }
+    kind = node_types.of(planned.type)
+    if (kind is not None and kind.once) or _keeps_variables(planned):
+        result["executeOnce"] = True
+    elif _is_placeholder(planned, compiled):
+        result["executeOnce"] = result["alwaysOutputData"] = True
     if planned.webhook:
         result["webhookId"] = node_uuid(f"{seed}/{key}/webhook")
     role = "" if planned.role in ("element", "trigger") else planned.role
     result["notes"] = "\n\n".join([*planned.notes, tag_line(planned.element, role)])
     return result
+
+
+def _keeps_variables(planned: GraphNode) -> bool:
+    return planned.role in ("data", "latest") and planned.type == "set"
+
+
+def _is_placeholder(planned: GraphNode, compiled: CompiledScope) -> bool:
+    """Whether a person puts a node in its place, which may hand on no item, or several."""
+    if planned.role == "decide":
+        return True
+    if planned.role != "element" or planned.type not in ("noOp", "set"):
+        return False
+    element = compiled.graph.nodes[planned.element]
+    if isinstance(element, Event):
+        return element.position == "throw" and element.trigger == "message"
+    return isinstance(element, Task)
 
 
 def _connections(compiled: CompiledScope, positions: dict[NodeKey, tuple[int, int]]) -> Any:

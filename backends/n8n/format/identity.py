@@ -15,7 +15,10 @@ from typing import Any, Final
 MAP_PREFIX: Final = "orgflow-map 1 "
 """First words of the line that carries the identity map in its sticky note."""
 
-_TAG: Final = r"^orgflow: (?P<element>.+?)(?: \((?P<role>stop|decide|branch|join|pass)\))?$"
+_TAG: Final = (
+    r"^orgflow: (?P<element>.+?)"
+    r"(?: \((?P<role>stop|decide|branch|join|pass|data|before|latest)\))?$"
+)
 
 
 @dataclass(eq=False, repr=False)

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from orgflow.backends.n8n.node_types.behaviour import Behaviour, unknown
 from orgflow.backends.n8n.node_types.node_type import NodeType, Use
+
+
+def running(code: str) -> dict[str, Any]:
+    """Parameters that run JavaScript once with all items."""
+    return {"jsCode": code}
 
 
 def _behaviour(use: Use) -> Behaviour:
@@ -13,6 +20,7 @@ def _behaviour(use: Use) -> Behaviour:
 NODE = NodeType(
     name="code",
     label="Code",
+    emitted=True,
     versions=((2,), (2,)),
     behaviour=_behaviour,
     scripts=("jsCode", "pythonCode"),

@@ -60,6 +60,7 @@ def _behaviour(use: Use) -> Behaviour | None:
 NODE = NodeType(
     name="executeWorkflow",
     label="Execute Workflow",
+    once=True,
     versions=((1.3,), (1.3, 1.4)),
     behaviour=_behaviour,
     effect=_effect,

@@ -30,6 +30,7 @@ def _behaviour(use: Use) -> Behaviour:
 NODE = NodeType(
     name="if",
     label="If",
+    once=True,
     emitted=True,
     versions=((2.2, 2.3), (2.2, 2.3)),
     outputs=_two,

@@ -255,6 +255,7 @@ def _behaviour(use: Use) -> Behaviour | None:
 NODE = NodeType(
     name="merge",
     label="Merge",
+    once=True,
     emitted=True,
     versions=((3.2,), (3.2,)),
     inputs=_inputs,

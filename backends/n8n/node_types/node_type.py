@@ -82,6 +82,8 @@ class NodeType(Value):
         name: its short name, such as `if`.
         label: what n8n's editor calls it.
         emitted: whether a compile writes such nodes.
+        once: whether the nodes that a compile writes take the first of several items, since a
+            token of a model is one item.
         versions: what n8n 1.123 and what n8n 2.41 understand of the versions our schemas describe;
             the last of each is written. Empty for types that are only modelled.
         start: for triggers, what starts a run.
@@ -100,6 +102,7 @@ class NodeType(Value):
     name: str
     label: str
     emitted: bool = False
+    once: bool = False
     versions: tuple[Versions, Versions] = ((), ())
     start: Start | None = None
     inputs: Ports = one

@@ -26,6 +26,19 @@ def assigning(fields: Sequence[tuple[str, Any, str]], seed: str) -> dict[str, An
     }
 
 
+def writing(json_output: str, *, keep: bool = True) -> dict[str, Any]:
+    """Parameters that write the fields of an object, an expression, and keep other fields or not.
+
+    In JSON mode a value keeps its type; in the list of fields undefined would become null.
+    """
+    return {
+        "mode": "raw",
+        "jsonOutput": json_output,
+        "includeOtherFields": keep,
+        "options": {},
+    }
+
+
 def written(version: float, parameters: Parameters) -> Mapping[str, Mapping[str, Any]] | None:
     """Fields that a node writes, with their rows; `None` where that is not known."""
     if parameters.get("mode", "manual") not in ("manual", "keyValue"):

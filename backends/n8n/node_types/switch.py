@@ -111,6 +111,7 @@ def _all_matching(rules: int, extra: bool, every: bool) -> Callable[[int, int], 
 NODE = NodeType(
     name="switch",
     label="Switch",
+    once=True,
     emitted=True,
     versions=((3.2, 3.3, 3.4), (3.2, 3.3, 3.4)),
     outputs=_outputs,

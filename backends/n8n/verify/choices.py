@@ -14,12 +14,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from orgflow.backends.n8n.emit.decisions import condition
+from orgflow.backends.n8n.emit.decisions import condition, never_set
 from orgflow.backends.n8n.emit.graph import NodeKey
 from orgflow.backends.n8n.format.conditions import rules_of
 from orgflow.backends.n8n.format.json_values import mapping
 from orgflow.backends.n8n.format.matching import Matching
 from orgflow.backends.n8n.format.workflow_document import Node, WorkflowDocument
+from orgflow.backends.n8n.node_types.conditions import is_true
 from orgflow.backends.n8n.node_types.node_type import is_expression
 from orgflow.backends.n8n.verify.reference import Reference
 
@@ -28,14 +29,18 @@ from orgflow_ir.targets.verification import Changed
 
 _REFERENCE = re.compile(r"\$\(\s*(?:'((?:[^'\\]|\\.)*)'|\"((?:[^\"\\]|\\.)*)\")\s*\)")
 _READ = re.compile(
-    r"\(\$\(@(?P<key>[^)]*)\)\.isExecuted \? \$\(@(?P=key)\)\.last\(0\)\.json\.(?P<path>[\w.?]+)"
+    r"\(\$\(@(?P<key>[^)]*)\)\.isExecuted \? \$\(@(?P=key)\)\.first\(0\)\.json\.(?P<path>[\w.?]+)"
     r" : undefined\)"
 )
+_LAST = re.compile(r"(\$\(@[^)]*\))\.last\(0\)")
 _AT = re.compile(r"\$\(@([^)]*)\)")
 _MOST_UNKNOWN = 4
 
 Predicate = frozenset[str]
 """True where any of these branches (flow ids of the graph) is taken."""
+
+NO_BRANCH: Predicate = frozenset()
+"""True where a variable was never set, so that no branch may be taken."""
 
 
 class Key(NamedTuple):
@@ -66,6 +71,11 @@ class Reader:
     fallback: int | None
     broken: tuple[str, ...] = ()
     compiled: bool = True
+
+    @property
+    def stops(self) -> tuple[int, ...]:
+        """Outputs by which an item leaves because a variable was never set."""
+        return tuple(i for i, p in enumerate(self.predicates) if p == NO_BRANCH)
 
     def outputs(self, taken: frozenset[str]) -> Iterator[tuple[int, ...]]:
         """Outputs by which an item leaves when the branches `taken` are decided for; several
@@ -138,6 +148,7 @@ class _Names:
         if not isinstance(value, str):
             return value
         text = _REFERENCE.sub(lambda m: f"$(@{self.key_of.get(_name(m), '?' + _name(m))})", value)
+        text = _LAST.sub(r"\1.first(0)", text)  # as compiled once: of one item the same
         if is_expression(text):
             inner = text[1:].strip()
             if inner.startswith("{{") and inner.endswith("}}") and inner.count("{{") == 1:
@@ -192,9 +203,12 @@ def _known(ref: Reference, names: _Names) -> dict[str, list[Key]]:
                 }
                 key = Key(gateway, frozenset({branch.flow.id}))
                 found.setdefault(names.canonical(made, True), []).append(key)
+        unset = never_set(decision)
+        if unset:
+            made = {"conditions": [is_true(unset, "")], "options": {"caseSensitive": True}}
+            found.setdefault(names.canonical(made, True), []).append(Key(gateway, NO_BRANCH))
         rules = _rules(ref.nodes[gateway])
-        if rules is not None and len(rules.filters) == 1:
-            text = rules.texts(names)[0]
+        for text in rules.texts(names) if rules is not None else ():
             if gateway not in [k.gateway for k in found.get(text, ())]:
                 found.setdefault(text, []).append(Key(gateway, _any_branch(decision)))
     return found

@@ -11,7 +11,7 @@ choice is free once for each time the setter ran; reading it again gives the sam
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from orgflow.backends.n8n.engine_model import Config, EngineModel, Phase, Place
@@ -296,8 +296,10 @@ class Walk:
             )
         for taken in options:
             yield from self._decides(point, place, reader, taken, before)
-        if default is None and reader.compiled and not point.unfit:
-            yield from self._fits_none(point, place, reader)
+        if reader.compiled and not point.unfit:
+            ways = [(output,) for output in reader.stops]
+            ways += reader.outputs(frozenset()) if default is None else ()
+            yield from self._fits_none(point, place, reader, ways)
 
     def _as_chosen(self, point: Point, place: Place, reader: Reader) -> Iterator[Move]:
         """What was chosen when the activity ran, which n8n reads from its last run."""
@@ -358,11 +360,13 @@ class Walk:
         text = f"{self.marking.label(owner)} → {self.marking.ways(taken)}"
         yield from self._leaves(after, place, reader, taken, text, tuple(fired))
 
-    def _fits_none(self, point: Point, place: Place, reader: Reader) -> Iterator[Move]:
-        """A value that is no branch's: the run has to stop loudly."""
+    def _fits_none(
+        self, point: Point, place: Place, reader: Reader, ways: Iterable[tuple[int, ...]]
+    ) -> Iterator[Move]:
+        """A value that is no branch's, or none at all: the run has to stop loudly."""
         label = self.marking.label(self.roles.owners[reader.gateway])
         after = _decide(point, reader.gateway, ())._replace(unfit=label)
-        for outputs in reader.outputs(frozenset()):
+        for outputs in ways:
             line = SideBySide("", f"{place.node} → no branch fits")
             yield self._leave(after, place, outputs, (line,), ())
 

@@ -1,0 +1,427 @@
+"""Process variables on n8n: they travel on the item, and a small node behind each step keeps them.
+
+n8n has no variable that all nodes of an execution share and that a step may overwrite: a node that
+replaces the item drops what it carried, and a Merge lets a stale copy win. So wherever a condition
+that reads a variable may still come, a node behind each step sets the variable anew: to what the
+step hands on under its name, else to what it was before. Conditions then read `$json.approved`.
+
+Where tasks work side by side, each item also counts how often a variable was set, and behind the
+join the copy that was set most often wins; two different copies with the same count stop the run.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from orgflow.backends.n8n.emit.graph import GraphNode, HelperKey, NodeKey, Port, Role
+from orgflow.backends.n8n.emit.references import quote_node
+from orgflow.backends.n8n.emit.scopes import scopes_of
+from orgflow.backends.n8n.node_types import code, set_
+from orgflow.backends.n8n.node_types.conditions import expression
+
+from orgflow_ir.analysis.control_flow.graph import ControlFlow, reach
+from orgflow_ir.analysis.decisions import decide
+from orgflow_ir.model import Event, SubProcess, Task
+from orgflow_ir.model.element_names import listed
+from orgflow_ir.pipeline import PassContext
+
+if TYPE_CHECKING:
+    from orgflow.backends.n8n.emit.emitter import CompiledScope
+
+_CALL_FIELDS = frozenset({"headers", "params", "query", "body"})
+"""Fields that n8n puts on the item of a call."""
+
+
+@dataclass
+class Carried:
+    """What `carry_variables` added to a graph.
+
+    Attributes:
+        after: variables on the item behind a node that was added, by its key.
+        counted: whether copies in parallel branches are told apart by a count.
+    """
+
+    after: dict[NodeKey, tuple[str, ...]] = field(default_factory=dict)
+    counted: bool = False
+
+
+def carry_variables(compiled: CompiledScope, ctx: PassContext) -> Carried | None:
+    """Add to the graph of a scope what keeps the variables that its conditions read; `None` where
+    they read none."""
+    read = _read_in(compiled)
+    handed = _handed_over(compiled, ctx)
+    if not read and not any(handed.values()):
+        return None
+    return _Carrier(compiled, read, handed).run()
+
+
+def _read_in(compiled: CompiledScope) -> dict[str, tuple[str, ...]]:
+    """Variables that the conditions of each gateway read."""
+    found = {
+        gateway: tuple(dict.fromkeys(path[0] for path in decision.coded))
+        for gateway, decision in compiled.decisions.items()
+        if gateway in compiled.graph.reachable
+    }
+    return {gateway: names for gateway, names in found.items() if names}
+
+
+def _handed_over(compiled: CompiledScope, ctx: PassContext) -> Mapping[str, tuple[str, ...]]:
+    """Variables that a called workflow has to be handed, by the sub-process; under the empty key
+    those that this one has to hand back at its ends."""
+    scope = compiled.scope
+    inner = [n for n in scope.body.nodes if isinstance(n, SubProcess)]
+    if not inner and not scope.called:
+        return {}
+    from orgflow.backends.n8n.emit.emitter import CONVENTIONS
+
+    by_scope: dict[str, tuple[str, ...]] = {}
+    for one in scopes_of(scope.model, scope.process):
+        decisions = decide(one.body, ctx.analysis(ControlFlow, one.body), CONVENTIONS)
+        by_scope[one.body.id] = tuple(
+            dict.fromkeys(path[0] for d in decisions.values() for path in d.coded)
+        )
+    everything = tuple(dict.fromkeys(name for names in by_scope.values() for name in names))
+    found = {sub.id: everything for sub in inner}
+    if scope.called:
+        found[""] = everything
+    return found
+
+
+class _Carrier:
+    """Adds the nodes to the graph of one scope."""
+
+    def __init__(
+        self,
+        compiled: CompiledScope,
+        read: Mapping[str, tuple[str, ...]],
+        handed: Mapping[str, tuple[str, ...]],
+    ) -> None:
+        self.compiled = compiled
+        self.graph = compiled.workflow_graph
+        self.read = read
+        self.handed = handed
+        self.variables = compiled.variables
+        self.names = tuple(
+            dict.fromkeys(n for names in (*read.values(), *handed.values()) for n in names)
+        )
+        self.count = _free("_set", self.names)
+        self.steps = [key for key, node in self.graph.nodes.items() if self._is_step(node)]
+        self.beside = self._beside()
+        self.ahead = self._ahead()
+        self.counting = self._counting()
+        self.result = Carried()
+
+    def run(self) -> Carried:
+        """Insert what keeps the variables, steps first, then joins, then what is before both."""
+        graph = self.graph
+        original = list(graph.nodes)
+        for key in original:
+            node = graph.nodes[key]
+            names = self._live(key)
+            if not names:
+                continue
+            if key in self.steps or node.type == "webhook":
+                self._behind(key, "data", "set", f"{node.name} data", names)
+            elif node.type == "merge" and node.role == "element" and self.counting:
+                self._behind(key, "data", "code", f"{node.name} data", names)
+        for gateway, others in self.beside.items():
+            self._in_front(gateway, "latest", "set", f"For {graph.nodes[gateway].name}")
+            self.result.after[HelperKey(gateway, "latest")] = tuple(others)
+        before = {key: self._before(key) for key in original if key in self.steps}
+        branches = {
+            key: self._branches(key)
+            for key in original
+            if graph.nodes[key].type == "merge" and HelperKey(key, "data") in graph.nodes
+        }
+        for key, source in before.items():
+            if HelperKey(key, "data") in graph.nodes:
+                self._fill_step(key, source)
+        for key, sources in branches.items():
+            self._fill_join(key, sources)
+        for key in original:
+            node = graph.nodes[key]
+            if node.type == "webhook" and HelperKey(key, "data") in graph.nodes:
+                self._fill_start(key)
+        for gateway in self.beside:
+            self._fill_latest(gateway)
+        self.result.counted = bool(self.counting)
+        self._in_order()
+        return self.result
+
+    # -- what is where -------------------------------------------------------------------------
+
+    def _is_step(self, node: GraphNode) -> bool:
+        """Whether a person puts a node of their own there, or n8n replaces the item."""
+        if node.role == "decide":
+            return True
+        if node.role != "element":
+            return False
+        element = self.compiled.graph.nodes.get(node.element)
+        if isinstance(element, Event):
+            return element.position in ("catch", "throw") and element.trigger in (
+                "message",
+                "conditional",
+                "signal",
+            )
+        return isinstance(element, Task | SubProcess)
+
+    def _beside(self) -> dict[str, dict[str, list[NodeKey]]]:
+        """Gateways that read what a step in a parallel branch may set: the steps by variable."""
+        found: dict[str, dict[str, list[NodeKey]]] = {}
+        for gateway, names in self.read.items():
+            for key in self.steps:
+                element = self.graph.nodes[key].element
+                if element != gateway and self.variables.concurrent(element, gateway):
+                    for name in names:
+                        found.setdefault(gateway, {}).setdefault(name, []).append(key)
+        return found
+
+    def _ahead(self) -> dict[str, frozenset[NodeKey]]:
+        """For each variable the nodes on whose items it has to be."""
+        into: dict[NodeKey, list[NodeKey]] = {key: [] for key in self.graph.nodes}
+        leaving = set(self.graph.nodes)
+        for source, target in self.graph.wires:
+            into[target.node].append(source.node)
+            leaving.discard(source.node)
+        found = {}
+        for name in self.names:
+            ends: list[NodeKey] = [g for g, names in self.read.items() if name in names]
+            ends += [k for others in self.beside.values() for k in others.get(name, ())]
+            ends += [s for s, names in self.handed.items() if s and name in names]
+            if name in self.handed.get("", ()):
+                ends += [k for k in leaving if self.graph.nodes[k].role != "stop"]
+            found[name] = reach(ends, into)
+        return found
+
+    def _live(self, key: NodeKey) -> tuple[str, ...]:
+        """Variables that somebody behind a node may still read."""
+        targets = [t.node for s, t in self.graph.wires if s.node == key]
+        return tuple(
+            name
+            for name in self.names
+            if any(t in self.ahead[name] for t in targets)
+            or any(key in others.get(name, ()) for others in self.beside.values())
+        )
+
+    def _counting(self) -> frozenset[NodeKey]:
+        """Steps whose settings are counted: those beside others, and all of them where an old copy
+        may still be there when a join is reached again."""
+        if self.beside or self.variables.unstructured or self._partial_again():
+            return frozenset(self.steps)
+        return frozenset(
+            key for key in self.steps if self.variables.parallel(self.graph.nodes[key].element)
+        )
+
+    def _partial_again(self) -> bool:
+        cyclic = self.compiled.graph.cyclic
+        return any(
+            join.kind == "partial" and gateway in cyclic
+            for gateway, join in self.compiled.joins.items()
+        )
+
+    # -- nodes and wires -----------------------------------------------------------------------
+
+    def _behind(self, key: NodeKey, role: Role, type: str, name: str, names: tuple[str, ...]) -> None:
+        """A node between another and all that it leads to."""
+        added = self.graph.add(
+            HelperKey(key, role), name, type, {}, element=self.graph.nodes[key].element, role=role
+        )
+        self.result.after[added.key] = names
+        for source, target in list(self.graph.wires):
+            if source.node == key:
+                flow = self.graph.wires.pop((source, target))
+                self.graph.wires[(Port(added.key), target)] = flow
+        self.graph.wires[(Port(key), Port(added.key))] = None
+
+    def _in_front(
+        self, key: NodeKey, role: Role, type: str, name: str, number: int | None = None
+    ) -> NodeKey:
+        """A node between another (one input of it, with `number`) and all that leads to it."""
+        added = self.graph.add(
+            HelperKey(key, role, number),
+            name,
+            type,
+            {},
+            element=self.graph.nodes[key].element,
+            role=role,
+        )
+        port = Port(key, number or 0)
+        for source, target in list(self.graph.wires):
+            if target == port:
+                flow = self.graph.wires.pop((source, target))
+                self.graph.wires[(source, Port(added.key))] = flow
+        self.graph.wires[(Port(added.key), port)] = None
+        return added.key
+
+    def _sources(self, port: Port) -> list[Port]:
+        return [source for source, target in self.graph.wires if target == port]
+
+    def _before(self, key: NodeKey) -> Port | None:
+        """What leads to a step, made one node where it is several."""
+        sources = self._sources(Port(key))
+        if len(sources) > 1:
+            name = f"Before {self.graph.nodes[key].name}"
+            return Port(self._in_front(key, "before", "noOp", name))
+        return sources[0] if sources else None
+
+    def _branches(self, key: NodeKey) -> list[Port]:
+        """The last node of each branch that a join waits for."""
+        found: list[Port] = []
+        inputs = sorted({t.number for _, t in self.graph.wires if t.node == key})
+        for number in inputs:
+            sources = self._sources(Port(key, number))
+            if len(sources) > 1:
+                name = f"Before {self.graph.nodes[key].name}"
+                found.append(Port(self._in_front(key, "before", "noOp", name, number)))
+            elif self.graph.nodes[sources[0].node].role == "join":
+                found += self._branches(sources[0].node)
+            else:
+                found.append(sources[0])
+        return list(dict.fromkeys(found))
+
+    def _in_order(self) -> None:
+        """Nodes that were added next to those they help, since files and editors list them so."""
+        front: dict[NodeKey, list[NodeKey]] = {}
+        back: dict[NodeKey, list[NodeKey]] = {}
+        added = {k for k, n in self.graph.nodes.items() if n.role in ("data", "before", "latest")}
+        for key in self.graph.nodes:
+            if key in added:
+                role = self.graph.nodes[key].role
+                owner = next(
+                    t.node if role != "data" else s.node
+                    for s, t in self.graph.wires
+                    if (s.node if role != "data" else t.node) == key
+                )
+                (back if role == "data" else front).setdefault(owner, []).append(key)
+        order: list[NodeKey] = []
+        for key in self.graph.nodes:
+            if key not in added:
+                order += [*front.get(key, ()), key, *back.get(key, ())]
+        for key in order:
+            self.graph.nodes[key] = self.graph.nodes.pop(key)
+
+    # -- what they do --------------------------------------------------------------------------
+
+    def _fill_start(self, key: NodeKey) -> None:
+        added = self.graph.nodes[HelperKey(key, "data")]
+        added.parameters = set_.writing(expression("$json.body ?? $json"), keep=False)
+        added.notes.append("Hands on what was sent as the item, so that its fields are variables.")
+
+    def _fill_step(self, key: NodeKey, source: Port | None) -> None:
+        """The variables as the step hands them on, else as they were."""
+        step = self.graph.nodes[key]
+        added = self.graph.nodes[HelperKey(key, "data")]
+        names = self.result.after[added.key]
+        given = self._given(step, names)
+        was = self._item(source) if source is not None else "({})"
+        if key in self.counting:
+            body = self._counted(names, given, was)
+        else:
+            values = (
+                f"{name}: [{', '.join((*given[name], was))}]"
+                f".find((o) => o.{name} !== undefined)?.{name}"
+                for name in names
+            )
+            body = "({ " + ",\n ".join(values) + " })"
+        added.parameters = set_.writing(expression(body))
+        variables = listed(names)
+        added.notes.append(
+            f"Keeps {variables}: what “{step.name}” hands on under such a name is the new value, "
+            "else it stays what it was. To take it from elsewhere, edit its line here."
+        )
+
+    def _given(self, step: GraphNode, names: Iterable[str]) -> dict[str, tuple[str, ...]]:
+        """The items in which a step may hand on each variable, best first."""
+        itself = f"$({quote_node(step.name)}).first().json"
+        if step.type != "wait":
+            return dict.fromkeys(names, ("$json", itself))
+        body = "($json.body ?? {})"
+        return {name: (body,) if name in _CALL_FIELDS else (body, "$json") for name in names}
+
+    def _counted(self, names: Iterable[str], given: Mapping[str, tuple[str, ...]], was: str) -> str:
+        values, counts = [], []
+        for name in names:
+            items = ", ".join(given[name])
+            now = f"[{items}].find((o) => o.{name} !== undefined)?.{name}"
+            values.append(f"{name}: [{items}, was].find((o) => o.{name} !== undefined)?.{name}")
+            counts.append(
+                f"{name}: (was.{self.count}?.{name} ?? 0) + ((now) => now === undefined || "
+                f"JSON.stringify(now) === JSON.stringify(was.{name}) ? 0 : 1)({now})"
+            )
+        inside = ",\n ".join((*values, f"{self.count}: {{ {', '.join(counts)} }}"))
+        return f"((was) => ({{ {inside} }}))({was})"
+
+    def _fill_latest(self, gateway: str) -> None:
+        """Of all copies, in this branch and those beside it, the one that was set most often."""
+        added = self.graph.nodes[HelperKey(gateway, "latest")]
+        values, counts = [], []
+        for name, others in self.beside[gateway].items():
+            items = ["$json"]
+            for key in others:
+                node = quote_node(self.graph.nodes[HelperKey(key, "data")].name)
+                items.append(f"...($({node}).isExecuted ? [$({node}).first(0).json] : [])")
+            times = "({0}.{1}?.{2} ?? 0)"
+            a, b = (times.format(o, self.count, name) for o in "ab")
+            best = f"[{', '.join(items)}].reduce((a, b) => ({b} > {a} ? b : a))"
+            values.append(f"{name}: {best}.{name}")
+            counts.append(f"{name}: {best}.{self.count}?.{name} ?? 0")
+        inside = ",\n ".join(
+            (*values, f"{self.count}: {{ ...$json.{self.count}, {', '.join(counts)} }}")
+        )
+        added.parameters = set_.writing(expression(f"({{ {inside} }})"))
+        added.notes.append(
+            f"Takes {listed(self.beside[gateway])} from the branch that set it last, since "
+            "branches run one after the other and this decision sees what all of them have set."
+        )
+
+    def _fill_join(self, key: NodeKey, sources: list[Port]) -> None:
+        """Of the branches' copies of each variable the one that was set most often."""
+        added = self.graph.nodes[HelperKey(key, "data")]
+        names = self.result.after[added.key]
+        join = self.compiled.joins.get(key)
+        items = []
+        for source in sources:
+            node = quote_node(self.graph.nodes[source.node].name)
+            item = f"$({node}).first({source.number})"
+            if join is not None and join.kind == "partial":
+                item = f"$({node}).isExecuted && {item}"
+            items.append(item)
+        added.parameters = code.running(
+            _JOIN.format(items=",\n  ".join(items), names=json.dumps(names), count=self.count)
+        )
+        added.notes.append(
+            f"Keeps {listed(names)} as the branch left it that set it; two branches that leave it "
+            "different stop the run."
+        )
+
+    def _item(self, port: Port) -> str:
+        return f"$({quote_node(self.graph.nodes[port.node].name)}).first({port.number}).json"
+
+
+_JOIN = """\
+const branches = [
+  {items},
+].filter((item) => item).map((item) => item.json);
+const times = (item, name) => item.{count}?.[name] ?? 0;
+const joined = {{ ...$input.first().json, {count}: {{}} }};
+for (const name of {names}) {{
+  const last = branches.reduce((a, b) => (times(b, name) > times(a, name) ? b : a));
+  const same = branches.filter((item) => times(item, name) === times(last, name));
+  if (same.some((item) => JSON.stringify(item[name]) !== JSON.stringify(last[name])))
+    throw new Error(`Parallel branches left different values in "${{name}}": ${{same
+      .map((item) => JSON.stringify(item[name])).join(', ')}}`);
+  joined[name] = last[name];
+  joined.{count}[name] = times(last, name);
+}}
+return [{{ json: joined }}];
+"""
+
+
+def _free(name: str, taken: Iterable[str]) -> str:
+    """A field name that no variable has."""
+    while name in taken:
+        name += "_"
+    return name

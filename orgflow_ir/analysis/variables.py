@@ -1,0 +1,357 @@
+"""Process variables of one scope: who reads them where, who may set them, what may run beside what.
+
+BPMN variables are global to an instance (BPMN 2.0.2, 10.4.1, properties of a process): a reader
+sees what the activity that set the variable last has left. What an activity sets is rarely in the
+model, so every activity may set every variable unless the model says who does.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from typing import Literal, NamedTuple
+
+from orgflow_ir.analysis.control_flow.graph import ControlFlow, reach
+from orgflow_ir.analysis.control_flow.region_tree import Region
+from orgflow_ir.analysis.control_flow.regions import ScopeReduction
+from orgflow_ir.analysis.decisions import Decision
+from orgflow_ir.analysis.expressions.recognise import recognise
+from orgflow_ir.analysis.expressions.syntax import (
+    Comparison,
+    ConditionError,
+    Constant,
+    Empty,
+    Logical,
+    Not,
+    Path,
+    Tree,
+    Variable,
+    children,
+    nodes,
+    variables,
+)
+from orgflow_ir.model import (
+    CallActivity,
+    Event,
+    Expression,
+    Gateway,
+    Node,
+    Opaque,
+    SubProcess,
+    Task,
+)
+from orgflow_ir.model.bindings import Form, Script
+from orgflow_ir.pipeline import PassContext
+
+ReadBy = Literal["condition", "mapping", "collection"]
+SetBy = Literal["form", "mapping", "script", "result", "payload", "unknown"]
+
+_ASSIGNED = re.compile(r"""\bsetVariable(?:Local)?\(\s*["'](\w+)["']""")
+"""How a script sets a variable with the engines whose scripts are read."""
+
+
+class Read(NamedTuple):
+    """A place that reads a variable.
+
+    Attributes:
+        element: the gateway whose conditions read it, or the activity that is handed it.
+        path: the variable and what of it is read.
+        by: what reads it. Conditions are evaluated by every target; mappings and collections are
+            what the model says of a task.
+        tested: whether the same conditions ask if it is null, empty or there at all, so that
+            nothing is wrong where nobody has set it.
+    """
+
+    element: str
+    path: Path
+    by: ReadBy
+    tested: bool = False
+
+    @property
+    def variable(self) -> str:
+        """The name of the variable."""
+        return self.path[0]
+
+
+class Setter(NamedTuple):
+    """An element that sets a variable, or may: `unknown` is an activity of which the model does
+    not say what it sets."""
+
+    element: str
+    by: SetBy
+
+
+class Variables:
+    """What a scope does with its variables.
+
+    Args:
+        graph: the control flow of the scope.
+        decisions: its deciding gateways by id.
+        ctx: holds analyses of the same graph.
+    """
+
+    def __init__(
+        self, graph: ControlFlow, decisions: Mapping[str, Decision], ctx: PassContext
+    ) -> None:
+        self.graph = graph
+        self.decisions = decisions
+        self._ctx = ctx
+
+    @cached_property
+    def reads(self) -> tuple[Read, ...]:
+        """Every reader: those of conditions first, then those of tasks, in the model's order."""
+        found: list[Read] = []
+        for gateway, decision in self.decisions.items():
+            tested = tested_paths(b.tree for b in decision.branches if b.tree is not None)
+            found += [Read(gateway, p, "condition", p in tested) for p in decision.coded]
+        for node in self.graph.scope.nodes:
+            if isinstance(node, Task | CallActivity) and node.binding is not None:
+                texts = [Expression(text=p.text, language=p.language) for p in node.binding.inputs]
+                found += [Read(node.id, path, "mapping") for path in _paths(texts)]
+            loop = None if isinstance(node, Event | Gateway | Opaque) else node.loop
+            if loop is not None and loop.collection:
+                name = Expression(text=loop.collection)
+                found += [Read(node.id, path, "collection") for path in _paths([name], bare=True)]
+        return tuple(dict.fromkeys(found))
+
+    @cached_property
+    def declared(self) -> Mapping[str, tuple[Setter, ...]]:
+        """Elements of which the model says that they set a variable, by its name."""
+        found: dict[str, list[Setter]] = {}
+        for node in self.graph.scope.nodes:
+            for name, by in _sets(node):
+                found.setdefault(name, []).append(Setter(node.id, by))
+        return {name: tuple(setters) for name, setters in found.items()}
+
+    def setters(self, read: Read) -> tuple[Setter, ...]:
+        """Who may have set what a reader reads, nearest first: those that say so, and where none
+        does every activity before it; then the start of the process."""
+        before = self._before(read.element)
+        declared = {s.element: s for s in self.declared.get(read.variable, ())}
+        own = [declared[e] for e in before if e in declared]
+        if not own:
+            own = [Setter(e, "unknown") for e in before if may_set(self.graph.nodes[e])]
+        starts = [Setter(e, "payload") for e in before if e in self.graph.entries]
+        return (*own, *(s for s in starts if s.element not in declared))
+
+    def readers_after(self, element: str, reads: Iterable[Read]) -> tuple[Read, ...]:
+        """Those of `reads` that a token leaving an element can still get to."""
+        ahead = reach(self.graph.successors.get(element, ()), self.graph.successors)
+        return tuple(r for r in reads if r.element in ahead)
+
+    def _before(self, element: str) -> list[str]:
+        """Elements from which `element` is reached, and those beside it, nearest first."""
+        order: dict[str, None] = {}
+        todo = [element]
+        while todo:
+            later: list[str] = []
+            for node in todo:
+                for arc in self.graph.into[node]:
+                    if arc.source not in order:
+                        order[arc.source] = None
+                        later.append(arc.source)
+            todo = later
+        beside = (n for n in self.graph.nodes if n not in order and self.concurrent(n, element))
+        return [*order, *beside]
+
+    # -- what may be active at the same time ---------------------------------------------------
+
+    @cached_property
+    def _places(self) -> Mapping[str, tuple[tuple[Region, int], ...]]:
+        """For each element the regions around it, from the outermost, with its place in each."""
+        tree = self._ctx.analysis(ScopeReduction, self.graph).reduction.tree
+        found: dict[str, tuple[tuple[Region, int], ...]] = {}
+        stack: list[tuple[Region, tuple[tuple[Region, int], ...]]] = [(tree, ())]
+        while stack:
+            region, around = stack.pop()
+            for index, child in enumerate(region.children):
+                place = (*around, (region, index))
+                if isinstance(child, Region):
+                    stack.append((child, place))
+                else:
+                    found.setdefault(child, place)
+        return found
+
+    @cached_property
+    def _splits(self) -> bool:
+        """Whether anything in the scope makes several tokens of one."""
+        several = (
+            node.id
+            for node in self.graph.scope.nodes
+            if len(self.graph.flows_out(node.id)) > 1
+            and not (isinstance(node, Gateway) and node.gateway_kind in ("exclusive", "event"))
+        )
+        return len(self.graph.entries) > 1 or next(several, None) is not None
+
+    def concurrent(self, one: str, other: str) -> bool:
+        """Whether two elements may be active at the same time in one instance. Where the flow has
+        no structure that says, they may."""
+        if one == other or not self._splits:
+            return False
+        first, second = self._places.get(one), self._places.get(other)
+        if first is None or second is None:
+            return False
+        for (region, a), (also, b) in zip(first, second, strict=False):
+            if region is not also:
+                break
+            if a != b:
+                return region.kind in ("and", "or", "clash", "unstructured")
+        return False
+
+    def parallel(self, element: str) -> bool:
+        """Whether anything else may be active beside an element."""
+        kinds = ("and", "or", "clash", "unstructured")
+        return self._splits and any(r.kind in kinds for r, _ in self._places.get(element, ()))
+
+    @property
+    def unstructured(self) -> bool:
+        """Whether the scope makes several tokens of one in a way that no block describes."""
+        if not self._splits:
+            return False
+        return not self._ctx.analysis(ScopeReduction, self.graph).reduction.structured
+
+
+def may_set(node: Node) -> bool:
+    """Whether an element may set variables: an activity, or an event that something comes in by."""
+    if isinstance(node, Event):
+        return node.position == "catch" and node.trigger in ("message", "signal", "conditional")
+    return isinstance(node, Task | CallActivity | SubProcess)
+
+
+def tested_paths(trees: Iterable[Tree]) -> frozenset[Path]:
+    """Paths of which some tree asks whether they are null or empty."""
+    found: set[Path] = set()
+    for tree in trees:
+        for node in nodes(tree):
+            if isinstance(node, Empty):
+                found.update(variables(node))
+            if isinstance(node, Comparison) and Constant(None) in (node.left, node.right):
+                found.update(variables(node))
+    return frozenset(found)
+
+
+Guards = tuple[tuple[Tree, bool], ...]
+"""Trees with the truth that each has to have."""
+
+
+class Need(NamedTuple):
+    """Variables that an evaluation reads where every tree of `guards` has the truth it is paired
+    with; the variables of a guard are needed by an earlier one."""
+
+    guards: Guards
+    paths: tuple[Path, ...]
+
+
+def needed(
+    trees: Iterable[Tree], exempt: frozenset[Path] = frozenset(), *, in_turn: bool
+) -> tuple[Need, ...]:
+    """What an engine reads when it evaluates conditions, in this order: `and` and `or` stop early,
+    and with `in_turn` the first condition that holds is the last one looked at. An instance ends
+    with an error where it reads what nobody has set, and not before.
+
+    Paths in `exempt` are left out, and needs that another one before them says already.
+    """
+    found: list[Need] = []
+    before: Guards = ()
+    known: dict[Path, list[Guards]] = {}
+
+    def add(guards: Guards, path: Path) -> None:
+        said = known.setdefault(path, [])
+        if path in exempt or _implied(guards, said):
+            return
+        said.append(guards)
+        if found and found[-1].guards == guards:
+            found[-1] = Need(guards, (*found[-1].paths, path))
+        else:
+            found.append(Need(guards, (path,)))
+
+    for tree in trees:
+        for guards, path in _evaluated(tree, before):
+            add(guards, path)
+        if in_turn:
+            before = (*before, (tree, False))
+    first = [n for n in found if not n.guards]
+    always = tuple(path for need in first for path in need.paths)
+    rest = tuple(n for n in found if n.guards)
+    return (Need((), always), *rest) if always else rest
+
+
+_MOST_ATOMS = 8
+
+
+def _implied(guards: Guards, said: Iterable[Guards]) -> bool:
+    """Whether, where all of `guards` hold, all of some list in `said` do, by their logic alone."""
+    lists = list(said)
+    if () in lists or guards in lists:
+        return True
+    atoms = list(
+        dict.fromkeys(a for some in (guards, *lists) for tree, _ in some for a in _atoms(tree))
+    )
+    if not lists or len(atoms) > _MOST_ATOMS:
+        return False
+    for values in itertools.product((True, False), repeat=len(atoms)):
+        truth = dict(zip(atoms, values, strict=True))
+
+        def hold(some: Guards, truth: Mapping[Tree, bool] = truth) -> bool:
+            return all(_truth(tree, truth) is wanted for tree, wanted in some)
+
+        if hold(guards) and not any(map(hold, lists)):
+            return False
+    return True
+
+
+def _atoms(tree: Tree) -> Iterator[Tree]:
+    if isinstance(tree, Not | Logical):
+        for child in children(tree):
+            yield from _atoms(child)
+    else:
+        yield tree
+
+
+def _truth(tree: Tree, truth: Mapping[Tree, bool]) -> bool:
+    if isinstance(tree, Not):
+        return not _truth(tree.operand, truth)
+    if isinstance(tree, Logical):
+        left, right = _truth(tree.left, truth), _truth(tree.right, truth)
+        return (left and right) if tree.operator == "and" else (left or right)
+    return truth[tree]
+
+
+def _evaluated(tree: Tree, guards: Guards) -> Iterator[tuple[Guards, Path]]:
+    """Paths in the order in which an evaluation reads them, each with what has to hold for it."""
+    if isinstance(tree, Variable):
+        yield guards, tree.path
+    elif isinstance(tree, Logical):
+        yield from _evaluated(tree.left, guards)
+        yield from _evaluated(tree.right, (*guards, (tree.left, tree.operator == "and")))
+    else:
+        for child in children(tree):
+            yield from _evaluated(child, guards)
+
+
+def _paths(texts: Iterable[Expression], *, bare: bool = False) -> Iterator[Path]:
+    """Variables in texts, as far as they can be read; with `bare` a name alone is a variable."""
+    for text in texts:
+        try:
+            code = recognise(text)
+            tree = code.parse() if code.marked or bare else None
+        except ConditionError:
+            continue
+        if tree is not None:
+            yield from variables(tree)
+
+
+def _sets(node: Node) -> Iterator[tuple[str, SetBy]]:
+    """Variables that the model says an element sets."""
+    if not isinstance(node, Task | CallActivity) or node.binding is None:
+        return
+    binding = node.binding
+    if isinstance(binding, Form):
+        yield from ((field.name, "form") for field in binding.fields)
+    yield from ((p.name, "mapping") for p in binding.outputs)
+    if isinstance(binding, Script) and binding.code:
+        yield from ((name, "script") for name in _ASSIGNED.findall(binding.code))
+    if binding.result:
+        yield binding.result, "result"
