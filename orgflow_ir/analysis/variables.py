@@ -104,7 +104,7 @@ class Variables:
         """Every reader: those of conditions first, then those of tasks, in the model's order."""
         found: list[Read] = []
         for gateway, decision in self.decisions.items():
-            tested = tested_paths(b.tree for b in decision.branches if b.tree is not None)
+            tested = null_tested(b.tree for b in decision.branches if b.tree is not None)
             found += [Read(gateway, p, "condition", p in tested) for p in decision.coded]
         for node in self.graph.scope.nodes:
             if isinstance(node, Task | CallActivity) and node.binding is not None:
@@ -220,7 +220,7 @@ def may_set(node: Node) -> bool:
     return isinstance(node, Task | CallActivity | SubProcess)
 
 
-def tested_paths(trees: Iterable[Tree]) -> frozenset[Path]:
+def null_tested(trees: Iterable[Tree]) -> frozenset[Path]:
     """Paths of which some tree asks whether they are null or empty."""
     found: set[Path] = set()
     for tree in trees:

@@ -124,6 +124,14 @@ def merge_as(workflow: Json, name: str, **parameters: Any) -> Json:
     return found
 
 
+def for_each_item(workflow: Json, *names: str) -> Json:
+    """Nodes that work each item that comes, not the first alone."""
+    found = copy.deepcopy(workflow)
+    for name in names:
+        node(found, name).pop("executeOnce")
+    return found
+
+
 def dropped(workflow: Json, name: str) -> Json:
     """A step cut out, with its wires joined."""
     found = copy.deepcopy(workflow)

@@ -94,10 +94,10 @@ def never_set(decision: Decision) -> str:
 
 
 def _needs(decision: Decision) -> tuple[Need, ...]:
-    from orgflow_ir.analysis.variables import needed, tested_paths
+    from orgflow_ir.analysis.variables import needed, null_tested
 
     trees = [b.tree for b in decision.branches if b.tree is not None]
-    return needed(trees, tested_paths(trees), in_turn=not decision.several)
+    return needed(trees, null_tested(trees), in_turn=not decision.several)
 
 
 def on_item(path: Path) -> str:

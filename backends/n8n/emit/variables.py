@@ -124,9 +124,9 @@ class _Carrier:
             if not names:
                 continue
             if key in self.steps or node.type == "webhook":
-                self._behind(key, "data", "set", f"{node.name} data", names)
+                self._behind(key, "set", names)
             elif node.type == "merge" and node.role == "element" and self.counting:
-                self._behind(key, "data", "code", f"{node.name} data", names)
+                self._behind(key, "code", names)
         for gateway, others in self.beside.items():
             self._in_front(gateway, "latest", "set", f"For {graph.nodes[gateway].name}")
             self.result.after[HelperKey(gateway, "latest")] = tuple(others)
@@ -224,10 +224,16 @@ class _Carrier:
 
     # -- nodes and wires -----------------------------------------------------------------------
 
-    def _behind(self, key: NodeKey, role: Role, type: str, name: str, names: tuple[str, ...]) -> None:
+    def _behind(self, key: NodeKey, type: str, names: tuple[str, ...]) -> None:
         """A node between another and all that it leads to."""
+        owner = self.graph.nodes[key]
         added = self.graph.add(
-            HelperKey(key, role), name, type, {}, element=self.graph.nodes[key].element, role=role
+            HelperKey(key, "data"),
+            f"{owner.name} data",
+            type,
+            {},
+            element=owner.element,
+            role="data",
         )
         self.result.after[added.key] = names
         for source, target in list(self.graph.wires):
@@ -381,7 +387,7 @@ class _Carrier:
         """Of the branches' copies of each variable the one that was set most often."""
         added = self.graph.nodes[HelperKey(key, "data")]
         names = self.result.after[added.key]
-        join = self.compiled.joins.get(key)
+        join = self.compiled.joins.get(self.graph.nodes[key].element)
         items = []
         for source in sources:
             node = quote_node(self.graph.nodes[source.node].name)

@@ -297,7 +297,7 @@ class Walk:
         for taken in options:
             yield from self._decides(point, place, reader, taken, before)
         if reader.compiled and not point.unfit:
-            ways = [(output,) for output in reader.stops]
+            ways: list[tuple[int, ...]] = [(output,) for output in reader.stops]
             ways += reader.outputs(frozenset()) if default is None else ()
             yield from self._fits_none(point, place, reader, ways)
 

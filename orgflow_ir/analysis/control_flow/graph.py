@@ -121,8 +121,8 @@ class ControlFlow:
 
 
 def reach(
-    start: Iterable[str], succ: Mapping[str, Iterable[str]], avoid: frozenset[str] = frozenset()
-) -> frozenset[str]:
+    start: Iterable[_N], succ: Mapping[_N, Iterable[_N]], avoid: frozenset[_N] = frozenset()
+) -> frozenset[_N]:
     """Nodes reachable from `start` (included) without passing through `avoid`."""
     seen = {n for n in start if n not in avoid}
     stack = list(seen)

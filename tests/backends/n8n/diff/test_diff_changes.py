@@ -64,7 +64,9 @@ def order(engine: LocalEngine, workflow: Json, values: Sequence[str], items: int
 DIFFERENT: dict[str, Callable[[Json], Json]] = {
     "branches swapped": lambda w: edits.swapped_branches(w, DECISION),
     "first and third swapped": lambda w: edits.swapped_branches(w, DECISION, 0, 2),
-    "merge takes what comes": lambda w: edits.merge_as(w, JOIN, mode="append", numberInputs=2),
+    "merge takes what comes": lambda w: edits.merge_as(
+        edits.for_each_item(w, JOIN, "Confirm leave"), JOIN, mode="append", numberInputs=2
+    ),
     "merge waits for a third": lambda w: edits.merge_as(
         w, JOIN, mode="combine", combineBy="combineByPosition", numberInputs=3
     ),

@@ -55,7 +55,8 @@ def test_verify_catches_what_differs_and_nothing_else(bench: Any, found: list[An
 
 
 def test_some_mutants_differ_in_each_way(found: list[Any]) -> None:
-    assert {f.truth.kind for f in found} == {"", "run", "items", "odd"}
+    # never "items": every compiled node takes the first of several
+    assert {f.truth.kind for f in found} == {"", "run", "odd"}
     harmless = [f for f in found if f.mutant.mutator.harmless]
     assert [str(f) for f in harmless if f.differs] == []
 
