@@ -6,7 +6,7 @@ The referee is `variable_oracle`: one store an instance, sharing no code with th
 from __future__ import annotations
 
 import copy
-import json
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -89,23 +89,25 @@ def test_two_nodes_in_place_of_a_task(engine: LocalEngine) -> None:
     assert fault(scenario, process, run, wanted) == ""
 
 
-def _texts(scenario: Scenario) -> list[str]:
-    root = compiled(scenario).root
-    found = []
-    for node in root.workflow["nodes"]:
-        if not node["type"].endswith("stickyNote"):
-            found.append(json.dumps(node["parameters"], ensure_ascii=False))
-    return found
+def expressions(value: Any) -> Iterator[str]:
+    """Parameters that n8n evaluates."""
+    if isinstance(value, str) and value.startswith("="):
+        yield value
+    elif isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from expressions(inner)
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_traps_of_expressions(name: str) -> None:
     """Of expressions: n8n ends them at `}}`, and takes optional chaining with a computed key for
     undefined (Code nodes do neither)."""
-    for text in _texts(SCENARIOS[name]):
-        for cut in text.split("={{")[1:]:
-            assert "?.[" not in cut.split("}}")[0]
-            assert cut.count("}}") == 1
+    found = [e for n in compiled(SCENARIOS[name]).root.workflow["nodes"] for e in expressions(n)]
+    assert found
+    for text in found:
+        assert text.startswith("={{ ")
+        assert text.index("}}") == len(text) - 2
+        assert "?.[" not in text
 
 
 def test_label_decisions_have_no_more_nodes() -> None:
@@ -188,10 +190,9 @@ def test_what_runs_beside_what() -> None:
     visible = variables_of(model(VISIBLE, gateways, OK))
     assert visible.concurrent("a", "g")
     bridge = dict.fromkeys(("s1", "s2", "j1", "j2"), "parallel")
-    unstructured = variables_of(model(BRIDGE, {**bridge, "g": "exclusive"}, OK))
-    assert unstructured.unstructured
-    assert unstructured.concurrent("b", "c")
-    assert unstructured.setters(Read("g", ("ok",), "condition"))
+    crossed = variables_of(model(BRIDGE, {**bridge, "g": "exclusive"}, OK))
+    assert crossed.concurrent("b", "c")
+    assert crossed.setters(Read("g", ("ok",), "condition"))
 
 
 def _needed(*texts: str, in_turn: bool = True) -> tuple[Need, ...]:
