@@ -241,7 +241,7 @@ class Need(NamedTuple):
     with; the variables of a guard are needed by an earlier one."""
 
     guards: Guards
-    paths: tuple[Path, ...]
+    names: tuple[str, ...]
 
 
 def needed(
@@ -251,21 +251,22 @@ def needed(
     and with `in_turn` the first condition that holds is the last one looked at. An instance ends
     with an error where it reads what nobody has set, and not before.
 
-    Paths in `exempt` are left out, and needs that another one before them says already.
+    Paths in `exempt` are left out, and needs that another one before them says already. What a
+    variable that is there does not have is null (Jakarta Expression Language 3.0, 1.6).
     """
     found: list[Need] = []
     before: Guards = ()
-    known: dict[Path, list[Guards]] = {}
+    known: dict[str, list[Guards]] = {}
 
     def add(guards: Guards, path: Path) -> None:
-        said = known.setdefault(path, [])
+        said = known.setdefault(path[0], [])
         if path in exempt or _implied(guards, said):
             return
         said.append(guards)
         if found and found[-1].guards == guards:
-            found[-1] = Need(guards, (*found[-1].paths, path))
+            found[-1] = Need(guards, (*found[-1].names, path[0]))
         else:
-            found.append(Need(guards, (path,)))
+            found.append(Need(guards, (path[0],)))
 
     for tree in trees:
         for guards, path in _evaluated(tree, before):
@@ -273,7 +274,7 @@ def needed(
         if in_turn:
             before = (*before, (tree, False))
     first = [n for n in found if not n.guards]
-    always = tuple(path for need in first for path in need.paths)
+    always = tuple(name for need in first for name in need.names)
     rest = tuple(n for n in found if n.guards)
     return (Need((), always), *rest) if always else rest
 

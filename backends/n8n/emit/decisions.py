@@ -83,7 +83,7 @@ def never_set(decision: Decision) -> str:
         return ""
     tests = []
     for need in _needs(decision):
-        fields = ", ".join(on_item(path) for path in need.paths)
+        fields = ", ".join(on_item((name,)) for name in need.names)
         guards = [
             to_js(tree, on_item) if truth else f"!({to_js(tree, on_item)})"
             for tree, truth in need.guards
@@ -172,14 +172,14 @@ def unset_messages(decision: Decision, compiled: CompiledScope) -> list[tuple[st
 
     label = compiled.workflow_graph.nodes[decision.gateway.id].name
     result = []
-    for path in dict.fromkeys(p for need in _needs(decision) for p in need.paths):
-        setters = compiled.variables.setters(Read(decision.gateway.id, path, "condition"))
+    for name in dict.fromkeys(n for need in _needs(decision) for n in need.names):
+        setters = compiled.variables.setters(Read(decision.gateway.id, (name,), "condition"))
         names = [f"“{compiled.name_of(s.element)}”" for s in setters if s.by != "payload"]
         if len(names) > MOST_NAMED:
             names = [*names[: MOST_NAMED - 1], f"{len(names) - MOST_NAMED + 1} other steps"]
         where = listed((*names, "the input of the run"), last="or")
-        text = f"“{'.'.join(path)}” was never set, and “{label}” reads it. Set it in {where}."
-        result.append((on_item(path), text))
+        text = f"“{name}” was never set, and “{label}” reads it. Set it in {where}."
+        result.append((on_item((name,)), text))
     return result
 
 
