@@ -40,10 +40,16 @@ class Carried:
     """What `carry_variables` added to a graph.
 
     Attributes:
+        read: variables that the conditions of a gateway read.
+        steps: nodes that may set variables, and replace the item.
+        beside: steps in parallel branches that may set a variable which a gateway reads.
         after: variables on the item behind a node that was added, by its key.
         counted: whether copies in parallel branches are told apart by a count.
     """
 
+    read: Mapping[str, tuple[str, ...]]
+    steps: tuple[NodeKey, ...]
+    beside: Mapping[tuple[str, str], tuple[NodeKey, ...]]
     after: dict[NodeKey, tuple[str, ...]] = field(default_factory=dict)
     counted: bool = False
 
@@ -112,7 +118,8 @@ class _Carrier:
         self.beside = self._beside()
         self.ahead = self._ahead()
         self.counting = self._counting()
-        self.result = Carried()
+        beside = {(g, n): tuple(ks) for g, by in self.beside.items() for n, ks in by.items()}
+        self.result = Carried(self.read, tuple(self.steps), beside)
 
     def run(self) -> Carried:
         """Insert what keeps the variables, steps first, then joins, then what is before both."""

@@ -115,11 +115,11 @@ class _Rules(NamedTuple):
     every: bool
     fallback: int | None
 
-    def texts(self, names: _Names) -> tuple[str, ...]:
+    def texts(self, names: Names) -> tuple[str, ...]:
         return tuple(names.canonical(f, self.loose) for f in self.filters)
 
 
-class _Names:
+class Names:
     """Replaces node names in expressions by what the nodes stand for."""
 
     def __init__(self, key_of: Mapping[str, NodeKey], existing: set[str] | None) -> None:
@@ -147,14 +147,18 @@ class _Names:
         """A value with the references in it replaced; white space around an expression is none."""
         if not isinstance(value, str):
             return value
-        text = _REFERENCE.sub(lambda m: f"$(@{self.key_of.get(_name(m), '?' + _name(m))})", value)
-        text = _LAST.sub(r"\1.first(0)", text)  # as compiled once: of one item the same
+        text = self.in_text(value)
         if is_expression(text):
             inner = text[1:].strip()
             if inner.startswith("{{") and inner.endswith("}}") and inner.count("{{") == 1:
                 inner = " ".join(inner[2:-2].split())
                 return "={{ " + inner + " }}"
         return text
+
+    def in_text(self, text: str) -> str:
+        """A text with the references in it replaced."""
+        text = _REFERENCE.sub(lambda m: f"$(@{self.key_of.get(_name(m), '?' + _name(m))})", text)
+        return _LAST.sub(r"\1.first(0)", text)  # as compiled once: of one item the same
 
     def missing(self, value: Any) -> list[str]:
         """Nodes that an expression names and that are not there."""
@@ -167,6 +171,11 @@ class _Names:
 def _mappings(value: Any) -> tuple[Mapping[str, Any], ...]:
     """The objects of a list of a file; what else is in it says nothing."""
     return tuple(v for v in value if isinstance(v, Mapping)) if isinstance(value, list) else ()
+
+
+def references_in(text: str) -> list[str]:
+    """Names of the nodes that expressions in a text refer to."""
+    return [_name(m) for m in _REFERENCE.finditer(text)]
 
 
 def _name(match: re.Match[str]) -> str:
@@ -191,7 +200,7 @@ def _rules(step: Node) -> _Rules | None:
     )
 
 
-def _known(ref: Reference, names: _Names) -> dict[str, list[Key]]:
+def _known(ref: Reference, names: Names) -> dict[str, list[Key]]:
     """What every condition that the compiler made for a gateway is true for."""
     found: dict[str, list[Key]] = {}
     for gateway, decision in ref.compiled.decisions.items():
@@ -227,8 +236,8 @@ class _Reading:
         self.ref, self.matching = ref, matching
         self.steps = workflow.steps
         workflow_graph = ref.compiled.workflow_graph
-        self.own = _Names({n.name: key for key, n in workflow_graph.nodes.items()}, None)
-        self.names = _Names(matching.key_of, set(self.steps))
+        self.own = Names({n.name: key for key, n in workflow_graph.nodes.items()}, None)
+        self.names = Names(matching.key_of, set(self.steps))
         self.known = _known(ref, self.own)
         self.found: dict[str, Reader] = {}
         self.changed: list[Changed] = []

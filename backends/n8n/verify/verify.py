@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from orgflow.backends.n8n.emit.graph import NodeKey, decide_key, start_key
 from orgflow.backends.n8n.engine_model import EngineModel
 from orgflow.backends.n8n.format.document import TYPE_PREFIX
+from orgflow.backends.n8n.format.matching import Matching
 from orgflow.backends.n8n.format.workflow_document import WorkflowDocument
-from orgflow.backends.n8n.verify.choices import readers
+from orgflow.backends.n8n.verify.choices import Names, readers
 from orgflow.backends.n8n.verify.marking import Marking
 from orgflow.backends.n8n.verify.matching import match_reference
 from orgflow.backends.n8n.verify.parameters import changed_parameters
@@ -24,6 +25,9 @@ from orgflow_ir.diagnostics import Step
 from orgflow_ir.model import Event, Gateway, Model, Node, Process
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets.verification import Changed, Difference, Matched, Verdict, Verification
+
+if TYPE_CHECKING:
+    from orgflow.backends.n8n.verify.data_flow import DataFlow
 
 MOST_STATES = 50_000
 """Pairs of configuration and marking looked at, over all starts of a process."""
@@ -67,6 +71,19 @@ def verify_process(
     return _Verifier(model, ref, workflow, strict, most).run()
 
 
+def data_flow(
+    ref: Reference, matching: Matching[NodeKey], workflow: WorkflowDocument
+) -> DataFlow | None:
+    """How the workflow keeps process variables, where conditions of the model read any."""
+    carried = ref.compiled.carried
+    if carried is None:
+        return None
+    from orgflow.backends.n8n.verify.data_flow import DataFlow
+
+    names = Names(matching.key_of, set(workflow.steps))
+    return DataFlow(ref, carried, matching, workflow, names)
+
+
 class _Verifier:
     def __init__(
         self, model: Model, ref: Reference, workflow: WorkflowDocument, strict: bool, most: int
@@ -77,6 +94,9 @@ class _Verifier:
         self.matching = match_reference(ref, workflow)
         self.readers, self.changed = readers(ref, self.matching, workflow)
         self.changed += changed_parameters(ref, self.matching, workflow)
+        self.data = data_flow(ref, self.matching, workflow)
+        if self.data is not None:
+            self.changed += self.data.changed()
         if workflow.order != "v1":
             # Only v1 is modelled; n8n's first order takes the branches of a split level by level.
             order = f"executionOrder {workflow.order or 'v0'}"
@@ -116,6 +136,9 @@ class _Verifier:
 
     def _difference(self, game: Game) -> Difference | None:
         assert self.walk is not None
+        hidden = self.data.difference() if self.data is not None else None
+        if hidden is not None:
+            return hidden
         starts = self._starts(game)
         for start in game.starts(self.ref.process.id):
             if not any(s == start for _, s in starts):

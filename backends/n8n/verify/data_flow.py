@@ -1,0 +1,258 @@
+"""Whether conditions can see what tasks set: process variables followed over the wires of a
+workflow.
+
+At each output of a node the item either has a variable as a task left it, or the task's value is
+*lost* there: another node replaced the item, or a Merge put a stale copy over it. What the compiler
+writes to keep variables is compared with its own text; where it is the same, it does what it says.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from orgflow.backends.n8n import node_types
+from orgflow.backends.n8n.emit.graph import HelperKey, NodeKey
+from orgflow.backends.n8n.emit.variables import Carried
+from orgflow.backends.n8n.format.matching import Matching
+from orgflow.backends.n8n.format.workflow_document import Node, WorkflowDocument
+from orgflow.backends.n8n.node_types import set_
+from orgflow.backends.n8n.verify.choices import Names, references_in
+from orgflow.backends.n8n.verify.reference import Reference
+
+from orgflow_ir.analysis.control_flow.graph import reach
+from orgflow_ir.targets.verification import Changed, Difference
+
+_NOTHING: frozenset[str] = frozenset()
+
+
+class DataFlow:
+    """The variables of one workflow, and where what a node hands on is lost.
+
+    Args:
+        carried: what the compiler puts into its own workflow for them.
+        names: replaces references to nodes by what they stand for.
+    """
+
+    def __init__(
+        self,
+        ref: Reference,
+        carried: Carried,
+        matching: Matching[NodeKey],
+        workflow: WorkflowDocument,
+        names: Names,
+    ) -> None:
+        self.ref, self.carried, self.matching, self.names = ref, carried, matching, names
+        self.own = Names(
+            {n.name: key for key, n in ref.compiled.workflow_graph.nodes.items()}, None
+        )
+        self.steps = workflow.steps
+        self.into: dict[str, list[tuple[int, str]]] = {name: [] for name in self.steps}
+        self.ahead: dict[str, list[str]] = {name: [] for name in self.steps}
+        for wire in workflow.wires:
+            if wire.kind == "main" and wire.source in self.steps and wire.target in self.steps:
+                self.into[wire.target].append((wire.input, wire.source))
+                self.ahead[wire.source].append(wire.target)
+        pairs = matching.pairs
+        self.setters = [pairs[key] for key in carried.steps if key in pairs]
+        self.setters += [name for name, step in self.steps.items() if step.starts]
+        self.lost = self._lost()
+
+    def difference(self) -> Difference | None:
+        """The first condition that cannot see what some task may set, and which."""
+        for gateway, names in self.carried.read.items():
+            reader = self.matching.pairs.get(gateway)
+            if reader is None or self.steps[reader].disabled:
+                continue
+            text = _texts(self.steps[reader].parameters)
+            for variable in names:
+                hidden = self._hidden(gateway, reader, variable, text)
+                if hidden:
+                    first = min(hidden, key=lambda n: not self._writes(n, variable))
+                    return Difference(
+                        f"`{reader}` reads `{variable}`, but cannot see what `{first}` sets: no "
+                        "node hands it on from there"
+                    )
+        return None
+
+    def changed(self) -> Iterator[Changed]:
+        """Nodes that keep variables and were edited."""
+        for key in self.carried.after:
+            name = self.matching.pairs.get(key)
+            if name is not None and not self._same(key, name):
+                planned = self.ref.compiled.workflow_graph.nodes[key]
+                was, now = _text(self.ref.nodes[key]), _text(self.steps[name])
+                yield Changed(name, planned.element, was, now)
+
+    # -- what a condition sees -----------------------------------------------------------------
+
+    def _hidden(self, gateway: str, reader: str, variable: str, text: str) -> list[str]:
+        """Nodes whose value of a variable the condition may have to read and cannot."""
+        if not re.search(rf"\b{re.escape(variable)}\b", text):
+            return []  # it reads something else now, which is reported
+        wanted = [n for n in self.setters if reader in reach([n], self.ahead) and n != reader]
+        pairs = self.matching.pairs
+        beside = [pairs[k] for k in self.carried.beside.get((gateway, variable), ()) if k in pairs]
+        seen: set[str] = set()
+        if re.search(rf"\$json\s*(?:\?\.|\.|\[\s*[\"']){re.escape(variable)}\b", text):
+            lost = self._incoming(reader)
+            seen.update(n for n in wanted if n not in lost)
+            latest = pairs.get(HelperKey(gateway, "latest"))
+            if latest is not None and self._same(HelperKey(gateway, "latest"), latest):
+                seen.update(beside)
+        for name in references_in(text):
+            if name not in self.steps:
+                continue
+            seen.add(name)
+            past = frozenset({name})
+            seen.update(
+                n
+                for n in self._upstream(name) - self.lost[name]
+                if reader not in reach(self.ahead[n], self.ahead, past)
+            )
+        return [n for n in dict.fromkeys((*wanted, *beside)) if n not in seen]
+
+    def _writes(self, name: str, variable: str) -> bool:
+        step = self.steps[name]
+        written = set_.written(step.version, step.parameters) if step.short == "set" else None
+        return written is not None and variable in written
+
+    # -- where values are lost -----------------------------------------------------------------
+
+    def _lost(self) -> dict[str, frozenset[str]]:
+        """For each node the setters whose value is not on the items that it hands on."""
+        self.lost = dict.fromkeys(self.steps, _NOTHING)
+        changed = True
+        while changed:
+            changed = False
+            for name, step in self.steps.items():
+                now = self.lost[name] | self._after(name, step)
+                if now != self.lost[name]:
+                    self.lost[name], changed = now, True
+        return self.lost
+
+    def _incoming(self, name: str) -> frozenset[str]:
+        return frozenset(lost for _, source in self.into[name] for lost in self.lost[source])
+
+    def _after(self, name: str, step: Node) -> frozenset[str]:
+        coming = self._incoming(name)
+        if step.disabled:
+            return coming
+        if step.starts:
+            # what was sent is under `body`, where no condition looks for it
+            return frozenset({name}) if step.short == "webhook" else _NOTHING
+        key = self.matching.key_of.get(name)
+        if key in self.carried.after and self._keeps(key, name):
+            return self._kept(key, name)
+        if step.short == "merge":
+            return coming | self._overwritten(name)
+        kind = node_types.of(step.short)
+        effect = kind.effect(step.version, step.parameters) if kind is not None else "unknown"
+        if step.short == "set" and not set_.keeps_others(step.version, step.parameters):
+            effect = "replace"
+        if key in self.carried.steps:
+            # a placeholder will be filled by a node that replaces the item
+            kept = effect == "write" or (effect == "pass" and step.short != "noOp")
+            return (coming if kept else self._upstream(name)) - {name}
+        return self._upstream(name) if effect == "replace" else coming
+
+    def _upstream(self, name: str, avoid: Iterable[str] = ()) -> frozenset[str]:
+        past = frozenset(avoid)
+        return frozenset(
+            n for n in self.setters if n not in past and name in reach([n], self.ahead, past)
+        )
+
+    def _overwritten(self, merge: str) -> frozenset[str]:
+        """Setters of some branches only: the copy of another branch may be put over theirs."""
+        inputs: dict[int, list[str]] = {}
+        for number, source in self.into[merge]:
+            inputs.setdefault(number, []).append(source)
+        stop = frozenset({merge})
+        found = set()
+        for setter in self._upstream(merge):
+            ahead = reach([setter], self.ahead, stop)
+            if not all(any(s in ahead for s in sources) for sources in inputs.values()):
+                found.add(setter)
+        return frozenset(found)
+
+    def _same(self, key: NodeKey, name: str) -> bool:
+        was, now = self.ref.nodes[key], self.steps[name]
+        return was.short == now.short and _replaced(was.parameters, self.own) == _replaced(
+            now.parameters, self.names
+        )
+
+    def _keeps(self, key: NodeKey, name: str) -> bool:
+        """Whether a node still keeps variables: as compiled, or edited so that it writes each of
+        them and still reads all nodes that it read."""
+        if self._same(key, name):
+            return True
+        step = self.steps[name]
+        if step.short not in ("set", "code"):
+            return False
+        text = _texts(step.parameters)
+        before = [n for n in self._named(key) if n in self.steps]
+        return all(re.search(rf"\b{re.escape(v)}\b", text) for v in self.carried.after[key]) and (
+            set(before) <= set(references_in(text))
+        )
+
+    def _named(self, key: NodeKey) -> list[str]:
+        """Nodes of this workflow that the compiled node names, without the step before it."""
+        owner = key.owner if isinstance(key, HelperKey) else key
+        nodes = {n.name: k for k, n in self.ref.compiled.workflow_graph.nodes.items()}
+        keys = [nodes[n] for n in references_in(_text(self.ref.nodes[key])) if n in nodes]
+        return [self.matching.pairs.get(k, "") for k in dict.fromkeys(keys) if k != owner]
+
+    def _kept(self, key: NodeKey, name: str) -> frozenset[str]:
+        """What is lost behind a node that keeps variables."""
+        assert isinstance(key, HelperKey)
+        owner = self.matching.pairs.get(key.owner)
+        before = self._named(key)
+        if key.role == "latest":
+            pairs = self.matching.pairs
+            seen = {
+                pairs[k]
+                for (gateway, _), keys in self.carried.beside.items()
+                if gateway == key.owner
+                for k in keys
+                if k in pairs
+            }
+            return self._incoming(name) - seen
+        if not before:  # the start: what was sent is on the item now
+            return (
+                _NOTHING
+                if owner is not None and self.steps[owner].starts
+                else (self._upstream(name) - {owner or ""})
+            )
+        lost = {n for b in before if b in self.lost for n in self.lost[b]}
+        lost |= self._upstream(owner if owner is not None else name, before)
+        joins = owner is not None and self.steps[owner].short == "merge"
+        return frozenset(lost) - (set() if joins else {owner or ""})
+
+
+def _strings(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping | list):
+        for inner in value.values() if isinstance(value, Mapping) else value:
+            yield from _strings(inner)
+
+
+def _texts(parameters: Mapping[str, Any]) -> str:
+    """All texts of parameters, a line each."""
+    return "\n".join(_strings(parameters))
+
+
+def _replaced(value: Any, names: Names) -> Any:
+    """Parameters with the references in them replaced."""
+    if isinstance(value, str):
+        return names.in_text(value)
+    if isinstance(value, Mapping):
+        return {k: _replaced(v, names) for k, v in value.items()}
+    return [_replaced(v, names) for v in value] if isinstance(value, list) else value
+
+
+def _text(step: Node) -> str:
+    """What a node that keeps variables says."""
+    text = step.parameters.get("jsonOutput", step.parameters.get("jsCode"))
+    return text if isinstance(text, str) else step.type
