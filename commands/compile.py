@@ -47,6 +47,16 @@ from orgflow_ir.targets.artifact import Artifact, Emitted
     help="Write nothing; compare with this file (or folder), exit 1 with the difference.",
 )
 @click.option(
+    "--merge",
+    "edited",
+    metavar="FILE",
+    type=FILE,
+    help="Put the result into this workflow, which somebody has edited since it was compiled.",
+)
+@click.option(
+    "--dry-run", is_flag=True, help="With --merge: print what would change, and write nothing."
+)
+@click.option(
     "--verify",
     is_flag=True,
     help="Show that what was compiled does what the model says; where not, write nothing.",
@@ -64,6 +74,8 @@ def command(
     target: str,
     output: str | None,
     golden: str | None,
+    edited: str | None,
+    dry_run: bool,
     verify: bool,
     allow_lossy: bool,
     force: bool,
@@ -83,6 +95,10 @@ def command(
         raise click.UsageError("-o writes and --check only compares; give one of them")
     if golden is not None and not Path(golden).exists():
         raise click.UsageError(f"{golden} does not exist; -o {golden} makes it")
+    if edited is not None and golden is not None:
+        raise click.UsageError("--merge makes another workflow than --check compares with")
+    if dry_run and edited is None:
+        raise click.UsageError("--dry-run is for --merge")
     keep_input(output, in_)
     keep_input(report, in_, option="--report")
     if report is not None and output is not None and Path(report) == Path(output):
@@ -92,6 +108,7 @@ def command(
     ctx = session.context()
     model = session.load(in_, ctx, from_, diagram=backend.target.wants_diagram, process=process)
     emitted = None
+    artifacts: Sequence[Artifact] | None = None
     if model is not None:
         emitted = compile_model(
             model, backend, ctx, options=options, allow_lossy=allow_lossy, force=force,
@@ -99,15 +116,21 @@ def command(
         )  # fmt: skip
         if verify and emitted is not None and not _verified(model, emitted, backend, ctx):
             emitted = None
+        artifacts = emitted.artifacts if emitted is not None else None
+        if emitted is not None and edited is not None:
+            from orgflow.commands.merge import merged_artifacts
+
+            artifacts = merged_artifacts(
+                edited, model, emitted, backend, session, ctx, dry_run=dry_run
+            )
         _accept(in_, model, session, ctx)
     session.collect(ctx)
     code = exit_code(session.diagnostics)
-    artifacts = emitted.artifacts if emitted is not None else None
     try:
         if artifacts is not None and golden is not None:
             code = max(code, _compare(golden, artifacts, backend, session))
         elif artifacts is not None:
-            _write(in_, output, artifacts)
+            _write(in_, output, artifacts, emitted.beside if emitted is not None else ())
         if report is not None:
             from orgflow.commands.report import markdown
 
@@ -145,14 +168,17 @@ def _verified(model: Model, emitted: Emitted, backend: Backend, ctx: PassContext
     return bool(results) and all(r.ok for r in results)
 
 
-def _write(in_: str, output: str | None, artifacts: Sequence[Artifact]) -> None:
+def _write(
+    in_: str, output: str | None, artifacts: Sequence[Artifact], beside: Sequence[Artifact]
+) -> None:
     if output is None or output == "-":
         write_stdout(as_one(artifacts))
         return
     paths = destinations(output, artifacts)
     if any(same_file(path, in_) for path in paths):
         raise click.UsageError(f"-o {output} would overwrite the input")
-    write_files(list(zip(paths, (a.text for a in artifacts), strict=True)))
+    files = list(zip(paths, (a.text for a in artifacts), strict=True))
+    write_files([*files, *((paths[0].parent / one.path, one.text) for one in beside)])
 
 
 def as_one(artifacts: Sequence[Artifact]) -> str:

@@ -72,7 +72,15 @@ CRASH = "needs a fault in the code"
 AGENT = "needs an agent"
 LARGE = "needs a file of megabytes or hundreds of elements"
 DEPLOY_PARTS = "backends/n8n/server/test_deploy_parts.py"
+MERGE = "backends/n8n/merge/test_merge_command.py"
 WITHOUT_CASE = {
+    "N8N001": ("needs an edited workflow", f"{MERGE}::test_filled_and_removed"),
+    "N8N002": ("needs an edited workflow", f"{MERGE}::test_without_a_base"),
+    "N8N003": (
+        "needs an edited workflow",
+        f"{MERGE}::test_a_node_between_two_that_are_no_neighbours_any_more",
+    ),
+    "N8N004": ("needs an edited workflow", f"{MERGE}::test_another_file"),
     "OF001": ("needs a broken plugin", "test_plugins.py::test_a_broken_plugin_is_reported_by_name"),
     "OF015": (LARGE, "frontends/bpmn/test_bpmn_hostile.py::test_limits_are_options"),
     "OF402": ("no target of ours loses anything", "test_plugins_example.py"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from orgflow.backends.n8n import rules
@@ -14,9 +14,11 @@ from orgflow.backends.n8n.emit.scopes import scopes_of
 from orgflow.backends.n8n.emit.source_map import parts
 from orgflow.backends.n8n.emit.workflow import build, model_hash
 from orgflow.backends.n8n.format.document import dumps
+from orgflow.backends.n8n.format.merge_base import MOST_CHARACTERS, base_path
 from orgflow.backends.n8n.format.versions import N8nVersion
 from orgflow.backends.n8n.format.workflow_check import check_workflow
 from orgflow.backends.n8n.lint import LINT_RULES
+from orgflow.backends.n8n.merge.rules import MERGE_RULES
 from orgflow.backends.n8n.server.deploy.rules import DEPLOY_RULES, SERVER_RULES
 from orgflow.backends.n8n.target import N8N_TARGET
 from orgflow.backends.n8n.verify.rules import VERIFY_RULES
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from orgflow_ir.plugins.engines import EngineProvider
     from orgflow_ir.plugins.executions import ExecutionReader
     from orgflow_ir.targets.comparison import Comparison
+    from orgflow_ir.targets.merging import Merging
     from orgflow_ir.targets.verification import Verification
 
 
@@ -42,7 +45,7 @@ class N8nBackend(Backend):
 
     name = "n8n"
     summary = "n8n workflow JSON, checked offline, for the editor, the API and n8n's own engine"
-    rules = (*rules.N8N_RULES, *LINT_RULES, *VERIFY_RULES, *DIFF_RULES, *DEPLOY_RULES)
+    rules = (*rules.N8N_RULES, *LINT_RULES, *VERIFY_RULES, *DIFF_RULES, *MERGE_RULES, *DEPLOY_RULES)
     server_rules = SERVER_RULES
     lint_replaces = frozenset(
         {
@@ -108,6 +111,19 @@ class N8nBackend(Backend):
 
         return diff(old, new, ctx)
 
+    def merge(
+        self,
+        edited: SourceFile,
+        emitted: Emitted,
+        ctx: PassContext,
+        bases: Callable[[str], str | None],
+    ) -> Merging | None:
+        """Three ways, by the map: what was compiled, what a person made of it, what is compiled
+        now. N8N001 to N8N004."""
+        from orgflow.backends.n8n.merge.files import merge_file
+
+        return merge_file(edited, emitted, ctx, lambda id: bases(base_path(id)))
+
     def verify(
         self,
         model: Model,
@@ -146,6 +162,11 @@ class N8nBackend(Backend):
             tuple(Artifact(path, dumps(one.workflow)) for path, one in names.items()),
             SourceMap(model, lambda: parts(names)),
             {one.process.id: one for one in compiled},
+            tuple(
+                Artifact(base_path(one.workflow["id"]), f"{one.base}\n")
+                for one in names.values()
+                if len(one.base) > MOST_CHARACTERS
+            ),
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TextIO
 
 from orgflow_ir.diagnostics import Diagnostic, Fix, FixError, RetiredRule, Rule
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from orgflow_ir.plugins.engines import EngineProvider
     from orgflow_ir.plugins.executions import ExecutionReader
     from orgflow_ir.targets.comparison import Comparison
+    from orgflow_ir.targets.merging import Merging
     from orgflow_ir.targets.verification import Verification
 from orgflow_ir.targets.artifact import Artifact, Emitted
 
@@ -164,6 +165,20 @@ class Backend(ABC):
     def diff(self, old: SourceFile, new: SourceFile, ctx: PassContext) -> Comparison | None:
         """What changed between two files of this target, behaviour first; `None` where the target
         has no such comparison, or after an error that leaves nothing to compare."""
+        return None
+
+    def merge(
+        self,
+        edited: SourceFile,
+        emitted: Emitted,
+        ctx: PassContext,
+        bases: Callable[[str], str | None],
+    ) -> Merging | None:
+        """Put what a model is compiled to now into a file that somebody has edited since the last
+        compile; conflicts go to `ctx`, too. `bases` reads a file that an earlier compile put
+        `beside`, by its path. `None` where the target has no such merge, or after an error that
+        leaves nothing to merge."""
+        del edited, emitted, ctx, bases
         return None
 
     def verify(

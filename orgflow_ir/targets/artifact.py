@@ -127,11 +127,13 @@ class Emitted:
         source_map: which part of them stands for which source elements.
         compiled: what the backend itself keeps of each process, by id. Only its own runner,
             `verify` and deployer look at it.
+        beside: files that later commands need, written beside the artifacts or the model.
     """
 
     artifacts: tuple[Artifact, ...]
     source_map: SourceMap
     compiled: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    beside: tuple[Artifact, ...] = ()
 
     @classmethod
     def whole(cls, model: Model, *artifacts: Artifact) -> Emitted:

@@ -33,7 +33,7 @@ def diff(old: SourceFile, new: SourceFile, ctx: PassContext) -> Comparison | Non
     if found[0] is None or found[1] is None:
         return None
     parts = []
-    for mine, its, how in _paired(found[0], found[1]):
+    for mine, its, how in paired(found[0], found[1]):
         if mine is not None and its is not None:
             parts.append(diff_workflows(mine, its, how=how))
         else:
@@ -88,7 +88,7 @@ def _read(source: SourceFile, ctx: PassContext) -> tuple[WorkflowDocument, ...] 
     return flows
 
 
-def _paired(
+def paired(
     old: tuple[WorkflowDocument, ...], new: tuple[WorkflowDocument, ...]
 ) -> list[tuple[WorkflowDocument | None, WorkflowDocument | None, str]]:
     """The workflows of two files by the process they were compiled from, by name, by id; where one

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
@@ -132,6 +133,11 @@ def _node(
     if notes:
         found["notes"] = notes
     return {**found, **(more or {})}
+
+
+def base_path(workflow_id: str) -> str:
+    """The path of the file that keeps a base, from the folder of the workflow or its model."""
+    return f".orgflow/{re.sub(r'[^A-Za-z0-9_-]', '_', workflow_id)}.base"
 
 
 def packed_base(contents: Iterable[str]) -> str | None:

@@ -1,45 +1,17 @@
-"""What a merge says: the workflow, what came from where, and what stands against it."""
+"""The result of merging one workflow."""
 
 from __future__ import annotations
 
 import json
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
+
+from orgflow_ir.targets.merging import MergeChange, MergeConflict
+
+__all__ = ["MergeChange", "MergeConflict", "Merged", "shown"]
 
 Json = dict[str, Any]
 
 _SHOWN = 60
-
-Origin = Literal["model", "workflow"]
-
-
-class MergeChange(NamedTuple):
-    """Something that one side changed and the merged workflow has.
-
-    Attributes:
-        origin: the side that changed it: the model, or the workflow as a person edited it.
-        text: what it is.
-        notable: whether the person should look at it: it had to be adapted.
-    """
-
-    origin: Origin
-    text: str
-    notable: bool = False
-
-
-class MergeConflict(NamedTuple):
-    """Something that both sides changed, so that nobody but a person can say which one counts.
-
-    Attributes:
-        name: the node that it is about, as people call it.
-        workflow: what the edited workflow has.
-        model: what the model has.
-        help: how to settle it.
-    """
-
-    name: str
-    workflow: str
-    model: str
-    help: str
 
 
 class Merged(NamedTuple):

@@ -1,0 +1,111 @@
+"""Files of workflows merged with what their model is compiled to now."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from orgflow.backends.n8n.diff.files import paired
+from orgflow.backends.n8n.format.document import dumps
+from orgflow.backends.n8n.format.merge_base import base_file_id, packed_base, unpack_base
+from orgflow.backends.n8n.format.workflow_document import WorkflowDocument, workflows_of
+from orgflow.backends.n8n.merge.merge import merge
+from orgflow.backends.n8n.merge.report import Merged
+from orgflow.backends.n8n.merge.rules import (
+    AdaptedEdit,
+    MergeConflicts,
+    MergedWithoutBase,
+    UnmergeableFile,
+)
+
+from orgflow_ir.model.json_source_map import JsonFault, parse_json
+from orgflow_ir.model.source import SourceFile, SourceLocation
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.targets.artifact import Artifact, Emitted
+from orgflow_ir.targets.merging import MergedPart, Merging
+
+Bases = Callable[[str], str | None]
+"""Gives the packed base that a file keeps under an id."""
+
+
+def base_of(workflow: WorkflowDocument, bases: Bases) -> dict[str, Any] | None:
+    """What an edited workflow was compiled to; None where it carries that no more."""
+    contents = [str(n.parameters.get("content", "")) for n in workflow.nodes if n.sticky]
+    packed = packed_base(contents)
+    if packed is None:
+        kept = base_file_id(contents)
+        packed = bases(kept) if kept is not None else None
+    return unpack_base(packed) if packed is not None else None
+
+
+def merge_file(
+    edited: SourceFile, emitted: Emitted, ctx: PassContext, bases: Bases
+) -> Merging | None:
+    """Merge every workflow of a file; what is found goes to `ctx`. None where the file cannot be
+    read as workflows of this model."""
+    here = SourceLocation(file=edited.path, line=1)
+    try:
+        flows = workflows_of(parse_json(edited.path, edited.data).root.value)
+    except JsonFault as fault:
+        place = SourceLocation(file=edited.path, line=fault.line, column=fault.column)
+        _unmergeable(f"{edited.path} is not JSON: {fault.message}", place, ctx)
+        return None
+    if not flows:
+        _unmergeable(f"there is no n8n workflow in {edited.path}", here, ctx)
+        return None
+    ours = tuple(WorkflowDocument(json.loads(one.text)) for one in emitted.artifacts)
+    mine = {id(document): index for index, document in enumerate(ours)}
+    texts: dict[int, str] = {}
+    parts: dict[int, MergedPart] = {}
+    for theirs, new, _ in paired(flows, ours):
+        if new is None:
+            assert theirs is not None
+            _unmergeable(f"`{theirs.title}` is no workflow of this model", here, ctx)
+            return None
+        if theirs is None:
+            texts[mine[id(new)]] = dumps(new.raw)
+            parts[mine[id(new)]] = MergedPart(new.title, new=True)
+            continue
+        faults = [f for f in theirs.faults if f.kind in ("repeated-name", "missing", "wrong-type")]
+        if faults:
+            odd = faults[0]
+            words = f"`{odd.name}` {odd.kind.replace('-', ' ')}"
+            _unmergeable(f"`{theirs.title}` cannot be merged: {words}", here, ctx)
+            return None
+        found = merge(base_of(theirs, bases), theirs.raw, new.raw)
+        report_merge(found, theirs.title, here, ctx)
+        texts[mine[id(new)]] = dumps(found.workflow)
+        parts[mine[id(new)]] = MergedPart(
+            theirs.title, found.changes, found.conflicts, found.two_way
+        )
+    whole = not any(part.conflicts for part in parts.values())
+    artifacts = tuple(
+        Artifact(one.path, texts[index]) for index, one in enumerate(emitted.artifacts)
+    )
+    return Merging(artifacts if whole else (), tuple(parts[index] for index in sorted(parts)))
+
+
+def report_merge(found: Merged, name: str, place: SourceLocation | None, ctx: PassContext) -> None:
+    """N8N001 to N8N003 for one workflow."""
+    if found.two_way:
+        ctx.emit(
+            MergedWithoutBase,
+            f"`{name}` does not say what it was compiled to: merged without a base",
+            loc=place,
+            help="look at the result; what differs on both sides is taken for a conflict",
+        )
+    for conflict in found.conflicts:
+        ctx.emit(MergeConflicts, str(conflict), loc=place, help=conflict.help)
+    for change in found.changes:
+        if change.notable:
+            ctx.emit(AdaptedEdit, change.text, loc=place, help="look at it in n8n's editor")
+
+
+def _unmergeable(message: str, place: SourceLocation, ctx: PassContext) -> None:
+    ctx.emit(
+        UnmergeableFile,
+        message,
+        loc=place,
+        help="give the workflow that was compiled from this model, as n8n's editor exports it",
+    )

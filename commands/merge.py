@@ -1,0 +1,80 @@
+"""`compile --merge`: what is compiled, put into a workflow that somebody has edited."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+from orgflow import compiler
+from orgflow.commands.output import write_stdout
+from orgflow.commands.session import Session, text_width
+
+from orgflow_ir.diagnostics.core_rules import UnreadableInput
+from orgflow_ir.model import Model
+from orgflow_ir.model.source import SourceFile
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.plugins.contracts import Backend
+from orgflow_ir.targets.artifact import Artifact, Emitted
+from orgflow_ir.targets.comparison_text import comparison_text
+from orgflow_ir.targets.merging import merging_text
+
+_MOST_BASE = 64 * 1024 * 1024
+
+
+def read_beside(folder: Path, path: str) -> str | None:
+    """What an earlier command wrote beside a file; None where it is not there."""
+    try:
+        with open(folder / path, encoding="ascii") as file:
+            return file.read(_MOST_BASE).strip()
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+def merged_artifacts(
+    edited: str,
+    model: Model,
+    emitted: Emitted,
+    backend: Backend,
+    session: Session,
+    ctx: PassContext,
+    *,
+    dry_run: bool,
+) -> Sequence[Artifact] | None:
+    """The merged files, shown to do what the model says; None after an error in `ctx`, and with
+    `dry_run`, which prints what would change."""
+    from orgflow.commands.compile import as_one
+
+    if type(backend).merge is Backend.merge:
+        raise click.UsageError(f"target `{backend.name}` has nothing to merge with")
+    try:
+        source = compiler.read_source(edited)
+    except compiler.InputError as error:
+        ctx.emit(UnreadableInput, str(error), help=error.help)
+        return None
+    session.inputs.append(source.path)
+    session.sources[source.path] = source
+    folder = Path(edited).parent
+    found = backend.merge(source, emitted, ctx, lambda path: read_beside(folder, path))
+    if found is None:
+        return None
+    text = merging_text(found)
+    if not found.artifacts:
+        if dry_run:
+            write_stdout(text)
+        return None
+    whole = as_one(found.artifacts).encode("utf-8", "surrogatepass")
+    made = SourceFile("the merged workflow", whole)
+    results = backend.verify(model, made, ctx, emitted=emitted) or ()
+    if not results or not all(result.ok for result in results):
+        return None
+    if dry_run:
+        comparison = backend.diff(source, made, ctx)
+        write_stdout(text + (comparison_text(comparison, text_width()) if comparison else ""))
+        return None
+    for part in found.parts:
+        kept = sum(one.origin == "workflow" for one in part.changes)
+        new = len(part.changes) - kept
+        said = "added" if part.new else f"merged: {new} changes of the model, {kept} edits kept"
+        click.echo(f"`{part.name}` {said}", err=True)
+    return found.artifacts
