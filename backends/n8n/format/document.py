@@ -6,7 +6,8 @@ import json
 import re
 import uuid
 from collections.abc import Mapping
-from typing import Any, Final, NotRequired, TypedDict
+from json.encoder import encode_basestring
+from typing import Any, Final, NotRequired, TypedDict, cast
 
 from orgflow.backends.n8n import node_types
 from orgflow.backends.n8n.format.json_values import mapping, number
@@ -124,15 +125,42 @@ class Workflow(TypedDict):
     tags: NotRequired[list[Any]]
 
 
+_CONSTANTS: Final = {True: "true", False: "false", None: "null"}
+
+
 def dumps(value: object) -> str:
     """Pretty JSON, the same bytes for the same value; keys stay in the order they were built."""
-    text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    text = _indented(value, "\n") + "\n"
     # Half a surrogate pair is legal in a JSON escape but cannot be encoded as UTF-8.
     try:
         text.encode()
     except UnicodeEncodeError:
         return re.sub("[\ud800-\udfff]", lambda match: f"\\u{ord(match[0]):04x}", text)
     return text
+
+
+def _indented(value: object, newline: str) -> str:
+    """`json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)`, whose encoder is written
+    in Python where it indents: this takes a third of its time, a fifth of a compile's."""
+    kind = type(value)
+    if kind is str:
+        return encode_basestring(cast("str", value))
+    if kind is int:
+        return repr(value)
+    if value is None or kind is bool:
+        return _CONSTANTS[cast("bool | None", value)]
+    if (kind is dict or kind is list) and value:
+        deeper = newline + "  "
+        if kind is list:
+            rows = [_indented(item, deeper) for item in cast("list[object]", value)]
+            return f"[{deeper}{(',' + deeper).join(rows)}{newline}]"
+        pairs = cast("dict[str, object]", value)
+        if all(type(key) is str for key in pairs):
+            rows = [f"{encode_basestring(k)}: {_indented(v, deeper)}" for k, v in pairs.items()]
+            return f"{{{deeper}{(',' + deeper).join(rows)}{newline}}}"
+    # Fractions and what is empty; kinds that a compiled workflow does not hold.
+    text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
+    return text.replace("\n", newline)
 
 
 def node_uuid(text: str) -> str:

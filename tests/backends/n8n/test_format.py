@@ -185,3 +185,21 @@ def test_an_unknown_version_says_which_are_known() -> None:
         type_version("if", N8nVersion(3, 0))
     with pytest.raises(ValueError, match="`slack` is not a node type that is emitted"):
         type_version("slack")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {}, [], [[]], {"a": {}}, "", "ä\n\"\\\u2028", 0, -1, 10**30, 1.5, 1e300, True, False, None,
+        [1, [2, {"k": [None, True, {"x": []}]}], ()], {"t": (1, {"a": (2,)})}, {1: {"n": [0.1]}},
+        {True: 1, None: 2}, [{"line\nbreak": "in\na text"}], {"a": [1.0, {"b": "c"}], "d": False},
+    ],
+)  # fmt: skip
+def test_workflows_are_written_as_the_standard_library_indents(value: object) -> None:
+    assert dumps(value) == json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+
+
+def test_what_is_no_json_is_refused_by_the_writer() -> None:
+    for value in (float("nan"), [float("inf")], {"a": object()}):
+        with pytest.raises((ValueError, TypeError)):
+            dumps(value)
