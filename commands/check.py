@@ -120,7 +120,10 @@ def _check_one(
     if model is not None:
         source = session.sources[STDIN if path == "-" else path]
         own = own_backend(source, session.registry, from_)
-        if backend is None:
+        # Nothing is left to legalise in a file of the target's own format.
+        as_it_is = backend is None or (own is not None and own.name == backend.name)
+        if backend is None or as_it_is:
+            ctx.options = {**ctx.options, **options}
             check_source(source, model, ctx, from_)
         else:
             legal_model(model, backend, ctx, options=options)
@@ -132,6 +135,6 @@ def _check_one(
             from orgflow_ir.pipeline import PassManager
 
             PassManager(ON_REQUEST).run(model, ctx)
-        find_gaps = partial(check_gaps, model, ctx, own if backend is None else None)
+        find_gaps = partial(check_gaps, model, ctx, own if as_it_is else None)
     accepted.apply(None if path == "-" else path, model, ctx, find_gaps)
     session.collect(ctx)

@@ -393,6 +393,13 @@ def test_check_with_a_target_finds_what_it_cannot_say(invoke: Invoke, tmp_path: 
     assert "error OF403" in ran.err
 
 
+def test_a_workflow_has_the_same_findings_with_its_own_target(invoke: Invoke, shared: Path) -> None:
+    looks = [shared / "data" / "outside-look" / "cli" / "check_target.json"]
+    for path in (*looks, *sorted((shared / "data" / "n8n-workflows").glob("*.json"))[::10]):
+        plain, with_target = invoke("check", path), invoke("check", path, "--target", "n8n")
+        assert (plain.code, plain.err) == (with_target.code, with_target.err)
+
+
 def test_json_diagnostics_are_valid_and_alone(invoke: Invoke, deadlock: Path, root: Path) -> None:
     ran = invoke("check", deadlock, "--format", "json")
     schema = json.loads((root / "orgflow_ir/schema/diagnostics.schema.json").read_text())

@@ -65,7 +65,13 @@ def diff_behaviour(
     """What is known of how the two run."""
     if _said(old, matching.pairs, matching.renamed) == _said(new, {n: n for n in new.steps}, {}):
         return Behaviour("same", 0, "nothing that n8n looks at differs")
+    setting = _setting(old, new)
+    if setting:
+        return Behaviour("different", 0, setting)
     if not (old.order and new.order):
+        served = _served(old, new, matching)
+        if served:
+            return Behaviour("different", 0, served)
         which = "old" if new.order else "new" if old.order else ""
         who = f"the {which} workflow has" if which else "the workflows have"
         return Behaviour(
@@ -95,7 +101,7 @@ def diff_behaviour(
             more = more._replace(reason=reason)
         found = more._replace(looked_at=found.looked_at + more.looked_at)
     if found.verdict != "different":
-        other = _other_start(mine, its, matching)
+        other = _other_start(mine, its, matching) or _served(old, new, matching)
         if other:
             return Behaviour("different", found.looked_at, other)
     assumed = list(_waits(old, new, matching))
@@ -155,6 +161,76 @@ def _other_start(mine: list[str], its: list[str], matching: Matching[str]) -> st
     return ""
 
 
+_SETTINGS: Mapping[str, tuple[str, tuple[Any, ...]]] = {
+    "timezone": ("the time zone is {}", (None, "", "DEFAULT")),
+    "errorWorkflow": ("after an error, {} runs", (None, "", "DEFAULT")),
+    "executionTimeout": ("a run is stopped after {} seconds", (None, "", -1)),
+}  # fmt: skip
+"""Settings that change what a run does: in words, and the values that mean n8n's own default."""
+
+
+def _settings(flow: WorkflowDocument) -> dict[str, Any]:
+    found = {name: flow.settings.get(name) for name in _SETTINGS}
+    return {name: None if value in _SETTINGS[name][1] else value for name, value in found.items()}
+
+
+def _setting(old: WorkflowDocument, new: WorkflowDocument) -> str:
+    """A setting that makes runs differ, in words."""
+    before, after = _settings(old), _settings(new)
+    for name, (words, _) in _SETTINGS.items():
+        if before[name] != after[name]:
+            one, other = (
+                "the server's default" if value is None else f"`{value}`"
+                for value in (before[name], after[name])
+            )
+            return f"{words.format(one)} in the old workflow and {other} in the new one"
+    return ""
+
+
+def _served(old: WorkflowDocument, new: WorkflowDocument, matching: Matching[str]) -> str:
+    """A model, memory, tool, … that serves a node in one version only, where both have the node.
+    Nodes that are disabled serve nobody and need nothing."""
+    before, after = _serving(old, matching.pairs), _serving(new, None)
+    both = set(matching.pairs.values())
+    for wires, others, which in ((before, after, "old"), (after, before, "new")):
+        for source, kind, target, _ in sorted(wires - others):
+            if target in both:
+                shown = source.lstrip("\0")
+                return f"`{shown}` serves `{target}` ({kind}) only in the {which} workflow"
+    return ""
+
+
+def _serving(
+    flow: WorkflowDocument, names: Mapping[str, str] | None
+) -> set[tuple[str, str, str, int]]:
+    """Wires of sub-nodes that work for a node that can run, under the names of the new version: a
+    node without a partner is marked, since one that was added may have its name."""
+    on = [w for w in flow.wires if not flow.steps[w.target].disabled]
+    live = set(_starts(flow))
+    todo = list(live)
+    ahead: dict[str, list[str]] = {}
+    for wire in flow.wires:
+        if wire.kind == "main":
+            ahead.setdefault(wire.source, []).append(wire.target)
+    while todo:
+        come = [n for n in ahead.get(todo.pop(), ()) if n not in live]
+        live.update(come)
+        todo += come
+    found: set[tuple[str, str, str, int]] = set()
+    serving = [w for w in on if w.kind != "main" and not flow.steps[w.source].disabled]
+    while True:  # a sub-node may have sub-nodes of its own
+        reached = [w for w in serving if w.target in live]
+        if not reached:
+            return found
+        serving = [w for w in serving if w.target not in live]
+        for wire in reached:
+            live.add(wire.source)
+            source, target = wire.source, wire.target
+            if names is not None:
+                source, target = (names.get(n, f"\0{n}") for n in (source, target))
+            found.add((source, wire.kind, target, wire.input))
+
+
 def _said(flow: WorkflowDocument, names: Mapping[str, str], renamed: Mapping[str, str]) -> Any:
     """All of a workflow that n8n looks at when it runs it, under the names of the new version.
 
@@ -179,7 +255,7 @@ def _said(flow: WorkflowDocument, names: Mapping[str, str], renamed: Mapping[str
                 entries.sort(key=lambda e: _place(flow.steps[back[e[1]]]))
             else:
                 entries.sort()
-    return steps, wires, flow.order
+    return steps, wires, flow.order, _settings(flow)
 
 
 def _place(step: Step) -> tuple[float, float]:

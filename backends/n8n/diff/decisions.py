@@ -104,23 +104,41 @@ def join(old: Decision, new: Decision) -> Joint:
             right.remove(named[0])
     done = {id(rule) for rule, _ in pairs}
     pairs += zip([r for r in left if id(r) not in done], right, strict=False)
-    as_old = {rule.atom: other for other, rule in pairs}
+    # Two rules may be one atom with both signs: the first pair says which sign is which.
+    as_old: dict[str, tuple[Rule, bool]] = {}
+    for before, after in pairs:
+        as_old.setdefault(after.atom, (before, before.holds is not after.holds))
     rules = tuple(
-        r._replace(atom=o.atom, holds=o.holds, exclusive=o.exclusive)
+        r._replace(atom=o[0].atom, holds=r.holds is not o[1], exclusive=o[0].exclusive)
         if (o := as_old.get(r.atom)) is not None
         else r
         for r in new.rules
     )
-    signs = {rule.atom: rule for rule in old.rules}
-    turned = [
-        (signs[rule.atom], rule)
-        for rule in new.rules
-        if rule.atom in signs and rule.words != signs[rule.atom].words
-    ]
     changed = tuple(
-        ChangedCondition(o.label or n.label, o.words, n.words) for o, n in (*pairs, *turned)
+        ChangedCondition(o.label or n.label, o.words, n.words)
+        for o, n in (*pairs, *_reworded(old, new))
     )
     return Joint(old, new._replace(rules=rules), changed)
+
+
+def _reworded(old: Decision, new: Decision) -> list[tuple[Rule, Rule]]:
+    """Rules of both versions that are one atom in other words (negated, say); each rule once."""
+    left = list(old.rules)
+    right = []
+    for rule in new.rules:
+        same = [r for r in left if r.atom == rule.atom and r.words == rule.words]
+        if same:
+            left.remove(same[0])
+        else:
+            right.append(rule)
+    found = []
+    for rule in right:
+        alike = [r for r in left if r.atom == rule.atom and r.words != rule.words]
+        alike.sort(key=lambda r: (r.label != rule.label, r.holds is not rule.holds))
+        if alike:
+            found.append((alike[0], rule))
+            left.remove(alike[0])
+    return found
 
 
 def _counts(outputs: tuple[int, ...]) -> tuple[int, ...]:

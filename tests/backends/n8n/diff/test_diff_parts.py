@@ -340,3 +340,85 @@ def test_other_connections_and_settings_are_told() -> None:
         ("added", "connection", "Model → A (ai_languageModel)"),
         ("added", "setting", "workflow"),
     ]
+    assert part.behaviour is not None
+    assert part.behaviour.verdict == "different"
+
+
+def agent(model: str, *, reached: bool = True, disabled: bool = False, **settings: str) -> Json:
+    """An agent that the node called `model` serves; a trigger leads to it unless not `reached`."""
+    made = flow(
+        [
+            START,
+            {**make("Agent", "agent", 1), "type": "@n8n/n8n-nodes-langchain.agent"},
+            make("Model", "lmChatOpenAi", 1),
+            {**make("Other", "lmChatOpenAi", 1), "disabled": disabled},
+        ],
+        *(["T>Agent"] if reached else []),
+    )
+    made["connections"][model] = {
+        "ai_languageModel": [[{"node": "Agent", "type": "ai_languageModel", "index": 0}]]
+    }
+    return {**made, "settings": {"executionOrder": "v1", **settings}}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        (agent("Model"), agent("Other"), "`Model` serves `Agent` (ai_languageModel) only in the "
+         "old workflow"),
+        (agent("Model"), agent("Other", disabled=True), "`Model` serves"),
+        (agent("Model", timezone="Europe/Berlin"), agent("Model", timezone="Asia/Tokyo"),
+         "the time zone is `Europe/Berlin` in the old workflow and `Asia/Tokyo` in the new one"),
+        (agent("Model"), agent("Model", timezone="Asia/Tokyo"),
+         "the time zone is the server's default in the old workflow"),
+        (agent("Model"), agent("Model", errorWorkflow="w1"), "after an error"),
+    ],
+)  # fmt: skip
+def test_models_and_time_zones_are_behaviour(old: Json, new: Json, reason: str) -> None:
+    for order in ({"executionOrder": "v1"}, {"executionOrder": "v0"}):
+        pair = [{**one, "settings": {**one["settings"], **order}} for one in (old, new)]
+        found = diff_workflows(*pair).behaviour
+        assert found is not None
+        assert found.verdict == "different"
+        assert reason in found.reason
+
+
+def test_what_serves_nobody_and_defaults_are_not() -> None:
+    pairs = [
+        (agent("Model", reached=False), agent("Other", reached=False)),
+        (agent("Model"), agent("Model", timezone="DEFAULT")),
+    ]
+    for old, new in pairs:
+        # Another step, so that the walk is asked and not only whether anything differs.
+        new["nodes"].append(noop("Idle"))
+        found = diff_workflows(old, new).behaviour
+        assert found is not None
+        assert found.verdict == "same", found
+
+
+def ask(operation: str, label: str, left: str = "={{ $json.p }}") -> Json:
+    """A rule of a Switch: a string, one operand."""
+    return {
+        "outputKey": label,
+        "renameOutput": True,
+        "conditions": {
+            "options": {"version": 2},
+            "combinator": "and",
+            "conditions": [
+                {"operator": {"type": "string", "operation": operation}, "leftValue": left}
+            ],
+        },
+    }
+
+
+def test_a_condition_and_its_negation_in_one_switch() -> None:
+    both = [ask("exists", "a"), ask("notExists", "b")]
+    same = join(switch(both), switch(both))
+    assert not same.changed
+    other = [ask("exists", "a", "={{ $json.q }}"), ask("notExists", "b", "={{ $json.q }}")]
+    changed = join(switch(both), switch(other))
+    assert [c.label for c in changed.changed] == ["a", "b"]
+    # Both changed alike: each value still leaves by one of the two, never by both or none.
+    assert {(way.old, way.new) for way in changed.ways(1)[0]} == {((1,), (1,)), ((0, 1), (0, 1))}
+    swapped = join(switch(both), switch([ask("notExists", "a"), ask("exists", "b")]))
+    assert not swapped.changed  # the same questions, asked in another order

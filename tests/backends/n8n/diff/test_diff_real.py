@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import itertools
 import json
+import random
 import time
 from pathlib import Path
 from typing import Any
@@ -45,6 +46,40 @@ def test_real_workflows_do_not_differ_from_themselves(real: dict[str, Json]) -> 
             assert part.behaviour is not None
             assert part.behaviour.verdict == "same", name
     assert time.process_time() - start < SECONDS
+
+
+def mutated(workflow: Json, rng: random.Random) -> Json:
+    """A workflow with a few values anywhere in it doubled, dropped, swapped or emptied."""
+    new = copy.deepcopy(workflow)
+    for _ in range(4):
+        holders: list[Any] = []
+        todo: list[Any] = [new]
+        while todo:
+            at = todo.pop()
+            values = list(at.values()) if isinstance(at, dict) else at
+            holders += [at] if values else []
+            todo += [v for v in values if isinstance(v, dict | list)]
+        at = rng.choice(holders)
+        key = rng.choice(list(at) if isinstance(at, dict) else range(len(at)))
+        match rng.randrange(4):
+            case 0 if isinstance(at, list):
+                at.append(copy.deepcopy(at[key]))
+            case 1 if at is not new:
+                del at[key]
+            case 2:
+                other = rng.choice(list(at) if isinstance(at, dict) else range(len(at)))
+                at[key], at[other] = at[other], at[key]
+            case _ if not (at is new and key in ("nodes", "connections")):
+                at[key] = rng.choice([None, "", [], {}, True, "={{ $json.x }}", 2])
+    return new
+
+
+def test_mutated_workflows_do_not_differ_from_themselves(real: dict[str, Json]) -> None:
+    rng = random.Random(8)
+    for name, workflow in real.items():
+        mutant = mutated(workflow, rng)
+        part = diff_workflows(mutant, copy.deepcopy(mutant))
+        assert not part.differs, (name, part)
 
 
 def walked(workflow: Json) -> tuple[Json, Json]:
