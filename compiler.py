@@ -414,8 +414,8 @@ def with_outside(passes: Sequence[Pass], registry: Leaves | None, last: Stage) -
     """`passes` with those of plugins, up to stage `last`, at the end of their stages by name."""
     outside = [
         cls
-        for cls in (registry.passes if registry is not None else {}).values()
-        if cls.stage <= last and not cls.__module__.startswith("orgflow.")
+        for cls in (registry.outside_passes if registry is not None else {}).values()
+        if cls.stage <= last
     ]
     result = list(passes)
     for cls in outside:  # the registry is sorted by name
@@ -433,11 +433,36 @@ def check_model(
     without: Collection[str] = (),
 ) -> Model:
     """Run the CHECK pipeline, but for the passes named in `without`, and the plugins' passes up to
-    stage `last`; findings are in `ctx`."""
-    from orgflow.passes.pipelines import CHECK
+    stage `last`; findings are in `ctx`, whose `grading` and `passes` may add some and leave some
+    out."""
+    from orgflow.passes.pipelines import CHECK, ON_REQUEST
 
-    passes = [p for p in CHECK if p.name not in without]
-    return PassManager(with_outside(passes, ctx.registry, last), after_each).run(model, ctx)
+    passes = [p for p in (*CHECK, *_optional(ctx)) if p.name not in without]
+    passes = [*with_outside(passes, ctx.registry, last)]
+    if ctx.passes:
+        passes = _configured([*passes, *(p for p in ON_REQUEST if p.name in ctx.passes)], ctx)
+    return PassManager(passes, after_each).run(model, ctx)
+
+
+def _optional(ctx: PassContext) -> list[Pass]:
+    """The passes of optional rules of which some rule is on."""
+    if not ctx.grading.severities:
+        return []
+    from orgflow.passes.optional import OPTIONAL
+
+    return [p for p in OPTIONAL if any(ctx.grading.reports(rule) for rule in p.rules)]
+
+
+def _configured(passes: Iterable[Pass], ctx: PassContext) -> list[Pass]:
+    """The passes with the options that `ctx.passes` has for them, without those that are off."""
+    chosen = [ctx.passes.get(p.name, p) for p in passes]
+    return [p for p in chosen if p is not None]
+
+
+def needs_diagram(ctx: PassContext) -> bool:
+    """Whether a rule that is on is about how a model is drawn, so that it is to be read with its
+    diagram."""
+    return any(p.looks_at_diagram for p in _optional(ctx))
 
 
 def check_gaps(model: Model, ctx: PassContext, backend: Backend | None = None) -> None:
@@ -448,7 +473,7 @@ def check_gaps(model: Model, ctx: PassContext, backend: Backend | None = None) -
 
     without = backend.lint_replaces if backend is not None else ()
     if not ctx.has_errors and "gaps" not in without:
-        PassManager(GAPS).run(model, ctx)
+        PassManager(_configured(GAPS, ctx) if ctx.passes else GAPS).run(model, ctx)
 
 
 def check_source(source: Source, model: Model, ctx: PassContext, from_: str | None) -> None:

@@ -35,8 +35,17 @@ Found = tuple[str, str | None]
 class Fixer:
     """Fixes in the files of one command line; without `write` they are only shown as a diff."""
 
-    def __init__(self, registry: Registry, from_: str | None, *, unsafe: bool, write: bool) -> None:
+    def __init__(
+        self,
+        registry: Registry,
+        from_: str | None,
+        *,
+        unsafe: bool,
+        write: bool,
+        preset: str | None = None,
+    ) -> None:
         self._registry, self._from, self._write = registry, from_, write
+        self._preset = preset
         self._allowed = ("safe", "unsafe") if unsafe else ("safe",)
         self._made: list[str] = []
         self._left: list[str] = []
@@ -127,13 +136,15 @@ class Fixer:
         return changed, after, now
 
     def _check(self, source: SourceFile) -> tuple[Model | None, list[Diagnostic]]:
-        from orgflow.compiler import load
+        from orgflow.compiler import load, needs_diagram
 
         ctx = PassContext(registry=self._registry)
-        model = load(source, self._registry, ctx, from_=self._from)
+        accepted = Acceptance(self._registry, errors=True, whole=False, preset=self._preset)
+        accepted.configure(source.path, ctx)
+        model = load(source, self._registry, ctx, from_=self._from, diagram=needs_diagram(ctx))
         if model is not None:
             check_source(source, model, ctx, self._from)
-        Acceptance(self._registry, errors=True, whole=False).apply(source.path, model, ctx)
+        accepted.apply(source.path, model, ctx)
         return model, ctx.diagnostics
 
 

@@ -8,14 +8,23 @@ from functools import partial
 from pathlib import Path
 
 import click
-from orgflow.commands.completion_values import FILE, targets
+from orgflow.commands.completion_values import FILE, among, targets
 from orgflow.commands.inputs import expand
 from orgflow.commands.options import resolve_target, source_options
 from orgflow.commands.output import keep_input, write_files
 from orgflow.commands.progress import progress_bar
 from orgflow.commands.session import Session, exit_code, leave
 from orgflow.commands.suppressions import Acceptance
-from orgflow.compiler import STDIN, check_gaps, check_source, legal_model, own_backend
+from orgflow.compiler import (
+    STDIN,
+    check_gaps,
+    check_source,
+    legal_model,
+    needs_diagram,
+    own_backend,
+    suggestion,
+)
+from orgflow.passes.presets import PRESETS
 
 from orgflow_ir.diagnostics.core_rules import UnreadableInput
 from orgflow_ir.model.source import SourceFile
@@ -38,6 +47,12 @@ MANY = 20
     is_flag=True,
     help="Also play all pools together: messages never sent or taken, circular waiting.",
 )
+@click.option(
+    "--preset",
+    metavar="|".join(PRESETS),
+    shell_complete=among(*PRESETS),
+    help="Which rules report, and how severely; goes before that of orgflow.toml.",
+)
 @click.option("--strict", is_flag=True, help="Warnings count for the exit code, too.")
 @click.option("--fix", is_flag=True, help="Write safe fixes into the files.")
 @click.option(
@@ -50,6 +65,7 @@ def command(
     in_: tuple[str, ...],
     target: str | None,
     messages: bool,
+    preset: str | None,
     strict: bool,
     fix: bool,
     unsafe_fixes: bool,
@@ -64,6 +80,8 @@ def command(
     Diagnostics go to standard error. Exit code 1: some model has errors. Findings that a model or
     the nearest orgflow.toml suppresses, with a reason, do not count; -v shows them.
     """
+    if preset is not None and preset not in PRESETS:
+        raise click.UsageError(f"no preset `{preset}`; {suggestion(preset, tuple(PRESETS))}")
     session = Session(format_, verbose=verbose)
     backend: Backend | None = None
     options: dict[str, str] = {}
@@ -71,7 +89,7 @@ def command(
         backend, options = resolve_target(target, session.registry)
     files, empty = expand(in_, session.registry.frontends)
     keep_input(output, *files)
-    accepted = Acceptance(session.registry, errors=True, whole=backend is not None)
+    accepted = Acceptance(session.registry, errors=True, whole=backend is not None, preset=preset)
     ctx = session.context()
     for folder in empty:
         session.inputs.append(folder)
@@ -84,7 +102,9 @@ def command(
             raise click.UsageError("--fix and --diff need files, not standard input")
         from orgflow.commands.autofix import Fixer
 
-        fixer = Fixer(session.registry, from_, unsafe=unsafe_fixes, write=not show_diff)
+        fixer = Fixer(
+            session.registry, from_, unsafe=unsafe_fixes, write=not show_diff, preset=preset
+        )
         fixer.fix(files)
     with progress_bar() if len(files) >= MANY else nullcontext() as progress:
         for number, path in enumerate(files):
@@ -115,7 +135,8 @@ def _check_one(
     messages: bool,
 ) -> None:
     ctx = session.context()
-    model = session.load(path, ctx, from_)
+    accepted.configure(None if path == "-" else path, ctx)
+    model = session.load(path, ctx, from_, diagram=needs_diagram(ctx))
     find_gaps = None
     if model is not None:
         source = session.sources[STDIN if path == "-" else path]
@@ -134,7 +155,8 @@ def _check_one(
 
             from orgflow_ir.pipeline import PassManager
 
-            PassManager(ON_REQUEST).run(model, ctx)
+            rest = [p for p in ON_REQUEST if ctx.passes.get(p.name) is None]
+            PassManager(rest).run(model, ctx)
         find_gaps = partial(check_gaps, model, ctx, own if as_it_is else None)
     accepted.apply(None if path == "-" else path, model, ctx, find_gaps)
     session.collect(ctx)

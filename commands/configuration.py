@@ -1,6 +1,17 @@
 """`orgflow.toml`: what a project has decided about its models. Found in the folder of a model, or
 the nearest above it up to the root of its repository.
 
+    preset = "strict"               # recommended, strict, all or bpmnlint
+
+    [rules]                         # on top of the preset; by code or name
+    missing-label = "off"           # off, info, warning or error
+    OF172 = "error"
+    deadlocked-join = { severity = "warning", max-states = 20000 }    # with options of its pass
+
+    [passes]
+    message-exchange = "on"         # on or off
+    loop-termination = { max-states = 500 }
+
     [[suppress]]
     rule = "OF203"                  # code or name
     reason = "sending it twice does no harm"
@@ -16,11 +27,15 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
+from orgflow.commands.rule_settings import SETTINGS, RuleSettings, line_of, read_settings
+from orgflow.compiler import suggestion
+
 from orgflow_ir.diagnostics import Rule
 from orgflow_ir.diagnostics.core_rules import FaultySuppression, InvalidConfiguration
 from orgflow_ir.diagnostics.suppression import Suppression, faults
 from orgflow_ir.model.source import SourceLocation
 from orgflow_ir.pipeline import PassContext
+from orgflow_ir.plugins import Registry
 
 _KEYS = ("rule", "reason", "files", "elements")
 
@@ -39,6 +54,7 @@ class Configuration(NamedTuple):
     path: str
     folder: str
     entries: tuple[Entry, ...] = ()
+    settings: RuleSettings = RuleSettings()
 
     def applying(self, path: str) -> tuple[int, ...]:
         """Positions of the entries that are for a file."""
@@ -64,10 +80,11 @@ def _fits(path: PurePosixPath, pattern: str) -> bool:
     return re.fullmatch(f"{regex}(?:/.*)?", str(path)) is not None
 
 
-def read(path: str, rules: Mapping[str, type[Rule]], ctx: PassContext) -> Configuration:
+def read(path: str, registry: Registry, ctx: PassContext) -> Configuration:
     """A configuration. What cannot be used of it is OF004 or OF006."""
     import tomllib  # most models have no configuration near them
 
+    rules = registry.named_rules
     folder = os.path.dirname(os.path.abspath(path))
     try:
         text = Path(path).read_text("utf-8")
@@ -84,19 +101,26 @@ def read(path: str, rules: Mapping[str, type[Rule]], ctx: PassContext) -> Config
         )  # fmt: skip
         return Configuration(path, folder)
     lines = [n for n, row in enumerate(text.splitlines(), 1) if _HEAD.match(row)]
-    for key in content.keys() - {"suppress"}:
-        _invalid(ctx, path, None, f"{path} has an unknown key `{key}`", "it may hold [[suppress]]")
+    for key in content:
+        if key not in ("suppress", *SETTINGS):
+            near = suggestion(key, ("suppress", *SETTINGS))
+            _invalid(ctx, path, line_of(text, key), f"{path} has an unknown key `{key}`", near)
+
+    def report(message: str, help: str, line: int | None) -> None:
+        _invalid(ctx, path, line, message, help)
+
+    settings = read_settings(content, text, registry, report)
     items = content.get("suppress", [])
     if not isinstance(items, list) or not all(isinstance(i, dict) for i in items):
         _invalid(
             ctx, path, None, f"`suppress` in {path} is no list of tables", "write [[suppress]]"
         )
-        return Configuration(path, folder)
+        return Configuration(path, folder, settings=settings)
     entries = [
         _entry(item, path, lines[at] if at < len(lines) else None, rules, ctx)
         for at, item in enumerate(items)
     ]
-    return Configuration(path, folder, tuple(e for e in entries if e is not None))
+    return Configuration(path, folder, tuple(e for e in entries if e is not None), settings)
 
 
 _HEAD = re.compile(r"\s*\[\[\s*suppress\s*\]\]")

@@ -24,4 +24,10 @@ def command(code: str) -> None:
     for old in registry.retired.values():
         if code.upper() == old.code or code.lower() == old.name:
             write_stdout(f"{old.code} {old.name} is retired; its successor is:\n\n")
-    write_stdout(f"{rule.code} {rule.name} ({rule.severity})\n\n{rule.explanation()}\n")
+    from orgflow.passes.presets import in_presets
+
+    presets = in_presets(rule)
+    write_stdout(
+        f"{rule.code} {rule.name} ({rule.severity})\n\n{rule.explanation()}\n"
+        + (f"\npresets: {presets}\n" if presets else "")
+    )

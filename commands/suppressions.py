@@ -1,4 +1,5 @@
-"""Suppressions on a command's way: those of a model and of `orgflow.toml`, and the unused ones."""
+"""What a project decides about findings, on a command's way: severities in its `orgflow.toml` or of
+a preset, suppressions there and in models, and the unused ones."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from typing import TYPE_CHECKING
 from orgflow.commands.session import configuration_for
 
 from orgflow_ir.diagnostics import Category, Severity
+from orgflow_ir.diagnostics.grading import Grading
 from orgflow_ir.diagnostics.suppression import (
     Suppression,
     carries_any,
@@ -27,14 +29,50 @@ class Acceptance:
     """What is accepted in the inputs of one command line.
 
     `whole`: what a target finds is looked for, too, so that a suppression of it can be unused.
+    `preset` goes before the one that a configuration names. Without `errors`, errors stay as they
+    are.
     """
 
-    def __init__(self, registry: Registry, *, errors: bool, whole: bool) -> None:
+    def __init__(
+        self, registry: Registry, *, errors: bool, whole: bool, preset: str | None = None
+    ) -> None:
         self._registry, self._errors, self._whole = registry, errors, whole
+        self._preset = preset
         self._files: dict[str, Configuration] = {}
         self._applied: set[tuple[str, int]] = set()
         self._used: set[tuple[str, int]] = set()
         self._without_gaps = False
+        self._gradings: dict[str, Grading] = {}
+
+    def configure(self, path: str | None, ctx: PassContext) -> None:
+        """Let the context know, before an input is checked, which optional rules are on and which
+        passes have other options. `path` is `None` for standard input."""
+        file = self._configuration(path, ctx)
+        ctx.grading = self._grading(file)
+        if file is not None:
+            ctx.passes = file.settings.passes
+
+    def _configuration(self, path: str | None, ctx: PassContext) -> Configuration | None:
+        """The configuration for an input; its faults go to the first context that asks."""
+        found = None if path is None else configuration_for(path)
+        if found is None:
+            return None
+        if found not in self._files:
+            from orgflow.commands import configuration  # most models have none near them
+
+            self._files[found] = configuration.read(found, self._registry, ctx)
+        return self._files[found]
+
+    def _grading(self, file: Configuration | None) -> Grading:
+        """What the preset says of each rule, and on top of it the configuration."""
+        settings = file.settings if file is not None else None
+        preset = self._preset or (settings.preset if settings is not None else None)
+        own = settings.severities if settings is not None else {}
+        if preset is None:
+            return Grading(own)
+        from orgflow.passes.presets import preset_grading
+
+        return Grading({**preset_grading(preset, self._registry.rules).severities, **own})
 
     def apply(
         self,
@@ -43,41 +81,46 @@ class Acceptance:
         ctx: PassContext,
         find_gaps: Callable[[], None] | None = None,
     ) -> None:
-        """Mark what was found in one input; `path` is `None` for standard input.
+        """Grade and mark what was found in one input; `path` is `None` for standard input.
 
         `find_gaps` looks for gaps, and is called between: only while no error stands, and a
         suppressed one does not.
         """
-        found = None if path is None else configuration_for(path)
-        if found is None and (model is None or not carries_any(model)):
+        file = self._configuration(path, ctx)
+        grading = self._grading(file)
+        if file is None and (model is None or not carries_any(model)):
+            self._grade(grading, ctx)
             self._find(find_gaps, ctx)
+            self._grade(grading, ctx)
             return
         keys: list[tuple[str, int] | None] = []
         suppressions: list[Suppression] = []
-        if found is not None:
-            if found not in self._files:
-                from orgflow.commands import configuration
-
-                self._files[found] = configuration.read(found, self._registry.named_rules, ctx)
-            file = self._files[found]
+        if file is not None:
             assert path is not None
             for at in file.applying(path):
                 suppressions.append(file.entries[at].suppression)
-                keys.append((found, at))
-                self._applied.add((found, at))
+                keys.append((file.path, at))
+                self._applied.add((file.path, at))
+                self._gradings[file.path] = grading
         if model is not None:
             own = in_model(model, self._registry.named_rules, ctx)
             suppressions += own
             keys += [None] * len(own)
         labels = {} if model is None else _labels(model)
+        self._grade(grading, ctx)
         self._mark(suppressions, labels, ctx)
         self._find(find_gaps, ctx)
+        self._grade(grading, ctx)
         used = self._mark(suppressions, labels, ctx)
         for at, (suppression, key) in enumerate(zip(suppressions, keys, strict=True)):
             if key is not None:
                 self._used |= {key} if at in used else set()
-            elif at not in used and self._judged(suppression.code) and model is not None:
+            elif at not in used and self._judged(suppression.code, grading) and model is not None:
                 report_unused(suppression, ctx)
+
+    def _grade(self, grading: Grading, ctx: PassContext) -> None:
+        if grading.severities:
+            ctx.diagnostics[:] = grading.graded(ctx.diagnostics, errors=self._errors)
 
     def _find(self, find_gaps: Callable[[], None] | None, ctx: PassContext) -> None:
         if ctx.has_errors:
@@ -101,12 +144,15 @@ class Acceptance:
         them needs."""
         for path, at in sorted(self._applied - self._used):
             suppression = self._files[path].entries[at].suppression
-            if self._judged(suppression.code):
+            if self._judged(suppression.code, self._gradings[path]):
                 report_unused(suppression, ctx)
 
-    def _judged(self, code: str) -> bool:
+    def _judged(self, code: str, grading: Grading) -> bool:
         """Whether this command looks for what the rule finds: `check` knows no target."""
-        category = self._registry.rules[code].category
+        rule = self._registry.rules[code]
+        category = rule.category
+        if not grading.reports(rule):
+            return False
         if category is Category.GAP and self._without_gaps:
             return False
         return self._errors and (self._whole or category is not Category.TARGET)

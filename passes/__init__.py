@@ -11,6 +11,7 @@ from orgflow_ir.plugins import hookimpl
 @hookimpl
 def orgflow_passes() -> Iterable[type[Pass]]:
     """The built-in passes, loaded when they are asked for."""
+    from orgflow.passes.optional import OPTIONAL
     from orgflow.passes.pipelines import CHECK, GAPS, ON_REQUEST
 
-    return tuple(type(item) for item in (*CHECK, *GAPS, *ON_REQUEST))
+    return tuple(type(item) for item in (*CHECK, *OPTIONAL, *GAPS, *ON_REQUEST))

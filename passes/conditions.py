@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.diagnostics import Category, Edit, Fix, Rule, Severity
-from orgflow_ir.model import Event, Flow, Gateway, Model, Scope
+from orgflow_ir.model import Event, Flow, Gateway, Model, Opaque, Scope
 from orgflow_ir.model import Node as ModelNode
 from orgflow_ir.pipeline import Pass, PassContext, Stage
 
@@ -68,6 +68,47 @@ class MisplacedCondition(Rule):
     category = Category.MALFORMED
 
 
+class UnconditionalBranch(Rule):
+    """
+    What it finds
+        A branch of an exclusive, inclusive or complex gateway that has no condition and is not the
+        default flow, beside branches with conditions. (One without a label, too, is OF503.)
+    Why it is wrong
+        Nothing says when it is taken (BPMN 2.0.2, 8.4.13 and 10.6.2): engines refuse the gateway or
+        take the branch always.
+    Example
+        `Amount?` has a branch with `amount > 1000` and one without a condition.
+    Instead
+        Make the second one the default flow, or give it a condition.
+    """
+
+    code = "OF132"
+    name = "unconditional-branch"
+    severity = Severity.WARNING
+    category = Category.MALFORMED
+
+
+class MissingDefault(Rule):
+    """
+    What it finds
+        A task or sub-process whose outgoing flows all have conditions, none being the
+        default flow; and a gateway whose only way out has a condition.
+    Why it is wrong
+        Where no condition holds a run ends there, and nothing says so (BPMN 2.0.2, 8.4.13; for one
+        flow 10.3.1 does not allow it). (Of gateways whose conditions leave values out, OF311 says
+        for which.)
+    Example
+        The only flow out of `Check` has the condition `ok`.
+    Instead
+        An exclusive gateway after `Check`, with a default flow; or no condition.
+    """
+
+    code = "OF133"
+    name = "missing-default"
+    severity = Severity.WARNING
+    category = Category.MALFORMED
+
+
 class SameBranchLabel(Rule):
     """
     What it finds
@@ -92,7 +133,8 @@ class Conditions(Pass):
     name: ClassVar[str] = "conditions"
     stage: ClassVar[Stage] = Stage.VERIFY
     rules: ClassVar[tuple[type[Rule], ...]] = (
-        ConditionalDefault, SeveralDefaults, MisplacedCondition, SameBranchLabel,
+        ConditionalDefault, SeveralDefaults, MisplacedCondition, UnconditionalBranch,
+        MissingDefault, SameBranchLabel,
     )  # fmt: skip
 
     def run(self, model: Model, ctx: PassContext) -> Model:
@@ -132,6 +174,9 @@ def _check(node: ModelNode, out: list[Flow], scope: Scope, ctx: PassContext) -> 
                 help="remove the condition, or do not make the flow the default",
                 fix=_without_condition(flow, scope, ctx),
             )
+    conditional = [f for f in out if f.condition is not None]
+    if conditional and not isinstance(node, Opaque):
+        _unconditional(node, out, conditional, defaults, scope, ctx)
     if kind in ("exclusive", "inclusive"):
         for one, two in _same_labels(out):
             ctx.emit(
@@ -141,6 +186,85 @@ def _check(node: ModelNode, out: list[Flow], scope: Scope, ctx: PassContext) -> 
                 help="label them differently; if both are to be taken, let one flow lead to a "
                 "parallel gateway that starts both",
             )
+
+
+def _unconditional(
+    node: ModelNode,
+    out: list[Flow],
+    conditional: list[Flow],
+    defaults: list[Flow],
+    scope: Scope,
+    ctx: PassContext,
+) -> None:
+    """What is not said where some flows have conditions: of an activity an unconditional flow is
+    always taken, of a gateway it is open when."""
+    plain = [f for f in out if f.condition is None and not f.default]
+    if isinstance(node, Gateway):
+        for flow in plain:
+            if not flow.name.strip() and _asks_for_labels(ctx):
+                continue
+            ctx.emit(
+                UnconditionalBranch,
+                f"nothing says when {_branch(flow, ctx)} of {ctx.name(node)} is taken: it has no "
+                "condition and is not the default flow",
+                element=flow,
+                help="make it the default flow, or give it a condition",
+                fix=None if len(plain) > 1 or defaults else _as_default(flow, scope, ctx),
+            )
+        if len(out) > 1:
+            return
+    elif plain:
+        return
+    if defaults or (len(out) > 1 and _covered(out)):
+        return
+    what = "the only way out" if len(out) == 1 else "every way out"
+    ctx.emit(
+        MissingDefault,
+        f"{what} of {ctx.name(node)} has a condition: where {'it' if len(out) == 1 else 'none'} "
+        f"{'does not hold' if len(out) == 1 else 'holds'}, a run ends there",
+        element=node,
+        help="remove the condition, or choose in an exclusive gateway with a default flow"
+        if len(out) == 1
+        else "make one of them the default flow",
+        fix=_without_condition(conditional[0], scope, ctx) if len(out) == 1 else None,
+    )
+
+
+def _asks_for_labels(ctx: PassContext) -> bool:
+    """Whether branches without label and condition are reported as gaps."""
+    from orgflow_ir.analysis.gaps.rules import UnlabelledBranch  # needed for few models
+
+    return ctx.grading.reports(UnlabelledBranch)
+
+
+def _covered(flows: list[Flow]) -> bool:
+    """Whether no values were found for which none of the conditions holds."""
+    from orgflow_ir.analysis.expressions.condition_completeness import uncovered
+    from orgflow_ir.analysis.expressions.recognise import read_condition
+    from orgflow_ir.analysis.expressions.syntax import ConditionError
+
+    trees = []
+    for flow in flows:
+        try:
+            tree = read_condition(flow.condition) if flow.condition is not None else None
+        except ConditionError:
+            return False
+        if tree is None:
+            return False
+        trees.append(tree)
+    return uncovered(trees) is None
+
+
+def _branch(flow: Flow, ctx: PassContext) -> str:
+    return f"`{flow.label}`" if flow.name.strip() else f"the way to {ctx.name(flow.target)}"
+
+
+def _as_default(flow: Flow, scope: Scope, ctx: PassContext) -> Fix:
+    return Fix(
+        title=f"make {_branch(flow, ctx)} the default flow",
+        applicability="unsafe",
+        edits=(Edit(action="set-default", scope=scope.id, id=flow.id, default=True),),
+    )
 
 
 def _misplaced(node: ModelNode, flow: Flow, scope: Scope, ctx: PassContext) -> None:

@@ -8,7 +8,7 @@ from typing import ClassVar, TypeGuard
 from orgflow.passes.wording import Namer
 
 from orgflow_ir.diagnostics import Category, Rule, Severity
-from orgflow_ir.model import Event, Model, Scope, SubProcess
+from orgflow_ir.model import CallActivity, Event, Model, Scope, SubProcess, Task
 from orgflow_ir.model import Node as ModelNode
 from orgflow_ir.model.element_names import listed
 from orgflow_ir.pipeline import Pass, PassContext, Stage
@@ -128,6 +128,25 @@ class EventSubProcessStart(Rule):
     category = Category.MALFORMED
 
 
+class AdHocContent(Rule):
+    """
+    What it finds
+        An ad-hoc sub-process with a start or end event in it, or without any activity.
+    Why it is wrong
+        People choose what is done in it and when (BPMN 2.0.2, 10.3.5.1): it has activities, and no
+        event that begins or ends it.
+    Example
+        The ad-hoc sub-process `Prepare talk` begins with a start event.
+    Instead
+        Remove the start event; the activities may be done in any order.
+    """
+
+    code = "OF143"
+    name = "ad-hoc-content"
+    severity = Severity.WARNING
+    category = Category.MALFORMED
+
+
 class EventPlacement(Pass):
     """Reports events and event sub-processes where they cannot be."""
 
@@ -135,7 +154,7 @@ class EventPlacement(Pass):
     stage: ClassVar[Stage] = Stage.VERIFY
     rules: ClassVar[tuple[type[Rule], ...]] = (
         LooseBoundary, MisplacedCancel, SurvivedError, TriggeredSubProcess,
-        EventSubProcessFlow, EventSubProcessStart,
+        EventSubProcessFlow, EventSubProcessStart, AdHocContent,
     )  # fmt: skip
 
     def run(self, model: Model, ctx: PassContext) -> Model:
@@ -254,7 +273,11 @@ def _cancel_end(event: Event, scope: Scope, ctx: PassContext) -> None:
 
 
 def _starts(scope: Scope, ctx: PassContext) -> None:
-    if not isinstance(scope, SubProcess) or not scope.nodes:
+    if not isinstance(scope, SubProcess):
+        return
+    if scope.flavour == "ad-hoc":
+        _ad_hoc(scope, ctx)
+    if not scope.nodes:
         return
     starts = [n for n in scope.nodes if isinstance(n, Event) and n.position == "start"]
     if scope.flavour == "event":
@@ -281,6 +304,25 @@ def _starts(scope: Scope, ctx: PassContext) -> None:
             "when the flow comes to it",
             element=start,
             help=help_text,
+        )
+
+
+def _ad_hoc(scope: SubProcess, ctx: PassContext) -> None:
+    for node in scope.nodes:
+        if isinstance(node, Event) and node.position in ("start", "end"):
+            ctx.emit(
+                AdHocContent,
+                f"{ctx.full_name(node)} has no place in {ctx.name(scope)}: in an ad-hoc "
+                "sub-process people choose what begins and when it ends",
+                element=node,
+                help="remove it",
+            )
+    if not any(isinstance(n, Task | CallActivity | SubProcess) for n in scope.nodes):
+        ctx.emit(
+            AdHocContent,
+            f"{ctx.full_name(scope)} has no activity",
+            element=scope,
+            help="draw what may be done in it",
         )
 
 

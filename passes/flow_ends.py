@@ -17,8 +17,9 @@ class DanglingFlow(Rule):
     What it finds
         A sequence flow that begins or ends nowhere, or at what is no step, event or gateway.
     Why it is wrong
-        It leads from nowhere or to nowhere; mostly an arrow was not snapped to its shape. It is an
-        error where a run can come to its other end, a warning where nothing depends on it.
+        It leads from nowhere or to nowhere (BPMN 2.0.2, 7.6.1 and 8.4.13); mostly an arrow was not
+        snapped to its shape. It is an error where a run can come to its other end, a warning where
+        nothing depends on it.
     Example
         <sequenceFlow id="f" sourceRef="Pack" targetRef=""/>
     Instead

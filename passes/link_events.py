@@ -47,12 +47,53 @@ class SameLinkTwice(Rule):
     category = Category.MALFORMED
 
 
+class LinkEventFlow(Rule):
+    """
+    What it finds
+        A sequence flow into a catching link event, or out of a throwing one.
+    Why it is wrong
+        A link takes the place of a flow (BPMN 2.0.2, 10.5.5): a run comes to the catching event by
+        its throw only, and goes on from a throwing one at its catch only.
+    Example
+        `Check` leads to the catching link event `A`.
+    Instead
+        `Check` leads to the throwing link event `A`, or to what comes after the catching one.
+    """
+
+    code = "OF142"
+    name = "link-event-flow"
+    severity = Severity.WARNING
+    category = Category.MALFORMED
+
+
+class UnnamedLink(Rule):
+    """
+    What it finds
+        A link event whose definition has no name.
+    Why it is wrong
+        Links are paired by the name of their definition (BPMN 2.0.2, 10.5.5). orgflow takes the
+        label of the event instead; other tools do not.
+    Example
+        <intermediateThrowEvent id="t" name="A"><linkEventDefinition/></intermediateThrowEvent>
+    Instead
+        <intermediateThrowEvent id="t" name="A"><linkEventDefinition name="A"/>…
+    """
+
+    code = "OF191"
+    name = "unnamed-link"
+    severity = Severity.WARNING
+    category = Category.STYLE
+    optional = True
+
+
 class LinkEvents(Pass):
     """Reports links that do not lead to exactly one place."""
 
     name: ClassVar[str] = "link-events"
     stage: ClassVar[Stage] = Stage.VERIFY
-    rules: ClassVar[tuple[type[Rule], ...]] = (BrokenLink, SameLinkTwice)
+    rules: ClassVar[tuple[type[Rule], ...]] = (
+        BrokenLink, SameLinkTwice, LinkEventFlow, UnnamedLink,
+    )  # fmt: skip
 
     def run(self, model: Model, ctx: PassContext) -> Model:
         """Report; the model is given back as it is."""
@@ -67,6 +108,7 @@ def _check(scope: Scope, ctx: PassContext) -> None:
         if isinstance(node, Event) and node.trigger == "link" and node.position in links:
             name = node.definitions[0].name or node.label
             links[node.position].setdefault(name, []).append(node)
+            _alone(node, scope, ctx)
     for position, other, loss in (
         ("throw", "catch", "a run that comes to it goes no further"),
         ("catch", "throw", "what comes after it never happens"),
@@ -88,6 +130,27 @@ def _check(scope: Scope, ctx: PassContext) -> None:
                 "of them a run goes on",
                 element=event,
                 help="give them different names, and the throwing links too",
+            )
+
+
+def _alone(event: Event, scope: Scope, ctx: PassContext) -> None:
+    """Faults of one link event, whatever it is paired with."""
+    if not event.definitions[0].name.strip():
+        ctx.emit(
+            UnnamedLink,
+            f"the link of {ctx.full_name(event)} has no name",
+            element=event,
+            help="name both the throwing and the catching link",
+        )
+    catches = event.position == "catch"
+    for flow in scope.flows:
+        if event.id == (flow.target if catches else flow.source):
+            where = f"into {ctx.name(event)}" if catches else f"out of {ctx.name(event)}"
+            ctx.emit(
+                LinkEventFlow,
+                f"a flow leads {where}, which is a {event.position}ing link",
+                element=flow,
+                help="use the link or the flow, not both",
             )
 
 

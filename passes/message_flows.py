@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import ClassVar
 
 from orgflow_ir.diagnostics import Category, Rule, Severity
-from orgflow_ir.model import MessageFlow, Model
+from orgflow_ir.model import Event, Gateway, MessageFlow, Model
+from orgflow_ir.model import Node as ModelNode
 from orgflow_ir.model.index import ModelIndex
 from orgflow_ir.pipeline import Pass, PassContext, Stage
 
@@ -34,7 +35,7 @@ class DanglingMessageFlow(Rule):
     What it finds
         A message flow that begins or ends nowhere, or at what is no step, no event and no pool.
     Why it is wrong
-        Nobody sends or nobody receives the message.
+        Nobody sends or nobody receives the message (BPMN 2.0.2, 7.6.2 and 9.4).
     Example
         <messageFlow id="m" sourceRef="Send" targetRef=""/>
     Instead
@@ -47,12 +48,35 @@ class DanglingMessageFlow(Rule):
     category = Category.MALFORMED
 
 
+class MessageFlowEnd(Rule):
+    """
+    What it finds
+        A message flow from what cannot send, or to what cannot receive: out of a start event or an
+        event that waits, into an end event or one that throws, into an event that waits for
+        something other than a message, at a gateway.
+    Why it is wrong
+        The message is never sent, or the event does not wait for it (BPMN 2.0.2, 7.6.2, 10.5.2 to
+        10.5.4).
+    Example
+        A message flow leads into the start event `Order received`, which has no trigger.
+    Instead
+        Make `Order received` a message start event.
+    """
+
+    code = "OF139"
+    name = "message-flow-end"
+    severity = Severity.WARNING
+    category = Category.MALFORMED
+
+
 class MessageFlows(Pass):
     """Reports message flows with impossible ends."""
 
     name: ClassVar[str] = "message-flows"
     stage: ClassVar[Stage] = Stage.VERIFY
-    rules: ClassVar[tuple[type[Rule], ...]] = (MessageFlowInPool, DanglingMessageFlow)
+    rules: ClassVar[tuple[type[Rule], ...]] = (
+        MessageFlowInPool, DanglingMessageFlow, MessageFlowEnd,
+    )  # fmt: skip
 
     def run(self, model: Model, ctx: PassContext) -> Model:
         """Report; the model is given back as it is."""
@@ -98,3 +122,42 @@ def _check(flow: MessageFlow, index: ModelIndex, ctx: PassContext) -> None:
             element=flow,
             help="use a sequence flow, or a pool of its own for the other party",
         )
+    for sends, end in ((True, flow.source), (False, flow.target)):
+        node = index.nodes.get(end)
+        wrong = _impossible(node, sends=sends) if node is not None else None
+        if wrong is not None and node is not None:
+            what, help_text = wrong
+            way = "leaves" if sends else "leads into"
+            ctx.emit(
+                MessageFlowEnd,
+                f"{name} {way} {ctx.full_name(node)}, which {what}",
+                element=flow,
+                help=help_text,
+            )
+
+
+_SENDING = ("throw", "end")
+_RECEIVING = ("start", "catch", "boundary")
+
+
+def _impossible(node: ModelNode, *, sends: bool) -> tuple[str, str] | None:
+    """Why a node cannot be an end of a message flow, and the remedy; `None` where it can."""
+    if isinstance(node, Gateway):
+        word = "sends" if sends else "receives"
+        return f"{word} nothing", f"lead the message flow to the step that {word} the message"
+    if not isinstance(node, Event):
+        return None
+    if sends and node.position in _RECEIVING:
+        return "sends nothing", "lead it from the step or event that sends the message"
+    if not sends and node.position in _SENDING:
+        return "receives nothing", "lead it to the step or event that receives the message"
+    if any(d.kind == "message" for d in node.definitions):
+        return None
+    what = "sends no message" if sends else "does not wait for a message"
+    return what, f"make it a message {_NAMES[node.position]}"
+
+
+_NAMES = {
+    "start": "start event", "end": "end event", "catch": "event", "throw": "event",
+    "boundary": "event",
+}  # fmt: skip

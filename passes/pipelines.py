@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from orgflow.passes.compensation import Compensation
 from orgflow.passes.conditions import Conditions
+from orgflow.passes.dead_ends import DeadEnds
 from orgflow.passes.dead_steps import DeadSteps
+from orgflow.passes.duplicate_flows import DuplicateFlows
 from orgflow.passes.event_gateways import EventGateways
 from orgflow.passes.event_placement import EventPlacement
+from orgflow.passes.event_triggers import EventTriggers
 from orgflow.passes.flow_ends import FlowEnds
 from orgflow.passes.gaps import Gaps
 from orgflow.passes.gateway_conditions import GatewayConditions
@@ -29,12 +33,16 @@ from orgflow_ir.pipeline import Pass
 
 CHECK: tuple[Pass, ...] = (
     FlowEnds(),
+    DuplicateFlows(),
     ProcessEnds(),
     MissingEnds(),
+    DeadEnds(),
     Conditions(),
     GatewayConditions(),
     EventGateways(),
     EventPlacement(),
+    EventTriggers(),
+    Compensation(),
     LinkEvents(),
     MessageFlows(),
     References(),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar, assert_never
 
+from orgflow.passes.dead_ends import undoes
 from orgflow.passes.event_placement import cancels_nothing, never_begun, waits_in_vain
 from orgflow.passes.wording import Namer
 
@@ -48,7 +49,8 @@ class NoStart(Rule):
     What it finds
         A process without a start event.
     Why it is wrong
-        BPMN allows it: whatever no flow leads to begins when the process does, all of it at once.
+        BPMN allows it where there is no end event (BPMN 2.0.2, 10.5.2): whatever no flow leads to
+        begins when the process does, all of it at once.
         A start event says how the process begins and is what a workflow gets its trigger from.
     Example
         A process that begins with the task `Check order`.
@@ -85,7 +87,8 @@ class NeverRuns(Rule):
     What it finds
         Steps that no way leads to from any start event.
     Why it is wrong
-        They never happen, in no run, and are left out of what is emitted.
+        They never happen, in no run, and are left out of what is emitted. Where there is a start
+        event, a flow leads to everything else (BPMN 2.0.2, 10.5.2).
     Example
         `Archive` is drawn, but no flow leads to it.
     Instead
@@ -150,6 +153,8 @@ def _check(scope: Scope, ctx: PassContext) -> None:
     for island in _islands(dead, graph):
         if any(cancels_nothing(n, scope.nodes) or waits_in_vain(n, scope) for n in island):
             continue  # OF123 or OF125 tells why
+        if any(undoes(graph.nodes[a.source]) for n in island for a in graph.into[n.id]):
+            continue  # OF140 tells why
         ctx.emit(
             NeverRuns,
             f"{_list([ctx.name(n) for n in island])} never "

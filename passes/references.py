@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from orgflow_ir.diagnostics import Category, Rule, Severity
-from orgflow_ir.model import CallActivity, Event, Model, Scope, SubProcess, Task
+from orgflow_ir.model import CallActivity, Event, Model, Process, Scope, SubProcess, Task
 from orgflow_ir.pipeline import Pass, PassContext, Stage
 
 
@@ -63,19 +63,38 @@ class UnknownLaneMember(Rule):
     category = Category.MALFORMED
 
 
+class CalledProcessStart(Rule):
+    """
+    What it finds
+        A call activity whose process begins with triggers only.
+    Why it is wrong
+        A call begins at a start event without a trigger (BPMN 2.0.2, 10.3.6 and 10.5.2); where all
+        wait for something else, the call begins nothing.
+    Example
+        `Check credit` calls a process whose only start event waits for a message.
+    Instead
+        Add a start event without a trigger to the process that is called.
+    """
+
+    code = "OF144"
+    name = "called-process-start"
+    severity = Severity.WARNING
+    category = Category.MALFORMED
+
+
 class References(Pass):
     """Reports references that lead nowhere; what a frontend has reported is not told again."""
 
     name: ClassVar[str] = "references"
     stage: ClassVar[Stage] = Stage.VERIFY
     rules: ClassVar[tuple[type[Rule], ...]] = (
-        UnattachedBoundary, UnknownCalledProcess, UnknownLaneMember,
+        UnattachedBoundary, UnknownCalledProcess, UnknownLaneMember, CalledProcessStart,
     )  # fmt: skip
 
     def run(self, model: Model, ctx: PassContext) -> Model:
         """Report; the model is given back as it is."""
         told = {d.element for d in ctx.diagnostics if d.code in ("OF152", "OF153")}
-        processes = {p.id for p in model.processes}
+        processes = {p.id: p for p in model.processes}
         for scope in model.scopes():
             _nodes(scope, processes, told, ctx)
         for process in model.processes:
@@ -94,7 +113,9 @@ class References(Pass):
         return model
 
 
-def _nodes(scope: Scope, processes: set[str], told: set[str | None], ctx: PassContext) -> None:
+def _nodes(
+    scope: Scope, processes: dict[str, Process], told: set[str | None], ctx: PassContext
+) -> None:
     activities: set[str] | None = None
     for node in scope.nodes:
         if isinstance(node, CallActivity):
@@ -109,6 +130,8 @@ def _nodes(scope: Scope, processes: set[str], told: set[str | None], ctx: PassCo
                     if called
                     else "name the process it calls",
                 )
+            else:
+                _called(node, processes[called], ctx)
         elif isinstance(node, Event) and node.position == "boundary" and node.id not in told:
             if activities is None:
                 kinds = Task | CallActivity | SubProcess
@@ -121,3 +144,15 @@ def _nodes(scope: Scope, processes: set[str], told: set[str | None], ctx: PassCo
                     help="put it on the border of the activity it belongs to, or make it an "
                     "intermediate event",
                 )
+
+
+def _called(node: CallActivity, process: Process, ctx: PassContext) -> None:
+    starts = [n for n in process.nodes if isinstance(n, Event) and n.position == "start"]
+    if starts and all(s.definitions for s in starts):
+        ctx.emit(
+            CalledProcessStart,
+            f"{ctx.name(node)} calls {ctx.name(process)}, which begins with {ctx.name(starts[0])} "
+            "only: a call cannot trigger it",
+            element=node,
+            help=f"add a start event without a trigger to {ctx.name(process)}",
+        )

@@ -18,13 +18,16 @@ from pathlib import Path
 
 import pytest
 import transcripts
+from orgflow import compiler
 from orgflow.compiler import choose_frontend, own_backend
+from orgflow.passes.optional import OPTIONAL
 from orgflow.passes.pipelines import CHECK, GAPS
 
-from orgflow_ir.diagnostics import Category, Diagnostic, Severity, apply
+from orgflow_ir.diagnostics import Category, Diagnostic, Rule, Severity, apply
+from orgflow_ir.diagnostics.grading import Grading
 from orgflow_ir.model import Model
 from orgflow_ir.model.source import SourceFile
-from orgflow_ir.pipeline import PassContext, PassManager
+from orgflow_ir.pipeline import Pass, PassContext, PassManager
 from orgflow_ir.plugins import Registry
 
 FOLDER = Path(__file__).resolve().parent / "diagnostics"
@@ -34,23 +37,38 @@ TRANSCRIPTS = [p for p in FOLDERS if (p / "transcript.txt").is_file()]
 REGISTRY = Registry(outside=False)
 
 
-def check(path: Path, *, gaps: bool = False) -> tuple[Model | None, list[Diagnostic]]:
-    """What `check` does: parse, the passes, and what the format's own backend has to say; gaps,
-    which almost every small model has, for the cases of their rules."""
+def check(path: Path, case: Path | None = None) -> tuple[Model | None, list[Diagnostic]]:
+    """What `check` does: parse, the passes, and what the format's own backend has to say. For the
+    case of a gap also gaps, which almost every small model has, and for that of an optional rule
+    this rule."""
+    rule = REGISTRY.rules[case.name.split("-")[0]] if case is not None else None
     source = SourceFile(path.name, path.read_bytes())
-    ctx = PassContext(registry=REGISTRY)
+    ctx = context(rule)
     frontend = choose_frontend(source, REGISTRY, ctx, None)
     assert frontend is not None
     model = frontend.parse(source, ctx)
     if model is not None:
         backend = own_backend(source, REGISTRY, None)
         without = backend.lint_replaces if backend is not None else ()
-        wanted = (*CHECK, *(GAPS if gaps else ()))
-        checked = PassManager([p for p in wanted if p.name not in without]).run(model, ctx)
+        checked = PassManager([p for p in passes(rule) if p.name not in without]).run(model, ctx)
         assert checked is model, "a pass that only looks gives back the model it was given"
         if backend is not None:
             backend.lint(source, ctx)
     return model, ctx.diagnostics
+
+
+def context(rule: type[Rule] | None) -> PassContext:
+    on = {rule.code: rule.severity} if rule is not None and rule.optional else {}
+    ctx = PassContext(registry=REGISTRY, grading=Grading(on))
+    ctx.options = {"diagram": compiler.needs_diagram(ctx)}
+    return ctx
+
+
+def passes(rule: type[Rule] | None) -> list[Pass]:
+    if rule is None:
+        return list(CHECK)
+    more = (*OPTIONAL, *(GAPS if rule.category is Category.GAP else ()))
+    return [*CHECK, *(p for p in more if rule in p.rules or p in GAPS)]
 
 
 def line(diagnostic: Diagnostic) -> str:
@@ -63,10 +81,6 @@ def source(case: Path, stem: str) -> Path:
     return found
 
 
-def is_gap(case: Path) -> bool:
-    return REGISTRY.rules[case.name.split("-")[0]].category is Category.GAP
-
-
 def test_every_folder_is_a_case() -> None:
     assert sorted(CASES + TRANSCRIPTS) == FOLDERS
 
@@ -74,7 +88,7 @@ def test_every_folder_is_a_case() -> None:
 @pytest.mark.parametrize("case", CASES, ids=lambda p: p.name)
 def test_bad_model_is_told_as_expected(case: Path) -> None:
     code = case.name.split("-")[0]
-    _, found = check(source(case, "bad"), gaps=is_gap(case))
+    _, found = check(source(case, "bad"), case)
     lines = [line(d) for d in found]
     expected = (case / "expected.txt").read_text("utf-8").splitlines()
     assert lines == expected
@@ -84,7 +98,7 @@ def test_bad_model_is_told_as_expected(case: Path) -> None:
 @pytest.mark.parametrize("case", CASES, ids=lambda p: p.name)
 def test_good_model_is_free_of_it(case: Path) -> None:
     code = case.name.split("-")[0]
-    _, found = check(source(case, "good"), gaps=is_gap(case))
+    _, found = check(source(case, "good"), case)
     assert [line(d) for d in found if d.code == code or d.severity is Severity.ERROR] == []
 
 
@@ -96,7 +110,7 @@ def test_name_of_the_case_is_the_rule(case: Path) -> None:
 
 @pytest.mark.parametrize("case", CASES, ids=lambda p: p.name)
 def test_messages_keep_the_style(case: Path) -> None:
-    _, found = check(source(case, "bad"), gaps=is_gap(case))
+    _, found = check(source(case, "bad"), case)
     for diagnostic in found:
         for text in (diagnostic.message, diagnostic.help or ""):
             assert not text.endswith("."), text
@@ -105,15 +119,16 @@ def test_messages_keep_the_style(case: Path) -> None:
 
 @pytest.mark.parametrize("case", CASES, ids=lambda p: p.name)
 def test_fixes_apply_and_safe_ones_clear_the_fault(case: Path) -> None:
-    model, found = check(source(case, "bad"), gaps=is_gap(case))
+    model, found = check(source(case, "bad"), case)
     for diagnostic in found:
         if diagnostic.fix is None or diagnostic.fix.applicability == "manual":
             continue
         assert model is not None
         fixed = apply(model, diagnostic.fix)
         assert fixed != model
-        ctx = PassContext(registry=REGISTRY)
-        PassManager(CHECK).run(fixed, ctx)
+        rule = REGISTRY.rules[case.name.split("-")[0]]
+        ctx = context(rule)
+        PassManager(passes(rule)).run(fixed, ctx)
         left = {(d.code, d.element) for d in ctx.diagnostics}
         assert (diagnostic.code, diagnostic.element) not in left
         if diagnostic.fix.applicability == "safe":

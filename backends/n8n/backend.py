@@ -56,7 +56,14 @@ class N8nBackend(Backend):
             "leftover-tokens",
             "dead-steps",
             "undecided-flow",
-            "missing-ends",  # a workflow has no end events
+            # A workflow has no end events, and splits and joins at any node.
+            "missing-ends",
+            "dead-ends",
+            "implicit-flow",
+            "event-style",
+            "gateway-style",
+            "labels",
+            "drawing",
         }
     )
 

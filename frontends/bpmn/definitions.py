@@ -26,6 +26,7 @@ from orgflow.frontends.bpmn.reading_rules import (
     UnmodelledBehaviour,
 )
 from orgflow.frontends.bpmn.scope import opaque, read_process
+from orgflow.frontends.bpmn.specification import check_specification
 from orgflow.frontends.bpmn.tree import XmlDocument, XmlElement
 
 from orgflow_ir.model import Catalog, CatalogEntry, Model, Opaque, Process
@@ -99,6 +100,7 @@ class _Definitions:
             diagram=diagram,
         )
         self._report_unbound()
+        check_specification(r)
         return model
 
     def _root_element(self, node: XmlElement) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from orgflow.frontends.bpmn.input_rules import INPUT_RULES
 from orgflow.frontends.bpmn.reading_rules import READING_RULES
+from orgflow.frontends.bpmn.specification_rules import SPECIFICATION_RULES
 
 from orgflow_ir.diagnostics import Fix
 from orgflow_ir.model import Model
@@ -22,7 +23,7 @@ class BpmnFrontend(Frontend):
 
     name = "bpmn"
     suffixes = (".bpmn", ".bpmn20.xml", ".bpmn2", ".xml")
-    rules = (*INPUT_RULES, *READING_RULES)
+    rules = (*INPUT_RULES, *READING_RULES, *SPECIFICATION_RULES)
     summary = "BPMN 2.0 XML of any modelling tool"
 
     def sniff(self, source: SourceFile) -> bool:

@@ -50,7 +50,8 @@ class UnknownReference(Rule):
         An id that is referred to and that no element of the file has: of a lane's member, a
         message, a pool's process, a default flow … (Ends of sequence flows are OF101.)
     Why it is wrong
-        What was meant is lost; mostly the element was deleted or renamed by hand.
+        What was meant is lost (BPMN 2.0.2, chapters 8 to 10, for each reference); mostly the
+        element was deleted or renamed by hand.
     Example
         <lane id="l"><flowNodeRef>Task_7</flowNodeRef></lane> without a Task_7
     Instead
@@ -86,7 +87,8 @@ class InvalidValue(Rule):
     What it finds
         An attribute or element whose value is not of its kind; the default is used instead.
     Why it is wrong
-        The file does not say what it should; the default may not be what was meant.
+        The file does not say what it should (BPMN 2.0.2, the tables of each element); the default
+        may not be what was meant.
     Example
         <startEvent id="s" isInterrupting="maybe"/>
     Instead
@@ -159,8 +161,9 @@ class UnknownElement(Rule):
     What it finds
         An element, in a place for BPMN elements, that BPMN 2.0 does not have.
     Why it is wrong
-        What it does is not known. A flow node of another vendor keeps its flows and is refused by
-        every target; something no flow touches is kept and has no effect.
+        What it does is not known (BPMN 2.0.2, 10.2 for what a process has). A flow node of another
+        vendor keeps its flows and is refused by every target; something no flow touches is kept and
+        has no effect.
     Example
         <process id="p"><acme:robotTask id="r"/>…
     Instead

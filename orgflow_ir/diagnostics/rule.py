@@ -44,6 +44,8 @@ class Category(StrEnum):
     """Information that the source does not contain."""
     DEPLOY = "deploy"
     """Deploying to a server, running there, replaying its executions."""
+    STYLE = "style"
+    """How a model is drawn where BPMN leaves a choice: labels, splits without a gateway, layout."""
     INTERNAL = "internal"
     """A defect of orgflow or of a plugin."""
 
@@ -59,8 +61,9 @@ class Category(StrEnum):
 
 
 _ABOUT_MODELS = frozenset(
-    (Category.MALFORMED, Category.FLOW, Category.DATA, Category.TARGET, Category.GAP)
-)
+    (Category.MALFORMED, Category.FLOW, Category.DATA, Category.TARGET, Category.GAP,
+     Category.STYLE)
+)  # fmt: skip
 
 
 class Rule:
@@ -69,7 +72,8 @@ class Rule:
     Subclass it: the docstring is what `explain CODE` prints, with the sections What it finds / Why
     it is wrong / Example / Instead; `name` names the fault (`deadlocked-join`). A rule of one
     target names it in `target`, and its code begins with the target's prefix (`N8N001`, `ASL001`);
-    codes that begin with OF are older or hold for every target.
+    codes that begin with OF are older or hold for every target. An `optional` rule reports only
+    where a preset or a project's configuration turns it on: rules of style, on which teams differ.
     """
 
     code: ClassVar[str]
@@ -77,6 +81,7 @@ class Rule:
     severity: ClassVar[Severity]
     category: ClassVar[Category]
     target: ClassVar[str | None] = None
+    optional: ClassVar[bool] = False
 
     @classmethod
     def explanation(cls) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from orgflow_ir.diagnostics import Diagnostic, Fix, Related, Rule, Severity, Step
+from orgflow_ir.diagnostics.grading import Grading
 from orgflow_ir.model import Element, Model
 from orgflow_ir.model.element_names import ElementNames, one_line
 from orgflow_ir.model.evidence import Evidence
@@ -16,6 +17,7 @@ from orgflow_ir.pipeline.services import Services
 
 if TYPE_CHECKING:
     from orgflow_ir.pipeline.leaves import Leaves
+    from orgflow_ir.pipeline.passes import Pass
     from orgflow_ir.targets.spec import TargetSpec
 
 
@@ -35,7 +37,9 @@ class PassContext:
     warning); a diagnostic carries the mapped one. `registry` reaches other leaves by name,
     `services` what the caller provides: a language model, a budget, progress, cancellation.
     `source` is the model as it was read: what passes and lowerings make is reported as the source
-    elements that it is derived from.
+    elements that it is derived from. `grading` turns optional rules on: findings of the others are
+    not recorded. `passes` are instances that replace those of a pipeline by name, with other
+    options; `None` leaves a pass out.
     """
 
     registry: Leaves | None = None
@@ -45,6 +49,8 @@ class PassContext:
     diagnostics: list[Diagnostic] = field(default_factory=list)
     current: str | None = None
     source: Model | None = None
+    grading: Grading = Grading()  # noqa: RUF009  # a tuple, never changed
+    passes: Mapping[str, Pass | None] = field(default_factory=dict)
     _made: Mapping[str, Element] = field(default_factory=dict)
     services: Services = field(default_factory=Services)
     _cache: dict[tuple[Callable[..., Any], int], tuple[Any, Any]] = field(default_factory=dict)
@@ -109,7 +115,8 @@ class PassContext:
             fix=fix,
             source=self.current,
         )
-        self.diagnostics.append(diagnostic)
+        if not rule.optional or self.grading.reports(rule):
+            self.diagnostics.append(diagnostic)
         return diagnostic
 
     def name(self, element: Element | str) -> str:

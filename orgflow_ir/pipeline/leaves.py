@@ -26,6 +26,10 @@ class Leaves(Protocol):
         """Pass classes by name."""
 
     @property
+    def outside_passes(self) -> Mapping[str, type[Pass]]:
+        """Pass classes of plugins by name; ours need not be loaded for them."""
+
+    @property
     def backends(self) -> Mapping[str, Any]:
         """Backends by name."""
 

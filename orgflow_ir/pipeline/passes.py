@@ -29,13 +29,15 @@ class Pass(ABC):
     """A step of a pipeline: a frozen dataclass whose fields are its options; it has no state. A
     subclass without options need not be decorated.
 
-    Valid in, valid out; a pass that only analyses returns the very object it was given.
+    Valid in, valid out; a pass that only analyses returns the very object it was given. A pass that
+    `looks_at_diagram` is given models with their diagram, which is left out otherwise.
     """
 
     name: ClassVar[str]
     stage: ClassVar[Stage]
     rules: ClassVar[tuple[type[Rule], ...]] = ()
     retired: ClassVar[tuple[RetiredRule, ...]] = ()
+    looks_at_diagram: ClassVar[bool] = False
 
     @abstractmethod
     def run(self, model: Model, ctx: PassContext) -> Model:

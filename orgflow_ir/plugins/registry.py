@@ -164,6 +164,14 @@ class Registry:
         """Pass classes by name."""
         return self._table("orgflow_passes", Pass)
 
+    @property
+    def outside_passes(self) -> dict[str, type[Pass]]:
+        """Pass classes of plugins by name. Where there are no plugins ours are not imported, of
+        which a compile needs few."""
+        if len(self._manager.list_name_plugin()) <= len(BUILTINS):
+            return {}
+        return {n: p for n, p in self.passes.items() if not p.__module__.startswith("orgflow.")}
+
     @cached_property
     def backends(self) -> dict[str, Backend]:
         """Backends by name."""

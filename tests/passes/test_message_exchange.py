@@ -38,10 +38,21 @@ GIVER = process("start c; receive money; send ship; end d", "c money, money ship
 QUITTER = process("start s; send ask; xor x; receive get; end e; end f",
                   "s ask, ask x, x get, x f, get e", name="C")  # fmt: skip
 
+ASKER = process("start s; service ask; end e", "s ask, ask e", name="C")
+ANSWERER = process("start q message; service rate; end e2", "q rate, rate e2", name="S")
+
 
 @pytest.mark.parametrize(
     ("model", "verdict", "faults"),
     [
+        # A task that sends and receives asks first, and waits for the answer.
+        (collaboration(ASKER, SERVER, messages="ask q, r ask"), "proved", []),
+        (
+            collaboration(ASKER, LAZY, messages="ask q, r ask"),
+            "violated",
+            [("unsent", ("ask",), ("r~ask",))],
+        ),
+        (collaboration(ASKER, ANSWERER, messages="ask q, rate ask"), "proved", []),
         (collaboration(CLIENT, SERVER, messages="ask q, r get"), "proved", []),
         (
             collaboration(CLIENT, LAZY, messages="ask q, r get"),
@@ -60,7 +71,16 @@ QUITTER = process("start s; send ask; xor x; receive get; end e; end f",
         ),
         (collaboration(CLIENT, messages=""), "not applicable", []),
     ],
-    ids=["answered", "not always answered", "ring", "nobody listens", "no messages"],
+    ids=[
+        "asked",
+        "asked, not always answered",
+        "answered by the same kind of task",
+        "answered",
+        "not always answered",
+        "ring",
+        "nobody listens",
+        "no messages",
+    ],
 )
 def test_verdicts(model: Model, verdict: str, faults: list[object]) -> None:
     found = analyse_collaboration(model)

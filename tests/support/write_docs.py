@@ -16,6 +16,7 @@ from bindings_page import bindings
 from orgflow import api
 from orgflow.cli import orgflowc
 from orgflow.commands.list import constructs, matrix
+from orgflow.passes.presets import BPMNLINT, PRESETS, presets_with
 
 from orgflow_ir.diagnostics import Category, Rule
 from orgflow_ir.pipeline import Pass
@@ -36,6 +37,7 @@ GROUPS = {
     Category.MALFORMED: "Malformed models",
     Category.FLOW: "Flow: deadlocks, endless loops, duplicate execution",
     Category.DATA: "Data, events, messages",
+    Category.STYLE: "Style: rules that are off unless a preset or a project turns them on",
     Category.TARGET: "Targets: what they do not support, and faults in their own files",
     Category.GAP: "Gaps: what the source does not contain",
     Category.DEPLOY: "Deploying, running, replaying",
@@ -127,12 +129,16 @@ def rules(registry: Registry) -> str:
         "what stands here. Codes of plugins begin with letters of their own.",
     )
     found = registry.rules
+    lines += _preset_table()
     for category, title in GROUPS.items():
         inside = [rule for rule in found.values() if rule.category is category]
         lines += ["", f"## {title}", ""]
         lines += table(
-            ("code", "name", "severity"),
-            [(f"[{r.code}](#{r.code.lower()})", f"`{r.name}`", r.severity.value) for r in inside],
+            ("code", "name", "severity", "presets"),
+            [
+                (f"[{r.code}](#{r.code.lower()})", f"`{r.name}`", r.severity.value, _presets(r))
+                for r in inside
+            ],
         )
         for rule in inside:
             lines += _rule(rule)
@@ -152,10 +158,38 @@ def rules(registry: Registry) -> str:
     return "\n".join([*lines, ""])
 
 
+def _presets(rule: type[Rule]) -> str:
+    return (
+        ", ".join(f"[{name}](#presets)" for name in presets_with(rule))
+        if (rule.category.is_about_model)
+        else ""
+    )
+
+
+def _preset_table() -> Iterator[str]:
+    """Presets, and the rules of bpmnlint with what finds the same here."""
+    yield from ("", "## Presets", "")
+    yield text(
+        '`check --preset NAME`, or `preset = "NAME"` in orgflow.toml, chooses which rules report. '
+        "A table [rules] there sets single rules by code or name, those of bpmnlint by theirs."
+    )
+    yield ""
+    yield from table(
+        ("preset", "what it is for"), [(f"`{n}`", text(w)) for n, w in PRESETS.items()]
+    )
+    yield ""
+    rows = []
+    for name, rule in BPMNLINT.items():
+        codes = ", ".join(f"[{c}](#{c.lower()})" for c in rule.codes)
+        rows.append((f"`{name}`", rule.severity.value, codes))
+    yield from table(("rule of bpmnlint", "severity there", "here"), rows)
+
+
 def _rule(rule: type[Rule]) -> Iterator[str]:
     yield from ("", f"### {rule.code} `{rule.name}` {{: #{rule.code.lower()} }}", "")
     of = f", {rule.target} only" if rule.target is not None else ""
-    yield f"*{rule.severity.value}{of}*"
+    off = ", off unless a preset or orgflow.toml turns it on" if rule.optional else ""
+    yield f"*{rule.severity.value}{of}{off}*"
     for section in re.split(r"(?m)^(?=\S)", rule.explanation()):
         heading, _, body = section.partition("\n")
         if not heading.strip():
@@ -269,9 +303,10 @@ def formats(registry: Registry) -> str:
 
 
 def _in_order(registry: Registry) -> list[type[Pass]]:
+    from orgflow.passes.optional import OPTIONAL
     from orgflow.passes.pipelines import CHECK
 
-    ordered = [type(item) for item in CHECK]
+    ordered = [type(item) for item in (*CHECK, *OPTIONAL)]
     rest = [cls for cls in registry.passes.values() if cls not in ordered]
     return [*ordered, *rest]
 

@@ -143,6 +143,8 @@ class _Lowering:
                     net.passing.add(inner)
         else:
             first = last = net.node("X", node.id)
+            if self.ghosts and isinstance(node, Event) and node.position == "boundary":
+                last = self._apart(first, node)  # ghosts come to it, too
         self.entry[i], self.exit[i] = first, last
 
     def _used(self, flow: Flow) -> bool:
@@ -364,4 +366,12 @@ class _Lowering:
                 net.ghosts.add(arc)
             if holds and self.ghosts:
                 net.ghosts.add(net.arc(wait, normal))
+                normal = self._apart(normal, node)
         return normal
+
+    def _apart(self, merge: int, node: ModelNode) -> int:
+        """A node after `merge` from which ways may part: one node of a net either waits for all its
+        ways in, or has one."""
+        split = self.net.node("X", node.id)
+        self.net.arc(merge, split)
+        return split

@@ -97,6 +97,8 @@ def _open(net: Net, draft: Draft, move: Move) -> None:
     if throws_compensation(node):
         _compensate(net, draft, at, node)
     draft.add(at, node.open)
+    if node.asks:
+        _send(net, draft, at, node)
     if node.body < 0:
         return
     inside = (node.body, move.instance)
@@ -134,7 +136,7 @@ def _start_event_scope(net: Net, draft: Draft, move: Move) -> None:
 
 def _complete(net: Net, draft: Draft, at: FrameId, node: NetNode, taken: tuple[int, ...]) -> None:
     """What a node does when it is done: it throws, sends, and puts tokens on its flows."""
-    if node.sends:
+    if node.sends and not node.asks:
         _send(net, draft, at, node)
     if isinstance(node.element, Event) and node.element.position in ("throw", "end"):
         for definition in node.definitions:

@@ -77,6 +77,7 @@ class NetNode:
     thrown_inside: bool = False
     sends: tuple[int, ...] = ()
     needs: tuple[int, ...] = ()
+    asks: bool = False
     signals: frozenset[str] = frozenset()
     near: tuple[int, ...] = ()
     guard: int = -1

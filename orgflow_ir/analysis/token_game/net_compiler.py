@@ -18,6 +18,10 @@ def compile_net(model: Model, policy: Policy) -> Net:
     return _Compiler(model, policy).net
 
 
+_ASKING = ("service", "business-rule")
+"""Types of tasks that send their message when they begin and are done with the answer."""
+
+
 class _Compiler:
     def __init__(self, model: Model, policy: Policy) -> None:
         self.model, self.policy = model, policy
@@ -236,6 +240,9 @@ class _Compiler:
                 node.needs = ()
             if node.needs and not node.waits and isinstance(node.element, Task):
                 node.waits = node.opens = True
+            node.asks = bool(node.sends and node.needs) and (
+                isinstance(node.element, Task) and node.element.task_type in _ASKING
+            )
             if isinstance(node.element, Event) and node.element.position in (
                 "start",
                 "catch",

@@ -35,6 +35,8 @@ Tokens lie on sequence flows and in open elements. Every choice is free: data is
 - Messages and signals come when they are wanted, or with `Policy.messages` = `flows` only when
   sent: a node with message flows to other nodes sends one over each when it is done; a node that a
   message flow from such a node leads to needs one (from a pool without a process they always come).
+  A service or business rule task with both asks and waits for the answer (13.3.3): it sends when it
+  begins; any other task with both is done with the message that it needs, and sends then.
   Messages are kept until taken, oldest first. One to a start event always makes a new instance.
   Correlation: the first message taken makes sender and taker partners; from then on what either
   sends to the other's process is for its partner alone (the latest, if there were several), and is

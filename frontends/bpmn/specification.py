@@ -1,0 +1,908 @@
+"""What the specification demands of a file beside its flow: one walk over the elements, in which
+each tag that a rule is about is handed to its checks. Data, references and expressions that the IR
+does not keep are judged here, where they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+
+from orgflow.frontends.bpmn.names import BPMN, GATEWAYS, XSI
+from orgflow.frontends.bpmn.reading import Reading
+from orgflow.frontends.bpmn.reading_rules import InvalidValue, UnknownReference
+from orgflow.frontends.bpmn.specification_rules import (
+    ChoreographyContent,
+    Contradiction,
+    DataReferenceName,
+    DataSets,
+    DataTypeMismatch,
+    EmptyExpression,
+    GatewayDirection,
+    ImportNotRead,
+    InformalExpression,
+    LinkEnds,
+    MissingFlowList,
+    MissingForEngine,
+    MissingPart,
+    SubProcessData,
+    SurplusData,
+    WrongReference,
+)
+from orgflow.frontends.bpmn.tree import XmlElement, describe
+
+from orgflow_ir.diagnostics import Rule
+
+Check = Callable[["_Specification", XmlElement], None]
+
+
+def check_specification(r: Reading) -> None:
+    """Report what the elements of a document say against the specification."""
+    state = _Specification(r)
+    table = _CHECKS if any(map(state.on, _OPTIONAL_RULES)) else _ALWAYS
+    for node in r.document.elements:
+        checks = table.get(node.local)
+        if checks is not None and node.ns == BPMN:
+            for check in checks:
+                check(state, node)
+
+
+class _Specification:
+    """The document, and what several checks look up in it."""
+
+    def __init__(self, r: Reading) -> None:
+        self.r = r
+        self.told_delayed = False
+
+    @cached_property
+    def parents(self) -> dict[XmlElement, XmlElement]:
+        return {c: node for node in self.r.document.elements for c in node.children}
+
+    def on(self, rule: type[Rule]) -> bool:
+        """Whether a rule that takes time to check is reported."""
+        return self.r.ctx.grading.reports(rule)
+
+    def around(self, node: XmlElement) -> Iterator[XmlElement]:
+        """The elements around one, nearest first."""
+        parents = self.parents
+        while node in parents:
+            node = parents[node]
+            yield node
+
+    def executable(self, node: XmlElement) -> bool:
+        """Whether a node is in a process that is to be executed."""
+        for outer in self.around(node):
+            if outer.local == "process":
+                return outer.attrs.get("isExecutable", "").strip() in ("true", "1")
+        return False
+
+    def report(self, rule: type[Rule], message: str, node: XmlElement, help: str) -> None:
+        """A finding at an element; one without an id is about what is around it."""
+        of = node
+        if not node.attrs.get("id", "").strip():
+            of = next((o for o in self.around(node) if o.attrs.get("id", "").strip()), node)
+        self.r.report(rule, message, node, help=help, of=of)
+
+    def named(self, node: XmlElement) -> str:
+        """How messages name an element: with its tag, and where it has neither name nor id by what
+        it is in."""
+        if node.attrs.get("name", "").strip() or node.attrs.get("id", "").strip():
+            return f"`{node.local}` {describe(node)}"
+        outer = next(
+            (o for o in self.around(node) if o.attrs.get("id", "").strip()), self.r.document.root
+        )
+        return f"the `{node.local}` of {describe(outer)}"
+
+    def find(self, reference: str | None) -> XmlElement | None:
+        """The element that the text of a reference means."""
+        name = self.r.resolve(reference) if reference else None
+        return self.r.ids.get(name) if name is not None else None
+
+    def structure(self, item: str | None) -> str | None:
+        """What a reference to an item definition stands for: its structure, else itself; `None`
+        where that is not known."""
+        found = self.find(item)
+        if found is None or found.local != "itemDefinition":
+            return None
+        return found.attrs.get("structureRef", "").strip() or found.attrs.get("id")
+
+    def type_of(self, data: XmlElement | None) -> str | None:
+        """The type of something that holds data; that of a reference is its object's."""
+        if data is None:
+            return None
+        if "itemSubjectRef" in data.attrs:
+            return self.structure(data.attrs["itemSubjectRef"])
+        for reference in ("dataObjectRef", "dataStoreRef"):
+            if reference in data.attrs:
+                held = self.find(data.attrs[reference])
+                return (
+                    self.structure(held.attrs.get("itemSubjectRef")) if held is not None else None
+                )
+        return None
+
+
+def children(node: XmlElement, *tags: str) -> list[XmlElement]:
+    """The BPMN children of an element with one of these tags."""
+    return [c for c in node.children if c.local in tags and c.ns == BPMN]
+
+
+def text_of(node: XmlElement, tag: str) -> str | None:
+    """The text of the first child with a tag."""
+    found = children(node, tag)
+    return found[0].text.strip() if found else None
+
+
+# -- references --------------------------------------------------------------------------------
+
+_CALLABLE = frozenset(
+    ("process", "globalTask", "globalUserTask", "globalManualTask", "globalScriptTask",
+     "globalBusinessRuleTask")
+)  # fmt: skip
+_ITEM = frozenset(("itemDefinition",))
+_DATA = frozenset(
+    ("dataObject", "dataObjectReference", "dataStore", "dataStoreReference", "property",
+     "dataInput", "dataOutput")
+)  # fmt: skip
+_DEFINITIONS = frozenset(
+    f"{kind}EventDefinition"
+    for kind in ("cancel", "compensate", "conditional", "error", "escalation", "link", "message",
+                 "signal", "terminate", "timer")
+)  # fmt: skip
+_PARTICIPANT = frozenset(("participant",))
+_MESSAGE = frozenset(("message",))
+_OPERATION = frozenset(("operation",))
+
+
+def _one(tag: str) -> frozenset[str]:
+    return frozenset((tag,))
+
+
+REFERENCES: Mapping[str, Mapping[str, tuple[frozenset[str], bool]]] = {
+    "callActivity": {"calledElement": (_CALLABLE, False)},
+    "correlationKey": {"correlationPropertyRef": (_one("correlationProperty"), False)},
+    "correlationPropertyBinding": {"correlationPropertyRef": (_one("correlationProperty"), True)},
+    "correlationPropertyRetrievalExpression": {"messageRef": (_MESSAGE, True)},
+    "correlationSubscription": {"correlationKeyRef": (_one("correlationKey"), True)},
+    "dataInput": {"itemSubjectRef": (_ITEM, True)},
+    "dataInputAssociation": {"sourceRef": (_DATA, False), "targetRef": (_DATA, True)},
+    "dataObject": {"itemSubjectRef": (_ITEM, True)},
+    "dataObjectReference": {
+        "dataObjectRef": (_one("dataObject"), False), "itemSubjectRef": (_ITEM, True),
+    },
+    "dataOutput": {"itemSubjectRef": (_ITEM, True)},
+    "dataOutputAssociation": {"sourceRef": (_DATA, True), "targetRef": (_DATA, False)},
+    "dataStore": {"itemSubjectRef": (_ITEM, True)},
+    "dataStoreReference": {
+        "dataStoreRef": (_one("dataStore"), False), "itemSubjectRef": (_ITEM, True),
+    },
+    "error": {"structureRef": (_ITEM, True)},
+    "errorEventDefinition": {"errorRef": (_one("error"), False)},
+    "escalation": {"structureRef": (_ITEM, True)},
+    "escalationEventDefinition": {"escalationRef": (_one("escalation"), False)},
+    "group": {"categoryValueRef": (_one("categoryValue"), True)},
+    "inputSet": {
+        "dataInputRefs": (_one("dataInput"), True), "optionalInputRefs": (_one("dataInput"), True),
+        "whileExecutingInputRefs": (_one("dataInput"), True),
+        "outputSetRefs": (_one("outputSet"), True),
+    },
+    "ioBinding": {
+        "operationRef": (_OPERATION, True), "inputDataRef": (_one("dataInput"), True),
+        "outputDataRef": (_one("dataOutput"), True),
+    },
+    "message": {"itemRef": (_ITEM, True)},
+    "messageEventDefinition": {
+        "messageRef": (_MESSAGE, False), "operationRef": (_OPERATION, True),
+    },
+    "messageFlow": {"messageRef": (_MESSAGE, False)},
+    "multiInstanceLoopCharacteristics": {
+        "loopDataInputRef": (_DATA, False), "loopDataOutputRef": (_DATA, False),
+        "oneBehaviorEventRef": (_DEFINITIONS, True), "noneBehaviorEventRef": (_DEFINITIONS, True),
+    },
+    "operation": {
+        "inMessageRef": (_MESSAGE, True), "outMessageRef": (_MESSAGE, True),
+        "errorRef": (_one("error"), True),
+    },
+    "outputSet": {
+        "dataOutputRefs": (_one("dataOutput"), True),
+        "optionalOutputRefs": (_one("dataOutput"), True),
+        "whileExecutingOutputRefs": (_one("dataOutput"), True),
+        "inputSetRefs": (_one("inputSet"), True),
+    },
+    "participant": {
+        "processRef": (_one("process"), False), "interfaceRef": (_one("interface"), True),
+        "endPointRef": (_one("endPoint"), True),
+    },
+    "participantAssociation": {
+        "innerParticipantRef": (_PARTICIPANT, True), "outerParticipantRef": (_PARTICIPANT, True),
+    },
+    "partnerEntity": {"participantRef": (_PARTICIPANT, True)},
+    "partnerRole": {"participantRef": (_PARTICIPANT, True)},
+    "performer": {"resourceRef": (_one("resource"), True)},
+    "humanPerformer": {"resourceRef": (_one("resource"), True)},
+    "potentialOwner": {"resourceRef": (_one("resource"), True)},
+    "process": {
+        "definitionalCollaborationRef": (_one("collaboration"), True),
+        "supportedInterfaceRef": (_one("interface"), True),
+    },
+    "property": {"itemSubjectRef": (_ITEM, True)},
+    "receiveTask": {"messageRef": (_MESSAGE, False), "operationRef": (_OPERATION, False)},
+    "resourceParameterBinding": {"parameterRef": (_one("resourceParameter"), True)},
+    "sendTask": {"messageRef": (_MESSAGE, False), "operationRef": (_OPERATION, False)},
+    "serviceTask": {"operationRef": (_OPERATION, False)},
+    "signal": {"structureRef": (_ITEM, True)},
+    "signalEventDefinition": {"signalRef": (_one("signal"), False)},
+}  # fmt: skip
+"""References by tag: the tags that they may mean, and whether one to nothing is to be reported here
+(the others are where they are read). Written down from the class diagrams of the specification."""
+
+
+def _references(s: _Specification, node: XmlElement) -> None:
+    for name, (tags, report_missing) in REFERENCES[node.local].items():
+        if name in node.attrs:
+            _reference(s, node, name, node.attrs[name], tags, report_missing)
+    if node.children:
+        known = REFERENCES[node.local]
+        for child in node.children:
+            if child.ns == BPMN and child.local in known and not child.children:
+                tags, report_missing = known[child.local]
+                _reference(s, node, child.local, child.text, tags, report_missing)
+
+
+def _reference(
+    s: _Specification,
+    node: XmlElement,
+    name: str,
+    value: str,
+    tags: frozenset[str],
+    report_missing: bool,
+) -> None:
+    """Report a reference to nothing, or to what it cannot mean. One with the prefix of another
+    namespace is about another document, or a type of XML Schema."""
+    target = s.r.resolve(value)
+    if target is None or ":" in target:
+        return
+    found = s.r.ids.get(target)
+    wanted = "an activity of its kind" if len(tags) > 6 else " or ".join(sorted(tags))
+    if found is None:
+        if report_missing:
+            s.report(
+                UnknownReference,
+                f"{s.named(node)}: `{name}` is `{target}`, which is not in the file",
+                node,
+                "name one of this file or remove the reference",
+            )
+    elif found.local not in tags and found.ns == BPMN and found is not node:
+        s.report(
+            WrongReference,
+            f"{s.named(node)}: `{name}` is {describe(found)}, a `{found.local}`",
+            node,
+            f"name a {wanted}" if len(tags) <= 6 else "name something that holds data",
+        )
+
+
+# -- required parts ----------------------------------------------------------------------------
+
+_REQUIRED: Mapping[str, tuple[str, ...]] = {
+    "assignment": ("from", "to"),
+    "complexBehaviorDefinition": ("condition",),
+    "correlationProperty": ("correlationPropertyRetrievalExpression",),
+    "correlationPropertyBinding": ("@correlationPropertyRef", "dataPath"),
+    "correlationPropertyRetrievalExpression": ("@messageRef", "messagePath"),
+    "correlationSubscription": ("@correlationKeyRef",),
+    "dataInputAssociation": ("targetRef",),
+    "dataOutputAssociation": ("targetRef",),
+    "import": ("@importType", "@location", "@namespace"),
+    "interface": ("@name", "operation"),
+    "ioBinding": ("@operationRef", "@inputDataRef", "@outputDataRef"),
+    "ioSpecification": ("inputSet", "outputSet"),
+    "operation": ("@name", "inMessageRef"),
+    "participantAssociation": ("innerParticipantRef", "outerParticipantRef"),
+    "resourceAssignmentExpression": ("expression",),
+    "association": ("@sourceRef", "@targetRef"),
+}
+"""What Semantic.xsd requires of each tag: attributes with `@`, elements without."""
+
+
+def _required(s: _Specification, node: XmlElement) -> None:
+    for part in _REQUIRED[node.local]:
+        name = part.removeprefix("@")
+        if part.startswith("@"):
+            missing = not node.attrs.get(name, "").strip()
+        elif name == "expression":
+            missing = not children(node, "expression", "formalExpression")
+        else:
+            missing = not children(node, name)
+        if missing:
+            kind = "attribute" if part.startswith("@") else "element"
+            s.report(
+                MissingPart,
+                f"{s.named(node)} lacks the {kind} `{name}`",
+                node,
+                f"add the {kind}; BPMN requires it",
+            )
+
+
+def _io_binding(s: _Specification, node: XmlElement) -> None:
+    """A process or global task that is a service says which data its operations use."""
+    if children(node, "supportedInterfaceRef") and not children(node, "ioBinding"):
+        s.report(
+            MissingPart,
+            f"{s.named(node)} supports an interface and lacks the element `ioBinding`",
+            node,
+            "bind an input and an output to each operation",
+        )
+    for binding in children(node, "ioBinding"):
+        operation = s.find(binding.attrs.get("operationRef"))
+        if operation is None:
+            continue
+        for data, message in (("inputDataRef", "inMessageRef"), ("outputDataRef", "outMessageRef")):
+            _same_type(
+                s, binding, s.type_of(s.find(binding.attrs.get(data))),
+                _message_type(s, text_of(operation, message)),
+                f"{s.named(node)} binds {{}} to {describe(operation)}, whose message is {{}}",
+            )  # fmt: skip
+
+
+# -- data --------------------------------------------------------------------------------------
+
+
+def _message_type(s: _Specification, message: str | None) -> str | None:
+    found = s.find(message)
+    return s.structure(found.attrs.get("itemRef")) if found is not None else None
+
+
+def _same_type(
+    s: _Specification, node: XmlElement, one: str | None, two: str | None, message: str
+) -> None:
+    """Report two types that are known and differ; `message` has a place for each."""
+    if one is not None and two is not None and one != two:
+        s.report(
+            DataTypeMismatch,
+            message.format(f"`{one}`", f"`{two}`"),
+            node,
+            "use the same type at both ends, or transform the data",
+        )
+
+
+def _io_specification(s: _Specification, node: XmlElement) -> None:
+    outer = s.parents.get(node)
+    if outer is not None and outer.local in ("subProcess", "transaction", "adHocSubProcess"):
+        s.report(
+            SubProcessData,
+            f"{s.named(outer)} has an `ioSpecification`",
+            node,
+            "give the inputs and outputs to the activities in it",
+        )
+    inputs, outputs = children(node, "inputSet"), children(node, "outputSet")
+    _sets(s, node, "dataInput", inputs, "dataInputRefs", "input set")
+    _sets(s, node, "dataOutput", outputs, "dataOutputRefs", "output set")
+    for sets, mine, others, theirs in (
+        (inputs, "outputSetRefs", outputs, "inputSetRefs"),
+        (outputs, "inputSetRefs", inputs, "outputSetRefs"),
+    ):
+        by_id = {o.attrs.get("id", "").strip(): o for o in others}
+        for one in sets:
+            own = one.attrs.get("id", "").strip()
+            for reference in children(one, mine):
+                other = by_id.get(reference.text.strip())
+                back = children(other, theirs) if other is not None else []
+                if other is not None and own not in {c.text.strip() for c in back}:
+                    s.report(
+                        DataSets,
+                        f"{s.named(one)} refers to {s.named(other)}, which does not refer back",
+                        one,
+                        f"add `{theirs}` with `{own}` to {describe(other)}",
+                    )
+
+
+def _sets(
+    s: _Specification,
+    node: XmlElement,
+    tag: str,
+    sets: list[XmlElement],
+    listing: str,
+    word: str,
+) -> None:
+    listed: set[str] = set()
+    for one in sets:
+        own = {c.text.strip() for c in children(one, listing)}
+        listed |= own
+        kind = "Input" if tag == "dataInput" else "Output"
+        for part in (f"optional{kind}Refs", f"whileExecuting{kind}Refs"):
+            for reference in children(one, part):
+                name = reference.text.strip()
+                if name not in own:
+                    s.report(
+                        DataSets,
+                        f"{s.named(one)} has `{name}` in `{part}` and not in `{listing}`",
+                        one,
+                        f"add `{listing}` with `{name}`",
+                    )
+    for data in children(node, tag):
+        name = data.attrs.get("id", "").strip()
+        if name and name not in listed:
+            s.report(
+                DataSets,
+                f"{s.named(data)} is in no {word}",
+                data,
+                f"add `{listing}` with `{name}` to an {word}",
+            )
+
+
+def _association(s: _Specification, node: XmlElement) -> None:
+    if children(node, "transformation"):
+        return
+    tool_maps = bool(children(node, "extensionElements", "assignment"))
+    sources = children(node, "sourceRef")
+    if len(sources) > 1:
+        s.report(
+            SurplusData,
+            f"{s.named(node)} has {len(sources)} sources and no transformation",
+            node,
+            "transform them into one, or use an association for each",
+        )
+    if sources and not tool_maps:
+        target = text_of(node, "targetRef")
+        _same_type(
+            s, node, s.type_of(s.find(sources[0].text)), s.type_of(s.find(target)),
+            f"{s.named(node)} leads from data of the type {{}} to data of the type {{}}",
+        )  # fmt: skip
+
+
+def _collection(s: _Specification, node: XmlElement) -> None:
+    item = s.find(node.attrs.get("itemSubjectRef"))
+    if item is None or item.local != "itemDefinition":
+        return
+    own, types = (
+        e.attrs.get("isCollection", "false").strip() in ("true", "1") for e in (node, item)
+    )
+    if own != types:
+        s.report(
+            DataTypeMismatch,
+            f"{s.named(node)} is {'a' if own else 'no'} collection, its type {describe(item)} is "
+            f"{'one' if types else 'none'}",
+            node,
+            "let `isCollection` be the same at both",
+        )
+
+
+def _task_data(s: _Specification, node: XmlElement) -> None:
+    """Inputs and outputs of a task for one message, or for one operation."""
+    specifications = children(node, "ioSpecification")
+    message, operation = node.attrs.get("messageRef"), node.attrs.get("operationRef")
+    if not specifications:
+        if operation is not None and node.local == "serviceTask" and s.on(MissingForEngine):
+            _for_engine(s, node, "input set for its operation")
+        return
+    data = specifications[0]
+    sets = {
+        tag: len(children(data, tag))
+        for tag in ("inputSet", "outputSet", "dataInput", "dataOutput")
+    }
+    wanted: list[tuple[str, str, str | None]] = []
+    if node.local == "serviceTask" and operation is not None:
+        one = s.find(operation)
+        if sets["inputSet"] != 1:
+            _surplus(s, node, f"{sets['inputSet']} input sets for its operation", "one")
+        if sets["outputSet"] > 1:
+            _surplus(s, node, f"{sets['outputSet']} output sets for its operation", "one at most")
+        if one is not None:
+            wanted = [
+                ("dataInput", "the request of its operation", text_of(one, "inMessageRef")),
+                ("dataOutput", "the answer of its operation", text_of(one, "outMessageRef")),
+            ]
+    elif node.local in ("sendTask", "receiveTask") and message is not None:
+        kind = "Input" if node.local == "sendTask" else "Output"
+        for tag in (f"{kind.lower()}Set", f"data{kind}"):
+            if sets[tag] > 1:
+                _surplus(s, node, f"{sets[tag]} elements `{tag}` for its message", "one at most")
+        wanted = [(f"data{kind}", "its message", message)]
+    for tag, what, reference in wanted:
+        for held in children(data, tag)[:1]:
+            _same_type(
+                s, held, s.type_of(held), _message_type(s, reference),
+                f"{s.named(held)} of {describe(node)} is of the type {{}}, {what} of the type {{}}",
+            )  # fmt: skip
+
+
+def _surplus(s: _Specification, node: XmlElement, what: str, wanted: str) -> None:
+    s.report(SurplusData, f"{s.named(node)} has {what}", node, f"keep {wanted}")
+
+
+def _event_data(s: _Specification, node: XmlElement) -> None:
+    """The data of an event: one input or output for each of its triggers, of the same type."""
+    data = children(node, "dataInput", "dataOutput")
+    if not data:
+        return
+    triggers = [
+        c for c in node.children
+        if c.ns == BPMN and (c.local in _DEFINITIONS or c.local == "eventDefinitionRef")
+    ]  # fmt: skip
+    if len(data) != len(triggers):
+        _surplus(s, node, f"{len(data)} data for {len(triggers)} triggers", "one for each trigger")
+        return
+    for held, trigger in zip(data, triggers, strict=True):
+        definition = trigger if trigger.local in _DEFINITIONS else s.find(trigger.text)
+        if definition is None:
+            continue
+        kind = definition.local.removesuffix("EventDefinition")
+        entry = s.find(definition.attrs.get(f"{kind}Ref"))
+        if entry is None:
+            continue
+        item = entry.attrs.get("itemRef" if kind == "message" else "structureRef")
+        _same_type(
+            s, held, s.type_of(held), s.structure(item),
+            f"{s.named(held)} of {describe(node)} is {{}}, {describe(entry)} is {{}}",
+        )  # fmt: skip
+
+
+def _called_data(s: _Specification, node: XmlElement) -> None:
+    """A call activity has the inputs and outputs of what it calls."""
+    called = s.find(node.attrs.get("calledElement"))
+    if called is None or called.local not in _CALLABLE:
+        return
+    mine, theirs = children(node, "ioSpecification"), children(called, "ioSpecification")
+    if not mine and not theirs:
+        return
+    for tag, word in (("dataInput", "inputs"), ("dataOutput", "outputs")):
+        own = [d for one in mine for d in children(one, tag)]
+        other = [d for one in theirs for d in children(one, tag)]
+        if len(own) != len(other):
+            s.report(
+                DataTypeMismatch,
+                f"{s.named(node)} has {len(own)} {word}, {describe(called)}, which it calls, has "
+                f"{len(other)}",
+                node,
+                "give the call the inputs and outputs of what it calls",
+            )
+            return
+        for one, two in zip(own, other, strict=True):
+            _same_type(
+                s, one, s.type_of(one), s.type_of(two),
+                f"{s.named(one)} of {describe(node)} is {{}}, {describe(called)} has {{}}",
+            )  # fmt: skip
+
+
+def _instances(s: _Specification, node: XmlElement) -> None:
+    """Items of a multi-instance activity have the type of the list's parts."""
+    for listing, part in (
+        ("loopDataInputRef", "inputDataItem"), ("loopDataOutputRef", "outputDataItem"),
+    ):  # fmt: skip
+        items = children(node, part)
+        held = s.find(text_of(node, listing))
+        if items and held is not None:
+            _same_type(
+                s, node, s.type_of(held), s.type_of(items[0]),
+                f"the list of {s.named(node)} is of the type {{}}, its item of the type {{}}",
+            )  # fmt: skip
+    if not s.on(MissingForEngine) or not s.executable(node):
+        return
+    owner = s.parents[node]
+    reference = text_of(node, "loopDataInputRef")
+    if reference is None and not children(node, "loopCardinality"):
+        _for_engine(s, owner, "number or list of its instances")
+    elif reference is not None and owner.local not in ("subProcess", "transaction"):
+        inputs = (
+            d for one in children(owner, "ioSpecification") for d in children(one, "dataInput")
+        )
+        if reference not in {d.attrs.get("id", "").strip() for d in inputs}:
+            _for_engine(s, owner, "data input for its list")
+
+
+# -- expressions, engines ----------------------------------------------------------------------
+
+
+def _for_engine(s: _Specification, node: XmlElement, what: str) -> None:
+    s.report(
+        MissingForEngine,
+        f"{s.named(node)} is to be executed and lacks the {what}",
+        node,
+        "add it, unless your engine has an attribute of its own for it",
+    )
+
+
+def _expression(s: _Specification, node: XmlElement) -> None:
+    kind = next(
+        (
+            v
+            for k, v in node.attrs.items()
+            if ":" in k and node.scope.attribute_name(k) == (XSI, "type")
+        ),
+        "",
+    )
+    formal = kind.endswith("tFormalExpression") or node.local in _FORMAL
+    text = node.text.strip()
+    if not text and not node.children and formal:
+        s.report(
+            EmptyExpression, f"{s.named(node)} is empty", node, "write the expression, or remove it"
+        )
+    elif text and not formal and s.on(InformalExpression) and s.executable(node):
+        s.report(
+            InformalExpression,
+            f"{s.named(node)} is natural language in an executable process: it is not marked as a "
+            "formal expression",
+            node,
+            'add xsi:type="tFormalExpression"',
+        )
+
+
+_FORMAL = ("dataPath", "messagePath", "transformation", "formalExpression")
+"""Expressions whose type is formal by the schema."""
+
+
+def _message_event(s: _Specification, node: XmlElement) -> None:
+    if s.on(MissingForEngine) and s.executable(node):
+        if "messageRef" not in node.attrs:
+            _for_engine(s, node, "message")
+        if not children(node, "operationRef"):
+            _for_engine(s, node, "operation")
+
+
+def _escalation_event(s: _Specification, node: XmlElement) -> None:
+    if not s.on(MissingForEngine) or not s.executable(node):
+        return
+    if s.parents[node].local in ("endEvent", "intermediateThrowEvent"):
+        entry = s.find(node.attrs.get("escalationRef"))
+        if entry is None or not entry.attrs.get("escalationCode", "").strip():
+            _for_engine(s, node, "code of its escalation")
+
+
+def _script(s: _Specification, node: XmlElement) -> None:
+    if s.on(MissingForEngine) and children(node, "script") and "scriptFormat" not in node.attrs:
+        _for_engine(s, node, "format of its script")
+
+
+# -- attributes --------------------------------------------------------------------------------
+
+
+def _process(s: _Specification, node: XmlElement) -> None:
+    public = node.attrs.get("processType", "").strip() == "Public"
+    if public and node.attrs.get("isExecutable", "").strip() in ("true", "1"):
+        s.report(
+            Contradiction,
+            f"{s.named(node)} is public and executable",
+            node,
+            "a public process shows what others see of it; make the executable one private",
+        )
+
+
+def _immediate(s: _Specification, node: XmlElement) -> None:
+    """One finding for all flows of a process: where one is delayed, mostly all are."""
+    delayed = node.attrs.get("isImmediate", "").strip() in ("false", "0")
+    if not delayed or s.told_delayed or not s.executable(node):
+        return
+    s.told_delayed = True
+    s.report(
+        Contradiction,
+        f"{s.named(node)} is not immediate, in an executable process",
+        node,
+        "remove `isImmediate` here and at the other flows, or draw what happens in between",
+    )
+
+
+def _flow_lists(s: _Specification, node: XmlElement) -> None:
+    if not s.on(MissingFlowList):
+        return
+    name = node.attrs.get("id", "").strip()
+    for end, tag in (("sourceRef", "outgoing"), ("targetRef", "incoming")):
+        found = s.find(node.attrs.get(end))
+        if found is None:
+            continue
+        if name not in {s.r.resolve(c.text) for c in children(found, tag)}:
+            s.report(
+                MissingFlowList,
+                f"{s.named(found)} does not list {s.named(node)} as `{tag}`",
+                node,
+                f"add `{tag}` with `{name}` to {describe(found)}",
+            )
+
+
+def _direction(s: _Specification, node: XmlElement) -> None:
+    direction = node.attrs.get("gatewayDirection", "").strip()
+    name = node.attrs.get("id", "").strip()
+    if not direction or direction == "Unspecified" or not name:
+        return
+    into, out = s.r.targets.get(name, 0), s.r.sources.get(name, 0)
+    fits = {
+        "Converging": out <= 1, "Diverging": into <= 1, "Mixed": into > 1 and out > 1,
+    }  # fmt: skip
+    if not fits.get(direction, True):
+        s.report(
+            GatewayDirection,
+            f"{s.named(node)} is `{direction}`, and has {into} ways in and {out} ways out",
+            node,
+            "correct `gatewayDirection`, or the flows",
+        )
+
+
+def _quantity(s: _Specification, node: XmlElement) -> None:
+    """Numbers below the least that makes sense."""
+    numbers: dict[str, int] = {}
+    for name, low in _QUANTITIES[node.local].items():
+        text = node.attrs.get(name, "").strip()
+        if not text.lstrip("+-").isdecimal():
+            continue
+        numbers[name] = int(text)
+        if numbers[name] < low:
+            s.report(
+                InvalidValue,
+                f"{s.named(node)}: `{name}` is `{text}`, which is less than {low}",
+                node,
+                f"write {low} or more",
+            )
+    if numbers.get("maximum", 1) < numbers.get("minimum", 0) and "maximum" in numbers:
+        s.report(
+            InvalidValue,
+            f"{s.named(node)}: `maximum` is less than `minimum`",
+            node,
+            "let `maximum` be `minimum` or more",
+        )
+
+
+_ACTIVITIES = (
+    "task", "userTask", "manualTask", "serviceTask", "scriptTask", "sendTask", "receiveTask",
+    "businessRuleTask", "callActivity", "subProcess", "transaction", "adHocSubProcess",
+)  # fmt: skip
+_QUANTITIES: Mapping[str, Mapping[str, int]] = {
+    **{tag: {"startQuantity": 1, "completionQuantity": 1} for tag in _ACTIVITIES},
+    "participantMultiplicity": {"minimum": 0, "maximum": 1},
+}
+"""The least value of each number."""
+
+
+def _choreography(s: _Specification, node: XmlElement) -> None:
+    if node.local != "collaboration" and children(node, "choreographyRef"):
+        s.report(
+            ChoreographyContent,
+            f"{s.named(node)} refers to a choreography",
+            node,
+            "remove `choreographyRef`",
+        )
+    if node.local == "globalConversation":
+        for child in node.children:
+            if child.ns == BPMN and child.local in _NOT_GLOBAL:
+                s.report(
+                    ChoreographyContent,
+                    f"{s.named(child)} has no place in {s.named(node)}",
+                    child,
+                    "move it into a collaboration",
+                )
+    if node.local == "collaboration":
+        for reference in children(node, "choreographyRef"):
+            found = s.find(reference.text)
+            if found is None:
+                continue
+            closed = [
+                e.attrs.get("isClosed", "false").strip() in ("true", "1") for e in (node, found)
+            ]
+            if closed[0] != closed[1]:
+                s.report(
+                    Contradiction,
+                    f"{s.named(node)} is {'' if closed[0] else 'not '}closed, its choreography "
+                    f"{describe(found)} is {'' if closed[1] else 'not '}closed",
+                    node,
+                    "let `isClosed` be the same at both",
+                )
+
+
+_NOT_GLOBAL = (
+    "conversation", "subConversation", "callConversation", "participantAssociation",
+    "messageFlowAssociation", "conversationAssociation", "association", "group", "textAnnotation",
+)  # fmt: skip
+
+
+def _reference_name(s: _Specification, node: XmlElement) -> None:
+    if not s.on(DataReferenceName):
+        return
+    held = s.find(node.attrs.get("dataObjectRef"))
+    name = " ".join(node.attrs.get("name", "").split())
+    base = " ".join(held.attrs.get("name", "").split()) if held is not None else ""
+    if not name or not base:
+        return
+    states = children(node, "dataState")
+    state = states[0].attrs.get("name", "").strip() if states else ""
+    wanted = f"{base} [{state}]" if state else base
+    if name != wanted:
+        s.report(
+            DataReferenceName,
+            f"{s.named(node)} is a reference to the data object `{base}`",
+            node,
+            f"name it `{wanted}`",
+        )
+
+
+def _link(s: _Specification, node: XmlElement) -> None:
+    if not s.on(LinkEnds):
+        return
+    catches = s.parents[node].local == "intermediateCatchEvent"
+    mine, theirs = ("source", "target") if catches else ("target", "source")
+    ends = children(node, mine)
+    if not ends or (len(ends) > 1 and not catches):
+        count = "at least one" if catches else "exactly one"
+        s.report(
+            LinkEnds,
+            f"{s.named(node)} has {len(ends)} elements `{mine}`",
+            node,
+            f"name {count}: the link that it is paired with",
+        )
+    own = node.attrs.get("id", "").strip()
+    for end in ends:
+        other = s.find(end.text)
+        back = children(other, theirs) if other is not None else []
+        if other is not None and own not in {c.text.strip() for c in back}:
+            s.report(
+                LinkEnds,
+                f"{s.named(node)} names {s.named(other)}, which does not name it",
+                node,
+                f"add `{theirs}` with `{own}` to {describe(other)}",
+            )
+
+
+def _import(s: _Specification, node: XmlElement) -> None:
+    s.report(
+        ImportNotRead,
+        f"`{node.attrs.get('location', '').strip()}` is imported and not read",
+        node,
+        "put what is needed of it into this file",
+    )
+
+
+def _table() -> Mapping[str, tuple[Check, ...]]:
+    found: dict[str, list[Check]] = {}
+    for tag in REFERENCES:
+        found.setdefault(tag, []).append(_references)
+    for tag in _REQUIRED:
+        found.setdefault(tag, []).append(_required)
+    for tag in _QUANTITIES:
+        found.setdefault(tag, []).append(_quantity)
+    for tag in (*_CALLABLE,):
+        found.setdefault(tag, []).append(_io_binding)
+    expressions = (
+        "conditionExpression", "condition", "activationCondition", "completionCondition",
+        "loopCardinality", "loopCondition", "timeDate", "timeDuration", "timeCycle", "from", "to",
+        *_FORMAL,
+    )  # fmt: skip
+    for tags, check in (
+        (("ioSpecification",), _io_specification),
+        (("dataInputAssociation", "dataOutputAssociation"), _association),
+        (("dataObject", "dataInput", "dataOutput"), _collection),
+        (("serviceTask", "sendTask", "receiveTask"), _task_data),
+        (("startEvent", "endEvent", "intermediateCatchEvent", "intermediateThrowEvent",
+          "boundaryEvent"), _event_data),
+        (("callActivity",), _called_data),
+        (("multiInstanceLoopCharacteristics",), _instances),
+        (expressions, _expression),
+        (("messageEventDefinition",), _message_event),
+        (("escalationEventDefinition",), _escalation_event),
+        (("scriptTask",), _script),
+        (("process",), _process),
+        (("sequenceFlow",), _immediate),
+        (("sequenceFlow",), _flow_lists),
+        (tuple(GATEWAYS), _direction),
+        (("collaboration", "choreography", "globalConversation"), _choreography),
+        (("dataObjectReference",), _reference_name),
+        (("linkEventDefinition",), _link),
+        (("import",), _import),
+    ):  # fmt: skip
+        for tag in tags:
+            found.setdefault(tag, []).append(check)
+    return {tag: tuple(checks) for tag, checks in found.items()}
+
+
+_CHECKS = _table()
+_OPTIONAL: Mapping[Check, type[Rule]] = {
+    _expression: InformalExpression,
+    _message_event: MissingForEngine,
+    _escalation_event: MissingForEngine,
+    _script: MissingForEngine,
+    _flow_lists: MissingFlowList,
+    _reference_name: DataReferenceName,
+    _link: LinkEnds,
+    _import: ImportNotRead,
+}
+"""Checks for optional rules only."""
+_OPTIONAL_RULES: tuple[type[Rule], ...] = (EmptyExpression, *_OPTIONAL.values())
+_ALWAYS = {
+    tag: kept
+    for tag, checks in _CHECKS.items()
+    if (kept := tuple(c for c in checks if c not in _OPTIONAL))
+}

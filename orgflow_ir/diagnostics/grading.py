@@ -1,0 +1,48 @@
+"""Which rules report, and how severe their findings are, where a project decides otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from orgflow_ir.diagnostics.diagnostic import Diagnostic
+from orgflow_ir.diagnostics.rule import Rule, Severity
+
+
+class Grading(NamedTuple):
+    """Severities by code that replace those of the rules; `None` turns a rule off.
+
+    A rule that is not named keeps its own severity, and is off where it is optional.
+
+    Example:
+        Grading({"OF128": None, "OF131": Severity.ERROR})
+    """
+
+    severities: Mapping[str, Severity | None] = {}  # never changed
+
+    def reports(self, rule: type[Rule]) -> bool:
+        """Whether findings of a rule are reported."""
+        if rule.code in self.severities:
+            return self.severities[rule.code] is not None
+        return not rule.optional
+
+    def graded(self, diagnostics: Iterable[Diagnostic], *, errors: bool = True) -> list[Diagnostic]:
+        """The findings that are reported, with the severities they have here.
+
+        Without `errors`, errors stay what they are and nothing becomes one: whether a model can be
+        compiled is no matter of style.
+        """
+        result: list[Diagnostic] = []
+        for found in diagnostics:
+            if found.code not in self.severities or (
+                not errors and found.severity is Severity.ERROR
+            ):
+                result.append(found)
+                continue
+            wanted = self.severities[found.code]
+            if wanted is None:
+                continue
+            if wanted is Severity.ERROR and not errors:
+                wanted = Severity.WARNING
+            result.append(found if wanted is found.severity else found.replace(severity=wanted))
+        return result

@@ -1,0 +1,103 @@
+"""Compensation: how an event on a border leads to what undoes the activity."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from orgflow_ir.diagnostics import Category, Rule, Severity
+from orgflow_ir.model import CallActivity, Event, Model, SubProcess, Task
+from orgflow_ir.model.index import ModelIndex
+from orgflow_ir.pipeline import Pass, PassContext, Stage
+
+
+class CompensationFlow(Rule):
+    """
+    What it finds
+        A sequence flow out of a compensation event on the border of an activity.
+    Why it is wrong
+        Compensation is no part of the normal flow (BPMN 2.0.2, 10.5.4 and 10.7): an association
+        leads to the activity that undoes, and the flow is never taken.
+    Example
+        A sequence flow from the compensation event on `Book hotel` to `Cancel hotel`.
+    Instead
+        An association to `Cancel hotel`, which is marked for compensation.
+    """
+
+    code = "OF140"
+    name = "compensation-flow"
+    severity = Severity.WARNING
+    category = Category.MALFORMED
+
+
+class MissingCompensation(Rule):
+    """
+    What it finds
+        A compensation event on the border of an activity that no association leads on from, or
+        only to what is not marked for compensation.
+    Why it is wrong
+        Nothing says what undoes the activity (BPMN 2.0.2, 10.7.1): compensating it does nothing.
+    Example
+        A compensation event on `Book hotel`, and an association to the plain task `Cancel hotel`.
+    Instead
+        <task id="cancel" name="Cancel hotel" isForCompensation="true"/>
+    """
+
+    code = "OF141"
+    name = "missing-compensation"
+    severity = Severity.WARNING
+    category = Category.MALFORMED
+
+
+class Compensation(Pass):
+    """Reports compensation events that do not lead to what undoes their activity."""
+
+    name: ClassVar[str] = "compensation"
+    stage: ClassVar[Stage] = Stage.VERIFY
+    rules: ClassVar[tuple[type[Rule], ...]] = (CompensationFlow, MissingCompensation)
+
+    def run(self, model: Model, ctx: PassContext) -> Model:
+        """Report; the model is given back as it is."""
+        found = [
+            node
+            for scope in model.scopes()
+            for node in scope.nodes
+            if isinstance(node, Event)
+            and node.position == "boundary"
+            and any(d.kind == "compensation" for d in node.definitions)
+        ]
+        if not found:
+            return model
+        index = ctx.analysis(ModelIndex, model)
+        artifacts = [*model.artifacts, *(a for s in model.scopes() for a in s.artifacts)]
+        for event in found:
+            ends = [
+                a.target if a.source == event.id else a.source
+                for a in artifacts
+                if a.artifact_kind == "association" and event.id in (a.source, a.target)
+            ]
+            _check(event, [end for end in ends if end is not None], index, ctx)
+        return model
+
+
+def _check(event: Event, ends: list[str], index: ModelIndex, ctx: PassContext) -> None:
+    named = ctx.full_name(event)
+    for flow in index.flows_out(event.id):
+        ctx.emit(
+            CompensationFlow,
+            f"a sequence flow leads from {named} to {ctx.name(flow.target)}: it is never taken",
+            element=flow,
+            help=f"draw an association instead, and mark {ctx.name(flow.target)} for compensation",
+        )
+    if index.flows_out(event.id):
+        return
+    kinds = Task | CallActivity | SubProcess
+    targets = [n for n in (index.nodes.get(end) for end in ends) if isinstance(n, kinds)]
+    if any(n.for_compensation for n in targets):
+        return
+    if targets:
+        message = f"{named} leads to {ctx.name(targets[0])}, which is not marked for compensation"
+        help_text = f"mark {ctx.name(targets[0])} for compensation"
+    else:
+        message = f"nothing says what undoes the activity of {named}"
+        help_text = "draw an association from it to an activity that is marked for compensation"
+    ctx.emit(MissingCompensation, message, element=event, help=help_text)

@@ -1,0 +1,104 @@
+"""Steps after which nothing comes, in a process that has end events."""
+
+from __future__ import annotations
+
+from typing import ClassVar, assert_never
+
+from orgflow_ir.analysis.soundness.wiring import is_handler, live
+from orgflow_ir.diagnostics import Category, Rule, Severity
+from orgflow_ir.model import CallActivity, Event, Gateway, Model, Opaque, Scope, SubProcess, Task
+from orgflow_ir.model import Node as ModelNode
+from orgflow_ir.pipeline import Pass, PassContext, Stage
+
+
+class DeadEnd(Rule):
+    """
+    What it finds
+        A task, sub-process, start event or intermediate event that no sequence flow leaves, in a
+        process or sub-process with an end event.
+    Why it is wrong
+        Where there are end events, every step leads on to one (BPMN 2.0.2, 10.5.3); a run that
+        comes here ends silently. Mostly a flow was forgotten.
+    Example
+        `Ship` leads to the end event `Done`, and nothing leaves `Reorder`.
+    Instead
+        Lead `Reorder` on, or to an end event of its own.
+    """
+
+    code = "OF130"
+    name = "dead-end"
+    severity = Severity.WARNING
+    category = Category.MALFORMED
+
+
+class DeadEnds(Pass):
+    """Reports steps that nothing leaves, beside end events."""
+
+    name: ClassVar[str] = "dead-ends"
+    stage: ClassVar[Stage] = Stage.VERIFY
+    rules: ClassVar[tuple[type[Rule], ...]] = (DeadEnd,)
+
+    def run(self, model: Model, ctx: PassContext) -> Model:
+        """Report; the model is given back as it is."""
+        for scope in model.scopes():
+            if not (isinstance(scope, SubProcess) and scope.flavour == "ad-hoc") and has_end(scope):
+                _check(scope, ctx)
+        return model
+
+
+def _check(scope: Scope, ctx: PassContext) -> None:
+    sources = {f.source for f in scope.flows}  # OF101 and OF102 report those that lead nowhere
+    reached: frozenset[str] | None = None
+    for node in scope.nodes:
+        if node.id in sources or not _leads_on(node):
+            continue
+        if reached is None:
+            reached = ctx.analysis(live, scope)
+        if node.id in reached:  # OF111 reports the others
+            begins = isinstance(node, Event) and node.position == "start"
+            ends = "begins with it ends at once" if begins else "comes to it ends there"
+            ctx.emit(
+                DeadEnd,
+                f"nothing leaves {ctx.name(node)}: a run that {ends}, although {ctx.name(scope)} "
+                "has an end event",
+                element=node,
+                help="lead a flow on from it, or to an end event",
+            )
+
+
+def _leads_on(node: ModelNode) -> bool:
+    """Whether a node has to have a way out (OF110 is for gateways, OF122 for boundary events)."""
+    match node:
+        case Task() | CallActivity() | SubProcess():
+            return needs_way_out(node)
+        case Event():
+            return node.position in ("start", "catch", "throw") and needs_way_out(node)
+        case Gateway() | Opaque():
+            return False
+        case _:
+            assert_never(node)
+
+
+def has_end(scope: Scope) -> bool:
+    """Whether a scope has an end event."""
+    return any(isinstance(n, Event) and n.position == "end" for n in scope.nodes)
+
+
+def needs_way_out(node: ModelNode) -> bool:
+    """Whether a run that comes to a node without outgoing flow ends there without an end event."""
+    if not isinstance(node, Event):
+        return not is_handler(node)
+    if node.position == "end":
+        return False
+    if node.position == "throw" and any(d.kind == "link" for d in node.definitions):
+        return False
+    return not undoes(node)
+
+
+def undoes(node: ModelNode) -> bool:
+    """Whether a node is a compensation event on a border: an association leads on, not a flow."""
+    return (
+        isinstance(node, Event)
+        and node.position == "boundary"
+        and any(d.kind == "compensation" for d in node.definitions)
+    )

@@ -1,0 +1,179 @@
+"""Elements that are not drawn, or drawn over each other: rules of style on the diagram."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import ClassVar
+
+from orgflow_ir.diagnostics import Category, Rule, Severity
+from orgflow_ir.model import Element, Event, Model, Opaque, Pool, Scope, SubProcess
+from orgflow_ir.model.diagram import PLANE, Shape
+from orgflow_ir.pipeline import Pass, PassContext, Stage
+
+Box = tuple[float, float, float, float]
+
+
+class MissingShape(Rule):
+    """
+    What it finds
+        An element that the diagram does not draw. A model without any diagram has one finding.
+    Why it is wrong
+        It is part of the process, and nobody sees it: modelling tools show what is drawn only.
+    Example
+        <task id="a" name="Pack"/> without a BPMNShape for `a`
+    Instead
+        Draw it, or remove it.
+    """
+
+    code = "OF189"
+    name = "missing-shape"
+    severity = Severity.WARNING
+    category = Category.STYLE
+    optional = True
+
+
+class OverlappingShapes(Rule):
+    """
+    What it finds
+        Steps, events, gateways or pools that are drawn over each other, or outside of their pool or
+        sub-process.
+    Why it is wrong
+        One hides the other; mostly the lower one was forgotten there.
+    Example
+        `Pack` lies on top of `Check`.
+    Instead
+        Move one of them, or remove the one that was forgotten.
+    """
+
+    code = "OF190"
+    name = "overlapping-shapes"
+    severity = Severity.WARNING
+    category = Category.STYLE
+    optional = True
+
+
+class Drawing(Pass):
+    """Reports elements that are not drawn, or over each other."""
+
+    name: ClassVar[str] = "drawing"
+    stage: ClassVar[Stage] = Stage.VERIFY
+    rules: ClassVar[tuple[type[Rule], ...]] = (MissingShape, OverlappingShapes)
+    looks_at_diagram: ClassVar[bool] = True
+
+    def run(self, model: Model, ctx: PassContext) -> Model:
+        """Report; the model is given back as it is."""
+        diagram = model.diagram
+        if diagram is None:
+            wanted = ctx.options.get("diagram")  # else nobody asked the reader for it
+            if wanted and next(_visible(model), None) is not None:
+                ctx.emit(
+                    MissingShape,
+                    "the model has no diagram: nothing of it is drawn",
+                    element=model,
+                    help="draw it in a modelling tool; `--target bpmn` draws it, too",
+                )
+            return model
+        shapes = {s.element: s for s in diagram.shapes}
+        drawn = shapes.keys() | {e.element for e in diagram.edges}
+        for element in _visible(model):
+            if element.id not in drawn:
+                ctx.emit(
+                    MissingShape,
+                    f"{ctx.full_name(element)} is not drawn",
+                    element=element,
+                    help="draw it, or remove it",
+                )
+        _pools(model, shapes, ctx)
+        return model
+
+
+def _visible(model: Model) -> Iterator[Element]:
+    """What a diagram is to draw: data objects are drawn by their references."""
+    yield from model.pools
+    yield from model.message_flows
+    for scope in model.scopes():
+        yield from (n for n in scope.nodes if not isinstance(n, Opaque))
+        yield from scope.flows
+        yield from scope.lanes
+        yield from (
+            d for d in scope.data_objects if d.data_kind in ("reference", "store-reference")
+        )
+        yield from scope.artifacts
+    yield from model.artifacts
+
+
+def _pools(model: Model, shapes: dict[str, Shape], ctx: PassContext) -> None:
+    _overlaps(model.pools, shapes, ctx)
+    homes: dict[str, Pool] = {p.process: p for p in model.pools if p.process is not None}
+    for process in model.processes:
+        around = homes.get(process.id)
+        stack: list[tuple[Scope, Element | None]] = [(process, around)]
+        while stack:
+            scope, outer = stack.pop()
+            inside = [n for n in scope.nodes if not isinstance(n, Opaque)]
+            _overlaps(inside, shapes, ctx)
+            if outer is not None:
+                _outside(inside, outer, shapes, ctx)
+            for node in inside:
+                if isinstance(node, SubProcess):
+                    shape = shapes.get(node.id)
+                    expanded = shape is not None and shape.expanded
+                    stack.append((node, node if expanded else None))
+
+
+def _overlaps(elements: Sequence[Element], shapes: dict[str, Shape], ctx: PassContext) -> None:
+    """Report each element that lies on one to its left; a sweep over the left edges."""
+    found = [(shapes[e.id], e) for e in elements if e.id in shapes]
+    found.sort(key=lambda pair: pair[0].bounds[0])
+    for at, (shape, element) in enumerate(found):
+        for other, below in found[at + 1 :]:
+            if other.bounds[0] > shape.bounds[0] + shape.bounds[2]:
+                break  # this one and all after it are drawn further to the right
+            if _plane(shape) != _plane(other) or not _touch(shape.bounds, other.bounds):
+                continue
+            if _on(element, below) or _on(below, element):
+                continue
+            ctx.emit(
+                OverlappingShapes,
+                f"{ctx.name(element)} and {ctx.name(below)} are drawn over each other",
+                element=below,
+                help="move one of them",
+            )
+
+
+def _outside(
+    elements: Sequence[Element], outer: Element, shapes: dict[str, Shape], ctx: PassContext
+) -> None:
+    around = shapes.get(outer.id)
+    if around is None:
+        return
+    left, top, width, height = around.bounds
+    for element in elements:
+        shape = shapes.get(element.id)
+        if shape is None or _plane(shape) != _plane(around):
+            continue
+        x, y, w, h = shape.bounds
+        if x < left or y < top or x + w > left + width or y + h > top + height:
+            ctx.emit(
+                OverlappingShapes,
+                f"{ctx.name(element)} is drawn outside of {ctx.name(outer)}",
+                element=element,
+                help=f"move it into {ctx.name(outer)}",
+            )
+
+
+def _plane(shape: Shape) -> str:
+    return next((value for key, value in shape.extra if key == PLANE), "")
+
+
+def _touch(one: Box, two: Box) -> bool:
+    return (
+        one[0] + one[2] >= two[0]
+        and two[0] + two[2] >= one[0]
+        and one[1] + one[3] >= two[1]
+        and two[1] + two[3] >= one[1]
+    )
+
+
+def _on(event: Element, host: Element) -> bool:
+    return isinstance(event, Event) and event.attached_to == host.id

@@ -1,0 +1,69 @@
+"""Sequence flows that are drawn twice."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from orgflow_ir.diagnostics import Category, Edit, Fix, Related, Rule, Severity
+from orgflow_ir.model import Flow, Model, Scope
+from orgflow_ir.pipeline import Pass, PassContext, Stage
+
+
+class DuplicateFlow(Rule):
+    """
+    What it finds
+        Two sequence flows from one element to one other, with the same condition and label.
+    Why it is wrong
+        Both are taken, so that what follows is done twice (BPMN 2.0.2, 10.3.1), or the second one
+        is never taken; mostly an arrow was drawn over another.
+    Example
+        <sequenceFlow id="f" sourceRef="Pack" targetRef="Ship"/>
+        <sequenceFlow id="g" sourceRef="Pack" targetRef="Ship"/>
+    Instead
+        <sequenceFlow id="f" sourceRef="Pack" targetRef="Ship"/>
+    """
+
+    code = "OF131"
+    name = "duplicate-flow"
+    severity = Severity.WARNING
+    category = Category.MALFORMED
+
+
+class DuplicateFlows(Pass):
+    """Reports sequence flows that are drawn twice."""
+
+    name: ClassVar[str] = "duplicate-flows"
+    stage: ClassVar[Stage] = Stage.VERIFY
+    rules: ClassVar[tuple[type[Rule], ...]] = (DuplicateFlow,)
+
+    def run(self, model: Model, ctx: PassContext) -> Model:
+        """Report; the model is given back as it is."""
+        for scope in model.scopes():
+            if len({(f.source, f.target) for f in scope.flows}) < len(scope.flows):
+                _check(scope, ctx)
+        return model
+
+
+def _check(scope: Scope, ctx: PassContext) -> None:
+    first: dict[tuple[str, ...], Flow] = {}
+    for flow in scope.flows:
+        if not (flow.source and flow.target):
+            continue  # OF101 reports it
+        condition = flow.condition.text.strip() if flow.condition is not None else ""
+        key = (flow.source, flow.target, condition, " ".join(flow.name.split()))
+        other = first.setdefault(key, flow)
+        if other is flow:
+            continue
+        spare = other if flow.default and not other.default else flow
+        ctx.emit(
+            DuplicateFlow,
+            f"the flow from {ctx.name(flow.source)} to {ctx.name(flow.target)} is drawn twice",
+            element=flow,
+            help="remove one of both",
+            related=(Related(message="the first one", element=other.id, loc=other.loc),),
+            fix=Fix(
+                title=f"remove the second flow to {ctx.name(flow.target)}",
+                applicability="safe",
+                edits=(Edit(action="remove", scope=scope.id, id=spare.id),),
+            ),
+        )

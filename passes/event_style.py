@@ -1,0 +1,227 @@
+"""Start and end events that are missing, several or superfluous: rules of style."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from orgflow.passes.event_placement import EventSubProcessStart
+from orgflow.passes.missing_ends import NoEnd
+from orgflow.passes.process_ends import NoStart
+
+from orgflow_ir.analysis.control_flow.graph import ControlFlow
+from orgflow_ir.diagnostics import Category, Edit, Fix, Rule, Severity
+from orgflow_ir.model import Event, Model, Opaque, Scope, SubProcess
+from orgflow_ir.model import Node as ModelNode
+from orgflow_ir.model.element_names import listed
+from orgflow_ir.pipeline import Pass, PassContext, Stage
+
+
+class SeveralTriggers(Rule):
+    """
+    What it finds
+        An event with several triggers.
+    Why it is wrong
+        Nothing in BPMN (2.0.2, 10.5.5): it is a rule for teams that do without them, since the
+        marker does not show for what the event waits.
+    Example
+        A start event for a message and a time.
+    Instead
+        A start event for each, which lead to an exclusive gateway.
+    """
+
+    code = "OF181"
+    name = "several-triggers"
+    severity = Severity.WARNING
+    category = Category.STYLE
+    optional = True
+
+
+class SeveralBlankStarts(Rule):
+    """
+    What it finds
+        A process or sub-process with several start events without a trigger.
+    Why it is wrong
+        Whoever starts it has to say where (BPMN 2.0.2, 10.5.2), and nothing in the picture says
+        when which one is meant.
+    Example
+        The start events `New order` and `Order changed`, both without a trigger.
+    Instead
+        Give each its trigger, or begin with one and decide after it.
+    """
+
+    code = "OF182"
+    name = "several-blank-starts"
+    severity = Severity.WARNING
+    category = Category.STYLE
+    optional = True
+
+
+class SuperfluousTermination(Rule):
+    """
+    What it finds
+        A terminate end event where nothing else can be under way: it is the only end of its
+        process or sub-process.
+    Why it is wrong
+        There is nothing to break off (BPMN 2.0.2, 10.5.3); readers look for it in vain.
+    Example
+        `Ship` leads to the terminate end event `Done`, which is the only end.
+    Instead
+        An end event without a trigger.
+    """
+
+    code = "OF183"
+    name = "superfluous-termination"
+    severity = Severity.WARNING
+    category = Category.STYLE
+    optional = True
+
+
+class MissingStart(Rule):
+    """
+    What it finds
+        A process or sub-process (not an ad-hoc one) without a start event. Where OF108 or OF127
+        reports it already, it is not reported again.
+    Why it is wrong
+        Nobody sees where to begin to read, and what begins it (BPMN 2.0.2, 10.5.2 allows it).
+    Example
+        The sub-process `Book trip` begins with `Choose hotel`.
+    Instead
+        A start event in `Book trip` that leads to `Choose hotel`.
+    """
+
+    code = "OF184"
+    name = "missing-start"
+    severity = Severity.WARNING
+    category = Category.STYLE
+    optional = True
+
+
+class MissingEnd(Rule):
+    """
+    What it finds
+        A process or sub-process (not an ad-hoc one) without an end event. Where OF128 reports it
+        already, it is not reported again.
+    Why it is wrong
+        Nobody sees with what outcome it ends (BPMN 2.0.2, 10.5.3 allows it).
+    Example
+        The last step of the sub-process `Book trip` is `Pay`.
+    Instead
+        `Pay` leads to the end event `Trip booked`.
+    """
+
+    code = "OF185"
+    name = "missing-end"
+    severity = Severity.WARNING
+    category = Category.STYLE
+    optional = True
+
+
+class EventStyle(Pass):
+    """Reports start and end events that are missing, several or superfluous."""
+
+    name: ClassVar[str] = "event-style"
+    stage: ClassVar[Stage] = Stage.VERIFY
+    rules: ClassVar[tuple[type[Rule], ...]] = (
+        SeveralTriggers, SeveralBlankStarts, SuperfluousTermination, MissingStart, MissingEnd,
+    )  # fmt: skip
+
+    def run(self, model: Model, ctx: PassContext) -> Model:
+        """Report; the model is given back as it is."""
+        for scope in model.scopes():
+            _check(scope, ctx)
+        return model
+
+
+def _check(scope: Scope, ctx: PassContext) -> None:
+    blank: list[Event] = []
+    positions: set[str] = set()
+    for node in scope.nodes:
+        if not isinstance(node, Event):
+            continue
+        positions.add(node.position)
+        if node.position == "start" and not node.definitions:
+            blank.append(node)
+        if len(node.definitions) > 1:
+            kinds = listed(dict.fromkeys(f"`{d.kind}`" for d in node.definitions))
+            ctx.emit(
+                SeveralTriggers,
+                f"{ctx.full_name(node)} has {len(node.definitions)} triggers: {kinds}",
+                element=node,
+                help="draw an event for each of them",
+            )
+    if len(blank) > 1:
+        ctx.emit(
+            SeveralBlankStarts,
+            f"{ctx.name(scope)} has {len(blank)} start events without a trigger: "
+            f"{listed(ctx.name(s) for s in blank)}",
+            element=scope,
+            help="give each its trigger, or begin with one of them",
+        )
+    _missing(scope, positions, ctx)
+    _termination(scope, ctx)
+
+
+def _missing(scope: Scope, positions: set[str], ctx: PassContext) -> None:
+    if isinstance(scope, SubProcess) and scope.flavour == "ad-hoc":
+        return
+    other = EventSubProcessStart if isinstance(scope, SubProcess) else NoStart
+    told = {d.element for d in ctx.diagnostics if d.code in (other.code, NoEnd.code)}
+    known = scope.id in told
+    if "start" not in positions and not (known and ctx.grading.reports(other)):
+        ctx.emit(
+            MissingStart,
+            f"{ctx.full_name(scope)} has no start event",
+            element=scope,
+            help="begin it with a start event",
+        )
+    if "end" not in positions and not (known and ctx.grading.reports(NoEnd)):
+        ctx.emit(
+            MissingEnd,
+            f"{ctx.full_name(scope)} has no end event",
+            element=scope,
+            help="end it with an end event",
+        )
+
+
+def _termination(scope: Scope, ctx: PassContext) -> None:
+    """One terminate end event, and beside it no other end but event sub-processes that break off
+    what is under way."""
+    if not any(_terminates(n) for n in scope.nodes):
+        return
+    graph = ctx.analysis(ControlFlow, scope)
+    ends = [n for n in scope.nodes if not isinstance(n, Opaque) and not graph.flows_out(n.id)]
+    last = [n for n in ends if _terminates(n)]
+    if len(last) != 1 or not all(n is last[0] or _interrupts(n) for n in ends):
+        return
+    event = last[0]
+    assert isinstance(event, Event)
+    plain = event.replace(definitions=())
+    ctx.emit(
+        SuperfluousTermination,
+        f"{ctx.name(event)} ends everything, but nothing else is under way in {ctx.name(scope)}",
+        element=event,
+        help="make it an end event without a trigger",
+        fix=Fix(
+            title=f"take the trigger from {ctx.name(event)}",
+            applicability="unsafe",
+            edits=(Edit(action="replace", scope=scope.id, id=event.id, node=plain),),
+        ),
+    )
+
+
+def _terminates(node: ModelNode) -> bool:
+    return (
+        isinstance(node, Event)
+        and node.position == "end"
+        and any(d.kind == "terminate" for d in node.definitions)
+    )
+
+
+def _interrupts(node: ModelNode) -> bool:
+    return (
+        isinstance(node, SubProcess)
+        and node.flavour == "event"
+        and any(
+            isinstance(n, Event) and n.position == "start" and n.interrupting for n in node.nodes
+        )
+    )

@@ -1,0 +1,197 @@
+"""Triggers that an event cannot have where it is, and events that lack one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import ClassVar
+
+from orgflow_ir.diagnostics import Category, Rule, Severity
+from orgflow_ir.model import Event, EventDefinition, Model, Process, Scope, SubProcess
+from orgflow_ir.pipeline import Pass, PassContext, Stage
+
+
+class ImpossibleTrigger(Rule):
+    """
+    What it finds
+        An event with a trigger that BPMN does not have at this place: an end event with a time, a
+        process that begins with an error, a terminate event in the middle of a process …
+    Why it is wrong
+        The specification lists what may be where (BPMN 2.0.2, table 10.93 in 10.5.5); nothing says
+        what such an event does, and engines refuse it.
+    Example
+        An end event `After two days` with a timer definition.
+    Instead
+        An intermediate timer event `After two days`, and after it an end event without a trigger.
+    """
+
+    code = "OF136"
+    name = "impossible-trigger"
+    severity = Severity.ERROR
+    category = Category.MALFORMED
+
+
+class MissingTrigger(Rule):
+    """
+    What it finds
+        An intermediate event that catches, or an event on the border of an activity, without a
+        trigger.
+    Why it is wrong
+        Nothing says what it waits for (BPMN 2.0.2, 10.5.4): a run does not wait there, and an event
+        on a border never comes.
+    Example
+        <intermediateCatchEvent id="c" name="Answer received"/>
+    Instead
+        <intermediateCatchEvent id="c" name="Answer received"><messageEventDefinition/>…
+    """
+
+    code = "OF137"
+    name = "missing-trigger"
+    severity = Severity.WARNING
+    category = Category.MALFORMED
+
+
+class MissingEventCondition(Rule):
+    """
+    What it finds
+        A conditional event without a condition. A warning in an executable process, else an info.
+    Why it is wrong
+        Nothing says when it happens (BPMN 2.0.2, 10.5.5.2); engines refuse such a process.
+    Example
+        <conditionalEventDefinition/>
+    Instead
+        <conditionalEventDefinition><condition>stock &lt; 10</condition>…
+    """
+
+    code = "OF138"
+    name = "missing-event-condition"
+    severity = Severity.WARNING
+    category = Category.MALFORMED
+
+
+_IN_THE_FLOW = frozenset(("message", "timer", "conditional", "signal"))
+POSSIBLE: Mapping[str, frozenset[str]] = MappingProxyType(
+    {
+        "start": _IN_THE_FLOW,
+        "sub-start": _IN_THE_FLOW | {"error", "escalation", "compensation"},
+        "sub-start.non-interrupting": _IN_THE_FLOW | {"escalation"},
+        "catch": _IN_THE_FLOW | {"link"},
+        "throw": frozenset(("message", "escalation", "compensation", "link", "signal")),
+        "boundary": _IN_THE_FLOW | {"error", "escalation", "cancel", "compensation"},
+        "boundary.non-interrupting": _IN_THE_FLOW | {"escalation"},
+        "end": frozenset(
+            ("message", "error", "escalation", "cancel", "compensation", "signal", "terminate")
+        ),
+    }
+)
+"""The triggers of each place (BPMN 2.0.2, table 10.93)."""
+
+_PLACES = {
+    "start": "the start of a process",
+    "sub-start": "the start of an event sub-process",
+    "catch": "an intermediate event that waits",
+    "throw": "an intermediate event that throws",
+    "boundary": "an event on a border",
+    "end": "an end event",
+}
+_KINDS = {
+    "message": "a message", "timer": "a timer", "conditional": "a condition", "signal": "a signal",
+    "error": "an error", "escalation": "an escalation", "compensation": "a compensation",
+    "link": "a link", "terminate": "a termination", "cancel": "a cancellation",
+}  # fmt: skip
+
+
+class EventTriggers(Pass):
+    """Reports events with a trigger that cannot be there, and events without one."""
+
+    name: ClassVar[str] = "event-triggers"
+    stage: ClassVar[Stage] = Stage.VERIFY
+    rules: ClassVar[tuple[type[Rule], ...]] = (
+        ImpossibleTrigger, MissingTrigger, MissingEventCondition,
+    )  # fmt: skip
+
+    def run(self, model: Model, ctx: PassContext) -> Model:
+        """Report; the model is given back as it is."""
+        for process in model.processes:
+            for scope in process.scopes():
+                for node in scope.nodes:
+                    if isinstance(node, Event):
+                        _check(node, scope, process, ctx)
+        return model
+
+
+def _check(event: Event, scope: Scope, process: Process, ctx: PassContext) -> None:
+    if not event.definitions:
+        if event.position in ("catch", "boundary"):
+            comes = "a run does not wait there" if event.position == "catch" else "it never comes"
+            ctx.emit(
+                MissingTrigger,
+                f"nothing says what {ctx.full_name(event)} waits for: {comes}",
+                element=event,
+                help="give it a trigger: a message, a time, a signal …",
+            )
+        return
+    place = _place(event, scope)
+    for definition in event.definitions:
+        if place is not None and definition.kind not in POSSIBLE[place]:
+            _impossible(event, definition, place, ctx)
+        elif definition.kind == "conditional" and not _has_condition(definition):
+            ctx.emit(
+                MissingEventCondition,
+                f"nothing says for which condition {ctx.full_name(event)} waits",
+                element=event,
+                help="write the condition into the model",
+                severity=None if process.executable else Severity.INFO,
+            )
+
+
+def _place(event: Event, scope: Scope) -> str | None:
+    """The row of the table; `None` where another rule is about such events."""
+    if event.position == "start" and isinstance(scope, SubProcess):
+        if scope.flavour != "event":
+            return None  # OF125 reports a trigger there
+        return "sub-start" if event.interrupting else "sub-start.non-interrupting"
+    if event.position == "boundary" and not event.interrupting:
+        return "boundary.non-interrupting"
+    return event.position
+
+
+def _impossible(event: Event, definition: EventDefinition, place: str, ctx: PassContext) -> None:
+    if place.endswith(".non-interrupting"):
+        if definition.kind == "error":
+            return  # OF124 reports it
+        place = place.removesuffix(".non-interrupting")
+        if definition.kind in POSSIBLE[place]:
+            ctx.emit(
+                ImpossibleTrigger,
+                f"{ctx.full_name(event)} is drawn as not interrupting, which it cannot be for "
+                f"{_KINDS[definition.kind]}",
+                element=event,
+                help="draw it as an interrupting event",
+            )
+            return
+    ctx.emit(
+        ImpossibleTrigger,
+        f"{ctx.full_name(event)} has {_KINDS[definition.kind]} as its trigger, which "
+        f"{_PLACES[place]} cannot have",
+        element=event,
+        help=_remedy(event, definition),
+    )
+
+
+def _remedy(event: Event, definition: EventDefinition) -> str:
+    kind, place = definition.kind, event.position
+    if place in ("throw", "end") and kind in ("timer", "conditional"):
+        return "put an intermediate event that waits before it, and remove the trigger here"
+    if place in ("catch", "start") and kind in ("error", "escalation", "compensation", "cancel"):
+        return (
+            "catch it on the border of the activity in which it happens, or in an event sub-process"
+        )
+    if place == "throw" and kind in ("error", "terminate", "cancel"):
+        return "make it an end event"
+    return "use another trigger, or an event at another place"
+
+
+def _has_condition(definition: EventDefinition) -> bool:
+    expression = definition.expression
+    return expression is not None and bool(expression.text.strip() or expression.extra)

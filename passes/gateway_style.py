@@ -1,0 +1,169 @@
+"""Gateways that do nothing, do two things at once, or are hard to read: rules of style."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from orgflow_ir.analysis.control_flow.graph import ControlFlow
+from orgflow_ir.diagnostics import Category, Edit, Fix, Rule, Severity
+from orgflow_ir.model import Event, Flow, Gateway, Model, Scope
+from orgflow_ir.pipeline import Pass, PassContext, Stage
+
+
+class JoinAndFork(Rule):
+    """
+    What it finds
+        A gateway with several incoming and several outgoing sequence flows.
+    Why it is wrong
+        It joins and splits at once (BPMN 2.0.2, 10.6.1 allows it); readers overlook one of both.
+    Example
+        An exclusive gateway `Order ok?` to which the rework leads back.
+    Instead
+        A gateway without a label that joins, and `Order ok?` after it.
+    """
+
+    code = "OF177"
+    name = "join-and-fork"
+    severity = Severity.WARNING
+    category = Category.STYLE
+    optional = True
+
+
+class SuperfluousGateway(Rule):
+    """
+    What it finds
+        A gateway with one incoming and one outgoing sequence flow.
+    Why it is wrong
+        It neither splits nor joins (BPMN 2.0.2, 10.6.1 wants several flows on one side); mostly a
+        branch was forgotten or removed.
+    Example
+        An exclusive gateway `In stock?` whose only way out leads to `Ship`.
+    Instead
+        Draw the other branch, or lead the flow straight to `Ship`.
+    """
+
+    code = "OF178"
+    name = "superfluous-gateway"
+    severity = Severity.WARNING
+    category = Category.STYLE
+    optional = True
+
+
+class InclusiveGateway(Rule):
+    """
+    What it finds
+        An inclusive gateway.
+    Why it is wrong
+        Nothing: it is a rule for teams that do without them, since when an inclusive join goes on
+        depends on the whole process before it (BPMN 2.0.2, 10.6.3 and 13.4.3).
+    Example
+        An inclusive gateway `Which checks?`.
+    Instead
+        A parallel gateway with an exclusive one in each branch.
+    """
+
+    code = "OF179"
+    name = "inclusive-gateway"
+    severity = Severity.WARNING
+    category = Category.STYLE
+    optional = True
+
+
+class ComplexGateway(Rule):
+    """
+    What it finds
+        A complex gateway.
+    Why it is wrong
+        Nothing in BPMN (2.0.2, 10.6.5): it is a rule for teams that do without them, since few
+        readers know what it does and few engines run it.
+    Example
+        A complex gateway that goes on after two of three offers.
+    Instead
+        A parallel multi-instance task with a completion condition, or exclusive and parallel
+        gateways.
+    """
+
+    code = "OF180"
+    name = "complex-gateway"
+    severity = Severity.WARNING
+    category = Category.STYLE
+    optional = True
+
+
+class GatewayStyle(Pass):
+    """Reports gateways that are superfluous or hard to read."""
+
+    name: ClassVar[str] = "gateway-style"
+    stage: ClassVar[Stage] = Stage.VERIFY
+    rules: ClassVar[tuple[type[Rule], ...]] = (
+        JoinAndFork, SuperfluousGateway, InclusiveGateway, ComplexGateway,
+    )  # fmt: skip
+
+    def run(self, model: Model, ctx: PassContext) -> Model:
+        """Report; the model is given back as it is."""
+        for scope in model.scopes():
+            graph: ControlFlow | None = None
+            for node in scope.nodes:
+                if isinstance(node, Gateway):
+                    graph = graph or ctx.analysis(ControlFlow, scope)
+                    _check(node, graph.flows_in(node.id), graph.flows_out(node.id), scope, ctx)
+        return model
+
+
+def _check(
+    gateway: Gateway, into: list[Flow], out: list[Flow], scope: Scope, ctx: PassContext
+) -> None:
+    named = ctx.full_name(gateway)
+    if len(into) > 1 and len(out) > 1:
+        ctx.emit(
+            JoinAndFork,
+            f"{named} joins {len(into)} flows and splits into {len(out)}",
+            element=gateway,
+            help="put a gateway of its own before it that joins",
+        )
+    elif len(into) == 1 and len(out) == 1:
+        ctx.emit(
+            SuperfluousGateway,
+            f"{named} has one way in and one way out",
+            element=gateway,
+            help="draw the branch that is missing, or lead the flow past it",
+            fix=_bypass(gateway, into[0], out[0], scope, ctx),
+        )
+    if gateway.gateway_kind == "inclusive":
+        ctx.emit(
+            InclusiveGateway,
+            f"{named} is inclusive",
+            element=gateway,
+            help="use parallel and exclusive gateways",
+        )
+    elif gateway.gateway_kind == "complex":
+        ctx.emit(
+            ComplexGateway,
+            f"{named} is complex",
+            element=gateway,
+            help="use exclusive, parallel or event-based gateways",
+        )
+
+
+def _bypass(gateway: Gateway, into: Flow, out: Flow, scope: Scope, ctx: PassContext) -> Fix | None:
+    """The fix that leads the flow past the gateway; none where a condition or an event would get
+    lost, or where there is a label: somebody meant to decide something there."""
+    if gateway.name.strip() or out.name.strip() or out.condition is not None:
+        return None
+    if gateway.gateway_kind not in ("exclusive", "parallel", "inclusive") or into.source == (
+        out.target
+    ):
+        return None
+    if any(isinstance(n, Event) and n.attached_to == gateway.id for n in scope.nodes):
+        return None
+    return Fix(
+        title=f"remove {ctx.name(gateway)}",
+        applicability="safe",
+        edits=(
+            Edit(
+                action="replace", scope=scope.id, id=into.id, flow=into.replace(target=out.target)
+            ),
+            Edit(action="remove", scope=scope.id, id=out.id),
+            Edit(action="remove", scope=scope.id, id=gateway.id),
+        ),
+    )

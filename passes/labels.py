@@ -1,0 +1,145 @@
+"""Labels that are missing or say nothing: rules of style."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from orgflow_ir.analysis.control_flow.graph import ControlFlow
+from orgflow_ir.diagnostics import Category, Edit, Fix, Rule, Severity
+from orgflow_ir.model import Element, Flow, Gateway, Model, Opaque, Scope, SubProcess
+from orgflow_ir.model import Node as ModelNode
+from orgflow_ir.pipeline import Pass, PassContext, Stage
+
+
+class MissingLabel(Rule):
+    """
+    What it finds
+        A task, event, splitting gateway, pool, lane or conditional flow without a label. (Not
+        parallel and event-based gateways, joins and sub-processes.) Its option `kinds` chooses
+        among `task`, `event`, `gateway`, `flow`, `pool` and `lane`.
+    Why it is wrong
+        Nobody can tell what it means, and messages can only name it by what is next to it.
+    Example
+        <task id="Activity_1k9x2"/>
+    Instead
+        <task id="Activity_1k9x2" name="Pack order"/>
+    """
+
+    code = "OF170"
+    name = "missing-label"
+    severity = Severity.WARNING
+    category = Category.STYLE
+    optional = True
+
+
+class SuperfluousLabel(Rule):
+    """
+    What it finds
+        A label on a sequence flow that chooses nothing: it has no condition, is no default flow
+        and leaves no exclusive or inclusive gateway that splits.
+    Why it is wrong
+        A label on a flow reads as the condition under which it is taken.
+    Example
+        A flow `then` from `Pack` to `Ship`.
+    Instead
+        Remove the label, or make it an annotation.
+    """
+
+    code = "OF171"
+    name = "superfluous-label"
+    severity = Severity.WARNING
+    category = Category.STYLE
+    optional = True
+
+
+KINDS = ("task", "event", "gateway", "flow", "pool", "lane")
+
+
+@dataclass(frozen=True)
+class Labels(Pass):
+    """Reports labels that are missing or superfluous."""
+
+    name: ClassVar[str] = "labels"
+    stage: ClassVar[Stage] = Stage.VERIFY
+    rules: ClassVar[tuple[type[Rule], ...]] = (MissingLabel, SuperfluousLabel)
+    kinds: tuple[str, ...] = KINDS
+
+    def __post_init__(self) -> None:
+        for kind in self.kinds:
+            if kind not in KINDS:
+                raise ValueError(f"`{kind}` is not one of: {', '.join(KINDS)}")
+
+    def run(self, model: Model, ctx: PassContext) -> Model:
+        """Report; the model is given back as it is."""
+        if "pool" in self.kinds:
+            for pool in model.pools:
+                if not pool.name.strip():
+                    _missing(pool, f"the pool `{pool.id}`", ctx)
+        for scope in model.scopes():
+            self._scope(scope, ctx)
+        return model
+
+    def _scope(self, scope: Scope, ctx: PassContext) -> None:
+        graph = ctx.analysis(ControlFlow, scope)
+        kinds = self.kinds
+        for node in scope.nodes:
+            if not node.name.strip():
+                kind = _kind(node, graph)
+                if kind in kinds:
+                    _missing(node, ctx.name(node), ctx)
+        if "lane" in kinds:
+            for lane in scope.lanes:
+                if not lane.name.strip():
+                    _missing(lane, f"the lane `{lane.id}`", ctx)
+        for flow in scope.flows:
+            if flow.name.strip():
+                if not _chooses(flow, graph):
+                    _superfluous(flow, scope, ctx)
+            elif flow.condition is not None and "flow" in kinds:
+                _missing(flow, ctx.name(flow), ctx)
+
+
+def _kind(node: ModelNode, graph: ControlFlow) -> str | None:
+    """The option's word for a node that needs a label."""
+    if isinstance(node, SubProcess | Opaque):
+        return None
+    if not isinstance(node, Gateway):
+        return "event" if node.kind == "event" else "task"
+    splits = len(graph.flows_out(node.id)) > 1
+    return "gateway" if splits and node.gateway_kind not in ("parallel", "event") else None
+
+
+def _chooses(flow: Flow, graph: ControlFlow) -> bool:
+    if flow.condition is not None or flow.default:
+        return True
+    source = graph.nodes.get(flow.source)
+    return (
+        isinstance(source, Gateway)
+        and source.gateway_kind in ("exclusive", "inclusive")
+        and len(graph.flows_out(source.id)) > 1
+    )
+
+
+def _missing(element: Element, named: str, ctx: PassContext) -> None:
+    ctx.emit(
+        MissingLabel,
+        f"{named} has no label",
+        element=element,
+        help="name it by what it stands for",
+    )
+
+
+def _superfluous(flow: Flow, scope: Scope, ctx: PassContext) -> None:
+    ctx.emit(
+        SuperfluousLabel,
+        f"the label `{flow.label}` on the flow from {ctx.name(flow.source)} to "
+        f"{ctx.name(flow.target)} chooses nothing",
+        element=flow,
+        help="remove the label, or write it into an annotation",
+        fix=Fix(
+            title=f"remove the label `{flow.label}`",
+            applicability="unsafe",
+            edits=(Edit(action="relabel", scope=scope.id, id=flow.id, name=""),),
+        ),
+    )
