@@ -5,17 +5,19 @@ from __future__ import annotations
 from typing import ClassVar
 
 from orgflow_ir.diagnostics import Category, Edit, Fix, Related, Rule, Severity
-from orgflow_ir.model import Flow, Model, Scope
+from orgflow_ir.model import Flow, Gateway, Model, Scope
 from orgflow_ir.pipeline import Pass, PassContext, Stage
 
 
 class DuplicateFlow(Rule):
     """
     What it finds
-        Two sequence flows from one element to one other, with the same condition and label.
+        Two sequence flows from one element to one other, with the same condition and label. After
+        an exclusive or event-based gateway it is a warning.
     Why it is wrong
-        Both are taken, so that what follows is done twice (BPMN 2.0.2, 10.3.1), or the second one
-        is never taken; mostly an arrow was drawn over another.
+        Both are taken, so that what follows is done twice (BPMN 2.0.2, 10.3.1); after an exclusive
+        gateway the second one is never taken. Mostly an arrow was drawn over another. `compile`
+        reports it as a warning: the workflow does what the model says.
     Example
         <sequenceFlow id="f" sourceRef="Pack" targetRef="Ship"/>
         <sequenceFlow id="g" sourceRef="Pack" targetRef="Ship"/>
@@ -25,8 +27,8 @@ class DuplicateFlow(Rule):
 
     code = "OF131"
     name = "duplicate-flow"
-    severity = Severity.WARNING
-    category = Category.MALFORMED
+    severity = Severity.ERROR
+    category = Category.FLOW
 
 
 class DuplicateFlows(Pass):
@@ -46,19 +48,27 @@ class DuplicateFlows(Pass):
 
 def _check(scope: Scope, ctx: PassContext) -> None:
     first: dict[tuple[str, ...], Flow] = {}
+    choosing = {
+        n.id
+        for n in scope.nodes
+        if isinstance(n, Gateway) and n.gateway_kind in ("exclusive", "event")
+    }
     for flow in scope.flows:
         if not (flow.source and flow.target):
             continue  # OF101 reports it
-        condition = flow.condition.text.strip() if flow.condition is not None else ""
-        key = (flow.source, flow.target, condition, " ".join(flow.name.split()))
+        key = (flow.source, *branch_key(flow))
         other = first.setdefault(key, flow)
         if other is flow:
             continue
         spare = other if flow.default and not other.default else flow
+        chooses = flow.source in choosing
+        then = "the second is never taken" if chooses else "both are taken"
         ctx.emit(
             DuplicateFlow,
-            f"the flow from {ctx.name(flow.source)} to {ctx.name(flow.target)} is drawn twice",
+            f"the flow from {ctx.name(flow.source)} to {ctx.name(flow.target)} is drawn twice: "
+            f"{then}",
             element=flow,
+            severity=Severity.WARNING if chooses else None,
             help="remove one of both",
             related=(Related(message="the first one", element=other.id, loc=other.loc),),
             fix=Fix(
@@ -67,3 +77,9 @@ def _check(scope: Scope, ctx: PassContext) -> None:
                 edits=(Edit(action="remove", scope=scope.id, id=spare.id),),
             ),
         )
+
+
+def branch_key(flow: Flow) -> tuple[str, str, str]:
+    """What tells a flow from others with the same source: where it leads, and when."""
+    condition = flow.condition.text.strip() if flow.condition is not None else ""
+    return flow.target, condition, " ".join(flow.name.split())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from orgflow.passes.causes import arrivals, beside, jump
+from orgflow.passes.duplicate_flows import branch_key
 from orgflow.passes.flow_findings import MASKED, FlowPass, Repair, findings, related
 from orgflow.passes.forking_loops import endless_forks, round_trip
 from orgflow.passes.wording import Namer
@@ -74,6 +75,8 @@ class LackOfSynchronisation(FlowPass):
         for fault in faults:
             if fault.element in endless:
                 continue  # the same fault, seen where it shows
+            if not fault.unbounded and _drawn_twice(fault):
+                continue  # OF131 reports the second arrow
             namer = Namer(fault.scope)
             if fault.unbounded:
                 name = namer.name(fault.element)
@@ -118,6 +121,13 @@ class LackOfSynchronisation(FlowPass):
             trace=round_trip(model, scope, fork) if isinstance(scope, Process) else (),
             fix=repaired.fix,
         )
+
+
+def _drawn_twice(fault: Fault) -> bool:
+    """Whether what comes together are flows that are drawn twice."""
+    graph = ControlFlow(fault.scope)
+    flows = arrivals(fault, graph)
+    return len(flows) > 1 and len({(f.source, *branch_key(f)) for f in flows}) == 1
 
 
 def _twice(fault: Fault, namer: Namer) -> tuple[str, str]:

@@ -63,7 +63,7 @@ ON_REQUEST: tuple[Pass, ...] = (MessageExchange(),)
 """What `check --messages` adds: it visits the states of all pools together."""
 
 COMPILE_SEVERITIES: Mapping[str, Severity] = MappingProxyType(
-    {"OF203": Severity.WARNING, "OF204": Severity.WARNING}
+    dict.fromkeys(("OF131", "OF203", "OF204"), Severity.WARNING)
 )
 """What `compile` finds less severe than `check`: the workflow does exactly what is drawn."""
 
