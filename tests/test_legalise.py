@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, cast
 
 import pytest
 from orgflow.backends.n8n.target import N8N_TARGET
@@ -108,6 +108,53 @@ class Lost(Become):
         return "removed"
 
 
+class Number(Become):
+    """Gives a number for a note."""
+
+    def rewrite(self, use: ConstructUse, rewriter: Rewriter, ctx: PassContext) -> str | None:
+        super().rewrite(use, rewriter, ctx)
+        return cast(str, 7)
+
+
+class Dangle(Become):
+    """Adds a flow that leads nowhere."""
+
+    def rewrite(self, use: ConstructUse, rewriter: Rewriter, ctx: PassContext) -> str | None:
+        assert use.scope is not None
+        flow = Flow(id="astray", source=use.element.id, target="nowhere")
+        rewriter.insert(use.scope.id, flow, of=(use.element,))
+        return super().rewrite(use, rewriter, ctx)
+
+
+class Twin(Become):
+    """Takes the id of the model."""
+
+    def rewrite(self, use: ConstructUse, rewriter: Rewriter, ctx: PassContext) -> str | None:
+        assert use.scope is not None
+        rewriter.replace(use.scope.id, use.element.id, Task(id="m", name="Ask"))
+        return "renamed"
+
+
+class Empty(Become):
+    """Removes every node."""
+
+    def rewrite(self, use: ConstructUse, rewriter: Rewriter, ctx: PassContext) -> str | None:
+        assert use.scope is not None
+        for node in use.scope.nodes:
+            rewriter.remove(use.scope.id, node.id)
+        return "removed"
+
+
+class Invent(Become):
+    """Names a source element that there is not."""
+
+    def rewrite(self, use: ConstructUse, rewriter: Rewriter, ctx: PassContext) -> str | None:
+        assert use.scope is not None
+        made = Task(id=use.element.id, name="Ask")
+        rewriter.replace(use.scope.id, made.id, made, of=(Task(id="bogus"),))
+        return "rewritten"
+
+
 def pattern(
     kind: type[Become],
     name: str,
@@ -183,6 +230,27 @@ FAULTS: dict[str, tuple[tuple[RewritePattern, ...], str]] = {
     "a crash": (
         (pattern(Crash, "crash", "user", "abstract"),),
         "lowering `crash` for plain failed: KeyError: 'no' (rewrite, line",
+    ),
+    "a note that is no text": (
+        (pattern(Number, "number", "user", "abstract"),),
+        "lowering `number` for plain gave 7, which is no note",
+    ),
+    "a flow that leads nowhere": (
+        (pattern(Dangle, "dangle", "user", "abstract"),),
+        "lowering `dangle` for plain makes a broken model: the flow `astray` has an end `nowhere`",
+    ),
+    "an id that is taken": (
+        (pattern(Twin, "twin", "user", "abstract"),),
+        "lowering `twin` for plain makes a broken model: the id `m` occurs more than once",
+    ),
+    "nothing left": (
+        (pattern(Empty, "empty", "user", "abstract"),),
+        "lowering `empty` for plain removes everything in `P`",
+    ),
+    "a source element that there is not": (
+        (pattern(Invent, "invent", "user", "abstract"),),
+        "lowering `invent` for plain says that `Ask` is derived from `bogus`, which the source "
+        "does not contain",
     ),
     "an edit of nothing": (
         (pattern(Lost, "lost", "user", "abstract"),),

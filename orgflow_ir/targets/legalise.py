@@ -270,6 +270,7 @@ def _round(
         try:
             after, rewritten = rewrite_all(pattern, uses, model, plan.ctx)
             after = validated_model(pattern, after, model)
+            _check_result(pattern, model, after, plan.ctx)
         except PatternError as error:
             raise _Fault(f"lowering {named} {error}", pattern) from error
         except Exception as error:  # a plugin's pattern must not end the program
@@ -286,6 +287,34 @@ def _round(
         if rewritten:
             return pattern, after, rewritten
     return None
+
+
+def _check_result(
+    pattern: RewritePattern, before: Model, after: Model, ctx: PassContext
+) -> None:
+    """What a plugin's pattern made keeps the rules of the IR, is not empty, and is derived from
+    elements of the source. Raises `PatternError`."""
+    if after is before or is_ours(pattern):
+        return
+    from orgflow_ir.model.provenance import all_elements  # only for patterns of plugins
+    from orgflow_ir.model.verifier import violations
+
+    broken = sorted(violations(after) - violations(before))
+    if broken:
+        raise PatternError(f"makes a broken model: {broken[0]}")
+    for scope in after.scopes():
+        known = next((s for s in before.scopes() if s.id == scope.id), None)
+        if known is not None and known.nodes and not scope.nodes:
+            raise PatternError(f"removes everything in `{scope.label}`")
+    source = ctx.source or before
+    ids = {source.id, *(element.id for element in all_elements(source))}
+    derived = {id: element for element in all_elements(after) for id in element.derived_from}
+    bogus = sorted(set(derived) - ids - {i for e in all_elements(before) for i in e.derived_from})
+    if bogus:
+        raise PatternError(
+            f"says that `{derived[bogus[0]].label}` is derived from `{bogus[0]}`, which the "
+            "source does not contain"
+        )
 
 
 def _named(pattern: RewritePattern, plan: _Plan) -> str:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from orgflow_ir.model import Model
 from orgflow_ir.model.constructs import ConstructUse
 from orgflow_ir.pipeline import PassContext
+from orgflow_ir.pipeline.outside import shown
 
 if TYPE_CHECKING:
     from orgflow_ir.model.rewriter import Rewriter
@@ -104,11 +105,13 @@ def rewrite_all(
         if not pattern.takes(use.construct) or rewriter.stale(use.scope, use.element.id):
             continue
         rewriter.about(use.element)
-        note = pattern.rewrite(use, rewriter, ctx)
+        note: Any = pattern.rewrite(use, rewriter, ctx)
         edited = rewriter.count != edits
         edits = rewriter.count
         if note is None and not edited:
             continue
+        if note is not None and not isinstance(note, str):  # a plugin's need not be text
+            raise PatternError(f"gave {shown(note)}, which is no note")
         if note is None or not note.strip():
             raise PatternError("rewrote something and gave no note of it")
         if not edited:
