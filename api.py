@@ -11,6 +11,7 @@ import functools
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from orgflow import compiler
 from orgflow.backends import DEFAULT_TARGET
@@ -169,6 +170,9 @@ def draft(
         UnknownName: there is no such agent.
         UnsupportedError: the agent does not produce models.
     """
+    given: Any = documents
+    if isinstance(given, str) or not all(isinstance(item, Document) for item in given):
+        raise TypeError("documents are a sequence of `orgflow.Document(name, text)`")
     ctx = _context(services)
     drafter = compiler.choose_drafter(agent, _registry())
     model = compiler.draft_model(drafter, documents, ctx)
@@ -279,6 +283,9 @@ def verify(
     backend, chosen = _target(target, options)
     files = tuple(_contents(workflow))
     model, ctx = _begin(source)
+    if isinstance(workflow, CompileResult) and not files:  # its errors say why
+        told = (*ctx.diagnostics, *(d for d in workflow.diagnostics if d not in ctx.diagnostics))
+        return VerifyResult(told, ())
     ctx.options = {**ctx.options, **chosen}
     if model is None or ctx.has_errors:
         return VerifyResult(tuple(ctx.diagnostics), ())
@@ -373,7 +380,18 @@ def _target(name: str, options: Mapping[str, str] | None) -> tuple[Backend, dict
 def _begin(
     source: Source, agents: Sequence[str | Agent] = (), services: Services | None = None
 ) -> tuple[Model | None, PassContext]:
-    """The model, with the answers of agents, and a context with what was found so far."""
+    """The model, with the answers of agents, and a context with what was found so far.
+
+    Raises `TypeError` for anything but a model or what `read` gave.
+    """
+    given: Any = source  # callers need not check their types
+    if not isinstance(given, Model | ReadResult):
+        hint = (
+            ": read the file first, orgflow.read(path)"
+            if isinstance(given, str | os.PathLike)
+            else ""
+        )
+        raise TypeError(f"the source is {_type_name(given)}, not a model{hint}")
     ctx = _context(services)
     chosen = compiler.choose_agents(agents, _registry()) if agents else ()
     model = source if isinstance(source, Model) else source.model
@@ -382,6 +400,10 @@ def _begin(
     if model is not None and chosen:
         model = compiler.fill_gaps(model, chosen, ctx)
     return model, ctx
+
+
+def _type_name(value: object) -> str:
+    return f"a `{type(value).__name__}`"
 
 
 def _context(services: Services | None = None) -> PassContext:

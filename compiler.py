@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from orgflow_ir.diagnostics import Diagnostic, Rule, Severity
 from orgflow_ir.diagnostics.core_rules import (
@@ -402,6 +402,12 @@ def target_options(backend: Backend, options: Mapping[str, str]) -> dict[str, st
             raise OptionError(
                 f"target `{backend.name}` has no option `{key}`; {suggestion(key, tuple(known))}"
             )
+        given: Any = value  # callers of the library need not check their types
+        if not isinstance(given, str):
+            raise OptionError(
+                f"option `{key}` of target `{backend.name}` is a `{type(given).__name__}`; "
+                f"options are text, as in {{{key!r}: {str(given)!r}}}"
+            )
         if known[key] and value not in known[key]:
             raise OptionError(
                 f"option `{key}` of target `{backend.name}` cannot be `{value}`; "
@@ -504,6 +510,8 @@ def choose_agents(wanted: Iterable[str | Agent], registry: Leaves) -> tuple[GapA
     """
     from orgflow_ir.plugins.agents import GapAgent
 
+    if isinstance(wanted, str):
+        raise UnsupportedError(f"the agents are a text; give a list, as in [{wanted!r}]")
     found = []
     for item in wanted:
         agent = _agent(item, registry)
@@ -528,6 +536,12 @@ def choose_drafter(wanted: str | Agent, registry: Leaves) -> ModelAgent:
 
 def _agent(wanted: str | Agent, registry: Leaves) -> Agent:
     if not isinstance(wanted, str):
+        from orgflow_ir.plugins.agents import Agent as AnyAgent
+        from orgflow_ir.plugins.guards import fault
+
+        wrong = fault(wanted, AnyAgent)
+        if wrong is not None:
+            raise UnsupportedError(f"this cannot be used as an agent: {wrong}")
         return wanted
     found: Agent | None = registry.agents.get(wanted)
     if found is None:

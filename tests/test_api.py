@@ -8,13 +8,16 @@ import re
 import subprocess
 import sys
 import textwrap
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import orgflow
 import pytest
 from cli_cases import DEADLOCK, LINEAR, orgflowc
 from orgflow.api import OptionError, UnknownName, UnsupportedError
 
+import orgflow_ir.plugins
 from orgflow_ir.model.source import SourceFile
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -178,3 +181,60 @@ def test_a_usage_error_is_an_exception(linear: Path, tmp_path: Path) -> None:
         orgflow.run(read, "svg")
     with pytest.raises(UnsupportedError, match="`asl` has no engine `http://x`"):
         orgflow.run(read, "asl", engine="http://x")
+
+
+def _agent(**fields: object) -> orgflow_ir.plugins.GapAgent:
+    parts = {"name": "odd", "answer": lambda *_: None, **fields}
+    made: orgflow_ir.plugins.GapAgent = type("Odd", (orgflow_ir.plugins.GapAgent,), parts)()
+    return made
+
+
+@pytest.mark.parametrize(
+    ("agents", "message"),
+    [
+        ([object()], "which is no `Agent`"),
+        ([orgflow_ir.plugins.GapAgent], "the class `GapAgent`; it takes an instance of it"),
+        ("odd", r"the agents are a text; give a list, as in \['odd'\]"),
+        ([_agent(attempts="3")], "whose `attempts` is '3'"),
+        ([_agent(kinds=7)], "whose `kinds` is 7"),
+        ([_agent(name=None)], "with the name None"),
+    ],
+    ids=["no agent", "a class", "a text", "attempts", "kinds", "no name"],
+)
+def test_what_cannot_be_an_agent_is_a_usage_error(linear: Path, agents: Any, message: str) -> None:
+    with pytest.raises(UnsupportedError, match=message):
+        orgflow.fill(orgflow.read(linear), agents)
+
+
+def test_a_path_in_place_of_a_model_is_told(linear: Path) -> None:
+    path: Any = linear
+    calls: tuple[Callable[[Any], object], ...] = (
+        orgflow.check, orgflow.compile, orgflow.run, lambda it: orgflow.verify(it, path),
+        lambda it: orgflow.fill(it, ()),
+    )  # fmt: skip
+    for call in calls:
+        for given in (path, str(path)):
+            with pytest.raises(TypeError, match=r"not a model: read the file first, orgflow\.read"):
+                call(given)
+        with pytest.raises(TypeError, match="the source is a `NoneType`, not a model"):
+            call(None)
+
+
+def test_documents_that_are_none_are_told() -> None:
+    for given in ("First pack.", [("d", "First pack.")], ["First pack."]):
+        documents: Any = given
+        with pytest.raises(TypeError, match=r"orgflow\.Document\(name, text\)"):
+            orgflow.draft(documents, "odd")
+
+
+def test_an_option_that_is_no_text_is_told_with_its_form(linear: Path) -> None:
+    options: Any = {"version": 2.41}
+    with pytest.raises(OptionError, match=r"is a `float`; options are text, as in \{'version'"):
+        orgflow.compile(orgflow.read(linear), options=options)
+
+
+def test_what_was_not_compiled_is_not_verified_and_says_why(linear: Path, deadlock: Path) -> None:
+    made = orgflow.compile(orgflow.read(deadlock))
+    verified = orgflow.verify(orgflow.read(linear), made)
+    assert not verified.ok
+    assert [d.code for d in verified.errors] == [d.code for d in made.errors] != []

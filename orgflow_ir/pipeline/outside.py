@@ -7,6 +7,7 @@ these functions do for plugins.
 from __future__ import annotations
 
 import os
+import sys
 from typing import TYPE_CHECKING
 
 from orgflow_ir.diagnostics import Diagnostic
@@ -14,6 +15,9 @@ from orgflow_ir.model import Model
 
 if TYPE_CHECKING:
     from orgflow_ir.pipeline.context import PassContext
+
+MOST_FAULTS = 3
+"""How many faults of one value a message tells."""
 
 
 def is_ours(leaf: object) -> bool:
@@ -56,9 +60,17 @@ def validate_findings(leaf: object, ctx: PassContext, since: int) -> None:
 
 
 def exception_text(error: BaseException) -> str:
-    """An exception in one line, even where it cannot say what it is."""
+    """An exception in one line, even where it cannot say what it is; of a value that is not valid
+    the place in it and the reason, as in "`name`: Input should be a valid string"."""
+    pydantic = sys.modules.get("pydantic")  # whoever raises its errors has imported it
     try:
-        message = " ".join(str(error).split())
+        if pydantic is not None and isinstance(error, pydantic.ValidationError):
+            faults = error.errors(include_url=False, include_input=False, include_context=False)
+            message = "; ".join(
+                f"`{'.'.join(map(str, f['loc']))}`: {f['msg']}" for f in faults[:MOST_FAULTS]
+            )
+        else:
+            message = " ".join(str(error).split())
     except Exception:  # noqa: BLE001  # the exception is a plugin's own class
         message = ""
     return f"{type(error).__name__}: {message or 'no message'}"

@@ -289,11 +289,9 @@ def _round(
     return None
 
 
-def _check_result(
-    pattern: RewritePattern, before: Model, after: Model, ctx: PassContext
-) -> None:
-    """What a plugin's pattern made keeps the rules of the IR, is not empty, and is derived from
-    elements of the source. Raises `PatternError`."""
+def _check_result(pattern: RewritePattern, before: Model, after: Model, ctx: PassContext) -> None:
+    """Check that what a plugin's pattern made keeps the rules of the IR, is not empty, and is
+    derived from elements of the source. Raises `PatternError`."""
     if after is before or is_ours(pattern):
         return
     from orgflow_ir.model.provenance import all_elements  # only for patterns of plugins

@@ -134,10 +134,16 @@ FAILING: dict[str, tuple[Any, str, str]] = {
     "no reason": (None, "OF903", "agent `reader` gave no model and no reason"),
     "text": ("a model", "OF903", "agent `reader` gave 'a model', which is no model"),
     "a part of another type": (
-        draft_of().replace(name=7), "OF903", "agent `reader` failed with ValidationError: "
+        draft_of().replace(name=7), "OF903",
+        "agent `reader` failed with ValidationError: `name`: Input should be a valid string (",
     ),
     "surely wrong": (
-        draft_of(ship=quote("we ship it", confidence=2.0)), "OF903", "failed with ValidationError"
+        draft_of(ship=quote("we ship it", confidence=2.0)), "OF903",
+        "evidence.0.confidence`: Input should be less than or equal to 1 (",
+    ),
+    "unknown how sure": (
+        draft_of(ship=quote("we ship it", confidence=float("nan"))), "OF903",
+        "evidence.0.confidence`: Input should be a finite number (",
     ),
     "flows to nowhere": (BROKEN, "OF903", "agent `reader` gave a broken model: "),
     "over budget": (OverBudget("2000 tokens are spent"), "OF514", "stopped: 2000 tokens are spent"),
