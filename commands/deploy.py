@@ -6,14 +6,16 @@ import json
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
 from orgflow import compiler
 from orgflow.backends import DEFAULT_TARGET
 from orgflow.commands.completion_values import FILE
+from orgflow.commands.inputs import expand
 from orgflow.commands.options import resolve_target, source_options
-from orgflow.commands.output import write_stdout
+from orgflow.commands.output import write_files, write_stdout
 from orgflow.commands.progress import progress_bar
 from orgflow.commands.server import (
     SERVER_FAILED,
@@ -34,19 +36,22 @@ if TYPE_CHECKING:
         Deployable,
         Deployed,
         DeployOptions,
+        DeployPlan,
         DeployResult,
         DeploySession,
     )
+    from orgflow_ir.targets.artifact import Artifact
 
 _MODEL_ERRORS = 1
 _SHOWN_NAME = 40
 
 
 _HELP = f"""Deploy each FILE, a compiled {DEFAULT_TARGET} workflow or a model that is compiled
-first.
+first; of a folder, all models in it. A model with errors does not stop the others.
 
-A workflow that was deployed before is updated; one that somebody edited since, or made
-otherwise or from another process, is left alone. Workflows of one file, or that call each
+A workflow that was deployed before is updated. What somebody edited since stays: the model's
+changes are merged into it, or the conflicts are named. One that was made otherwise or from
+another process is left alone. Workflows of one file, or that call each
 other, are deployed together or not at all. Exit code 1: a workflow was not deployed; 3: the
 server failed.
 """
@@ -73,6 +78,11 @@ _SUMMARY = f"Put workflows on an {DEFAULT_TARGET} server and publish them."
     help="Overwrite what somebody edited, made without deploying, or from another process.",
 )
 @click.option(
+    "--rollback",
+    is_flag=True,
+    help="Deploy a model again that another one has replaced since.",
+)
+@click.option(
     "--as", "name", metavar="NAME", help="Deploy one workflow under this name, as one of its own."
 )
 @click.option("--no-publish", is_flag=True, help="Leave new workflows as drafts.")
@@ -88,6 +98,7 @@ def command(
     target: str,
     dry_run: bool,
     take_over: bool,
+    rollback: bool,
     name: str | None,
     no_publish: bool,
     allow_lossy: bool,
@@ -122,9 +133,10 @@ def command(
         if server is not None:
             compiling = Compiling(backend, options, allow_lossy, force, strict)
             wanted = _wanted(files, from_, name, server, session, ctx, compiling)
-            if wanted and not ctx.has_errors:
-                publishing = DeployOptions(not no_publish, take_over)
+            if wanted.workflows:
+                publishing = DeployOptions(not no_publish, take_over, rollback)
                 code = _deploy(wanted, server, ctx, publishing, dry_run=dry_run, as_json=as_json)
+            session.collect(wanted.ctx)
     session.collect(ctx)
     if format_ == "text" and not verbose:  # what is open in a model, `compile` tells
         session.diagnostics = [d for d in session.diagnostics if _is_shown(d)]
@@ -146,6 +158,20 @@ class Compiling(NamedTuple):
     strict: bool
 
 
+class Wanted(NamedTuple):
+    """What is to be deployed.
+
+    Attributes:
+        workflows: of all files without errors.
+        beside: files that later deploys need, by their place.
+        ctx: what was found in the files.
+    """
+
+    workflows: list[Deployable]
+    beside: list[tuple[Path, str]]
+    ctx: PassContext
+
+
 def _wanted(
     files: Sequence[str],
     from_: str | None,
@@ -154,19 +180,26 @@ def _wanted(
     session: Session,
     ctx: PassContext,
     compiling: Compiling,
-) -> list[Deployable]:
-    """The workflows in all files, compiled for the server where they are models.
+) -> Wanted:
+    """The workflows in all files and folders, compiled for the server where they are models; a
+    file with errors has none.
 
     Raises:
         click.UsageError: there are several, and `name` names one.
     """
-    found: list[Deployable] = []
-    for path in files:
+    found = Wanted([], [], session.context())
+    paths, empty = expand(tuple(files), session.registry.frontends)
+    for folder in empty:
+        ctx.emit(UnreadableInput, f"there is no model in {folder}", help="name a file in it")
+    for path in paths:
         one = session.context()
-        found += _workflows(path, from_, name, server, session, one, compiling)
-        ctx.diagnostics.extend(one.diagnostics)
-    if name is not None and len(found) > 1:
-        raise click.UsageError(f"--as names one workflow, and there are {len(found)}")
+        workflows, beside = _workflows(path, from_, name, server, session, one, compiling)
+        found.ctx.diagnostics.extend(one.diagnostics)
+        if not one.has_errors:
+            found.workflows.extend(workflows)
+            found.beside.extend((Path(path).parent / a.path, a.text) for a in beside)
+    if name is not None and len(found.workflows) > 1:
+        raise click.UsageError(f"--as names one workflow, and there are {len(found.workflows)}")
     return found
 
 
@@ -178,12 +211,12 @@ def _workflows(
     session: Session,
     ctx: PassContext,
     compiling: Compiling,
-) -> Sequence[Deployable]:
+) -> tuple[Sequence[Deployable], Sequence[Artifact]]:
     try:
         source = compiler.read_source(path)
     except compiler.InputError as error:
         ctx.emit(UnreadableInput, str(error), help=error.help)
-        return []
+        return (), ()
     session.inputs.append(source.path)
     session.sources[source.path] = source
     backend = compiling.backend
@@ -193,17 +226,17 @@ def _workflows(
         frontend = compiler.choose_frontend(source, session.registry, ctx, from_)
     except compiler.InputError as error:
         ctx.emit(UnreadableInput, str(error), help=error.help)
-        return []
+        return (), ()
     except compiler.UnknownName as error:
         raise click.UsageError(str(error)) from None
     if frontend is None:
-        return []
+        return (), ()
     if frontend.name == backend.name:
-        return server.read(source, path, ctx, name=name)
+        return server.read(source, path, ctx, name=name), ()
     diagram = backend.target.wants_diagram
     model = compiler.load(source, session.registry, ctx, from_=from_, diagram=diagram)
     if model is None:
-        return []
+        return (), ()
     if name is not None and len(model.processes) == 1:
         model = model.replace(processes=(model.processes[0].replace(name=name.strip()),))
     session.models.append(model)
@@ -217,12 +250,12 @@ def _workflows(
         strict=compiling.strict,
     )
     if emitted is None:
-        return []
-    return server.compiled(emitted, path, ctx, named=name is not None)
+        return (), ()
+    return server.compiled(emitted, model, path, ctx, named=name is not None), emitted.beside
 
 
 def _deploy(
-    wanted: Sequence[Deployable],
+    wanted: Wanted,
     server: DeploySession,
     ctx: PassContext,
     options: DeployOptions,
@@ -236,14 +269,16 @@ def _deploy(
     with progress_bar() as progress:
         ctx.services = ctx.services.showing(progress)
         try:
-            plan = server.plan(wanted, options)
+            plan = server.plan(wanted.workflows, options)
         except RemoteError as error:
             error.report(ctx)
             return SERVER_FAILED
         if dry_run:
             for text in plan.preview(ctx, text_width()):
                 write_stdout(text)
+            _say_unfinished(plan)
             return 0
+        _say_unfinished(plan)
         try:
             plan.apply(ctx)
         except BaseException:
@@ -251,7 +286,16 @@ def _deploy(
             raise
     plan.report(ctx)
     _print(plan.results, as_json)
+    if wanted.beside:
+        write_files(wanted.beside)
     return 0 if all(result.ok for result in plan.results) else _MODEL_ERRORS
+
+
+def _say_unfinished(plan: DeployPlan) -> None:
+    """Before anything is published: what a person still has to do."""
+    for line in plan.unfinished():
+        if sys.stderr is not None:
+            click.echo(f"unfinished: {line}", err=True)
 
 
 def _print(results: Sequence[DeployResult], as_json: bool) -> None:

@@ -80,6 +80,8 @@ WITHOUT_CASE = {
         "needs an edited workflow",
         f"{MERGE}::test_a_node_between_two_that_are_no_neighbours_any_more",
     ),
+    "N8N010": (SERVER, "backends/n8n/server/test_deploy_merge.py::test_an_older_clone"),
+    "N8N011": (SERVER, "backends/n8n/server/test_deploy_merge.py::test_two_updates_at_once"),
     "N8N004": ("needs an edited workflow", f"{MERGE}::test_another_file"),
     "OF001": ("needs a broken plugin", "test_plugins.py::test_a_broken_plugin_is_reported_by_name"),
     "OF015": (LARGE, "frontends/bpmn/test_bpmn_hostile.py::test_limits_are_options"),
@@ -103,8 +105,10 @@ WITHOUT_CASE = {
     "OF604": (SERVER, f"{DEPLOY_PARTS}::test_versions"),
     "OF605": (SERVER, f"{DEPLOY_PARTS}::test_versions"),
     "OF606": (SERVER, f"{DEPLOY_PARTS}::test_a_node_that_the_server_does_not_have"),
-    "OF607": (SERVER, "backends/n8n/server/test_deploy_command.py"
-                      "::test_an_edit_is_told_and_left"),
+    "OF607": (
+        SERVER,
+        "backends/n8n/server/test_deploy_merge.py::test_a_compiled_file_over_what_was_merged",
+    ),
     "OF608": (SERVER, "support/deploy_faults.py::deleted_and_made_again"),
     "OF609": (SERVER, "support/deploy_faults.py::one_of_several_refused"),
     "OF610": (SERVER, "support/deploy_faults.py::path_taken"),

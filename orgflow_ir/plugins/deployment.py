@@ -12,6 +12,7 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
+    from orgflow_ir.model import Model
     from orgflow_ir.model.source import SourceFile
     from orgflow_ir.pipeline import PassContext
     from orgflow_ir.plugins.engines import ServerAccess
@@ -32,10 +33,12 @@ class DeployOptions(NamedTuple):
     Attributes:
         publish: make new workflows live, and not drafts.
         take_over: overwrite what somebody edited, or made otherwise.
+        rollback: deploy a model again that another one has replaced since.
     """
 
     publish: bool = True
     take_over: bool = False
+    rollback: bool = False
 
 
 class Deployed(NamedTuple):
@@ -85,6 +88,10 @@ class DeployPlan(ABC):
         """Text for each workflow: what would change. Changes nothing; what prevents the deploy of
         a workflow is reported to `ctx` before its text."""
 
+    def unfinished(self) -> Iterator[str]:
+        """A line for each workflow that a person still has to complete; nothing by default."""
+        return iter(())
+
     @abstractmethod
     def apply(self, ctx: PassContext) -> None:
         """Carry out the plan, showing progress by the services of `ctx`; workflows that fail are
@@ -123,10 +130,10 @@ class DeploySession(ABC):
 
     @abstractmethod
     def compiled(
-        self, emitted: Emitted, path: str, ctx: PassContext, *, named: bool
+        self, emitted: Emitted, model: Model, path: str, ctx: PassContext, *, named: bool
     ) -> Sequence[Deployable]:
-        """The workflows that the model in `path` was compiled into; `named`: they got their name
-        for this deploy, so that a workflow of another name is another one."""
+        """The workflows that `model`, read from `path`, was compiled into; `named`: they got their
+        name for this deploy, so that a workflow of another name is another one."""
 
     @abstractmethod
     def plan(self, wanted: Sequence[Deployable], options: DeployOptions) -> DeployPlan:

@@ -15,7 +15,11 @@ from orgflow.backends.n8n.server.client.backoff import Backoff
 from orgflow.backends.n8n.server.client.workflows import WorkflowClient, never_published
 from orgflow.backends.n8n.server.deploy.apply import DeployTransaction
 from orgflow.backends.n8n.server.deploy.carry_out import DeployRun, GroupResult
-from orgflow.backends.n8n.server.deploy.deployment_marker import is_edited, marker_of
+from orgflow.backends.n8n.server.deploy.deployment_marker import (
+    is_edited,
+    marker_of,
+    with_marker,
+)
 from orgflow.backends.n8n.server.deploy.diagnostics import report_results
 from orgflow.backends.n8n.server.deploy.plan import Wanted
 
@@ -472,8 +476,9 @@ def killed_after_two_creations(site: Site) -> None:
     with _dying(site, "announce"):
         site.deploy(hook())
     first = site.row("Order")
-    twin = site.direct.body_of(first)
-    site.direct.create_body(twin)
+    marker = marker_of(first)
+    assert marker is not None
+    site.direct.create_body(with_marker(site.direct.body_of(first), marker.identity))
     assert len(site.rows()) == 2
     results, codes = site.deploy(hook())
     assert ok(results)

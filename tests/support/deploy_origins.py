@@ -154,7 +154,7 @@ def moved(deploy: Deploy, rows: Rows, folder: Path) -> None:
     assert did(ran) == ["updated"]
     assert "warning OF622" in ran.err
     assert "a/order.bpmn" in ran.err
-    model(file, ORDER)
+    model(file, (*ORDER, "File it", "Shelve it"))
     ran = deploy(file)
     assert did(ran) == ["updated"]
     assert "OF62" not in ran.err, "told once"

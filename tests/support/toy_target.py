@@ -134,7 +134,7 @@ class ToySession(DeploySession):
         return [Wanted(name or source.stem, path, source.data.decode())]
 
     def compiled(
-        self, emitted: Emitted, path: str, ctx: PassContext, *, named: bool
+        self, emitted: Emitted, model: Model, path: str, ctx: PassContext, *, named: bool
     ) -> list[Wanted]:
         return [Wanted(one.path, path, one.text) for one in emitted.artifacts]
 

@@ -32,7 +32,10 @@ def type_label(node: Json) -> str:
         return "a placeholder"
     kind = str(node.get("type", ""))
     name = node_types.label(short) if short else kind.rsplit(".", 1)[-1]
-    return f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name} node"
+    first = name.split(" ")[0]
+    # Letters that are spoken with a vowel first, where they are spoken one by one.
+    vowel = first[:1] in "AEFHILMNORSX" if first.isupper() else first[:1].lower() in "aeiou"
+    return f"{'an' if vowel else 'a'} {name} node"
 
 
 def is_placeholder(node: Json) -> bool:
@@ -42,6 +45,18 @@ def is_placeholder(node: Json) -> bool:
         entries = _assigned(node)
         return bool(entries) and all(one.get("value") in ("", "[]", None) for one in entries)
     return kind == "noOp"
+
+
+def open_placeholders(workflow: Json) -> list[str]:
+    """Names of the nodes that only hold the place of a step: a person has to fill them."""
+    return [
+        str(row.get("name"))
+        for row in rows(workflow.get("nodes"))
+        if is_placeholder(row)
+        and not row.get("disabled")
+        and tag_of(row.get("notes")) is not None
+        and ("Placeholder" in str(row["notes"]) or "Put the node" in str(row["notes"]))
+    ]
 
 
 def asked_fields(node: Json) -> frozenset[str]:

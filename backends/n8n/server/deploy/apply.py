@@ -11,19 +11,21 @@ from orgflow.backends.n8n.server.client.backoff import Backoff
 from orgflow.backends.n8n.server.client.errors import RefusedError, ServerError, TookTooLongError
 from orgflow.backends.n8n.server.client.workflows import WorkflowClient, never_published, webhooks
 from orgflow.backends.n8n.server.deploy.deployment_marker import (
+    DeploymentMarker,
     digest_of,
     is_edited,
     marker_of,
     with_marker,
     without_marker,
 )
-from orgflow.backends.n8n.server.deploy.plan import Step
-from orgflow.backends.n8n.server.deploy.references import called, rewritten
+from orgflow.backends.n8n.server.deploy.plan import Step, is_as_compiled
+from orgflow.backends.n8n.server.deploy.references import rewritten
 
 from orgflow_ir.plugins.deployment import Deployed
 
 Json = dict[str, Any]
 
+_MOST_EARLIER = 20
 _TRIES = 6
 _TRY_SECONDS = 5.0
 
@@ -34,6 +36,10 @@ class Stopped(Exception):
 
 class EditedMeanwhileError(ServerError):
     """Somebody changed the workflow between the look at it and the update."""
+
+
+class AnotherDeployError(ServerError):
+    """Somebody deployed the same workflow at the same time, and was first."""
 
 
 class NotLiveError(TookTooLongError):
@@ -121,7 +127,8 @@ class DeployTransaction:
             _keep_credentials(body, old)
         before = marker_of(old) if old is not None else None
         place = step.wanted.origin.place or (before.origin if before is not None else "")
-        return with_marker(body, step.wanted.identity, origin=place)
+        like = _next_marker(step, own or "", before)
+        return with_marker(body, step.wanted.identity, origin=place, like=like)
 
     def _create(self, step: Step) -> _Put:
         identity = step.wanted.identity
@@ -131,9 +138,9 @@ class DeployTransaction:
         row = self._create_once(body, identity)
         workflow_id = str(row["id"])
         self._undoing[-1] = (step.wanted.name, lambda: self.undo.delete(workflow_id))
-        if any(callee == identity for callee, _ in called(step.wanted.workflow)):
-            body = self.body(step, workflow_id)
-            row = self.client.update(workflow_id, body)
+        # Its own id is known only now: the note has it, and a workflow that calls itself.
+        body = self.body(step, workflow_id)
+        row = self.client.update(workflow_id, body)
         return _Put(self._settled(row, body, identity), "created", was_live=False)
 
     def _create_once(self, body: Json, identity: str) -> Json:
@@ -172,8 +179,34 @@ class DeployTransaction:
         sent = marker_of(body)
         place = sent.origin if sent is not None else ""
         kept = self.client.body_of(without_marker(row))
-        again = with_marker(kept, identity, digest_of(body), place)
+        again = with_marker(kept, identity, digest_of(body), place, sent)
         return self.client.update(str(row["id"]), again)
+
+    def give_way(self) -> None:
+        """Raises `AnotherDeployError` where somebody created a workflow a moment before this one
+        did, so that there are two: the younger goes."""
+        mine = {i: put.row for i, put in self._puts.items() if put.action == "created"}
+        if not mine:
+            return
+        for row in list(self.client.listed()):
+            marker = marker_of(row)
+            own = mine.get(marker.identity) if marker is not None else None
+            if own is None or row.get("isArchived") or row["id"] == own["id"]:
+                continue
+            if _age(row) < _age(own):
+                name = self._steps[marker.identity].wanted.name if marker is not None else ""
+                raise AnotherDeployError(f"somebody else created `{name}` at the same time")
+
+    def overtaken(self) -> tuple[str, ...]:
+        """Names of workflows that are not what was put there: another deploy came in between."""
+        found = []
+        for identity, put in self._puts.items():
+            if put.action == "unchanged":
+                continue
+            now, mine = marker_of(self.client.workflow(str(put.row["id"]))), marker_of(put.row)
+            if now is not None and mine is not None and now.digest != mine.digest:
+                found.append(self._steps[identity].wanted.name)
+        return tuple(found)
 
     # -- published -----------------------------------------------------------------------------
 
@@ -260,12 +293,34 @@ class DeployTransaction:
             self.undo.announce(workflow_id)
 
 
+def _next_marker(step: Step, own: str, before: DeploymentMarker | None) -> DeploymentMarker:
+    """What the note says of this deploy, after the one before."""
+    wanted, model = step.wanted, step.asked.model
+    found = DeploymentMarker(
+        wanted.identity, "", "", server=own, revision=1, model=model, kept=wanted.kept,
+        plain=is_as_compiled(step.asked.workflow),
+    )  # fmt: skip
+    if before is None:
+        return found
+    past = tuple(one for one in before.earlier if one != model)
+    if before.model and before.model != model:
+        past = (*past, before.model)
+    return found._replace(
+        revision=before.revision + (0 if own and not before.server else 1),
+        earlier=past[-_MOST_EARLIER:],
+    )
+
+
+def _age(row: Mapping[str, Any]) -> tuple[str, str]:
+    return str(row.get("createdAt")), str(row["id"])
+
+
 def _same(now: Mapping[str, Any], body: Mapping[str, Any]) -> bool:
     """Whether the server has this already, with its note."""
     marker, wanted = marker_of(now), marker_of(body)
     if marker is None or wanted is None or marker.identity != wanted.identity:
         return False
-    return marker.sent == wanted.digest and not is_edited(now)
+    return wanted.digest in (marker.sent, marker.digest) and not is_edited(now)
 
 
 def _keep_credentials(body: Json, old: Mapping[str, Any]) -> None:

@@ -10,8 +10,13 @@ from typing import Any
 
 from orgflow.backends.n8n.server.client.errors import RefusedError, ServerError
 from orgflow.backends.n8n.server.client.workflows import WorkflowClient
-from orgflow.backends.n8n.server.deploy.apply import DeployTransaction, Stopped
+from orgflow.backends.n8n.server.deploy.apply import (
+    AnotherDeployError,
+    DeployTransaction,
+    Stopped,
+)
 from orgflow.backends.n8n.server.deploy.plan import Group, Inventory, Step, Wanted, plan
+from orgflow.backends.n8n.server.deploy.three_way import merge_step
 
 from orgflow_ir.pipeline.services import Progress, no_progress
 from orgflow_ir.plugins.deployment import Deployed
@@ -33,6 +38,7 @@ class GroupResult:
         error: how.
         left: what could not be undone, in words.
         skipped: whether nothing was tried, since the server had failed before.
+        overtaken: names of workflows that another deploy changed at the same time.
     """
 
     group: Group
@@ -41,6 +47,7 @@ class GroupResult:
     error: ServerError | None = None
     left: tuple[str, ...] = ()
     skipped: bool = False
+    overtaken: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -56,6 +63,7 @@ class DeployRun:
         undo: the same server with shorter backoff, for undoing.
         publish: whether to publish.
         take_over: whether to overwrite what others made or edited.
+        rollback: whether to deploy a model again that was replaced since.
         progress: called from this thread.
     """
 
@@ -63,6 +71,7 @@ class DeployRun:
     undo: WorkflowClient
     publish: bool = True
     take_over: bool = False
+    rollback: bool = False
     progress: Progress = no_progress
     results: dict[int, GroupResult] = field(default_factory=dict)
     """By the place of the group; complete after `deploy`, also where that was interrupted."""
@@ -89,7 +98,17 @@ class DeployRun:
             identity: str(rows[0]["id"]) for identity, rows in inventory.by_identity.items()
         }
         self._claimed |= {one.identity for one in wanted}
-        return plan(wanted, inventory, take_over=self.take_over, beside=self._claimed)
+        groups = plan(
+            wanted,
+            inventory,
+            take_over=self.take_over,
+            rollback=self.rollback,
+            beside=self._claimed,
+        )
+        identities = {id: identity for identity, id in self._known.items()}
+        for step in (step for group in groups for step in group.steps):
+            merge_step(step, identities, self.client.version, take_over=self.take_over)
+        return groups
 
     def transaction(self) -> DeployTransaction:
         """What places one group."""
@@ -138,18 +157,21 @@ class DeployRun:
             try:
                 for step in group.steps:
                     transaction.place(step)
+                transaction.give_way()
                 for step in group.steps:
                     transaction.publish(step)
                 for step in group.steps:
                     transaction.await_live(step)
-                return GroupResult(group, transaction.placed())
+                overtaken = transaction.overtaken()
+                return GroupResult(group, transaction.placed(), overtaken=overtaken)
             except Stopped:
                 return GroupResult(group, left=transaction.roll_back(), skipped=True)
             except ServerError as error:
                 left = transaction.roll_back()
-                if _vanished(error) and not left and look + 1 < _LOOKS:
+                late = isinstance(error, AnotherDeployError)
+                if (late or _vanished(error)) and not left and look + 1 < _LOOKS:
                     try:
-                        (group,) = self.plan([step.wanted for step in group.steps])
+                        (group,) = self.plan([step.asked for step in group.steps])
                     except ServerError as worse:
                         error = worse
                     else:

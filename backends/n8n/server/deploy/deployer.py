@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
+from orgflow.backends.n8n.format.merge_base import base_path
+from orgflow.backends.n8n.format.workflow_document import WorkflowDocument
+from orgflow.backends.n8n.merge.content import open_placeholders
 from orgflow.backends.n8n.server.deploy.carry_out import DeployRun, GroupResult
 from orgflow.backends.n8n.server.deploy.deployment_marker import renamed
 from orgflow.backends.n8n.server.deploy.diagnostics import report_fit, report_results, report_step
@@ -15,6 +20,7 @@ from orgflow.backends.n8n.server.deploy.process_similarity import origin_of
 from orgflow.backends.n8n.server.deploy.reading import read_workflows
 from orgflow.backends.n8n.server.session import Server, clear_stale, connected
 
+from orgflow_ir.model import Model
 from orgflow_ir.model.source import SourceFile
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.deployment import (
@@ -27,6 +33,8 @@ from orgflow_ir.plugins.deployment import (
 )
 from orgflow_ir.plugins.engines import ServerAccess
 from orgflow_ir.targets.artifact import Emitted
+
+_SHOWN = 6
 
 
 class N8nDeployer(Deployer):
@@ -51,17 +59,26 @@ class N8nDeploySession(DeploySession):
     ) -> list[Wanted]:
         """See `DeploySession`."""
         rows = read_workflows(source, ctx)
-        found = [Wanted(renamed(row, name), path, named=name is not None) for row in rows]
+        bases = _bases(path)
+        found = [
+            Wanted(renamed(row, name), path, named=name is not None, bases=bases) for row in rows
+        ]
         return self._fitting(found, ctx)
 
     def compiled(
-        self, emitted: Emitted, path: str, ctx: PassContext, *, named: bool
+        self, emitted: Emitted, model: Model, path: str, ctx: PassContext, *, named: bool
     ) -> list[Wanted]:
         """See `DeploySession`."""
         origin = origin_of(path)
-        found = [
-            Wanted(json.loads(one.text), path, origin, named=named) for one in emitted.artifacts
-        ]
+        bases = _bases(path)
+        found = []
+        for one in emitted.artifacts:
+            workflow = json.loads(one.text)
+            found.append(
+                Wanted(
+                    workflow, path, origin, named, _Verifier(model, emitted, workflow, ctx), bases
+                )
+            )
         return self._fitting(found, ctx)
 
     def _fitting(self, found: list[Wanted], ctx: PassContext) -> list[Wanted]:
@@ -71,9 +88,50 @@ class N8nDeploySession(DeploySession):
 
     def plan(self, wanted: Sequence[Deployable], options: DeployOptions) -> DeployPlan:
         """See `DeploySession`."""
-        run = DeployRun(self._server.client, self._server.undo, options.publish, options.take_over)
+        run = DeployRun(
+            self._server.client,
+            self._server.undo,
+            options.publish,
+            options.take_over,
+            options.rollback,
+        )
         mine = [one for one in wanted if isinstance(one, Wanted)]
         return N8nDeployPlan(self._server, run, run.plan(mine))
+
+
+def _bases(path: str) -> Callable[[str], str | None]:
+    """Reads the bases that were too long for a note, beside a source."""
+
+    def read(id: str) -> str | None:
+        try:
+            return (Path(path).parent / base_path(id)).read_text("ascii").strip()
+        except (OSError, UnicodeDecodeError):
+            return None
+
+    return read
+
+
+class _Verifier:
+    """Whether a merged workflow does what the model says that was compiled."""
+
+    def __init__(
+        self, model: Model, emitted: Emitted, workflow: Mapping[str, Any], ctx: PassContext
+    ) -> None:
+        self._model, self._emitted = model, emitted
+        self._workflow, self._ctx = workflow, ctx
+
+    def __call__(self, workflow: Mapping[str, Any]) -> str:
+        """How it differs, in words; empty where it does not."""
+        from orgflow.backends.n8n.verify.reference import references
+        from orgflow.backends.n8n.verify.verify import verify_process
+
+        quiet = PassContext(registry=self._ctx.registry, options=self._ctx.options)
+        process = WorkflowDocument(self._workflow).map.process
+        against = references(self._model, quiet, self._emitted).get(process or "")
+        if against is None:
+            return "there is no process to compare it with"
+        found = verify_process(self._model, against.process, workflow, quiet, against=against)
+        return found.difference.message if found.difference is not None else ""
 
 
 class N8nDeployPlan(DeployPlan):
@@ -83,6 +141,16 @@ class N8nDeployPlan(DeployPlan):
         self._server = server
         self._run = run
         self._groups = groups
+
+    def unfinished(self) -> Iterator[str]:
+        """See `DeployPlan`."""
+        for step in (step for group in self._groups for step in group.steps):
+            names = open_placeholders(step.wanted.workflow)
+            if names and not step.problems:
+                shown = ", ".join(f"`{name}`" for name in names[:_SHOWN])
+                more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+                count = f"{len(names)} placeholder{'s' if len(names) > 1 else ''}"
+                yield f"`{step.wanted.name}` has {count} that nobody has filled: {shown}{more}"
 
     def preview(self, ctx: PassContext, width: int) -> Iterator[str]:
         """See `DeployPlan`."""

@@ -28,8 +28,8 @@ _NAME = "Deployed by orgflow"
 _BELOW = 200
 _WIDTH, _HEIGHT = 320, 144
 _WORDS = (
-    "**Deployed by orgflow**: keep this note. What is changed here by hand stays until somebody "
-    "deploys with `--take-over`."
+    "**Deployed by orgflow**: keep this note. What is changed here by hand stays when the model is "
+    "deployed again."
 )
 _LENGTH = 16
 # What n8n 1 adds to settings by itself.
@@ -46,12 +46,36 @@ class DeploymentMarker(NamedTuple):
         sent: of the workflow as it was sent; another one where the server changes something.
         origin: the place of the file it is made from (`Origin`), empty where that is not known; for
             the copy of a run its `owner`.
+        server: the id of the workflow on the server, so that no copy passes for it.
+        revision: how often it was deployed.
+        model: the hash of the model it is made from; empty where it was deployed from a file that
+            is not as it was compiled.
+        earlier: hashes of the models it was made from before, the latest last.
+        kept: whether a person's edits were merged into what was deployed.
+        plain: whether what was deployed is exactly what a model was compiled to.
     """
 
     identity: str
     digest: str
     sent: str
     origin: str = ""
+    server: str = ""
+    revision: int = 0
+    model: str = ""
+    earlier: tuple[str, ...] = ()
+    kept: bool = False
+    plain: bool = False
+
+    @property
+    def noted(self) -> Json:
+        """As the note has it."""
+        said: Json = {"id": self.identity, "digest": self.digest, "sent": self.sent}
+        more = {
+            "from": self.origin, "at": self.server, "revision": self.revision,
+            "model": self.model, "earlier": list(self.earlier), "kept": self.kept,
+            "plain": self.plain,
+        }  # fmt: skip
+        return said | {key: value for key, value in more.items() if value}
 
 
 def identity_of(workflow: Mapping[str, Any]) -> str:
@@ -84,6 +108,10 @@ def marker_of(workflow: Mapping[str, Any]) -> DeploymentMarker | None:
     note = _note(workflow)
     if note is None or note[0].get("id") != _note_id(note[1].identity):
         return None
+    # A copy on the same server has another id; a body that is sent has none.
+    known = workflow.get("id")
+    if note[1].server and known is not None and str(known) != note[1].server:
+        return None
     return note[1]
 
 
@@ -94,20 +122,24 @@ def is_edited(workflow: Mapping[str, Any]) -> bool:
 
 
 def with_marker(
-    body: Mapping[str, Any], identity: str, sent: str | None = None, origin: str = ""
+    body: Mapping[str, Any],
+    identity: str,
+    sent: str | None = None,
+    origin: str = "",
+    like: DeploymentMarker | None = None,
 ) -> Json:
     """A copy of a workflow (as the API takes it) with its note.
 
     Args:
         body: the workflow; identity, origin: see `DeploymentMarker`.
         sent: the digest of what was sent, where this is what the server made of it.
+        like: has everything else that the note says.
     """
     found = without_marker(body)
     digest = digest_of(found)
-    note_says = {"id": identity, "digest": digest, "sent": sent or digest}
-    if origin:
-        note_says["from"] = origin
-    said = json.dumps(note_says, separators=(",", ":"))
+    marker = like or DeploymentMarker(identity, "", "")
+    marker = marker._replace(identity=identity, digest=digest, sent=sent or digest, origin=origin)
+    said = json.dumps(marker.noted, separators=(",", ":"))
     names = {str(row.get("name")) for row in found["nodes"]}
     name, number = _NAME, 2
     while name in names:
@@ -214,6 +246,16 @@ def _read(row: Mapping[str, Any]) -> DeploymentMarker | None:
     if not isinstance(identity, str) or not identity:
         return None
     digest = str(said.get("digest", ""))
+    revision, earlier = said.get("revision"), said.get("earlier")
     return DeploymentMarker(
-        identity, digest, str(said.get("sent", digest)), str(said.get("from", ""))
+        identity,
+        digest,
+        str(said.get("sent", digest)),
+        str(said.get("from", "")),
+        str(said.get("at", "")),
+        revision if type(revision) is int else 0,
+        str(said.get("model", "")),
+        tuple(str(one) for one in earlier) if isinstance(earlier, list) else (),
+        said.get("kept") is True,
+        said.get("plain") is True,
     )

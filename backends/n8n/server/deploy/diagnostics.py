@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from orgflow.backends.n8n.format.versions import KNOWN_VERSIONS, N8nVersion
+from orgflow.backends.n8n.merge.files import report_merge
 from orgflow.backends.n8n.server.client.compatibility import ServerVersion, too_new
 from orgflow.backends.n8n.server.client.errors import (
     NotN8nError,
@@ -16,7 +17,11 @@ from orgflow.backends.n8n.server.client.errors import (
     UnreachableError,
 )
 from orgflow.backends.n8n.server.deploy import origin_rules, rules
-from orgflow.backends.n8n.server.deploy.apply import EditedMeanwhileError, NotLiveError
+from orgflow.backends.n8n.server.deploy.apply import (
+    AnotherDeployError,
+    EditedMeanwhileError,
+    NotLiveError,
+)
 from orgflow.backends.n8n.server.deploy.carry_out import GroupResult
 from orgflow.backends.n8n.server.deploy.plan import Problem, Step, Wanted
 from orgflow.backends.n8n.server.executions.stale_runs import StaleRun
@@ -50,6 +55,8 @@ def explain(error: ServerError) -> Explanation:
             )
         case EditedMeanwhileError():
             return Explanation(rules.EditedSince, "look at it with --dry-run, or give --take-over")
+        case AnotherDeployError():
+            return Explanation(origin_rules.Overtaken, _AGAIN)
         case NotLiveError():
             return Explanation(
                 rules.NotLive, "look into the server's log; do its webhooks answer there?"
@@ -132,6 +139,8 @@ def report_step(step: Step, ctx: PassContext) -> None:
     """Emit what stands against deploying a workflow, and what else is to be known of it."""
     for problem in step.problems:
         _problem(step.wanted, problem, ctx)
+    if step.merged is not None:
+        report_merge(step.merged, step.wanted.name, None, ctx)
     if step.moved_from and not step.problems:
         ctx.emit(
             origin_rules.MovedSource,
@@ -150,6 +159,27 @@ def _problem(wanted: Wanted, problem: Problem, ctx: PassContext) -> None:
                 f"{name} was changed on the server (id {problem.detail}) since it was deployed; "
                 "it was left as it is",
                 help="look at the change with --dry-run, or overwrite it with --take-over",
+            )
+        case "conflict":
+            ctx.emit(
+                rules.EditedSince,
+                f"{name} was changed on the server (id {problem.detail}) where the model changed, "
+                "too; it was left as it is",
+                help="settle each conflict, or overwrite it with --take-over",
+            )
+        case "unverified":
+            ctx.emit(
+                rules.EditedSince,
+                f"{name} was changed on the server and would not do what the model says with the "
+                f"change: {problem.detail}",
+                help="take the change back in n8n, or put it into the model",
+            )
+        case "older":
+            ctx.emit(
+                origin_rules.OlderModel,
+                f"the model of {name} was deployed before and has been replaced since (revision "
+                f"{problem.detail})",
+                help="update your clone; --rollback deploys it all the same",
             )
         case "foreign":
             ctx.emit(
@@ -241,6 +271,13 @@ def report_results(results: Iterable[GroupResult], ctx: PassContext) -> None:
                 rules.LeftBehind,
                 f"what was begun could not be undone: {names}",
                 help="give the same command again once the server answers",
+            )
+        for name in result.overtaken:
+            ctx.emit(
+                origin_rules.Overtaken,
+                f"`{name}` was deployed by somebody else at the same time: what is there is not "
+                "what this deploy put there",
+                help="look at it in n8n, or give the same command again",
             )
         for placed in result.placed:
             if placed.state == "by hand":

@@ -90,4 +90,51 @@ class LeftRun(Rule):
     target = "n8n"
 
 
-ORIGIN_RULES: tuple[type[Rule], ...] = (AnotherProcess, RenamedProcess, MovedSource, LeftRun)
+class OlderModel(Rule):
+    """
+    What it finds
+        A model that was deployed to this workflow before, and that another model has replaced
+        since.
+    Why it is wrong
+        It most likely comes from a clone that is not up to date: the newer model would be
+        overwritten.
+    Example
+        A colleague deployed a change an hour ago; `git pull` was forgotten here.
+    Instead
+        Update the clone. To go back on purpose, give `--rollback`.
+    """
+
+    code = "N8N010"
+    name = "older-model"
+    severity = Severity.ERROR
+    category = Category.DEPLOY
+    target = "n8n"
+
+
+class Overtaken(Rule):
+    """
+    What it finds
+        Two deploys of one workflow at the same time.
+    Why it is wrong
+        Only one of the two can be there. This one is not, or not whole.
+    Example
+        Two jobs of a build server deploy the same folder.
+    Instead
+        Look at the workflow in n8n, or give the same command again.
+    """
+
+    code = "N8N011"
+    name = "overtaken-deploy"
+    severity = Severity.ERROR
+    category = Category.DEPLOY
+    target = "n8n"
+
+
+ORIGIN_RULES: tuple[type[Rule], ...] = (
+    AnotherProcess,
+    RenamedProcess,
+    MovedSource,
+    LeftRun,
+    OlderModel,
+    Overtaken,
+)

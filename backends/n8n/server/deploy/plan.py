@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
 from orgflow.backends.n8n.format.document import to_api
+from orgflow.backends.n8n.format.json_values import mapping
+from orgflow.backends.n8n.format.merge_base import pack_base, packed_base
 from orgflow.backends.n8n.format.versions import DEFAULT_VERSION, N8nVersion
+from orgflow.backends.n8n.format.workflow_document import WorkflowDocument
+from orgflow.backends.n8n.merge.report import Merged
 from orgflow.backends.n8n.server.deploy.deployment_marker import (
     RUN_MARK,
     DeploymentMarker,
@@ -33,6 +37,7 @@ Json = dict[str, Any]
 MOST_NAME = 128
 """Characters of a name that n8n takes."""
 
+_COMPILED = ("id", "name", "nodes", "connections", "settings")
 _SHARE = 0.5
 """Nodes of ours that a workflow without its note must still have to be taken for ours."""
 
@@ -45,12 +50,19 @@ class Wanted(NamedTuple):
         source: the file; workflows of one file are deployed together or not at all.
         origin: where the model stands that it is compiled from.
         named: whether it was given its name for this deploy, so that it is meant as one of its own.
+        verify: of a compiled model: how a workflow differs from what the model says, in words, or
+            nothing. None for a file.
+        bases: gives the packed base that a file keeps beside the source, by its id.
+        kept: whether a person's edits are merged into it.
     """
 
     workflow: Mapping[str, Any]
     source: str
     origin: Origin = NOWHERE
     named: bool = False
+    verify: Callable[[Mapping[str, Any]], str] | None = None
+    bases: Callable[[str], str | None] = lambda _: None
+    kept: bool = False
 
     @property
     def name(self) -> str:
@@ -60,6 +72,13 @@ class Wanted(NamedTuple):
     def identity(self) -> str:
         return identity_of(self.workflow)
 
+    @property
+    def model(self) -> str:
+        """The hash of the model it is made from; empty for a file that is not as compiled."""
+        if self.verify is None and not is_as_compiled(self.workflow):
+            return ""
+        return WorkflowDocument(self.workflow).map.model
+
 
 class Problem(NamedTuple):
     """What stands against deploying a workflow.
@@ -67,8 +86,9 @@ class Problem(NamedTuple):
     Attributes:
         kind: `edited`, `foreign` (not made by deploying), `ambiguous`, `circle`, `twice`,
             `missing`, `another` (made from another process), `other-file` (from another file that
-            is still there), `renamed` (the same process under another name).
-        detail: ids or names that the message needs.
+            is still there), `renamed` (the same process under another name), `conflict` (with what
+            a person changed), `unverified` (merged, it would not do what the model says), `older`
+            (a model that was deployed before and replaced since).
     """
 
     kind: str
@@ -86,6 +106,7 @@ class Step:
         moved_from: the place of the file it was made from so far, where that is another one and
             not there any more.
         spare: ids of unpublished twins of `existing`, which a deploy that was killed left behind.
+        merged: what became of a person's edits.
     """
 
     wanted: Wanted
@@ -93,6 +114,11 @@ class Step:
     problems: tuple[Problem, ...] = ()
     spare: tuple[str, ...] = ()
     moved_from: str = ""
+    merged: Merged | None = None
+
+    def __post_init__(self) -> None:
+        self.asked = self.wanted
+        """The wanted workflow before anything was merged into it."""
 
 
 @dataclass
@@ -223,7 +249,8 @@ def _among(wanted: Wanted, mine: Sequence[Json], take_over: bool) -> Step:
     kept = [row for row in mine if row.get("active")] or list(mine)
     kept.sort(key=lambda row: (is_edited(row), str(row.get("createdAt")), str(row["id"])))
     rest = [row for row in mine if row is not kept[0]]
-    if any(row.get("active") or is_edited(row) for row in rest):
+    # One whose note has its id was completed: it is no rest of a killed deploy but was restored.
+    if any(row.get("active") or is_edited(row) or _is_complete(row) for row in rest):
         return Step(wanted, None, (Problem("ambiguous", _ids(mine)),))
     problems: tuple[Problem, ...] = ()
     if is_edited(kept[0]) and not take_over:
@@ -231,11 +258,29 @@ def _among(wanted: Wanted, mine: Sequence[Json], take_over: bool) -> Step:
     return Step(wanted, kept[0], problems, tuple(str(row["id"]) for row in rest))
 
 
+def _is_complete(row: Json) -> bool:
+    marker = marker_of(row)
+    return marker is not None and bool(marker.server)
+
+
+def is_as_compiled(workflow: Mapping[str, Any]) -> bool:
+    """Whether a workflow is exactly what a model was compiled to."""
+    rows = [row for row in workflow.get("nodes", ()) if isinstance(row, Mapping)]
+    packed = packed_base(str(mapping(row.get("parameters")).get("content", "")) for row in rows)
+    if packed is None:
+        return False
+    try:
+        return pack_base({k: workflow[k] for k in _COMPILED if k in workflow}) == packed
+    except (KeyError, TypeError, IndexError, AttributeError):
+        return False  # not even the form of a compile
+
+
 def plan(
     wanted: Sequence[Wanted],
     inventory: Inventory,
     *,
     take_over: bool = False,
+    rollback: bool = False,
     beside: frozenset[str] = frozenset(),
 ) -> tuple[Group, ...]:
     """Groups in the order of the files; what stands against a workflow is in its step.
@@ -244,6 +289,7 @@ def plan(
         wanted: what is to be deployed.
         inventory: what is there.
         take_over: whether to overwrite what others made or edited.
+        rollback: whether a model that was replaced since may be deployed again.
         beside: identities of what else is deployed by the same command.
     """
     claimed = beside | {one.identity for one in wanted}
@@ -255,9 +301,21 @@ def plan(
             step.problems = (Problem("twice", first.source),)
         places.setdefault(step.wanted.identity, index)
     _same_partner(steps)
+    for step in steps:
+        if not (rollback or take_over or step.problems):
+            _older(step)
     calls = [_calls(step, places, inventory) for step in steps]
     groups = _together(steps, calls)
     return tuple(Group([steps[i] for i in _bottom_up(group, calls, steps)]) for group in groups)
+
+
+def _older(step: Step) -> None:
+    """A problem where the model was deployed before and another one has replaced it since: most
+    likely it comes from a clone that is not up to date."""
+    marker = marker_of(step.existing) if step.existing is not None else None
+    model = step.wanted.model
+    if marker is not None and model and model != marker.model and model in marker.earlier:
+        step.problems = (Problem("older", str(marker.revision)),)
 
 
 def _same_partner(steps: list[Step]) -> None:

@@ -15,6 +15,7 @@ from orgflow.backends.n8n.server.deploy.plan import Step
 
 from orgflow_ir.targets.comparison import Comparison
 from orgflow_ir.targets.comparison_text import comparison_text
+from orgflow_ir.targets.merging import MergedPart, Merging, merging_text
 
 
 def preview(deployer: DeployRun, step: Step, width: int) -> str:
@@ -35,7 +36,14 @@ def preview(deployer: DeployRun, step: Step, width: int) -> str:
     missing = "  without a note of a deploy: it was deleted, or the workflow is made otherwise\n"
     if digest_of(now) == digest_of(new):
         return f"{verb:<9}  {where}\n{missing}"
+    if step.merged is not None:
+        verb = verb if step.problems else "merge"
     part = diff_workflows(dict(now), dict(new))
     said = comparison_text(Comparison("server", step.wanted.source, "workflows", (part,)), width)
     lines = "".join(f"  {line}\n" for line in said.splitlines())
-    return f"{verb:<9}  {where}\n{missing if marker is None else ''}{lines}"
+    merged = ""
+    if step.merged is not None:
+        one = MergedPart(step.wanted.name, step.merged.changes, step.merged.conflicts)
+        merged = "".join(f"{line}\n" for line in merging_text(Merging((), (one,))).splitlines()[1:])
+        lines = "" if step.merged.conflicts else lines
+    return f"{verb:<9}  {where}\n{missing if marker is None else ''}{merged}{lines}"

@@ -129,14 +129,16 @@ class NodeTooNew(Rule):
 class EditedSince(Rule):
     """
     What it finds
-        A workflow on the server that somebody has changed since it was deployed.
+        A workflow on the server that somebody has changed since it was deployed, where the change
+        cannot stay beside what is deployed now: the model changed the same thing, the workflow
+        would not do any more what the model says, or what is deployed is a file that was edited.
     Why it is wrong
         Deploying would undo that work, so nothing of this workflow was touched.
     Example
-        A placeholder was replaced by a mail node in n8n's editor.
+        A placeholder was replaced by a mail node in n8n's editor, and its task was removed.
     Instead
-        Look at it with --dry-run, take the change over into the source, or give --take-over; n8n
-        keeps the version before in the workflow's history.
+        Look at it with --dry-run and settle each conflict on one of the two sides, or give
+        --take-over; n8n keeps the version before in the workflow's history.
     """
 
     code = "OF607"

@@ -118,13 +118,12 @@ def test_dry_run_changes_nothing(server: StandIn, model: Path) -> None:
     assert not any(call.startswith(("POST", "PUT")) for call in server.calls[-3:])
 
 
-def test_an_edit_is_told_and_left(server: StandIn, model: Path) -> None:
+def test_an_edit_stays(server: StandIn, model: Path) -> None:
     deploy(server.url, model)
     server.edit("server0001", name="Mine")
-    done = deploy(server.url, model)
-    assert done.code == 1
-    assert "OF607" in done.err
-    assert deploy(server.url, model, "--dry-run").out.startswith("leave ")
+    assert deploy(server.url, model).code == 0
+    assert server.workflows["server0001"]["name"] == "Mine"
+    assert deploy(server.url, model).out.startswith("unchanged")
     done = deploy(server.url, model, "--take-over")
     assert done.code == 0
     assert server.workflows["server0001"]["name"] == "Order"
@@ -137,9 +136,8 @@ def test_what_a_person_did_is_told_before_it_is_undone(server: StandIn, model: P
 
     def told(nodes: list[dict[str, object]]) -> str:
         server.edit("server0001", nodes=nodes)
-        done = deploy(server.url, model, "--dry-run")
-        assert done.out.startswith("leave "), done.out
-        assert "OF607" in done.err
+        done = deploy(server.url, model, "--dry-run", "--take-over")
+        assert done.out.startswith("update "), done.out
         return " ".join(done.out.split())
 
     off = [{**one, "disabled": one["name"] == "Ship order"} for one in kept]
@@ -173,7 +171,8 @@ def test_a_model_with_errors_is_not_sent(server: StandIn, model: Path, tmp_path:
     bad.write_text(DEADLOCK, encoding="utf-8")
     done = deploy(server.url, model, bad)
     assert done.code == 1
-    assert server.workflows == {}
+    assert [row["name"] for row in server.workflows.values()] == ["Order"], "it stops no other"
+    assert "OF201" in done.err
     assert deploy(server.url, tmp_path / "none.json").code == 2
 
 
