@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from orgflow_ir.model import Model, Process
 from orgflow_ir.model import element_names as naming
 from orgflow_ir.model.element_names import one_line, slug
@@ -23,6 +25,8 @@ _JS_WORDS = frozenset(
         "true", "try", "typeof", "var", "void", "while", "with", "yield", "let", "static", "await",
     }
 )  # fmt: skip
+# An underscore inside a word is none of Markdown's.
+_MARKUP = re.compile(r"[\\`*\[\]<]|(?<![^\W_])_|_(?![^\W_])")
 MAX_NAME = 100
 """Longest node name in characters: longer ones are cut, the note keeps the whole label."""
 
@@ -31,6 +35,18 @@ def plain(text: str) -> str:
     """One line of text that n8n does not take for an expression: no leading `=` (N8N.md: a
     parameter that starts with `=` is evaluated)."""
     return one_line(text).lstrip("= ").strip()
+
+
+def literal(text: str) -> str:
+    """Text as Markdown that shows it as it is: a label of a model is no link, and loads no picture
+    when the editor opens a note."""
+    return _MARKUP.sub(r"\\\g<0>", text)
+
+
+def quoted(text: str) -> str:
+    """Text in a code span, of which nothing is Markdown."""
+    fence = "``" if "`" in text else "`"
+    return f"{fence} {text} {fence}" if len(fence) > 1 else f"`{text}`"
 
 
 class Names:

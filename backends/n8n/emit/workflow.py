@@ -10,7 +10,7 @@ from orgflow.backends.n8n import node_types
 from orgflow.backends.n8n.emit.emitter import CompiledScope
 from orgflow.backends.n8n.emit.graph import GraphNode, NodeKey, Port, WorkflowGraph
 from orgflow.backends.n8n.emit.layout import COLUMN, NODE, ROW, banded, grid
-from orgflow.backends.n8n.emit.names import plain
+from orgflow.backends.n8n.emit.names import literal, plain, quoted
 from orgflow.backends.n8n.emit.source_layout import from_diagram
 from orgflow.backends.n8n.format.document import Node, node_type, node_uuid
 from orgflow.backends.n8n.format.identity import MAP_PREFIX, tag_line
@@ -242,7 +242,7 @@ def _stickies(
                 f"Lane {heading}",
                 lane,
                 (
-                    f"### {heading}",
+                    f"### {literal(heading)}",
                     left - indent,
                     upper,
                     right - left + indent,
@@ -266,16 +266,16 @@ def _heading(lane: Lane) -> str:
 def _summary(compiled: CompiledScope, title: str, pool: str, left: int, top: int) -> _Box:
     """The note above the workflow: what it is and what is left to do."""
     workflow_graph = compiled.workflow_graph
-    lines = [f"## {title}"]
-    if pool and pool not in lines[0]:
-        lines.append(f"Pool: {pool}")
+    lines = [f"## {literal(title)}"]
+    if pool and pool not in title:
+        lines.append(f"Pool: {literal(pool)}")
     todo = []
     for decision in compiled.decisions.values():
         if decision.values:
             what = "a list of" if decision.several else "one of"
-            values = ", ".join(f"`{v}`" for v in decision.values)
+            values = ", ".join(map(quoted, decision.values))
             setter = compiled.name_of(decision.setter)
-            todo.append(f"- **{setter}** sets `{decision.variable}` to {what} {values}")
+            todo.append(f"- **{literal(setter)}** sets `{decision.variable}` to {what} {values}")
     tasks = {n.id for n in compiled.scope.body.nodes if n.kind == "task"}
     places = [
         n.name
@@ -283,7 +283,7 @@ def _summary(compiled: CompiledScope, title: str, pool: str, left: int, top: int
         if n.role in ("element", "decide") and n.type in ("noOp", "set") and n.element in tasks
     ]
     if places:
-        shown = ", ".join(f"**{n}**" for n in places[:_LIST])
+        shown = ", ".join(f"**{literal(n)}**" for n in places[:_LIST])
         more = f" and {len(places) - _LIST} more" if len(places) > _LIST else ""
         todo.append(f"- Placeholders to fill: {shown}{more}")
     if len(todo) > _LIST:

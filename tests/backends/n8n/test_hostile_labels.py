@@ -7,11 +7,13 @@ import json
 import pytest
 from hostile_labels import HOSTILE, hostile_model
 from n8n_compiled import emitted, workflows
+from orgflow.backends.n8n.emit.names import literal, quoted
 from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.runner import LocalRunner
 from orgflow.evaluation.replay import replay_model
 
 from orgflow_ir.analysis.token_game.runs import enumerate_runs
+from orgflow_ir.model import Event, Flow, Lane, Model, Process, Task
 from orgflow_ir.pipeline import PassContext
 
 
@@ -54,3 +56,29 @@ def test_labels_are_carried_whole() -> None:
 def test_enumerated_runs_exist() -> None:
     model = hostile_model("x", "y")
     assert enumerate_runs(model, "P").flows_covered == 12
+
+
+def test_no_label_is_markdown_in_a_sticky_note() -> None:
+    """The editor shows sticky notes as Markdown: it loaded the picture that a lane was called."""
+    label = "![x](https://example.com/pixel.png) <img src=x> *b* `c` [l](u) a_b _i_ \\"
+    assert literal(label) == (
+        "!\\[x\\](https://example.com/pixel.png) \\<img src=x> "
+        "\\*b\\* \\`c\\` \\[l\\](u) a_b \\_i\\_ \\\\"
+    )
+    assert quoted("a`b") == "`` a`b ``"
+    task = Task(id="t", name=label)
+    process = Process(
+        id="p",
+        name=label,
+        nodes=(Event(id="s", position="start"), task, Event(id="e", position="end")),
+        flows=(Flow(id="f", source="s", target="t"), Flow(id="g", source="t", target="e")),
+        lanes=(Lane(id="l", name=label, members=("s", "t", "e")),),
+    )
+    (workflow,) = workflows(Model(id="m", processes=(process,)))
+    notes = [n["parameters"]["content"] for n in workflow["nodes"] if "sticky" in n["type"]]
+    shown = [text for text in notes if "orgflow-map" not in text]
+    assert len(shown) == 2
+    for text in shown:
+        assert "![x]" not in text
+        assert "!\\[x\\]" in text
+        assert "<img" not in text.replace("\\<img", "")
