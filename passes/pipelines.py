@@ -24,6 +24,7 @@ from orgflow.passes.merge_deadlock import MergeDeadlock
 from orgflow.passes.message_exchange import MessageExchange
 from orgflow.passes.message_flows import MessageFlows
 from orgflow.passes.missing_ends import MissingEnds
+from orgflow.passes.parallel_writes import ParallelWritesPass
 from orgflow.passes.process_ends import ProcessEnds
 from orgflow.passes.references import References
 from orgflow.passes.undecided_flow import Undecided
@@ -39,6 +40,7 @@ CHECK: tuple[Pass, ...] = (
     DeadEnds(),
     Conditions(),
     GatewayConditions(),
+    ParallelWritesPass(),
     EventGateways(),
     EventPlacement(),
     EventTriggers(),

@@ -12,8 +12,10 @@ from orgflow.backends.n8n.engine.runs import EngineRun, RunRequest
 from orgflow.backends.n8n.format.document import Workflow
 from orgflow.backends.n8n.stub_data import stub_data
 
+from orgflow_ir.analysis.control_flow.graph import reach
 from orgflow_ir.analysis.stub_data import Unplayable, data_stimuli
 from orgflow_ir.analysis.token_game.stimulus import Stimulus
+from orgflow_ir.model import Task
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import NodeExecution, Runner, RunResult
 from orgflow_ir.targets.artifact import Emitted
@@ -109,8 +111,13 @@ class LocalRunner(Runner):
 
     def data_of(self, run: Run) -> tuple[Stimulus, ...]:
         """What the stubs have to output for a run. Raises `Unplayable`."""
-        decisions = (d for scope in self.compiled.scopes for d in scope.decisions.values())
-        return data_stimuli(decisions, run)
+        scopes = self.compiled.scopes
+        before = {
+            gateway: _before(gateway, scope) if decision.coded else frozenset[str]()
+            for scope in scopes
+            for gateway, decision in scope.decisions.items()
+        }
+        return data_stimuli((d for s in scopes for d in s.decisions.values()), run, before)
 
     def request(self, stimuli: Sequence[Stimulus]) -> RunRequest:
         """The run of the engine that a list of stimuli drives; those without data need no stub:
@@ -159,9 +166,24 @@ class LocalRunner(Runner):
             self._engine.close()
 
 
+def _before(gateway: str, scope: CompiledScope) -> frozenset[str]:
+    """Tasks that can set what a gateway reads: those from which it is reached, not beside it."""
+    graph = scope.graph
+    return frozenset(
+        node.id
+        for node in scope.scope.body.nodes
+        if isinstance(node, Task)
+        and gateway in reach(graph.successors[node.id], graph.successors)
+        and not scope.variables.concurrent(node.id, gateway)
+    )
+
+
 def _stubbed(scope: CompiledScope) -> list[str]:
     """Names of the placeholders of a workflow whose output decides something."""
-    setters = {d.setter for d in scope.decisions.values()}
+    setters = {d.setter for d in scope.decisions.values() if d.values}
+    for gateway, decision in scope.decisions.items():
+        if decision.coded:
+            setters |= _before(gateway, scope)
     return [
         n.name
         for n in scope.workflow_graph.nodes.values()

@@ -38,9 +38,9 @@ def stub_data(compiled: CompiledScope, stimuli: Sequence[Stimulus]) -> StubData:
     nodes = compiled.workflow_graph.nodes
     setters = {decision.setter for decision in compiled.decisions.values()}
     for setter, rows in data_of(stimuli).items():
-        if setter not in setters:  # it is in another workflow of the process
-            continue
-        if setter in nodes and nodes[setter].role == "trigger":
+        if setter not in setters and setter not in nodes and setter != start:
+            continue  # it is in another workflow of the process
+        if setter == start or (setter in nodes and nodes[setter].role == "trigger"):
             for row in rows:
                 result.trigger.update(row)
         else:

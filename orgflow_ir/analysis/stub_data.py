@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orgflow_ir.analysis.decisions import Decision
 from orgflow_ir.analysis.expressions.evaluator import evaluate, is_truthy
@@ -34,13 +34,27 @@ class Unplayable(ValueError):
     """No data makes the target take the run's choices."""
 
 
-Choice = tuple[Decision, tuple[str, ...]]
-"""A decision and the flows to take."""
+class Choice(NamedTuple):
+    """A decision, the flows to take, and what of it is set: its decision variable (`labels`), the
+    variables of its conditions (`code`)."""
+
+    decision: Decision
+    flows: tuple[str, ...]
+    labels: bool = True
+    code: bool = True
 
 
-def data_stimuli(decisions: Iterable[Decision], run: Run) -> tuple[Stimulus, ...]:
+def data_stimuli(
+    decisions: Iterable[Decision],
+    run: Run,
+    before: Mapping[str, frozenset[str]] | None = None,
+) -> tuple[Stimulus, ...]:
     """The start of a run, and what every setter puts out at each of its visits: the part of the
     list of stimuli that an engine needs. Elements are those of the decisions.
+
+    With `before`, elements from which a gateway is reached by its id, the variables of conditions
+    are set by the one of them that the run visited last, or come with its start; without it by the
+    setter of the decision.
 
     Raises:
         Unplayable: no data makes the target take the run's choices.
@@ -55,11 +69,20 @@ def data_stimuli(decisions: Iterable[Decision], run: Run) -> tuple[Stimulus, ...
             continue
         visited.setdefault(step.element, []).append(index)
         for decision in deciders.get(step.element, ()):
-            own = decision.setter == decision.gateway.id
-            owner = step.element if own else decision.setter
-            visit = max(len(visited.get(owner, ())), 1)
-            choices = wanted.setdefault((decision.setter, owner), {})
-            choices.setdefault(visit, []).append((decision, taken(decision, step)))
+            flows = taken(decision, step)
+            apart = before is not None and bool(decision.coded)
+            if decision.values or not apart:
+                own = decision.setter == decision.gateway.id
+                owner = step.element if own else decision.setter
+                visit = max(len(visited.get(owner, ())), 1)
+                choices = wanted.setdefault((decision.setter, owner), {})
+                choices.setdefault(visit, []).append(Choice(decision, flows, code=not apart))
+            if before is not None and apart:
+                earlier = [e for e in visited if e in before[decision.gateway.id]]
+                owner = max(earlier, key=lambda e: visited[e][-1], default=run.start or run.process)
+                visit = max(len(visited.get(owner, ())), 1)
+                choices = wanted.setdefault((owner, owner), {})
+                choices.setdefault(visit, []).append(Choice(decision, flows, labels=False))
     found = [Stimulus(run.start or run.process, "start")]
     for (setter, owner), choices in wanted.items():
         for visit in range(1, max(choices) + 1):
@@ -104,15 +127,16 @@ def values(choices: Sequence[Choice]) -> dict[str, Any]:
     """Fields that one visit of a setter has to put out. Raises `Unplayable`."""
     fields: dict[str, Any] = {}
     demands: list[tuple[Tree, bool]] = []
-    for decision, flows in choices:
+    for decision, flows, labels, code in choices:
         chosen = [b for b in decision.branches if b.flow.id in flows and b.kind == "value"]
-        if decision.values:
+        if decision.values and labels:
             value: Any = [b.value for b in chosen]
             if not decision.several:
                 value = chosen[0].value if chosen else OTHERWISE
             if fields.setdefault(decision.variable, value) != value:
                 raise Unplayable(f"`{decision.variable}` would have to be two things at once")
-        demands += _demands(decision, flows)
+        if code:
+            demands += _demands(decision, flows)
     fields.update(_nested(solve(demands)))
     return fields
 

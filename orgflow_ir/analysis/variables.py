@@ -125,6 +125,15 @@ class Variables:
                 found.setdefault(name, []).append(Setter(node.id, by))
         return {name: tuple(setters) for name, setters in found.items()}
 
+    def constant(self, element: str, variable: str) -> str | None:
+        """The text that the mapping of an element always sets a variable to, if it is constant."""
+        node = self.graph.nodes[element]
+        if not isinstance(node, Task | CallActivity) or node.binding is None:
+            return None
+        texts = [p.text.strip() for p in node.binding.outputs if p.name == variable]
+        found = texts[-1] if texts else ""
+        return found if found and not found.startswith(("=", "$", "#")) else None
+
     def setters(self, read: Read) -> tuple[Setter, ...]:
         """Who may have set what a reader reads, nearest first: those that say so, and where none
         does every activity before it; then the start of the process."""

@@ -1,4 +1,4 @@
-"""Rules of items, outputs and triggers, and of the limits of the check (OF460 to OF469)."""
+"""Rules of items, outputs and triggers, and of the limits of the check (OF460 to OF469, OF491, OF492)."""
 
 from __future__ import annotations
 
@@ -203,6 +203,52 @@ class UnexploredRuns(Rule):
     target = "n8n"
 
 
+class LostItemSettings(Rule):
+    """
+    What it finds
+        A node in the place of a step of the model that may hand on no item, or several, without
+        the settings that keep one case one item: Always Output Data on it, Execute Once on the
+        nodes behind it.
+    Why it is wrong
+        Without an item n8n runs nothing behind the node and the execution ends with status
+        success, in the middle of the process; with several all that follows is done for each.
+    Example
+        A Code node that was put in the place of the placeholder `Check stock` returns `[]`.
+    Instead
+        In the settings of the node switch on Always Output Data and Execute Once, as the
+        placeholder had them.
+    """
+
+    code = "OF491"
+    name = "lost-item-settings"
+    severity = Severity.WARNING
+    category = Category.TARGET
+    target = "n8n"
+
+
+class VanishingData(Rule):
+    """
+    What it finds
+        An expression that reads `$execution.customData`, or code that writes into the item of
+        another node.
+    Why it is wrong
+        On an n8n server `$execution.customData` is undefined in expressions, and what is written
+        into another node's item is gone: code there works on a copy. In a test of the node alone
+        both may seem to work.
+    Example
+        `={{ $execution.customData.get("approved") }}`
+    Instead
+        Hand the value on in the item, or read it from the node that put it out:
+        `$('Check').first().json.approved`.
+    """
+
+    code = "OF492"
+    name = "vanishing-data"
+    severity = Severity.WARNING
+    category = Category.TARGET
+    target = "n8n"
+
+
 DATA_RULES: tuple[type[Rule], ...] = (
     StaleField,
     DroppedField,
@@ -214,4 +260,6 @@ DATA_RULES: tuple[type[Rule], ...] = (
     SamePosition,
     MergedTriggers,
     UnexploredRuns,
+    LostItemSettings,
+    VanishingData,
 )

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 from orgflow.backends.n8n.format.expressions import read_code, read_parameter
 from orgflow.backends.n8n.format.json_values import texts
 from orgflow.backends.n8n.format.workflow_document import Node, Path
-from orgflow.backends.n8n.lint.data_rules import RestartedIndex
+from orgflow.backends.n8n.lint.data_rules import RestartedIndex, VanishingData
 from orgflow.backends.n8n.lint.graph import called_by_workflow
 from orgflow.backends.n8n.lint.report import Report
 from orgflow.backends.n8n.lint.run_rules import (
@@ -39,6 +39,11 @@ _OWN_BRACES: Final = frozenset(
 _OWN_BRACES_IN: Final = frozenset({"jsonOutput", "query", "sqlQuery", "jsCode", "pythonCode"})
 _CALLED: Final = re.compile(
     r"""\$\(\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|`([^`]*)`)\s*\)\s*\??\.\s*(\w+)"""
+)
+_CUSTOM_DATA: Final = re.compile(r"\$execution\s*\.\s*customData\b")
+_WRITTEN: Final = re.compile(
+    r"""\$\(\s*(['"]).*?\1\s*\)\s*\.(?:first|last|item|all|itemMatching)\b(?:\([^()]*\))?"""
+    r"""(?:\[\d+\])?\.json(?:\??\.\w+|\[[^\]]+\])+\s*(?:=(?![=>])|[-+*/]=|\+\+|--)"""
 )
 _ESCAPED: Final = re.compile(r"\\(.)")
 _MAYBE: Final = re.compile(r"\?|&&|\|\||\bif\b|\bfunction\b|=>|\bfor\b|\bswitch\b")
@@ -111,6 +116,7 @@ def check_expressions(report: Report, active: frozenset[int]) -> None:
             continue
         _broken(report, node)
         _literal(report, node)
+        _vanishing(report, node)
         if called:
             _index(report, node)
 
@@ -130,6 +136,30 @@ def _broken(report: Report, node: Node) -> None:
                 "parameters",
                 *path,
             )
+
+
+def _vanishing(report: Report, node: Node) -> None:
+    """What works in a test on one's own machine and not on a server."""
+    code = javascript(node.short)
+    for path, text in read_texts(node):
+        script = len(path) == 1 and path[0] in code
+        if not text.startswith("=") and not script:
+            continue
+        if not script and _CUSTOM_DATA.search(text):
+            what = "`$execution.customData`, which is undefined in expressions on a server"
+        elif _WRITTEN.search(text):
+            what = "the item of another node, which only this node sees changed"
+        else:
+            continue
+        verb = "reads" if what.startswith("`$") else "writes into"
+        report.add(
+            VanishingData,
+            node,
+            f"`{node.name}` {verb} {what}",
+            "hand the value on in the item",
+            "parameters",
+            *path,
+        )
 
 
 def _unfinished(text: str) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from orgflow.backends.n8n import node_types
 from orgflow.backends.n8n.format.document import inputs_of
 from orgflow.backends.n8n.format.json_values import inside, rows
 from orgflow.backends.n8n.format.workflow_document import Node
@@ -11,6 +12,7 @@ from orgflow.backends.n8n.lint.data_rules import (
     AddedItem,
     DisabledStep,
     FirstItemOnly,
+    LostItemSettings,
     MergedTriggers,
     SamePosition,
     UnwiredErrorOutput,
@@ -44,6 +46,7 @@ def check_wires(report: Report) -> None:
         _siblings(report, node)
         _added_item(report, node)
         _first_item(report, node)
+        _item_settings(report, node)
         if node.short == "switch" and node.index in report.workflow.live:
             _no_fallback(report, node)
         if node.short == "merge":
@@ -162,8 +165,8 @@ def _added_item(report: Report, node: Node) -> None:
 
 def _first_item(report: Report, node: Node) -> None:
     flow = report.workflow
-    if node.raw.get("executeOnce") is not True or node.trigger:
-        return
+    if node.raw.get("executeOnce") is not True or node.trigger or node.tag is not None:
+        return  # of a model's step one item is meant
     if node.index not in flow.live or _gets_one(report, node):
         return
     report.add(
@@ -172,6 +175,37 @@ def _first_item(report: Report, node: Node) -> None:
         f"`{node.name}` has `executeOnce`: of several items it takes the first, the rest is gone",
         "take it away, or aggregate the items first",
         "executeOnce",
+    )
+
+
+def _item_settings(report: Report, node: Node) -> None:
+    """A node in the place of a model's step, put there without the placeholder's settings."""
+    flow = report.workflow
+    kind = node_types.of(node.short)
+    behind = [flow.nodes[w.target] for w in flow.out[node.index]]
+    if (
+        node.tag is None
+        or node.tag[1] not in ("", "decide")
+        or node.trigger
+        or node.index not in flow.live
+        or not behind
+        or (kind is not None and (kind.reliable or kind.task is None or node.short == "wait"))
+    ):
+        return
+    ends = node.raw.get("alwaysOutputData") is not True
+    each = [n.name for n in behind if n.raw.get("executeOnce") is not True and n.short != "code"]
+    if not ends and not each:
+        return
+    says = []
+    if ends:
+        says.append("where it hands on no item, the run ends there with status success")
+    if each:
+        says.append(f"where it hands on several, {listed(each)} and what follows run for each")
+    report.add(
+        LostItemSettings,
+        node,
+        f"`{node.name}` lacks the settings of the placeholder: {'; '.join(says)}",
+        "switch on Always Output Data in its settings, and Execute Once there and in the next step",
     )
 
 

@@ -1,0 +1,92 @@
+"""Parallel branches that set one process variable."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import ClassVar
+
+from orgflow_ir.diagnostics import Category, Related, Rule, Severity
+from orgflow_ir.model import CallActivity, Model, Scope, Task
+from orgflow_ir.pipeline import Pass, PassContext, Stage
+
+
+class ParallelWrites(Rule):
+    """
+    What it finds
+        Two tasks that may run at the same time and, as the model says, both set one variable that a
+        condition, a mapping or a collection reads.
+    Why it is wrong
+        Which value stays depends on which of them ends last, so that the same case is decided one
+        way or the other. On n8n the run stops at the join where the two values differ.
+    Example
+        `Check credit` and `Check address`, side by side, have a form field `approved` each; the
+        gateway behind them reads `approved`.
+    Instead
+        Let one of them set it, or give each a variable of its own and read both.
+    """
+
+    code = "OF330"
+    name = "parallel-writes"
+    severity = Severity.WARNING
+    category = Category.DATA
+
+
+class ParallelWritesPass(Pass):
+    """Reports pairs of tasks in parallel branches that set one variable."""
+
+    name: ClassVar[str] = "parallel-writes"
+    stage: ClassVar[Stage] = Stage.ANALYSE
+    rules: ClassVar[tuple[type[Rule], ...]] = (ParallelWrites,)
+
+    def run(self, model: Model, ctx: PassContext) -> Model:
+        """Report; the model is given back as it is."""
+        for scope in model.scopes():
+            bound = [
+                n
+                for n in scope.nodes
+                if isinstance(n, Task | CallActivity) and n.binding is not None
+            ]
+            if len(bound) > 1:
+                for variable, one, other in _conflicts(scope, ctx):
+                    _report(variable, one, other, scope, ctx)
+        return model
+
+
+def _conflicts(scope: Scope, ctx: PassContext) -> Iterator[tuple[str, str, str]]:
+    """Variables that are read, each with two elements that set it at the same time."""
+    from orgflow_ir.analysis.control_flow.graph import ControlFlow
+    from orgflow_ir.analysis.decisions import DecisionConventions, decide
+    from orgflow_ir.analysis.variables import Variables
+
+    graph = ctx.analysis(ControlFlow, scope)
+    variables = Variables(graph, {}, ctx)
+    several = {name: s for name, s in variables.declared.items() if len(s) > 1}
+    if not several:
+        return
+    variables = Variables(graph, decide(scope, graph, DecisionConventions()), ctx)
+    read = {r.variable for r in variables.reads}
+    for name, setters in several.items():
+        elements = dict.fromkeys(s.element for s in setters)
+        for one, other in itertools.combinations(elements, 2):
+            same = variables.constant(one, name) is not None and (
+                variables.constant(one, name) == variables.constant(other, name)
+            )
+            if name in read and not same and variables.concurrent(one, other):
+                yield name, one, other
+
+
+def _report(variable: str, one: str, other: str, scope: Scope, ctx: PassContext) -> None:
+    nodes = {n.id: n for n in scope.nodes}
+    ctx.emit(
+        ParallelWrites,
+        f"{ctx.name(nodes[one])} and {ctx.name(nodes[other])} run side by side and both set "
+        f"`{variable}`: the value of the one that ends last stays",
+        element=nodes[one],
+        help="let one of them set it, or give each a variable of its own",
+        related=[
+            Related(
+                message=f"{ctx.name(nodes[other])} sets it too", element=other, loc=nodes[other].loc
+            )
+        ],
+    )
