@@ -1,4 +1,4 @@
-"""Rules of items, outputs and triggers, and of the limits of the check (OF460 to OF469, OF491, OF492)."""
+"""Rules of items, outputs and triggers, and of the limits of the check (OF46x, OF491, OF492)."""
 
 from __future__ import annotations
 
