@@ -146,7 +146,7 @@ class N8nBackend(Backend):
         return verify_file(model, source, ctx, strict=strict, emitted=emitted)
 
     def lint(self, source: SourceFile, ctx: PassContext) -> None:
-        """What n8n refuses, or takes and does otherwise than it looks: OF43x to OF46x, OF491, OF492."""
+        """What n8n refuses, or takes and does otherwise than it looks: `LINT_RULES`."""
         from orgflow.backends.n8n.lint.lint import lint
 
         lint(source, ctx)
