@@ -54,7 +54,8 @@ class MissingTrigger(Rule):
 class MissingEventCondition(Rule):
     """
     What it finds
-        A conditional event without a condition. A warning in an executable process, else an info.
+        A conditional event without a condition in an executable process. (In any process it is a
+        gap, OF505.)
     Why it is wrong
         Nothing says when it happens (BPMN 2.0.2, 10.5.5.2); engines refuse such a process.
     Example
@@ -135,13 +136,12 @@ def _check(event: Event, scope: Scope, process: Process, ctx: PassContext) -> No
     for definition in event.definitions:
         if place is not None and definition.kind not in POSSIBLE[place]:
             _impossible(event, definition, place, ctx)
-        elif definition.kind == "conditional" and not _has_condition(definition):
+        elif process.executable and definition.kind == "conditional" and not _says(definition):
             ctx.emit(
                 MissingEventCondition,
                 f"nothing says for which condition {ctx.full_name(event)} waits",
                 element=event,
                 help="write the condition into the model",
-                severity=None if process.executable else Severity.INFO,
             )
 
 
@@ -192,6 +192,6 @@ def _remedy(event: Event, definition: EventDefinition) -> str:
     return "use another trigger, or an event at another place"
 
 
-def _has_condition(definition: EventDefinition) -> bool:
+def _says(definition: EventDefinition) -> bool:
     expression = definition.expression
     return expression is not None and bool(expression.text.strip() or expression.extra)

@@ -73,7 +73,9 @@ def codes(row: dict[str, str]) -> set[str]:
     ctx = PassContext()
     PassManager(CHECK).run(model, ctx)
     found = {d.code for d in ctx.diagnostics}
-    return found | {"OF203"} if "OF206" in found else found  # unbounded: unsafe all the more
+    doubled = any(d.code == "OF131" and d.severity == "error" for d in ctx.diagnostics)
+    # Unbounded is unsafe all the more; what a flow that is drawn twice does, one finding says.
+    return found | {"OF203"} if "OF206" in found or doubled else found
 
 
 def differences(row: dict[str, str]) -> list[str]:
