@@ -13,7 +13,8 @@ class DuplicateFlow(Rule):
     """
     What it finds
         Two sequence flows from one element to one other, with the same condition and label. After
-        an exclusive or event-based gateway it is a warning.
+        an exclusive or event-based gateway, and before a parallel one that waits for both, it is a
+        warning.
     Why it is wrong
         Both are taken, so that what follows is done twice (BPMN 2.0.2, 10.3.1); after an exclusive
         gateway the second one is never taken. Mostly an arrow was drawn over another. `compile`
@@ -48,11 +49,7 @@ class DuplicateFlows(Pass):
 
 def _check(scope: Scope, ctx: PassContext) -> None:
     first: dict[tuple[str, ...], Flow] = {}
-    choosing = {
-        n.id
-        for n in scope.nodes
-        if isinstance(n, Gateway) and n.gateway_kind in ("exclusive", "event")
-    }
+    gateways = {n.id: n.gateway_kind for n in scope.nodes if isinstance(n, Gateway)}
     for flow in scope.flows:
         if not (flow.source and flow.target):
             continue  # OF101 reports it
@@ -61,14 +58,17 @@ def _check(scope: Scope, ctx: PassContext) -> None:
         if other is flow:
             continue
         spare = other if flow.default and not other.default else flow
-        chooses = flow.source in choosing
-        then = "the second is never taken" if chooses else "both are taken"
+        then = ""
+        if gateways.get(flow.source) in ("exclusive", "event"):
+            then = "the second is never taken"
+        elif gateways.get(flow.target) in ("parallel", "inclusive"):
+            then = "the second changes nothing"
         ctx.emit(
             DuplicateFlow,
             f"the flow from {ctx.name(flow.source)} to {ctx.name(flow.target)} is drawn twice: "
-            f"{then}",
+            f"{then or 'both are taken'}",
             element=flow,
-            severity=Severity.WARNING if chooses else None,
+            severity=Severity.WARNING if then else None,
             help="remove one of both",
             related=(Related(message="the first one", element=other.id, loc=other.loc),),
             fix=Fix(
