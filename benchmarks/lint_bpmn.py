@@ -127,14 +127,18 @@ def lint_files(folder: Path, registry: Registry) -> None:
             } - {"OF501", "OF502", "OF197", "OF192", "OF189"}  # fmt: skip
             cells.append(" ".join(sorted(codes - before)) or "-")
             before |= codes
-        strict, _ = checked(path, registry, "strict", gaps=True)
         wanted = path.name.removesuffix(".bpmn").split(".")[0]
-        full, _ = checked(path, registry, "bpmnlint")
-        loud = any(d.severity is not Severity.INFO for d in (*strict, *full))
-        told += loud
+        if wanted in BPMNLINT:  # by one of the rules that stand for it
+            found, _ = checked(path, registry, "bpmnlint")
+            told += bool({d.code for d in found} & set(BPMNLINT[wanted].codes))
+        else:  # by a rule that is not about style
+            found, _ = checked(path, registry, "strict", gaps=True)
+            told += any(
+                d.severity is not Severity.INFO and d.category is not Category.STYLE for d in found
+            )
         named = f"{path.stem}{'' if wanted in BPMNLINT or wanted == 'x' else ' (no rule)'}"
         print(f"{named:42}{cells[0]:24}{cells[1]:28}{cells[2]}")
-    print(f"{told} of {len(list(folder.glob('*.bpmn')))} are reported as an error or a warning\n")
+    print(f"{told} of {len(list(folder.glob('*.bpmn')))} are reported by the rule they break\n")
 
 
 def oracle(files: Sequence[Path], folder: Path) -> dict[str, dict[str, list[str]] | None]:
