@@ -142,6 +142,10 @@ def writes(model: Model) -> Emitted:
         ({**says("this"), "rules": ()}, "LOUD001 is not among its rules"),
         ({"rules": [Loud]}, "`rules` is a list"),
         ({"rules": (type("Bare", (Rule,), dict(vars(Loud), __doc__="")),)}, "needs the sections"),
+        (
+            {"rules": (type("Bare", (Rule,), dict(vars(Loud), __doc__="What it finds:\n  A")),)},
+            "that is set in; the line 'What it finds:' is neither",
+        ),
         ({"rules": (type("Odd", (Loud,), {"code": "loud-1"}),)}, "is not capital letters"),
     ],
 )  # fmt: skip

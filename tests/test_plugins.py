@@ -582,12 +582,12 @@ def test_a_frontend_that_exits_or_gives_no_model(tmp_path: Path) -> None:
             "return 1 / 0": "frontend `acme` of plugin `acme` failed with ZeroDivisionError",
             "return 5": "frontend `acme` of plugin `acme` gave 5, which is no model",
             "return None": "frontend `acme` of plugin `acme` gave no model of",
-            "from orgflow_ir.model import Model; return Model(id=5)": "ValidationError: 1 "
-            "validation error for Model id Input should be a valid string",
+            "from orgflow_ir.model import Model; return Model(id=5)": "ValidationError: `id`: "
+            "Input should be a valid string",
             "from orgflow_ir.model import Model; from orgflow_ir.diagnostics import Related; "
             "from orgflow_ir.diagnostics.core_rules import FaultyLeaf; "
             "ctx.emit(FaultyLeaf, 'x', related=[Related(message=7)]); return Model(id='m')": ""
-            "failed with ValidationError: 1 validation error for Diagnostic related.0.message",
+            "failed with ValidationError: `related.0.message`: Input should be a valid string",
         }.items()
     ):
         env = install(tmp_path / str(number), "acme", frontend(parse))
@@ -624,10 +624,10 @@ def test_a_pass_that_exits_or_gives_no_model(tmp_path: Path, model: Path) -> Non
             "import sys; sys.exit(0)": "pass `acme-short` failed: SystemExit: 0",
             "return None": "pass `acme-short` gave None, which is no model",
             "return 5": "pass `acme-short` gave 5, which is no model",
-            "return model.replace(name=5)": "failed: ValidationError: 1 validation "
-            "error for Model name Input should be a valid string",
+            "return model.replace(name=5)": "failed: ValidationError: "
+            "`name`: Input should be a valid string",
             "return model.replace(processes=(model.processes[0].replace(nodes=(5,)),))": "failed: "
-            "ValidationError: 1 validation error for Model processes.0.nodes.0",
+            "ValidationError: `processes.0.nodes.0",
         }.items()
     ):
         code = PASS.replace("CHANGED", "Short").replace("return model", body)

@@ -59,9 +59,11 @@ def _one_rule(rule: type[Rule]) -> list[str]:
         problems.append(f"{rule.code}: its `target` {rule.target!r} is no name of a target")
     found = [line for line in rule.explanation().splitlines() if line and line[0] != " "]
     if tuple(found) != _SECTIONS:
+        other = next((line for line in found if line not in _SECTIONS), None)
         problems.append(
             f"{rule.code}: the docstring, which `explain` prints, needs the sections "
             f"{', '.join(_SECTIONS)}, each with a text under it that is set in"
+            + (f"; the line {_short(other)} is neither" if other is not None else "")
         )
     return problems
 
