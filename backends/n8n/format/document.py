@@ -158,7 +158,14 @@ def _indented(value: object, newline: str) -> str:
         if all(type(key) is str for key in pairs):
             rows = [f"{encode_basestring(k)}: {_indented(v, deeper)}" for k, v in pairs.items()]
             return f"{{{deeper}{(',' + deeper).join(rows)}{newline}}}"
-    # Fractions and what is empty; kinds that a compiled workflow does not hold.
+        return _standard(value, newline)
+    if kind is dict or kind is list:
+        return "{}" if kind is dict else "[]"
+    # Fractions, and kinds that a compiled workflow does not hold.
+    return _standard(value, newline)
+
+
+def _standard(value: object, newline: str) -> str:
     text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
     return text.replace("\n", newline)
 
