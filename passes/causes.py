@@ -52,8 +52,9 @@ def beside(fault: Fault, graph: ControlFlow) -> Beside | None:
         into = graph.flows_in(fault.element)
         if not any(f.source in by_host or f.source == node.attached_to for f in into):
             continue
-        flows = tuple(f for f in into if f.source in by_event and f.source not in by_host)
-        if flows:
+        came = arrivals(fault, graph)
+        flows = tuple(f for f in came if f.source in by_event and f.source not in by_host)
+        if flows and len(flows) < len(came):
             return Beside(node, node.attached_to, flows)
     return None
 
@@ -114,10 +115,11 @@ def begins(fault: Fault) -> tuple[str, ...]:
 
 
 def arrivals(fault: Fault, graph: ControlFlow) -> tuple[Flow, ...]:
-    """The flows by which tokens come to the element of a fault in the run that shows it."""
+    """The flows by which tokens come to the element of a fault in the run that shows it; all that
+    lead there where no run shows it."""
     into = {f.id: f for f in graph.flows_in(fault.element)}
     came = dict.fromkeys(f for s in fault.trace for f in s.taken if f in into)
-    return tuple(into[f] for f in came) if len(came) > 1 else tuple(into.values())
+    return tuple(into[f] for f in came) if came else tuple(into.values())
 
 
 def jump(fault: Fault, graph: ControlFlow) -> Jump | None:

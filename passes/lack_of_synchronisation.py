@@ -10,10 +10,10 @@ from orgflow.passes.flow_findings import MASKED, FlowPass, Repair, findings, rel
 from orgflow.passes.forking_loops import endless_forks, round_trip
 from orgflow.passes.wording import Namer
 
-from orgflow_ir.analysis.control_flow.graph import ControlFlow
+from orgflow_ir.analysis.control_flow.graph import ControlFlow, reach
 from orgflow_ir.analysis.soundness import Fault
 from orgflow_ir.diagnostics import Category, Related, Rule, Severity
-from orgflow_ir.model import Gateway, Model, Process, Scope
+from orgflow_ir.model import Event, Gateway, Model, Process, Scope
 from orgflow_ir.model.element_names import listed
 from orgflow_ir.pipeline import PassContext
 
@@ -25,7 +25,8 @@ class WorkDoneTwice(Rule):
         gateway, or at an activity with several incoming flows.
     Why it is wrong
         Everything after that place happens once for each branch: two parcels, two invoices. The
-        workflow does exactly that, since it is what is drawn.
+        workflow does exactly that, since it is what is drawn. It is a warning where only a plain
+        end event comes after a gateway, so that nothing is done twice.
     Example
         A parallel gateway starts `Pack` and `Bill`; both flow into `Ship`. `Ship` is done twice.
     Instead
@@ -78,6 +79,7 @@ class LackOfSynchronisation(FlowPass):
             if not fault.unbounded and _drawn_twice(fault):
                 continue  # OF131 reports the second arrow
             namer = Namer(fault.scope)
+            quiet = fault.masked
             if fault.unbounded:
                 name = namer.name(fault.element)
                 rule: type[Rule] = UnboundedWork
@@ -90,6 +92,7 @@ class LackOfSynchronisation(FlowPass):
             else:
                 rule, (message, decide) = WorkDoneTwice, _twice(fault, namer)
                 places = related(fault, namer, "several branches start here")
+                quiet = fault.masked or _only_ends(fault)
             repaired = self.repaired(fault, model, ctx, decide)
             ctx.emit(
                 rule,
@@ -99,7 +102,7 @@ class LackOfSynchronisation(FlowPass):
                 related=places,
                 trace=fault.trace,
                 fix=repaired.fix,
-                severity=Severity.WARNING if fault.masked else None,
+                severity=Severity.WARNING if quiet else None,
             )
         return model
 
@@ -128,6 +131,17 @@ def _drawn_twice(fault: Fault) -> bool:
     graph = ControlFlow(fault.scope)
     flows = arrivals(fault, graph)
     return len(flows) > 1 and len({(f.source, *branch_key(f)) for f in flows}) == 1
+
+
+def _only_ends(fault: Fault) -> bool:
+    """Whether nothing but an end event without a definition comes after a gateway: no work is done
+    twice there."""
+    graph = ControlFlow(fault.scope)
+    if not isinstance(graph.nodes[fault.element], Gateway) or not graph.out[fault.element]:
+        return False
+    behind = [graph.nodes[n] for n in reach([fault.element], graph.successors)]
+    ends = [n for n in behind if not isinstance(n, Gateway)]
+    return all(isinstance(n, Event) and n.position == "end" and not n.definitions for n in ends)
 
 
 def _twice(fault: Fault, namer: Namer) -> tuple[str, str]:
@@ -166,7 +180,9 @@ def _twice(fault: Fault, namer: Namer) -> tuple[str, str]:
             f"{waits}"
         )
     elif len(set(come)) > 1:
-        why = f"in one run {some} all lead to {name}, which {waits}"
+        into = {f.id for f in graph.flows_in(fault.element)}
+        shown = any(into.intersection(s.taken) for s in fault.trace)
+        why = f"{'in one run ' if shown else ''}{some} all lead to {name}, which {waits}"
         if len(set(come)) == 2:
             why = why.replace(" all lead ", " both lead ", 1)
     else:

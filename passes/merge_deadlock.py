@@ -11,7 +11,7 @@ from orgflow.passes.wording import Namer
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.analysis.soundness import Fault
 from orgflow_ir.diagnostics import Category, Related, Rule, Severity
-from orgflow_ir.model import Event, Model
+from orgflow_ir.model import Event, Gateway, Model
 from orgflow_ir.pipeline import PassContext
 
 
@@ -50,6 +50,11 @@ class MergeDeadlock(FlowPass):
             node = namer.nodes[fault.element]
             if isinstance(node, Event) and any(d.kind == "link" for d in node.definitions):
                 continue  # told as a broken link (OF118)
+            if (
+                isinstance(node, Gateway)
+                and not ctx.analysis(ControlFlow, fault.scope).out[node.id]
+            ):
+                continue  # an event-based gateway without ways out: OF110 reports it
             event = fault.ended_by
             missing = _missing(fault, namer)
             decide = _decision(fault, namer, missing)

@@ -1,4 +1,4 @@
-"""Processes that say where they begin, but not where they end."""
+"""Processes and sub-processes that say where they begin, but not where they end."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from orgflow.passes.wording import Namer
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.analysis.soundness.wiring import is_handler, live
 from orgflow_ir.diagnostics import Category, Rule, Severity
-from orgflow_ir.model import CallActivity, Event, Gateway, Model, Opaque, Process, SubProcess, Task
+from orgflow_ir.model import CallActivity, Event, Gateway, Model, Opaque, Scope, SubProcess, Task
 from orgflow_ir.model import Node as ModelNode
 from orgflow_ir.model.element_names import listed
 from orgflow_ir.pipeline import Pass, PassContext, Stage
@@ -20,7 +20,7 @@ _SHOWN = 4
 class NoEnd(Rule):
     """
     What it finds
-        A process with a start event and steps, but without an end event.
+        A process or sub-process with a start event and steps, but without an end event.
     Why it is wrong
         Where there is a start event there is an end event, too (BPMN 2.0.2, 10.5.3). The process
         ends after its last steps; whether it is meant to, and with what outcome, nobody can see.
@@ -32,12 +32,12 @@ class NoEnd(Rule):
 
     code = "OF128"
     name = "no-end"
-    severity = Severity.INFO
+    severity = Severity.WARNING
     category = Category.MALFORMED
 
 
 class MissingEnds(Pass):
-    """Reports processes with a start event and no end event."""
+    """Reports processes and sub-processes with a start event and no end event."""
 
     name: ClassVar[str] = "missing-ends"
     stage: ClassVar[Stage] = Stage.VERIFY
@@ -45,28 +45,28 @@ class MissingEnds(Pass):
 
     def run(self, model: Model, ctx: PassContext) -> Model:
         """Report; the model is given back as it is."""
-        for process in model.processes:
-            positions = {n.position for n in process.nodes if isinstance(n, Event)}
+        for scope in model.scopes():
+            positions = {n.position for n in scope.nodes if isinstance(n, Event)}
             if "start" in positions and "end" not in positions:
-                _check(process, ctx)
+                _check(scope, ctx)
         return model
 
 
-def _check(process: Process, ctx: PassContext) -> None:
-    graph = ctx.analysis(ControlFlow, process)
-    reached = ctx.analysis(live, process)
+def _check(scope: Scope, ctx: PassContext) -> None:
+    graph = ctx.analysis(ControlFlow, scope)
+    reached = ctx.analysis(live, scope)
     # Where nothing is last, the process goes round for ever, which OF202 says.
-    last = [n.id for n in process.nodes if n.id in reached and not graph.out[n.id] and _ends(n)]
+    last = [n.id for n in scope.nodes if n.id in reached and not graph.out[n.id] and _ends(n)]
     if not last:
         return
-    namer = Namer(process)
+    namer = Namer(scope)
     names = [namer.name(n) for n in last[:_SHOWN]]
     if len(last) > _SHOWN:
         names.append(f"{len(last) - _SHOWN} more")
     ctx.emit(
         NoEnd,
-        f"{ctx.name(process)} has no end event; it ends after {listed(names)}",
-        element=process,
+        f"{ctx.name(scope)} has no end event; it ends after {listed(names)}",
+        element=scope,
         help="add an end event after each last step, so that the model shows how a run ends",
     )
 

@@ -47,9 +47,10 @@ class EmptyProcess(Rule):
 class NoStart(Rule):
     """
     What it finds
-        A process without a start event.
+        A process without a start event, or a sub-process with an end event and no start event.
     Why it is wrong
-        BPMN allows it where there is no end event (BPMN 2.0.2, 10.5.2): whatever no flow leads to
+        Where there is an end event there is a start event, too (BPMN 2.0.2, 10.5.2): a warning.
+        Without an end event it is allowed (reported of processes only): whatever no flow leads to
         begins when the process does, all of it at once.
         A start event says how the process begins and is what a workflow gets its trigger from.
     Example
@@ -69,7 +70,8 @@ class LooseGateway(Rule):
     What it finds
         A gateway that nothing leaves.
     Why it is wrong
-        A run that comes to it ends there; mostly a flow was forgotten.
+        A run that comes to it ends there; mostly a flow was forgotten. An event-based gateway is
+        an error: it waits for events of which there is none, and the run never ends.
     Example
         The exclusive gateway `Stock ok?` has no outgoing flow.
     Instead
@@ -131,21 +133,29 @@ def _check(scope: Scope, ctx: PassContext) -> None:
     graph = ctx.analysis(ControlFlow, scope)
     reached = ctx.analysis(live, scope)
     started = has_starts(scope)
-    if isinstance(scope, Process) and not started and reached:
+    ended = any(isinstance(n, Event) and n.position == "end" for n in scope.nodes)
+    if not started and reached and (ended or isinstance(scope, Process)) and not never_begun(scope):
         first = [ctx.name(n) for n in scope.nodes if n.id in reached and not graph.into[n.id]]
         ctx.emit(
             NoStart,
-            f"{ctx.name(scope)} has no start event; it begins with {_list(first)}",
+            f"{ctx.name(scope)} has {'an end event but ' if ended else ''}no start event; "
+            f"it begins with {_list(first)}",
             element=scope,
             help="add a start event, so that the model shows how a run begins",
+            severity=Severity.WARNING if ended else None,
         )
     for node in scope.nodes:
         if isinstance(node, Gateway) and node.id in reached and not graph.out[node.id]:
+            waits = node.gateway_kind == "event"
+            events = "lead it to the events that it waits for"
             ctx.emit(
                 LooseGateway,
-                f"nothing leaves {Namer(scope).name(node.id)}: a run that comes to it ends there",
+                f"nothing leaves {Namer(scope).name(node.id)}: a run that comes to it "
+                + ("waits there for ever" if waits else "ends there"),
                 element=node,
-                help="draw the flows that leave it, or put an end event in its place",
+                help=f"{events if waits else 'draw the flows that leave it'}, or put an end event "
+                "in its place",
+                severity=Severity.ERROR if waits else None,
             )
     dead = [n for n in scope.nodes if n.id not in reached and not _apart(n, graph)]
     if never_begun(scope):

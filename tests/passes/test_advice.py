@@ -1,0 +1,113 @@
+"""What is advised about a fault is true of the run that shows it, and does not add to it."""
+
+from __future__ import annotations
+
+import itertools
+import re
+
+import pytest
+from orgflow.passes.pipelines import CHECK
+from soundness_random import process
+from text_model import model
+
+from orgflow_ir.diagnostics import Diagnostic, Severity
+from orgflow_ir.model import Event, EventDefinition, Flow, Model, Process, SubProcess, Task
+from orgflow_ir.pipeline import PassContext, PassManager
+
+
+def check(of: Model) -> list[Diagnostic]:
+    ctx = PassContext(source=of)
+    PassManager(CHECK).run(of, ctx)
+    return [d for d in ctx.diagnostics if d.severity is not Severity.INFO]
+
+
+# -- an event-based gateway without ways out ------------------------------------------------------
+
+
+@pytest.mark.parametrize("task", ["", "a -> g\n"])
+def test_an_event_gateway_without_ways_out_is_one_finding(task: str) -> None:
+    before = "a" if task else "g"
+    (found,) = check(model(f"start -> {before}\n{task}".strip(), {"g": "event Which?"}))
+    assert (found.code, found.severity) == ("OF110", Severity.ERROR)
+    assert "waits there for ever" in found.message
+
+
+# -- starts and ends ------------------------------------------------------------------------------
+
+
+def scope(*nodes: str, sub: bool) -> Model:
+    """Steps in a row; `start` and `end` are events."""
+    made = [
+        Event(id=n, position="start" if n == "start" else "end") if n in ("start", "end")
+        else Task(id=n, name=n)
+        for n in nodes
+    ]  # fmt: skip
+    flows = tuple(Flow(id=f"f{a}", source=a, target=b) for a, b in itertools.pairwise(nodes))
+    if not sub:
+        return Model(id="m", processes=(Process(id="P", nodes=tuple(made), flows=flows),))
+    inner = SubProcess(id="sub", name="Sub", nodes=tuple(made), flows=flows)
+    outer = Process(
+        id="P",
+        nodes=(Event(id="s", position="start"), inner, Event(id="e", position="end")),
+        flows=(Flow(id="f1", source="s", target="sub"), Flow(id="f2", source="sub", target="e")),
+    )
+    return Model(id="m", processes=(outer,))
+
+
+@pytest.mark.parametrize("sub", [False, True])
+@pytest.mark.parametrize(
+    ("nodes", "code"),
+    [(("start", "a"), "OF128"), (("a", "end"), "OF108"), (("start", "a", "end"), "")],
+)
+def test_where_there_is_a_start_there_is_an_end(
+    nodes: tuple[str, ...], code: str, sub: bool
+) -> None:
+    found = [d for d in check(scope(*nodes, sub=sub)) if d.code in ("OF108", "OF128")]
+    assert [(d.code, d.severity) for d in found] == ([(code, Severity.WARNING)] if code else [])
+
+
+@pytest.mark.parametrize("sub", [False, True])
+def test_neither_start_nor_end_is_allowed(sub: bool) -> None:
+    assert not check(scope("a", "b", sub=sub))
+
+
+# -- work done twice ------------------------------------------------------------------------------
+
+
+def twice(end: Event) -> Model:
+    found = model(
+        "start -> p\np -> a\np -> b\na -> x\nb -> x\nx -> end", {"p": "parallel", "x": "exclusive"}
+    )
+    (of,) = found.processes
+    nodes = tuple(end if n.id == "end" else n for n in of.nodes)
+    return found.replace(processes=(of.replace(nodes=nodes),))
+
+
+def test_a_plain_end_that_comes_twice_is_a_warning() -> None:
+    (found,) = check(twice(Event(id="end", position="end")))
+    assert (found.code, found.severity) == ("OF203", Severity.WARNING)
+
+
+def test_an_end_that_does_something_twice_is_an_error() -> None:
+    sends = Event(id="end", position="end", definitions=(EventDefinition(kind="message"),))
+    (found,) = check(twice(sends))
+    assert (found.code, found.severity) == ("OF203", Severity.ERROR)
+
+
+def test_what_leads_to_a_place_in_one_run_is_in_the_run() -> None:
+    named = 0
+    for seed in range(400):
+        of = Model(id="m", processes=(process(seed, 6, 18),))
+        for found in check(of):
+            told = re.search(r"in one run (.*?) (?:both|all) lead to ", found.message)
+            besides = "does not interrupt" in found.message  # they lead there in several steps
+            if found.code != "OF203" or told is None or not found.trace or besides:
+                continue
+            named += 1
+            home = next(s for s in of.scopes() if any(n.id == found.element for n in s.nodes))
+            labels = {n.label: n.id for n in home.nodes}
+            came = {f for s in found.trace for f in s.taken}
+            into = {f.source for f in home.flows if f.target == found.element and f.id in came}
+            for name in re.findall("(?:^|, | and )`([^`]+)`(?=$|, | and )", told[1]):
+                assert name not in labels or labels[name] in into, (seed, found.message)
+    assert named > 10
