@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from orgflow_ir.diagnostics import Category, Rule, Severity
 from orgflow_ir.model import Event, Model, Scope
+from orgflow_ir.model.links import Links, link_names
 from orgflow_ir.pipeline import Pass, PassContext, Stage
 
 
@@ -102,28 +103,39 @@ class LinkEvents(Pass):
         return model
 
 
+_LOSS = {
+    "throw": ("catch", "a run that comes to it goes no further"),
+    "catch": ("throw", "what comes after it never happens"),
+}
+
+
 def _check(scope: Scope, ctx: PassContext) -> None:
-    links: dict[str, dict[str, list[Event]]] = {"throw": {}, "catch": {}}
     for node in scope.nodes:
-        if isinstance(node, Event) and node.trigger == "link" and node.position in links:
-            name = node.definitions[0].name or node.label
-            links[node.position].setdefault(name, []).append(node)
+        if isinstance(node, Event) and node.trigger == "link" and node.position in _LOSS:
             _alone(node, scope, ctx)
-    for position, other, loss in (
-        ("throw", "catch", "a run that comes to it goes no further"),
-        ("catch", "throw", "what comes after it never happens"),
-    ):
-        for name, events in links[position].items():
-            if name not in links[other]:
-                ctx.emit(
-                    BrokenLink,
-                    f"{_link(position, events[0], ctx)} has no {other}ing link of that name in "
-                    f"{ctx.name(scope)}: {loss}",
-                    element=events[0],
-                    help=f"add a {other}ing link event `{name}`, or draw a flow instead",
-                )
-    for name, events in links["catch"].items():
-        for event in events[1:]:
+    links = Links(scope.nodes)
+    reported: set[tuple[str, str]] = set()
+    for event in links.lone():
+        name = link_names(event)[0]
+        if event.trigger != "link" or event.position not in _LOSS:
+            continue
+        if (event.position, name) in reported:
+            continue
+        reported.add((event.position, name))
+        other, loss = _LOSS[event.position]
+        ctx.emit(
+            BrokenLink,
+            f"{_link(event, ctx)} has no {other}ing link of that name in {ctx.name(scope)}: {loss}",
+            element=event,
+            help=f"add a {other}ing link event `{name}`, or draw a flow instead",
+        )
+    seen: set[str] = set()
+    meant = {c[0].id for e in links.throws for c in links.caught(e) if len(c) == 1}
+    for event in links.catches:
+        name = link_names(event)[0]
+        if event.trigger != "link" or event.id in meant:
+            continue
+        if name in seen:
             ctx.emit(
                 SameLinkTwice,
                 f"two catching links in {ctx.name(scope)} are named `{name}`: it is open at which "
@@ -131,6 +143,7 @@ def _check(scope: Scope, ctx: PassContext) -> None:
                 element=event,
                 help="give them different names, and the throwing links too",
             )
+        seen.add(name)
 
 
 def _alone(event: Event, scope: Scope, ctx: PassContext) -> None:
@@ -154,7 +167,8 @@ def _alone(event: Event, scope: Scope, ctx: PassContext) -> None:
             )
 
 
-def _link(position: str, event: Event, ctx: PassContext) -> str:
+def _link(event: Event, ctx: PassContext) -> str:
     """A link by the name that joins it to others; by its surroundings where it has none."""
-    name = event.definitions[0].name or event.name
-    return f"the {position}ing link `{name}`" if name.strip() else ctx.name(event)
+    if event.definitions[0].name.strip() or event.name.strip():
+        return f"the {event.position}ing link `{link_names(event)[0]}`"
+    return ctx.name(event)

@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from orgflow.backends.n8n.emit.inclusive import inclusive_joins
 from orgflow.backends.n8n.format.versions import KNOWN_VERSIONS
 
+from orgflow_ir.analysis.control_flow.concurrency import Concurrency
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.lowering.common import LOWERINGS, conditional_splits, mixed_gateways
-from orgflow_ir.model import Gateway, Model, Process
+from orgflow_ir.model import Event, Gateway, Model, Node
 from orgflow_ir.model.constructs import ConstructUse
+from orgflow_ir.model.element_names import listed
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets import Illegal, Legal, LegalIf, TargetSpec
 
@@ -26,22 +28,33 @@ def unstructured_inclusive(model: Model, ctx: PassContext) -> Iterator[Construct
                 )
 
 
-def no_parallel_work(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
-    """Whether the process never has two tokens: then to terminate is to end."""
+def nothing_beside(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
+    """Whether nothing else of the scope can be under way at an end event: terminating is ending."""
     del model
-    scope = use.scope
-    if not isinstance(scope, Process):
-        return False
-    graph = ctx.analysis(ControlFlow, scope)
-    if len(graph.entries) > 1 and not any(n.kind == "event" for n in scope.nodes):
-        return False
-    return all(
-        len(graph.flows_out(node.id)) < 2
-        or (isinstance(node, Gateway) and node.gateway_kind == "exclusive")
-        for node in scope.nodes
-    )
+    return use.scope is not None and not _beside(use, ctx)
 
 
+def named_beside(use: ConstructUse, model: Model, ctx: PassContext) -> str:
+    """What may run beside a terminate end event, for the refusal."""
+    del model
+    others = [node for node in _beside(use, ctx) if node.id != use.element.id]
+    working = [node for node in others if not isinstance(node, Event | Gateway)]
+    shown = working or others
+    named = [ctx.name(node) for node in shown[:_NAMED]]
+    if len(shown) > _NAMED:
+        named.append(f"{len(shown) - _NAMED} more")
+    what = listed(named) if named else "the branch of a second token"
+    return f"{what} may still be under way, and n8n has no way to end other branches"
+
+
+def _beside(use: ConstructUse, ctx: PassContext) -> list[Node]:
+    """What may be under way, gateways and events that a token is about to leave included."""
+    assert use.scope is not None
+    graph = ctx.analysis(ControlFlow, use.scope)
+    return [graph.nodes[n] for n in ctx.analysis(Concurrency, graph).beside(use.element.id)]
+
+
+_NAMED = 3
 _LATER = "n8n has no node that does this"
 _WAITS = (
     "an n8n execution waits at one place at a time, so it cannot wait for whichever of several "
@@ -88,7 +101,9 @@ N8N_TARGET = TargetSpec(
         "event.end.none": Legal(),
         "event.end.message": Legal("a placeholder until it is filled"),
         "event.end.terminate": LegalIf(
-            no_parallel_work, "nothing else can be running: n8n has no way to end other branches"
+            nothing_beside,
+            "nothing else can be running: n8n has no way to end other branches",
+            named_beside,
         ),
         "event.end": Illegal(_LATER),
         "gateway.exclusive": Legal(),

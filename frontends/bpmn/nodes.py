@@ -91,6 +91,9 @@ def activity_arguments(r: Reading, node: XmlElement, args: dict[str, Any]) -> di
     """`args` with loop and compensation (BPMN 2.0.2, 10.3)."""
     if "isForCompensation" in node.attrs:
         args["for_compensation"] = r.boolean(node, "isForCompensation", False)
+    for quantity in ("startQuantity", "completionQuantity"):
+        if quantity in node.attrs:
+            r.quantity(node, quantity)
     loops = [c for c in node.children if c.local in LOOPS and c.ns == BPMN]
     if loops:
         args["loop"] = _loop(r, loops[0])

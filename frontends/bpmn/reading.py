@@ -22,7 +22,7 @@ from orgflow.frontends.bpmn.reading_rules import (
 from orgflow.frontends.bpmn.tree import XmlDocument, XmlElement, label
 from orgflow.frontends.bpmn.tree import describe as describe
 
-from orgflow_ir.diagnostics import Related, Rule
+from orgflow_ir.diagnostics import Related, Rule, Severity
 from orgflow_ir.model import Expression
 from orgflow_ir.model.source import SourceLocation
 from orgflow_ir.model.value import Extra
@@ -31,6 +31,9 @@ from orgflow_ir.pipeline import PassContext
 NAMED = frozenset(("id", "name"))
 NOTHING: frozenset[str] = frozenset()
 SUPPRESS = "suppress"  # what people write: see orgflow_ir.diagnostics.suppression
+_ECHOES = frozenset({"incoming", "outgoing", "documentation", "text"})
+"""Elements whose text is an id that another element states as well, or no id at all."""
+
 _INTEGER = re.compile(r"[+-]?\d{1,18}")
 
 
@@ -102,9 +105,22 @@ class Reading:
             f"{describe(node)} has the id `{raw}`, which {describe(first)} already has",
             node,
             help=f"give one of them another id; this one is read as `{new}`",
+            severity=None if self._referred_to(raw) else Severity.WARNING,
             related=(Related(message="the first one", loc=self.loc(first, raw)),),
         )
         return new
+
+    def _referred_to(self, raw: str) -> bool:
+        """Whether anything names an id, so that it could mean either of its elements. The lists of
+        flows in their steps and the shapes of the diagram say nothing that is not known elsewhere.
+        """
+        for element in self.document.elements:
+            if element.text.strip().rpartition(":")[2] == raw and element.local not in _ECHOES:
+                return True
+            for key, value in element.attrs.items():
+                if key not in ("id", "name", "bpmnElement") and raw in value.split():
+                    return True
+        return False
 
     def describe_part(self, node: XmlElement) -> str:
         """As `describe`; a part without a name, such as the definition of an event, with the name
@@ -171,12 +187,19 @@ class Reading:
         help: str | None = None,
         related: Iterable[Related] = (),
         of: XmlElement | None = None,
+        severity: Severity | None = None,
     ) -> None:
         """A finding at an element of the file, about it or about `of`."""
         about = of or node
         name = self._renamed.get(about) or about.attrs.get("id", "").strip() or None
         self.ctx.emit(
-            rule, message, element=name, loc=self.loc(node, name), help=help, related=related
+            rule,
+            message,
+            element=name,
+            loc=self.loc(node, name),
+            help=help,
+            related=related,
+            severity=severity,
         )
 
     def base(
@@ -373,6 +396,12 @@ class Reading:
             return value
         self.invalid(node, attribute, value, " or ".join(f"`{v}`" for v in values), default)
         return default
+
+    def quantity(self, node: XmlElement, attribute: str) -> None:
+        """Report a quantity that is no whole number of at least 1; it is kept, and counts as 1."""
+        value = node.attrs[attribute].strip()
+        if not (_INTEGER.fullmatch(value) and value.isascii() and int(value) > 0):
+            self.invalid(node, attribute, value, "a whole number of at least 1", "1")
 
     def invalid(self, node: XmlElement, attribute: str, value: str, wanted: str, used: str) -> None:
         """Report an attribute value of the wrong kind."""

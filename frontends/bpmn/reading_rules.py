@@ -11,7 +11,8 @@ class DuplicateId(Rule):
         Two elements with the same id.
     Why it is wrong
         A flow that names the id could mean either. References are taken to mean the first; the
-        second gets the id with `__2` behind it.
+        second gets the id with `__2` behind it. Where nothing names the id, nothing is unclear, and
+        this is a warning.
     Example
         <task id="a" name="Pick"/> <task id="a" name="Pack"/>
     Instead
@@ -85,7 +86,8 @@ class DetachedBoundaryEvent(Rule):
 class InvalidValue(Rule):
     """
     What it finds
-        An attribute or element whose value is not of its kind; the default is used instead.
+        An attribute or element whose value is not of its kind, or not in its range; the default is
+        used instead.
     Why it is wrong
         The file does not say what it should (BPMN 2.0.2, the tables of each element); the default
         may not be what was meant.

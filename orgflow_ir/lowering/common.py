@@ -21,6 +21,7 @@ from orgflow_ir.model import (
     Task,
 )
 from orgflow_ir.model.constructs import ConstructUse
+from orgflow_ir.model.links import Links
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets.lowering import RewritePattern
 
@@ -63,21 +64,10 @@ def _chooses(node: Node) -> bool:
 
 
 def _pairs(scope: Scope) -> list[tuple[Event, Event]]:
-    catches: dict[str, list[Event]] = {}
-    throws: list[Event] = []
-    for node in scope.nodes:
-        if isinstance(node, Event) and node.trigger == "link":
-            if node.position == "catch":
-                catches.setdefault(_link_name(node), []).append(node)
-            elif node.position == "throw":
-                throws.append(node)
-    return [
-        (t, catches[_link_name(t)][0]) for t in throws if len(catches.get(_link_name(t), ())) == 1
-    ]
-
-
-def _link_name(event: Event) -> str:
-    return " ".join((event.definitions[0].name or event.name).split())
+    links = Links(scope.nodes)
+    throws = [e for e in links.throws if e.trigger == "link" and e.position == "throw"]
+    found = ((t, links.caught(t)[0]) for t in throws)
+    return [(t, c[0]) for t, c in found if len(c) == 1 and c[0].trigger == "link"]
 
 
 class SplitMixedGateway(RewritePattern):

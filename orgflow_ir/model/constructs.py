@@ -103,9 +103,16 @@ class ConstructUse(NamedTuple):
     reason: str = ""
 
 
+def several(quantity: str) -> bool:
+    """Whether a start or completion quantity is more than one. What is no number of at least 1 is
+    invalid (BPMN 2.0.2, table 10.3) and counts as 1, the default."""
+    text = quantity.strip()
+    return text.isascii() and text.isdigit() and text.lstrip("0") not in ("", "1")
+
+
 def _quantity(node: Element) -> bool:
     return any(
-        key.endswith(("}startQuantity", "}completionQuantity")) and value.strip() != "1"
+        key.endswith(("}startQuantity", "}completionQuantity")) and several(value)
         for key, value in node.extra
     )
 

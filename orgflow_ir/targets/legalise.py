@@ -67,7 +67,9 @@ def illegal_uses(model: Model, spec: TargetSpec, ctx: PassContext) -> list[Illeg
         if isinstance(verdict, Illegal):
             found.append(IllegalUse(use, use.reason or verdict.reason, verdict.help))
         elif isinstance(verdict, LegalIf) and not verdict.test(use, model, ctx):
-            found.append(IllegalUse(use, f"it is legal only if {verdict.reason}", ""))
+            because = verdict.because(use, model, ctx) if verdict.because is not None else ""
+            reason = because or f"it is supported only if {verdict.reason}"
+            found.append(IllegalUse(use, reason, ""))
     return found
 
 

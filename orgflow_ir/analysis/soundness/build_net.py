@@ -15,6 +15,7 @@ from orgflow_ir.analysis.soundness.net import SINK, SOURCE, TERM, VOID, Body, Ki
 from orgflow_ir.analysis.soundness.wiring import Wiring
 from orgflow_ir.model import CallActivity, Event, Flow, Gateway, Opaque, Scope, SubProcess, Task
 from orgflow_ir.model import Node as ModelNode
+from orgflow_ir.model.constructs import several
 
 _ENDING = frozenset({"terminate", "error", "cancel"})
 _NONE: Mapping[str, Body] = MappingProxyType({})
@@ -170,7 +171,7 @@ class _Lowering:
 
     def _doubts(self, node: ModelNode, count: int) -> None:
         doubt = ""
-        if node.extra and any("Quantity" in key and v.strip() != "1" for key, v in node.extra):
+        if node.extra and any("Quantity" in key and several(v) for key, v in node.extra):
             doubt = "it takes or gives more than one token at a time"
         match node:
             case Gateway():

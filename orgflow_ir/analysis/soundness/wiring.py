@@ -18,6 +18,7 @@ from orgflow_ir.model import (
     Task,
 )
 from orgflow_ir.model import Node as ModelNode
+from orgflow_ir.model.links import Links
 
 
 def is_handler(node: ModelNode) -> bool:
@@ -50,11 +51,6 @@ def startable(node: ModelNode) -> bool:
             assert_never(node)
 
 
-def link_names(event: Event) -> list[str]:
-    """Names of the links an event throws or catches."""
-    return [d.name or event.label for d in event.definitions if d.kind == "link"]
-
-
 class Wiring:
     """A scope's nodes by number with the flows between them: what lowering and liveness share."""
 
@@ -82,8 +78,7 @@ class Wiring:
         self._events()
 
     def _events(self) -> None:
-        catches: dict[str, int] = {}
-        throws: list[int] = []
+        links = Links(self.nodes)
         for i, node in enumerate(self.nodes):
             if node.kind != "event":
                 continue
@@ -91,17 +86,13 @@ class Wiring:
                 host = self.at.get(node.attached_to or "")
                 if host is not None and all(d.kind != "compensation" for d in node.definitions):
                     self.boundaries.setdefault(host, []).append(i)
-            elif node.definitions and node.position != "start":
-                if node.position != "catch":
-                    throws.append(i)
-                    continue
-                for name in link_names(node):
-                    if catches.setdefault(name, i) != i:
-                        self.twins.setdefault(catches[name], []).append(i)
-        for i in throws:
-            names = link_names(self.nodes[i])  # type: ignore[arg-type]
-            if names:
-                self.links[i] = [catches[n] for n in names if n in catches]
+            caught = links.caught(node)
+            if caught and node.position != "boundary":
+                found = [[self.at[e.id] for e in events] for events in caught if events]
+                self.links[i] = [first for first, *_ in found]
+                for first, *others in found:
+                    known = self.twins.setdefault(first, []) if others else []
+                    known += [other for other in others if other not in known]
 
     def begins(self) -> tuple[list[int], bool]:
         """Where a run begins, and whether everywhere at once (where nothing says where)."""

@@ -10,6 +10,7 @@ from orgflow_ir.analysis.control_flow.outgoing import outgoing
 from orgflow_ir.analysis.token_game.net import WAITING_EVENTS, Net, NetNode, NetScope, Policy
 from orgflow_ir.model import CallActivity, Event, Gateway, Model, Opaque, SubProcess, Task
 from orgflow_ir.model import Node as ModelNode
+from orgflow_ir.model.links import Links
 
 
 def compile_net(model: Model, policy: Policy) -> Net:
@@ -140,20 +141,14 @@ class _Compiler:
 
     def _bind_scope(self, scope: NetScope) -> None:
         nodes = [self.net.nodes[i] for i in scope.nodes]
-        catches: dict[str, list[int]] = {}
-        for node in nodes:
-            element = node.element
-            if isinstance(element, Event) and element.position == "catch":
-                for name in _link_names(element):
-                    catches.setdefault(name, []).append(node.index)
+        links = Links(node.element for node in nodes)
+        at = {node.element.id: node.index for node in nodes}
         sources = []
         starts = []
         for node in nodes:
             element = node.element
             if isinstance(element, Event) and element.position in ("throw", "end"):
-                node.links = tuple(
-                    t for name in _link_names(element) for t in catches.get(name, ())[:1]
-                )
+                node.links = tuple(at[c.id] for found in links.caught(element) for c in found[:1])
             if isinstance(element, Event) and element.position == "start":
                 starts.append(node.index)
             elif not node.ins and _startable(element):
@@ -341,10 +336,6 @@ def _subsets(items: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
         yield from combinations(items, size)
 
 
-def _link_names(event: Event) -> list[str]:
-    return [d.name or event.label for d in event.definitions if d.kind == "link"]
-
-
 def _startable(element: ModelNode) -> bool:
     match element:
         case Task() | CallActivity():
@@ -353,7 +344,7 @@ def _startable(element: ModelNode) -> bool:
             return not element.for_compensation and element.flavour != "event"
         case Event():
             return element.position in ("throw", "end") or (
-                element.position == "catch" and not _link_names(element)
+                element.position == "catch" and all(d.kind != "link" for d in element.definitions)
             )
         case Gateway():
             return True

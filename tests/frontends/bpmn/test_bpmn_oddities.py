@@ -9,6 +9,7 @@ from orgflow.frontends.bpmn.names import BPMN
 from orgflow.frontends.bpmn.scope import MAX_NESTED
 
 from orgflow_ir.model import Event, Model, Opaque, Task
+from orgflow_ir.model.constructs import plain_constructs
 
 
 def ids(model: Model) -> list[str]:
@@ -388,3 +389,23 @@ def test_deeper_nesting_is_refused() -> None:
     model, found = parse(nested(MAX_NESTED + 1))
     assert model is None
     assert [d.code for d in found] == ["OF014"]
+
+
+def test_a_second_id_that_nothing_refers_to_is_a_warning() -> None:
+    flow = '<sequenceFlow id="f" sourceRef="a" targetRef="b"/>'
+    tasks = '<task id="a" name="f"/><task id="b"/>'
+    _, diagnostics = parse(process(tasks + flow + flow.replace('"b"', '"a"')))
+    assert [(d.code, d.severity.value) for d in diagnostics] == [("OF150", "warning")]
+    _, diagnostics = parse(process('<task id="a"/>' + tasks + flow))
+    assert [(d.code, d.severity.value) for d in diagnostics] == [("OF150", "error")]
+
+
+@pytest.mark.parametrize("value", ["0", "-1", "many", ""])
+def test_quantities_below_one_are_invalid_and_count_as_one(value: str) -> None:
+    for attribute in ("startQuantity", "completionQuantity"):
+        model, diagnostics = parse(process(f'<task id="a" {attribute}="{value}"/>'))
+        assert [(d.code, d.severity.value) for d in diagnostics] == [("OF154", "warning")]
+        assert "activity.quantity" not in {u.construct for u in plain_constructs(model)}
+    model, diagnostics = parse(process('<task id="a" startQuantity="2"/>'))
+    assert diagnostics == []
+    assert "activity.quantity" in {u.construct for u in plain_constructs(model)}

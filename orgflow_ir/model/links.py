@@ -1,0 +1,75 @@
+"""Link events: which catching link a throwing one leads to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from orgflow_ir.model.elements import Event, EventDefinition, Node
+
+_TAGS = re.compile(r"<[^>]*>")
+
+
+class Links:
+    """The link events of one scope, paired (BPMN 2.0.2, 10.5.5 and table 10.98).
+
+    A throw leads to the catch that its `<target>` names, or that names the throw as a `<source>`;
+    else to the catches of its name. In names white space counts as one space each: editors put
+    line breaks into them to make them fit. A link without a name goes by the event's.
+    """
+
+    def __init__(self, nodes: Iterable[Node]) -> None:
+        events = [n for n in nodes if isinstance(n, Event) and n.position != "start"]
+        self.throws = tuple(e for e in events if e.position != "catch" and _definitions(e))
+        self.catches = tuple(e for e in events if e.position == "catch" and _definitions(e))
+        self._by_id = {d.id: e for e in self.catches for d in _definitions(e) if d.id}
+        self._by_source: dict[str, list[Event]] = {}
+        self._by_name: dict[str, list[Event]] = {}
+        for event in self.catches:
+            for definition in _definitions(event):
+                for source in _named(definition, "source"):
+                    self._by_source.setdefault(source, []).append(event)
+                self._by_name.setdefault(_name(definition, event), []).append(event)
+
+    def caught(self, event: Event) -> list[list[Event]]:
+        """For each link that an event throws the catches that it may mean, in model order: one in
+        a correct model. Nothing for events that throw no link."""
+        if event.position in ("start", "catch"):
+            return []
+        return [self._of(definition, event) for definition in _definitions(event)]
+
+    def lone(self) -> list[Event]:
+        """Throws that no catch belongs to, and catches that no throw leads to, in this order."""
+        throws = [e for e in self.throws if not all(self.caught(e))]
+        reached = {c.id for e in self.throws for found in self.caught(e) for c in found}
+        return [*throws, *(e for e in self.catches if e.id not in reached)]
+
+    def _of(self, definition: EventDefinition, throw: Event) -> list[Event]:
+        targets = [self._by_id[t] for t in _named(definition, "target") if t in self._by_id]
+        return (
+            targets
+            or self._by_source.get(definition.id or "")
+            or self._by_name.get(_name(definition, throw), [])
+        )
+
+
+def link_names(event: Event) -> list[str]:
+    """Names of the links that an event throws or catches, white space folded."""
+    return [_name(d, event) for d in _definitions(event)]
+
+
+def _definitions(event: Event) -> list[EventDefinition]:
+    return [d for d in event.definitions if d.kind == "link"]
+
+
+def _name(definition: EventDefinition, event: Event) -> str:
+    return " ".join(definition.name.split()) or " ".join(event.label.split())
+
+
+def _named(definition: EventDefinition, tag: str) -> list[str]:
+    """Local ids in `<source>` or `<target>` elements, which the definition keeps as text."""
+    return [
+        _TAGS.sub("", value).strip().rpartition(":")[2]
+        for key, value in definition.extra
+        if key.endswith("}" + tag)
+    ]

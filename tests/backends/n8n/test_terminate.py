@@ -1,0 +1,72 @@
+"""Terminate end events: an end where nothing else can run, refused by name elsewhere."""
+
+from __future__ import annotations
+
+import pytest
+from game_models import model, node, read_bpmn, shared
+from n8n_compiled import emitted
+from orgflow.backends.n8n.engine.local import LocalEngine
+from orgflow.backends.n8n.runner import LocalRunner
+from orgflow.backends.n8n.target import N8N_TARGET
+from orgflow.evaluation.replay import replay_model
+
+from orgflow_ir.model import Model, Task
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.targets import legalise
+
+
+def refusals(made: Model) -> list[str]:
+    ctx = PassContext()
+    legalise(made, N8N_TARGET, ctx, allow_lossy=False)
+    return [d.message for d in ctx.diagnostics if d.code == "OF403"]
+
+
+def test_an_end_behind_a_join_runs_on_the_engine(engine: LocalEngine) -> None:
+    made = read_bpmn(shared("outside-look", "bpmn", "term.bpmn"))
+    ctx = PassContext()
+    legal = legalise(made, N8N_TARGET, ctx, allow_lossy=False)
+    assert not ctx.diagnostics
+    report = replay_model(legal, emitted(legal), LocalRunner(engine), PassContext())
+    assert report.ok, [r.divergence for r in report.runs]
+    assert set(report.runs[0].executed) >= {"A", "B"}
+
+
+@pytest.mark.parametrize(
+    ("nodes", "arcs"),
+    [
+        ("xor x; task a; task b", "s x, x a, x b *, a e, b e"),
+        ("or o; task a; task b; or j", "s o, o a, o b, a j, b j, j e"),
+        ("task t; task a; task b", "s t, t a ?, t b *, a e, b e"),
+    ],
+)
+def test_ends_that_have_nothing_beside_them(nodes: str, arcs: str) -> None:
+    assert refusals(model(f"start s; {nodes}; end e terminate", arcs)) == []
+
+
+def test_the_refusal_names_what_may_run() -> None:
+    made = model(
+        "start s; and f; end e terminate; end e2",
+        "s f, f Pick, f Pack, Pick e, Pack e2",
+        Task(id="Pick", name="Pick"),
+        Task(id="Pack", name="Pack"),
+    )
+    (message,) = refusals(made)
+    assert message.endswith(
+        ": `Pack` may still be under way, and n8n has no way to end other branches"
+    )
+
+
+def test_a_second_token_is_refused() -> None:
+    made = model("start s; and f; xor m; end e terminate", "s f, f m, f m, m e")
+    (message,) = refusals(made)
+    assert "may still be under way" in message
+
+
+def test_a_boundary_event_that_does_not_interrupt_is_something_beside() -> None:
+    made = model(
+        "start s; task t; end e terminate; end e2",
+        "s t, t e, b Remind, Remind e2",
+        node("on! t b timer"),
+        Task(id="Remind", name="Remind"),
+    )
+    assert any("`Remind`" in message for message in refusals(made))
