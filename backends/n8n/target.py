@@ -37,13 +37,11 @@ def nothing_beside(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
 def named_beside(use: ConstructUse, model: Model, ctx: PassContext) -> str:
     """What may run beside a terminate end event, for the refusal."""
     del model
-    others = [node for node in _beside(use, ctx) if node.id != use.element.id]
-    working = [node for node in others if not isinstance(node, Event | Gateway)]
-    shown = working or others
-    named = [ctx.name(node) for node in shown[:_NAMED]]
-    if len(shown) > _NAMED:
-        named.append(f"{len(shown) - _NAMED} more")
-    what = listed(named) if named else "the branch of a second token"
+    others = [node for node in _beside(use, ctx) if not isinstance(node, Event | Gateway)]
+    named = [ctx.name(node) for node in others[:_NAMED]]
+    if len(others) > _NAMED:
+        named.append(f"{len(others) - _NAMED} more")
+    what = listed(named) if named else "another branch"
     return f"{what} may still be under way, and n8n has no way to end other branches"
 
 
@@ -87,11 +85,13 @@ N8N_TARGET = TargetSpec(
         "event.catch.timer": Legal(),
         "event.catch.message": Legal("a webhook wait"),
         "event.catch.conditional": Legal("a placeholder"),
+        "event.catch.none": Illegal("it has no trigger, so it waits for nothing", "give it one"),
         "event.catch": Illegal(_LATER),
         "event.throw.none": Legal(),
         "event.throw.message": Legal("a placeholder until it is filled"),
         "event.throw": Illegal(_LATER),
         "event.boundary": Illegal(_WAITS, "wait for one of them only"),
+        "event.boundary.none": Illegal("it has no trigger, so it never comes", "give it one"),
         "event.boundary.error": Illegal(
             "what it is attached to becomes a placeholder, which does no work and so cannot fail",
             "leave it out, and in n8n set `On Error` of the node that does the work to `Continue "
