@@ -398,10 +398,11 @@ class Reading:
         return default
 
     def quantity(self, node: XmlElement, attribute: str) -> None:
-        """Report a quantity that is no whole number of at least 1; it is kept, and counts as 1."""
+        """Report a quantity that is no whole number (one below 1 is for the rules of the
+        specification); it is kept, and counts as 1."""
         value = node.attrs[attribute].strip()
-        if not (_INTEGER.fullmatch(value) and value.isascii() and int(value) > 0):
-            self.invalid(node, attribute, value, "a whole number of at least 1", "1")
+        if not (_INTEGER.fullmatch(value) and value.isascii()):
+            self.invalid(node, attribute, value, "a whole number", "1")
 
     def invalid(self, node: XmlElement, attribute: str, value: str, wanted: str, used: str) -> None:
         """Report an attribute value of the wrong kind."""
