@@ -178,7 +178,7 @@ class Leaves:
         return {"Type": "Pass", "Comment": gaps.comment(event)}
 
     def _wait(self, event: Event) -> State:
-        definition, text = times.timer(event)
+        definition, _ = times.timer(event)
         kind = definition.timer if definition else None
         state: State = {"Type": "Wait", "Comment": gaps.comment(event)}
         moment = times.timestamp(definition)
@@ -187,7 +187,6 @@ class Leaves:
         seconds = times.seconds(definition)
         path = times.variable_path(definition)
         if seconds is None and path is not None and kind == "date":
-            # What engines keep for a duration is text such as `PT2H`, which no path reads.
             field = path.removeprefix("$.input.")
             self.defaults.add(
                 (OpenTime,),
@@ -197,22 +196,13 @@ class Leaves:
             )
             return {**state, "TimestampPath": path}
         if seconds is None:
-            self._open_delay(event, text, "the state waits 0 seconds until it is set")
+            self._open_delay(event, "the state waits 0 seconds until it is set")
         return {**state, "Seconds": seconds or 0}
 
-    def _open_delay(self, event: Event, text: str, consequence: str) -> None:
-        definition, _ = times.timer(event)
+    def _open_delay(self, event: Event, consequence: str) -> None:
+        """The event has no time: what it states and no state keeps is refused before."""
         help = "give the event an ISO 8601 duration in days or less, or a date with a time zone"
-        if is_open(event):
-            self.defaults.add((OpenTime,), event.id, consequence, help)
-            return
-        reason = times.unsaid(definition)
-        self.ctx.emit(
-            UnsupportedTime,
-            f"`{one_line(text)}`, the time of `{event.label}`, {reason}; {consequence}",
-            element=event,
-            help=help,
-        )
+        self.defaults.add((OpenTime,), event.id, consequence, help)
 
     def _callback(self, node: Node, said: str) -> State:
         self.defaults.add(
@@ -263,8 +253,7 @@ class Leaves:
                 if self.times_out(event, events):
                     state["TimeoutSeconds"] = times.timer_seconds(event)
                 elif not times.timer_seconds(event):
-                    _, text = times.timer(event)
-                    self._open_delay(event, text, "it comes only when the answer says so")
+                    self._open_delay(event, "it comes only when the answer says so")
         return state
 
     def times_out(self, event: Node, events: Sequence[Node]) -> bool:

@@ -7,10 +7,15 @@ from typing import assert_never
 
 from orgflow.backends.asl.collections import collection_of
 from orgflow.backends.asl.structure import plan
-from orgflow.backends.asl.times import timer_seconds
+from orgflow.backends.asl.times import is_kept, timer_seconds, unsaid
 
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
-from orgflow_ir.lowering.common import LOWERINGS, conditional_splits, mixed_gateways
+from orgflow_ir.lowering.common import (
+    LOWERINGS,
+    conditional_splits,
+    mixed_gateways,
+    timer_use,
+)
 from orgflow_ir.model import (
     CallActivity,
     Event,
@@ -18,12 +23,14 @@ from orgflow_ir.model import (
     Model,
     Node,
     Opaque,
+    Scope,
     SubProcess,
     Task,
 )
 from orgflow_ir.model.constructs import ConstructUse
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets import Illegal, Legal, LegalIf, TargetSpec
+from orgflow_ir.targets.rules import UnsupportedTime
 
 
 def unstructured_parallel(model: Model, ctx: PassContext) -> Iterator[ConstructUse]:
@@ -50,6 +57,28 @@ def several_starts(model: Model, ctx: PassContext) -> Iterator[ConstructUse]:
                 starts = [n for n in node.nodes if isinstance(n, Event) and n.position == "start"]
                 if len(starts) > 1:
                     yield ConstructUse("sub-process.starts", node, scope)
+
+
+def unsupported_times(model: Model, ctx: PassContext) -> Iterator[ConstructUse]:
+    """`timer.unsupported`: times that the model states and no state keeps. Those of boundary events
+    are judged with what they are attached to; executions are started from outside."""
+    for scope in model.scopes():
+        raced = _raced(scope)
+        for node in scope.nodes:
+            if not isinstance(node, Event) or node.trigger != "timer" or node.position != "catch":
+                continue
+            (definition,) = node.definitions
+            if definition.time is None:
+                continue  # nothing is stated: that is a gap
+            kept = timer_seconds(node) is not None if node.id in raced else is_kept(definition)
+            if not kept:
+                yield timer_use("timer.unsupported", node, scope, unsaid(definition), ctx)
+
+
+def _raced(scope: Scope) -> frozenset[str]:
+    """Events of which an event-based gateway waits for the first."""
+    races = {n.id for n in scope.nodes if isinstance(n, Gateway) and n.gateway_kind == "event"}
+    return frozenset(f.target for f in scope.flows if f.source in races)
 
 
 def error_host(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
@@ -98,7 +127,7 @@ def mappable(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
     return node.loop.until is None and collection_of(node.loop) is not None
 
 
-_NO_STATE = "no state does this"
+_NO_STATE = "no state is emitted for it"
 _RACE = "a state waits for one answer at a time, and cannot be left by anything else meanwhile"
 
 ASL_TARGET = TargetSpec(
@@ -109,7 +138,7 @@ ASL_TARGET = TargetSpec(
         "activity.compensation": Illegal("an execution cannot undo finished work"),
         "activity.quantity": Illegal("a state is entered by one token at a time"),
         "call-activity": Illegal(
-            "it would need the ARN of another state machine", "draw what it calls in place"
+            "it needs the ARN of another state machine", "draw what it calls in place", yet=True
         ),
         "sub-process.plain": Legal("a Parallel state with one branch"),
         "sub-process.starts": Illegal(
@@ -120,8 +149,9 @@ ASL_TARGET = TargetSpec(
         "sub-process.transaction": Illegal("an execution cannot undo finished work"),
         "sub-process.ad-hoc": Illegal("states run in the order that is drawn"),
         "loop.standard": Illegal(
-            "markers for repetition are not lowered yet",
+            "markers for repetition are not emitted",
             "draw the loop with a gateway and a flow back",
+            yet=True,
         ),
         "loop.multi-instance": LegalIf(
             mappable,
@@ -138,10 +168,10 @@ ASL_TARGET = TargetSpec(
         "event.catch.message": Legal("a callback"),
         "event.catch.signal": Legal("a callback"),
         "event.catch.conditional": Legal("a callback"),
-        "event.catch": Illegal(_NO_STATE),
+        "event.catch": Illegal(_NO_STATE, yet=True),
         "event.throw.none": Legal(),
         "event.throw.message": Legal("a placeholder until it is filled"),
-        "event.throw": Illegal(_NO_STATE),
+        "event.throw": Illegal(_NO_STATE, yet=True),
         "event.boundary.error": LegalIf(
             error_host, "it stands on a task without a marker for repetition, or on a sub-process"
         ),
@@ -155,7 +185,7 @@ ASL_TARGET = TargetSpec(
         "event.end.message": Legal("a placeholder until it is filled"),
         "event.end.error": Legal("a Fail state"),
         "event.end.terminate": Legal("in a branch an error that is caught outside it"),
-        "event.end": Illegal(_NO_STATE),
+        "event.end": Illegal(_NO_STATE, yet=True),
         "gateway.exclusive": Legal("a Choice state"),
         "gateway.parallel": Legal("a Parallel state"),
         "gateway.inclusive": Legal("a Parallel state whose branches may be skipped"),
@@ -172,12 +202,18 @@ ASL_TARGET = TargetSpec(
             "can run them",
         ),
         "split.conditional": Illegal("a state has no conditions on its way out"),
+        "timer.unsupported": Illegal(
+            "no state keeps it",
+            "give the event an ISO 8601 duration in days or less, or a date with a time zone",
+            rule=UnsupportedTime,
+        ),
         "flow.sequence": Legal(),
         "flow.conditional": Legal("a rule of a Choice state"),
         "flow.default": Legal("the default of a Choice state"),
         "flow.message": Illegal(
-            "messages between processes are not lowered yet",
+            "messages between processes are not emitted",
             "--process NAME compiles one pool at a time",
+            yet=True,
         ),
         "flow.message.black-box": Legal("the other side is not part of the state machine"),
         "lane": Legal("not part of the state machine"),
@@ -187,7 +223,13 @@ ASL_TARGET = TargetSpec(
         "opaque.harmless": Legal("not part of the state machine"),
         "opaque.illegal": Illegal("orgflow does not know what it means"),
     },
-    derivations=(mixed_gateways, conditional_splits, several_starts, unstructured_parallel),
+    derivations=(
+        mixed_gateways,
+        conditional_splits,
+        several_starts,
+        unstructured_parallel,
+        unsupported_times,
+    ),
     lowerings=LOWERINGS,
     options={"tasks": ("placeholder", "callback")},
 )

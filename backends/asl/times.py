@@ -7,7 +7,7 @@ import re
 from typing import assert_never
 
 from orgflow_ir.model import Event, EventDefinition
-from orgflow_ir.model.timers import Computed, Cron, Cycle, Duration, Moment, Unread
+from orgflow_ir.model.timers import Computed, Cron, Cycle, Duration, Moment, Unread, first_of
 
 MAX_SECONDS = 99_999_999
 """Most seconds a Wait state or a timeout takes (Step Functions' limit)."""
@@ -16,10 +16,11 @@ _CLOCK = re.compile(r"T?\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?")
 
 
 def seconds(definition: EventDefinition | None) -> int | None:
-    """Whole seconds of a duration, rounded up; `None` where it is none or has no fixed length."""
-    if definition is None or definition.timer not in ("duration", None):
+    """Whole seconds of a duration, rounded up; `None` where it is none or has no fixed length. Of a
+    repetition the first: a state waits once."""
+    if definition is None or definition.time is None:
         return None
-    time = definition.time
+    time = first_of(definition.time)
     if not isinstance(time, Duration) or not time.is_plain or time.exact_seconds is None:
         return None
     result = math.ceil(time.exact_seconds)
@@ -29,9 +30,9 @@ def seconds(definition: EventDefinition | None) -> int | None:
 def timestamp(definition: EventDefinition | None) -> str | None:
     """A moment in the profile of RFC 3339 that the language takes; `None` where it cannot be read
     or has no time zone. A date alone is its first moment in UTC."""
-    if definition is None or definition.timer != "date":
+    if definition is None or definition.time is None:
         return None
-    time = definition.time
+    time = first_of(definition.time)
     if not isinstance(time, Moment) or not time.is_possible:
         return None
     if not time.clock:
@@ -51,29 +52,36 @@ def variable_path(definition: EventDefinition | None) -> str | None:
     return f"$.input.{'.'.join(time.variable)}"
 
 
+def is_kept(definition: EventDefinition) -> bool:
+    """Whether a Wait state keeps the time of an event."""
+    if seconds(definition) is not None or timestamp(definition) is not None:
+        return True
+    # What engines keep for a duration is text such as `PT2H`, which no path reads.
+    return definition.timer == "date" and variable_path(definition) is not None
+
+
 def unsaid(definition: EventDefinition | None) -> str:
     """Why a time that `seconds` and `timestamp` do not take cannot be said, as what it is."""
     time = definition.time if definition is not None else None
+    time = first_of(time) if time is not None else None
     kind = definition.timer if definition is not None else None
-    wrong = "is no date with a time zone" if kind == "date" else "is no ISO 8601 duration"
+    wrong = "it is no date with a time zone" if kind == "date" else "it is no ISO 8601 duration"
     if isinstance(time, Computed):
-        return "is read from data, and nothing says that it would be a number of seconds"
-    if kind == "cycle" or isinstance(time, Cycle | Cron):
-        return "is a repetition, and a state waits once"
+        return "it is read from data, and nothing says that it would be a number of seconds"
+    if isinstance(time, Cycle | Cron):
+        return "it is a repetition, and a state waits once"
     length = time.exact_seconds if isinstance(time, Duration) else None
     match time:
         case Duration(sign="-"):
-            return "is negative"
-        case Duration(notation="short"):
-            return wrong
+            return "it is negative"
         case Duration() if length is None:
-            return "has no fixed length: months and years differ"
+            return "it has no fixed length: months and years differ"
         case Duration() if length is not None and length > MAX_SECONDS:
-            return f"is longer than the {MAX_SECONDS} seconds that a state waits"
+            return f"it is longer than the {MAX_SECONDS} seconds that a state waits"
         case Moment(clock=clock, zone="") if clock:
-            return "has no time zone"
+            return "it has no time zone"
         case Unread(text) if _CLOCK.fullmatch(text):
-            return "has no time zone"
+            return "it has no time zone"
         case Duration() | Moment() | Unread() | None:
             return wrong
         case _:

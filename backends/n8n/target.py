@@ -9,12 +9,18 @@ from orgflow.backends.n8n.format.versions import KNOWN_VERSIONS
 
 from orgflow_ir.analysis.control_flow.concurrency import Concurrency
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
-from orgflow_ir.lowering.common import LOWERINGS, conditional_splits, mixed_gateways
+from orgflow_ir.lowering.common import (
+    LOWERINGS,
+    conditional_splits,
+    mixed_gateways,
+    timer_use,
+)
 from orgflow_ir.model import Event, Gateway, Model, Node
 from orgflow_ir.model.constructs import ConstructUse
 from orgflow_ir.model.element_names import listed
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets import Illegal, Legal, LegalIf, TargetSpec
+from orgflow_ir.targets.rules import UnsupportedTime
 
 
 def unstructured_inclusive(model: Model, ctx: PassContext) -> Iterator[ConstructUse]:
@@ -26,6 +32,26 @@ def unstructured_inclusive(model: Model, ctx: PassContext) -> Iterator[Construct
                 yield ConstructUse(
                     "gateway.inclusive.unstructured", graph.nodes[join.gateway], process
                 )
+
+
+def unsupported_times(model: Model, ctx: PassContext) -> Iterator[ConstructUse]:
+    """`timer.unsupported`: times that the model states and no node keeps."""
+    for scope in model.scopes():
+        for node in scope.nodes:
+            if not isinstance(node, Event) or node.trigger != "timer":
+                continue
+            (definition,) = node.definitions
+            if definition.time is None:
+                continue  # nothing is stated: that is a gap
+            if node.position == "start":
+                from orgflow.backends.n8n.node_types import schedule_trigger as kind
+            elif node.position == "catch":
+                from orgflow.backends.n8n.node_types import wait as kind
+            else:
+                continue
+            if kind.for_timer(definition) is None:
+                reason = kind.why_not(definition.time)
+                yield timer_use("timer.unsupported", node, scope, reason, ctx)
 
 
 def nothing_beside(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
@@ -53,12 +79,12 @@ def _beside(use: ConstructUse, ctx: PassContext) -> list[Node]:
 
 
 _NAMED = 3
-_LATER = "n8n has no node that does this"
+_NO_NODE = "no node is emitted for it"
 _WAITS = (
-    "an n8n execution waits at one place at a time, so it cannot wait for whichever of several "
-    "things comes first"
+    "an n8n execution waits at one place at a time, and nothing is emitted that waits for "
+    "whichever of several things comes first"
 )
-_OUTSIDE = "n8n has no trigger for it"
+_NO_TRIGGER = "no trigger is emitted for it"
 
 N8N_TARGET = TargetSpec(
     name="n8n",
@@ -72,30 +98,36 @@ N8N_TARGET = TargetSpec(
         "task": Legal("a placeholder until it is filled"),
         "activity.compensation": Illegal("n8n cannot undo finished work"),
         "activity.quantity": Illegal("n8n starts an activity for each token"),
-        "call-activity": Illegal("calls of other processes are not lowered yet"),
-        "sub-process": Illegal("sub-processes are not lowered yet", "draw its content in place"),
+        "call-activity": Illegal(
+            "calls of other processes are not emitted", "draw what it calls in place", yet=True
+        ),
+        "sub-process": Illegal(
+            "sub-processes are not emitted", "draw its content in place", yet=True
+        ),
         "loop": Illegal(
-            "markers for repetition are not lowered yet",
+            "markers for repetition are not emitted",
             "draw the loop with a gateway and a flow back",
+            yet=True,
         ),
         "event.start.none": Legal(),
         "event.start.message": Legal("a webhook"),
         "event.start.timer": Legal("a schedule, where the cycle can be read"),
-        "event.start": Illegal(_OUTSIDE, "start with a message, a timer or by hand"),
+        "event.start": Illegal(_NO_TRIGGER, "start with a message, a timer or by hand", yet=True),
         "event.catch.timer": Legal(),
         "event.catch.message": Legal("a webhook wait"),
         "event.catch.conditional": Legal("a placeholder"),
         "event.catch.none": Illegal("it has no trigger, so it waits for nothing", "give it one"),
-        "event.catch": Illegal(_LATER),
+        "event.catch": Illegal(_NO_NODE, yet=True),
         "event.throw.none": Legal(),
         "event.throw.message": Legal("a placeholder until it is filled"),
-        "event.throw": Illegal(_LATER),
-        "event.boundary": Illegal(_WAITS, "wait for one of them only"),
+        "event.throw": Illegal(_NO_NODE, yet=True),
+        "event.boundary": Illegal(_WAITS, "wait for one of them only", yet=True),
         "event.boundary.none": Illegal("it has no trigger, so it never comes", "give it one"),
         "event.boundary.error": Illegal(
             "what it is attached to becomes a placeholder, which does no work and so cannot fail",
             "leave it out, and in n8n set `On Error` of the node that does the work to `Continue "
             "(using error output)`",
+            yet=True,
         ),
         "event.boundary.compensation": Illegal("n8n cannot undo finished work"),
         "event.end.none": Legal(),
@@ -105,7 +137,7 @@ N8N_TARGET = TargetSpec(
             "nothing else can be running: n8n has no way to end other branches",
             named_beside,
         ),
-        "event.end": Illegal(_LATER),
+        "event.end": Illegal(_NO_NODE, yet=True),
         "gateway.exclusive": Legal(),
         "gateway.parallel": Legal("its branches run one after the other"),
         "gateway.inclusive": Legal("its branches run one after the other"),
@@ -115,18 +147,26 @@ N8N_TARGET = TargetSpec(
             "let each inclusive join close exactly one split, or use exclusive and parallel ones",
         ),
         "gateway.mixed": Illegal("a Merge cannot also split"),
-        "gateway.event": Illegal(_WAITS, "wait for one of them only"),
+        "gateway.event": Illegal(_WAITS, "wait for one of them only", yet=True),
         "gateway.complex": Illegal(
             "its activation condition has no counterpart in n8n",
             "say what it does with exclusive, parallel or inclusive gateways",
         ),
         "split.conditional": Illegal("a node of n8n has no conditions on its wires"),
+        "timer.unsupported": Illegal(
+            "no node keeps it",
+            "give the event a time that n8n keeps: a duration or a date where it waits, a "
+            "repetition without end where it starts",
+            yet=True,
+            rule=UnsupportedTime,
+        ),
         "flow.sequence": Legal(),
         "flow.conditional": Legal(),
         "flow.default": Legal(),
         "flow.message": Illegal(
-            "messages between processes are not lowered yet",
+            "messages between processes are not emitted",
             "--process NAME compiles one pool at a time",
+            yet=True,
         ),
         "flow.message.black-box": Legal("the other side is not part of the workflow"),
         "lane": Legal("a sticky note"),
@@ -136,7 +176,7 @@ N8N_TARGET = TargetSpec(
         "opaque.harmless": Legal("not part of the workflow"),
         "opaque.illegal": Illegal("orgflow does not know what it means"),
     },
-    derivations=(mixed_gateways, conditional_splits, unstructured_inclusive),
+    derivations=(mixed_gateways, conditional_splits, unstructured_inclusive, unsupported_times),
     lowerings=LOWERINGS,
     options={
         "version": tuple(str(v) for v in reversed(KNOWN_VERSIONS)),

@@ -21,6 +21,7 @@ from orgflow_ir.model import (
     Task,
 )
 from orgflow_ir.model.constructs import ConstructUse
+from orgflow_ir.model.element_names import one_line
 from orgflow_ir.model.links import Links
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets.lowering import RewritePattern
@@ -49,6 +50,16 @@ def conditional_splits(model: Model, ctx: PassContext) -> Iterator[ConstructUse]
         for node in scope.nodes:
             if _chooses(node) and outgoing(graph.flows_out(node.id)).chosen:
                 yield ConstructUse("split.conditional", node, scope)
+
+
+def timer_use(
+    construct: str, event: Event, scope: Scope, reason: str, ctx: PassContext
+) -> ConstructUse:
+    """The use of a time that a target does not keep; messages name the time and its text."""
+    expression = event.definitions[0].expression
+    text = one_line(expression.text) if expression is not None else ""
+    subject = f"the time of {ctx.name(event)}, `{text}`,"
+    return ConstructUse(construct, event, scope, reason, subject)
 
 
 def _chooses(node: Node) -> bool:

@@ -94,13 +94,15 @@ class ConstructUse(NamedTuple):
     """An element that uses a construct; `scope` is `None` outside processes.
 
     `reason`: why just this use is illegal where the construct is, in place of the target's reason
-    for all of them (a derived construct may know better).
+    for all of them (a derived construct may know better). `subject`: how messages name it where it
+    is less than the element (`the time of `Wait``).
     """
 
     construct: str
     element: Element
     scope: Scope | None = None
     reason: str = ""
+    subject: str = ""
 
 
 def several(quantity: str) -> bool:

@@ -1,8 +1,9 @@
 """When a timer event happens: the texts of timers read once, into typed values.
 
 Read are ISO 8601 dates, durations and repetitions, cron expressions (Unix's five fields, or
-Quartz's with seconds first), jBPM's short notation, and expressions that compute a time. Prose
-stays text. What a target cannot do with a value, it refuses; nobody reads the text again.
+Quartz's with seconds first), jBPM's short notation, a number and a unit in words (`14 Tage`), and
+expressions: those of a constant are that constant, others compute a time. Prose stays text. What a
+target cannot do with a value, it refuses; nobody reads the text again.
 """
 
 from __future__ import annotations
@@ -46,8 +47,8 @@ class Moment(NamedTuple):
 class Duration(NamedTuple):
     """A length of time by its parts as written; at most the last one has a fraction.
 
-    `notation` is `iso` (`P1DT2H`) or jBPM's `short` one (`1d2h`); `sign` is `-` where the length
-    is negative, and `+` where somebody wrote that.
+    `notation` is `iso` (`P1DT2H`), jBPM's `short` one (`1d2h`) or `words` (`14 Tage`); `sign` is
+    `-` where the length is negative, and `+` where somebody wrote that.
     """
 
     years: float = 0
@@ -57,7 +58,7 @@ class Duration(NamedTuple):
     hours: float = 0
     minutes: float = 0
     seconds: float = 0
-    notation: Literal["iso", "short"] = "iso"
+    notation: Literal["iso", "short", "words"] = "iso"
     sign: Literal["", "+", "-"] = ""
 
     @property
@@ -67,10 +68,14 @@ class Duration(NamedTuple):
 
     @property
     def is_plain(self) -> bool:
-        """Whether it is an unsigned ISO 8601 duration of whole numbers, but for milliseconds."""
-        whole = all(isinstance(part, int) for part in self[:6])
-        fine = round(self.seconds * 1000) == self.seconds * 1000
-        return self.notation == "iso" and not self.sign and whole and fine
+        """Whether clocks agree on it: it is not negative, has whole months and years, and nothing
+        finer than milliseconds."""
+        if self.sign == "-":
+            return False
+        if isinstance(self.years, float) or isinstance(self.months, float):
+            return False
+        exact = self._replace(years=0, months=0).exact_seconds
+        return exact is not None and round(exact * 1000) == exact * 1000
 
     @property
     def exact_seconds(self) -> float | None:
@@ -91,6 +96,13 @@ class Cycle(NamedTuple):
     start: Moment | None = None
     end: Moment | None = None
     delay: Duration | None = None
+
+
+def first_of(time: Time) -> Time:
+    """When a token that waits once goes on: at the first of the moments of a repetition."""
+    if not isinstance(time, Cycle):
+        return time
+    return time.start or time.delay or time.interval
 
 
 class Cron(NamedTuple):
@@ -131,6 +143,31 @@ _CRON_FIELD = (
     r"(?:[\d*?/,#-]|L|W|JAN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC|"
     r"SUN|MON|TUE|WED|THU|FRI|SAT)+"
 )
+_WRAPPED = re.compile(r"=(.*)|[$#]\{(.*)\}", re.DOTALL)
+_LITERAL = re.compile(
+    r"(?:@|(?:duration|date|date and time)\s*\(\s*)?(?:\"([^\"]*)\"|'([^']*)')\s*\)?"
+)
+_FEEL_CYCLE = re.compile(
+    r"cycle\s*\(\s*(?:(\d{1,9})\s*,\s*)?duration\s*\(\s*\"([^\"]*)\"\s*\)\s*\)"
+)
+_UNITS = {
+    unit: part
+    for part, units in {
+        "seconds": "second seconds sekunde sekunden seconde secondes seconden segundo segundos "
+        "secondo secondi",
+        "minutes": "minute minutes minuten minuut minuto minutos minuti",
+        "hours": "hour hours stunde stunden heure heures uur uren hora horas ora ore",
+        "days": "day days tag tage tagen jour jours dag dagen día días dia dias giorno giorni",
+        "weeks": "week weeks woche wochen semaine semaines weken semana semanas settimana "
+        "settimane",
+        "months": "month months monat monate monaten mois maand maanden mes meses mês mese mesi",
+        "years": "year years jahr jahre jahren an ans année années jaar jaren año años ano anos "
+        "anno anni",
+    }.items()
+    for unit in units.split()
+}
+"""Units of time in words: English, German, French, Dutch, Spanish, Portuguese, Italian."""
+
 _LANGUAGES = ("feel", "juel", "groovy", "javascript", "ecmascript", "python", "n8n")
 
 
@@ -144,6 +181,7 @@ def read_time(text: str, language: str | None = None) -> Time:
     """
     words = text.strip()
     found = _moment(words) or _duration(words) or _cycle(words) or _cron(words)
+    found = found or _in_words(words) or _constant(words)
     if found is not None:
         return found
     marked = "${" in words or "#{" in words or words.startswith("=")
@@ -151,6 +189,33 @@ def read_time(text: str, language: str | None = None) -> Time:
         variable = re.fullmatch(_VARIABLE, words)
         return Computed(words, tuple(variable.group(1).split(".")) if variable else None)
     return Unread(words)
+
+
+def _in_words(text: str) -> Duration | None:
+    """`14 Tage`: one number and one unit; anything more (`14 working days`) is prose."""
+    number, _, unit = text.partition(" ")
+    part = _UNITS.get(unit.strip().casefold())
+    if part is None or not number.isdecimal() or not number.isascii() or len(number) > 6:
+        return None
+    return Duration(notation="words")._replace(**{part: int(number)})
+
+
+def _constant(text: str) -> Time | None:
+    """What an expression computes that reads nothing: `= duration("PT1H")`, `${"PT5M"}`,
+    `=cycle(3, duration("PT10M"))`, `=@"PT1H"` (FEEL, DMN 1.3, 10.3.2.3, and Camunda's `cycle`)."""
+    match = _WRAPPED.fullmatch(text)
+    if match is None:
+        return None
+    inside = (match[1] or match[2] or "").strip()
+    cycle = _FEEL_CYCLE.fullmatch(inside)
+    if cycle is not None:
+        interval = _duration(cycle[2])
+        return Cycle(interval, int(cycle[1]) if cycle[1] else None) if interval else None
+    literal = _LITERAL.fullmatch(inside)
+    if literal is None:
+        return None
+    words = literal[1] if literal[1] is not None else literal[2]
+    return _moment(words) or _duration(words) or _cycle(words)
 
 
 def _moment(text: str) -> Moment | None:

@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from orgflow_ir.diagnostics import Severity
+from orgflow_ir.diagnostics import Rule, Severity
 from orgflow_ir.diagnostics.core_rules import CrashedPass, FaultyLeaf
 from orgflow_ir.model import Element, Model
 from orgflow_ir.model.constructs import ConstructUse, plain_constructs
@@ -44,11 +44,14 @@ nested models need few."""
 
 
 class IllegalUse(NamedTuple):
-    """A use that a target does not allow, with the reason and what to do."""
+    """A use that a target does not allow, with the reason and what to do; `yet`: it is orgflow that
+    does not emit it."""
 
     use: ConstructUse
     reason: str
     help: str
+    yet: bool = False
+    rule: type[Rule] = IllegalConstruct
 
 
 def constructs(model: Model, spec: TargetSpec, ctx: PassContext) -> list[ConstructUse]:
@@ -65,7 +68,8 @@ def illegal_uses(model: Model, spec: TargetSpec, ctx: PassContext) -> list[Illeg
     for use in constructs(model, spec, ctx):
         verdict = spec.legality(use.construct)
         if isinstance(verdict, Illegal):
-            found.append(IllegalUse(use, use.reason or verdict.reason, verdict.help))
+            reason, rule = use.reason or verdict.reason, verdict.rule or IllegalConstruct
+            found.append(IllegalUse(use, reason, verdict.help, verdict.yet, rule))
         elif isinstance(verdict, LegalIf) and not verdict.test(use, model, ctx):
             because = verdict.because(use, model, ctx) if verdict.because is not None else ""
             reason = because or f"it is supported only if {verdict.reason}"
@@ -360,7 +364,7 @@ def _report_rewritten(done: Iterable[Rewritten], refused: set[str], ctx: PassCon
 
 def _report_refused(refused: Iterable[_Refusal], spec: TargetSpec, ctx: PassContext) -> None:
     lossy = [pattern for pattern in spec.lowerings if pattern.loses is not None]
-    for element, (use, reason, help_text) in refused:
+    for element, (use, reason, help_text, yet, rule) in refused:
         name = ctx.name(element)
         way = next((pattern for pattern in lossy if pattern.takes(use.construct)), None)
         if way is not None:
@@ -372,9 +376,8 @@ def _report_refused(refused: Iterable[_Refusal], spec: TargetSpec, ctx: PassCont
                 help="--allow-lossy accepts it",
             )
             continue
-        ctx.emit(
-            IllegalConstruct,
-            f"{name} ({use.construct}) is not supported for {spec.name}: {reason}",
-            element=element,
-            help=help_text or None,
-        )
+        what = use.subject or f"{name} ({use.construct})"
+        said = f"{what} is not supported for {spec.name}"
+        if yet:
+            said = f"orgflow does not support {what} on {spec.name} yet"
+        ctx.emit(rule, f"{said}: {reason}", element=element, help=help_text or None)

@@ -86,9 +86,11 @@ class UnsupportedBinding(Rule):
 class UnsupportedTime(Rule):
     """
     What it finds
-        A time that the model defines, but that the target cannot keep.
+        A time that the model states, but that the target does not keep: prose, an expression, or
+        what its waits and triggers do not have.
     Why it is wrong
-        The workflow waits 0 seconds there, or is started by hand, until the time is set.
+        The workflow would wait for something else, or for nothing. A timer without any time is a
+        gap (OF504) instead.
     Example
         `P1M` for Amazon States Language, where a wait is a number of seconds and months differ.
     Instead
@@ -97,7 +99,7 @@ class UnsupportedTime(Rule):
 
     code = "OF405"
     name = "unsupported-time"
-    severity = Severity.WARNING
+    severity = Severity.ERROR
     category = Category.TARGET
 
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from orgflow_ir.model import Model, Process
 from orgflow_ir.model.constructs import ConstructUse
 from orgflow_ir.pipeline import PassContext
+from orgflow_ir.targets.lowering import RewritePattern
 
 if TYPE_CHECKING:
-    pass
-from orgflow_ir.targets.lowering import RewritePattern
+    from orgflow_ir.diagnostics import Rule
 
 
 class Legal(NamedTuple):
@@ -33,10 +33,13 @@ class LegalIf(NamedTuple):
 
 
 class Illegal(NamedTuple):
-    """The target cannot say this; `reason` is shown to the user. `help` says what to do."""
+    """The target cannot say this, or (`yet`) orgflow does not emit it; `reason` is shown to the
+    user. `help` says what to do; `rule` reports it, OF403 where there is none."""
 
     reason: str
     help: str = ""
+    yet: bool = False
+    rule: type[Rule] | None = None
 
 
 Legality = Legal | LegalIf | Illegal
@@ -73,7 +76,7 @@ class TargetSpec:
             found = self.constructs.get(".".join(parts[:end]))
             if found is not None:
                 return found
-        return Illegal(f"{self.name} has no way to say it")
+        return Illegal(f"the table of {self.name} does not name it", yet=True)
 
 
 def support_level(spec: TargetSpec, construct: str) -> str:

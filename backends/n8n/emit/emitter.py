@@ -331,7 +331,7 @@ class _Emitter:
             element=event.id,
             webhook=called,
         )
-        node.notes += notes.event(event, open_time, text, self.defaults, self.ctx)
+        node.notes += notes.event(event, open_time, text, self.defaults)
 
     def _start(self, event: Event) -> None:
         (kind, parameters), called = self._plain_trigger(), False
@@ -361,7 +361,7 @@ class _Emitter:
         )
         decisions = self.setters.get(event.id, [])
         node.notes += notes.start(
-            event, kind, schedule is None, decisions, self.scope.body, self.defaults, self.ctx
+            event, kind, schedule is None, decisions, self.scope.body, self.defaults
         )
 
     def _address(self, *words: str) -> str:

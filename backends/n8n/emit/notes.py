@@ -5,7 +5,7 @@ from __future__ import annotations
 from orgflow.backends.n8n.emit.names import plain
 
 from orgflow_ir.analysis.decisions import Decision
-from orgflow_ir.analysis.gaps import Defaults, has_implementation, is_open
+from orgflow_ir.analysis.gaps import Defaults, has_implementation
 from orgflow_ir.analysis.gaps.rules import (
     OpenDecision,
     OpenMessage,
@@ -20,7 +20,7 @@ from orgflow_ir.model.binding_text import statements, summary
 from orgflow_ir.model.element_names import listed
 from orgflow_ir.model.provenance import source_ids
 from orgflow_ir.pipeline import PassContext
-from orgflow_ir.targets.rules import UnsupportedBinding, UnsupportedTime
+from orgflow_ir.targets.rules import UnsupportedBinding
 
 _REPLACE = "in n8n, replace the placeholder by the node that does this and keep its name"
 _ONCE = (
@@ -126,24 +126,13 @@ def gateway(node: Gateway) -> list[str]:
     return _doc(node.doc)
 
 
-def event(
-    node: Event, open_time: bool, text: str, defaults: Defaults, ctx: PassContext
-) -> list[str]:
+def event(node: Event, open_time: bool, text: str, defaults: Defaults) -> list[str]:
     """Note of an event, with what the workflow does until its gap is filled."""
     lines = _doc(node.doc)
     if open_time:
         words = "the Wait node waits 0 seconds until the time is set"
-        if is_open(node):
-            defaults.add((OpenTime,), node.id, words, f"{_TIMES}, or set it in n8n's Wait node")
-        else:
-            ctx.emit(
-                UnsupportedTime,
-                f"n8n does not support the time of `{node.label}`, `{plain(text)}`; {words}",
-                element=node,
-                help=f"{_TIMES}, or set it in n8n's Wait node",
-            )
-        said = f" The model says: {plain(text)}" if text.strip() else ""
-        lines.append(f"How long to wait is left open: 0 seconds until it is set.{said}")
+        defaults.add((OpenTime,), node.id, words, f"{_TIMES}, or set it in n8n's Wait node")
+        lines.append("How long to wait is left open: 0 seconds until it is set.")
     elif node.position == "catch" and node.trigger == "message":
         defaults.add(
             (OpenMessage,),
@@ -178,23 +167,11 @@ def start(
     decisions: list[Decision],
     process: Scope,
     defaults: Defaults,
-    ctx: PassContext,
 ) -> list[str]:
     """Note of a trigger, with how the workflow starts until its gap is filled."""
     lines = [*_sets(decisions), *_doc(node.doc)]
     if node.trigger == "timer" and unread:
-        words = "the workflow is started by hand"
-        if is_open(node):
-            defaults.add((OpenTime,), node.id, words, _CYCLES)
-        else:
-            found = node.definitions[0].expression
-            ctx.emit(
-                UnsupportedTime,
-                f"n8n does not support the time of `{node.label}`, "
-                f"`{plain(found.text if found is not None else '')}`; {words}",
-                element=node,
-                help=_CYCLES,
-            )
+        defaults.add((OpenTime,), node.id, "the workflow is started by hand", _CYCLES)
         lines.append("When this starts is left open: put a Schedule Trigger in its place.")
     if kind == "webhook":
         words = "emitted a webhook"

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, assert_never
 
 from orgflow.backends.n8n.format.json_values import inside, number
 from orgflow.backends.n8n.node_types.behaviour import trigger
 from orgflow.backends.n8n.node_types.node_type import NodeType, Parameters, none
 
 from orgflow_ir.model import EventDefinition
-from orgflow_ir.model.timers import Cron, Cycle
+from orgflow_ir.model.timers import Computed, Cron, Cycle, Duration, Moment, Time, Unread
 
 _SCHEDULE_UNITS = (
     (86400, "days", 1), (3600, "hours", 24), (60, "minutes", 60), (1, "seconds", 60),
@@ -23,7 +23,7 @@ def for_timer(definition: EventDefinition | None) -> dict[str, Any] | None:
 
     A count, a first moment or a delay (`R3/…`, `R/2030-01-01…/…`) has no counterpart in n8n.
     """
-    if definition is None or definition.timer != "cycle":
+    if definition is None:
         return None
     time = definition.time
     if isinstance(time, Cron):
@@ -40,6 +40,27 @@ def for_timer(definition: EventDefinition | None) -> dict[str, Any] | None:
             interval = {"field": unit, f"{unit}Interval": int(seconds // size)}
             return {"rule": {"interval": [interval]}}
     return None
+
+
+def why_not(time: Time) -> str:
+    """Why `for_timer` has no parameters for a time."""
+    match time:
+        case Computed():
+            return "an expression computes it, and a trigger has no data to read"
+        case Unread():
+            return "it is no ISO 8601 time"
+        case Cron():
+            return "n8n's scheduler does not take this cron expression"
+        case Moment() | Duration():
+            return "a Schedule Trigger repeats, and this is once"
+        case Cycle(repetitions=count) if count is not None and count >= 0:
+            return "a Schedule Trigger repeats without end"
+        case Cycle(start=None, end=None, delay=None):
+            return "n8n's scheduler cannot keep this interval evenly"
+        case Cycle():
+            return "a Schedule Trigger has no first or last moment"
+        case _:
+            assert_never(time)
 
 
 class Repeat(NamedTuple):

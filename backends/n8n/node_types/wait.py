@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, assert_never
 
 from orgflow.backends.n8n.node_types.behaviour import Behaviour
 from orgflow.backends.n8n.node_types.conditions import expression
@@ -15,7 +15,16 @@ from orgflow.backends.n8n.node_types.node_type import (
 )
 
 from orgflow_ir.model import EventDefinition
-from orgflow_ir.model.timers import Duration, Moment
+from orgflow_ir.model.timers import (
+    Computed,
+    Cron,
+    Cycle,
+    Duration,
+    Moment,
+    Time,
+    Unread,
+    first_of,
+)
 
 _UNIT_SECONDS: Final = {"seconds": 1, "minutes": 60, "hours": 3600, "days": 86400}
 _SLEEPS_BELOW: Final = 65
@@ -44,17 +53,15 @@ def until(moment: str) -> dict[str, Any]:
 
 
 def for_timer(definition: EventDefinition | None) -> dict[str, Any] | None:
-    """Parameters for a timer of a fixed length or moment, else `None`.
+    """Parameters for a timer of a fixed length or moment, else `None`; of a repetition the first.
 
-    A date has to stand where BPMN has dates, a duration where it has durations.
+    What the text is counts, not whether it stands where BPMN has dates or durations.
     """
-    if definition is None:
+    if definition is None or definition.time is None:
         return None
-    time = definition.time
-    if isinstance(time, Moment) and definition.timer == "date":
+    time = first_of(definition.time)
+    if isinstance(time, Moment) and time.is_possible:
         return until(time.text)
-    if definition.timer not in ("duration", None):
-        return None
     if not isinstance(time, Duration) or not time.is_plain:
         return None
     seconds = time.exact_seconds
@@ -65,6 +72,26 @@ def for_timer(definition: EventDefinition | None) -> dict[str, Any] | None:
         if seconds and seconds % size == 0:
             return for_interval(int(seconds // size), unit)
     return for_interval(seconds, "seconds")
+
+
+def why_not(time: Time) -> str:
+    """Why `for_timer` has no parameters for a time."""
+    time = first_of(time)
+    match time:
+        case Computed():
+            return "an expression computes it"
+        case Unread():
+            return "it is no ISO 8601 time"
+        case Cron():
+            return "no node waits for the next moment of a cron expression"
+        case Moment():
+            return "there is no such moment"
+        case Duration(sign="-"):
+            return "it is negative"
+        case Duration() | Cycle():
+            return "a part of it is no whole number"
+        case _:
+            assert_never(time)
 
 
 def resume(parameters: Parameters) -> Any:

@@ -18,6 +18,7 @@ from orgflow_ir.analysis.gaps.implementation import has_implementation
 from orgflow_ir.analysis.gaps.times import is_open
 from orgflow_ir.model import Event, Gateway, Loop, Model, Node, Scope, SubProcess, Task
 from orgflow_ir.model.element_names import ElementNames, listed, one_line
+from orgflow_ir.model.timers import Computed
 from orgflow_ir.pipeline import PassContext
 
 CONVENTIONS = DecisionConventions()
@@ -148,7 +149,13 @@ class _Finder:
 
     def _time(self, event: Event, named: str, scope: Scope) -> Gap:
         text = next((d.expression.text for d in event.definitions if d.expression is not None), "")
-        if one_line(text):
+        computed = any(isinstance(d.time, Computed) for d in event.definitions)
+        if computed:
+            message = (
+                f"the time of {named} is computed by `{one_line(text)}`, but the model does not "
+                "define which step sets what that reads"
+            )
+        elif one_line(text):
             message = f"the time of {named}, `{one_line(text)}`, is no ISO 8601 time"
         else:
             message = f"{named} has no time"
@@ -159,6 +166,8 @@ class _Finder:
             else "give the event an ISO 8601 duration such as PT2H, or a date with a time zone"
         )
         default = "start by hand" if start else "wait 0 seconds"
+        if one_line(text):
+            default = "refuse what the target does not keep"
         return Gap(
             "time", rules.OpenTime, event, scope.id, message, help_text, schemas.TIME, default
         )

@@ -71,8 +71,9 @@ class OpenTime(Rule):
     What it finds
         A timer event without a time that can be read: none at all, words, or an expression.
     Why it is wrong
-        Nothing defines when it fires. A target waits 0 seconds there, or starts by hand, until the
-        time is set.
+        Nothing defines when it fires. Where there is no time at all a target waits 0 seconds, or
+        starts by hand, until it is set; words and expressions that it cannot keep it refuses
+        (OF405).
     Example
         A timer event `some days later` without a timer definition.
     Instead

@@ -26,45 +26,29 @@ def referee() -> Iterator[Validator]:
 @pytest.mark.parametrize(
     ("kind", "text", "reason"),
     [
-        ("duration", "P1M", "has no fixed length"),
-        ("duration", "P2Y", "has no fixed length"),
-        ("cycle", "R3/PT10M", "is a repetition"),
-        ("duration", "R3/PT10M", "is a repetition"),
-        ("duration", "-PT5M", "is negative"),
-        ("duration", "PT-5M", "is negative"),
-        ("duration", "P2000D", "is longer than"),
-        ("date", "2030-01-31T10:00:05", "has no time zone"),
+        ("duration", "P1M", "it has no fixed length"),
+        ("duration", "P2Y", "it has no fixed length"),
+        ("cycle", "0 0/5 * * * ?", "it is a repetition, and a state waits once"),
+        ("duration", "-PT5M", "it is negative"),
+        ("duration", "PT-5M", "it is negative"),
+        ("duration", "P2000D", "it is longer than"),
+        ("date", "2030-01-31T10:00:05", "it has no time zone"),
+        ("duration", "5 working days", "it is no ISO 8601 duration"),
+        ("date", "tomorrow", "it is no date with a time zone"),
+        ("duration", "${wait}", "it is read from data"),
+        ("date", "${now() + 1}", "it is read from data"),
     ],
 )
-def test_a_wait_that_cannot_be_said_is_a_warning(
+def test_a_stated_time_that_no_state_keeps_is_refused(
     kind: str, text: str, reason: str, registry: Registry
 ) -> None:
     wait = Event(id="w", name="Wait", position="catch", **timer(text, kind))
     made = Compiled(model([start(), wait, end()], "s>w w>e"), registry)
     (told,) = made.told("OF405")
-    assert made.told("OF504") == []
-    assert told.severity is Severity.WARNING
-    assert told.message.startswith(f"`{text}`, the time of `Wait`, {reason}")
-    assert dict(all_states(made.definitions[0]))["Wait"]["Seconds"] == 0
-
-
-@pytest.mark.parametrize(
-    ("kind", "text"),
-    [("duration", "5 minutes"), ("duration", "${wait}"), ("date", "tomorrow"),
-     ("date", "${now() + 1}")],
-)  # fmt: skip
-def test_words_and_expressions_leave_the_time_open(
-    kind: str, text: str, registry: Registry
-) -> None:
-    wait = Event(id="w", name="Wait", position="catch", **timer(text, kind))
-    made = Compiled(model([start(), wait, end()], "s>w w>e"), registry)
-    (told,) = made.told("OF504")
-    assert made.told("OF405") == []
-    assert told.message == (
-        f"the time of `Wait`, `{text}`, is no ISO 8601 time; the state waits 0 seconds until it "
-        "is set"
-    )
-    assert dict(all_states(made.definitions[0]))["Wait"]["Seconds"] == 0
+    assert made.legal is None
+    assert told.severity is Severity.ERROR
+    said = f"the time of `Wait`, `{text}`, is not supported for asl: {reason}"
+    assert told.message.startswith(said)
 
 
 def test_a_date_in_a_variable_is_read_from_the_input(
