@@ -654,12 +654,14 @@ def lower_model(
     (`FORCEABLE`) through as warnings, and nothing else. What is illegal on the target is looked
     for even where a flow error stands, so that one call reports everything.
     """
-    from orgflow.passes.pipelines import COMPILE_SEVERITIES, FORCEABLE
+    from orgflow.passes.pipelines import COMPILE_SEVERITIES, DRAWABLE, FORCEABLE
 
-    harmless = not backend.target.executes  # a drawing of a deadlock stops nobody
+    let_through: frozenset[str] = FORCEABLE if force else frozenset()
+    if not backend.target.executes:  # a drawing of a deadlock stops nobody
+        let_through = DRAWABLE
     ctx.severities = {
         **({} if strict else COMPILE_SEVERITIES),
-        **(dict.fromkeys(FORCEABLE, Severity.WARNING) if force or harmless else {}),
+        **dict.fromkeys(let_through, Severity.WARNING),
         **ctx.severities,
     }
     legal = legal_model(

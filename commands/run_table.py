@@ -24,6 +24,10 @@ def report_text(report: ReplayReport, failures: Sequence[Failure] = ()) -> str:
         lines += wrapped(f"not taken by any run: `{report.labels.get(flow, flow)}`: {reason}")
     for told in report.unfinished:
         lines += wrapped(f"not played: {told}")
+    if report.left_out:
+        one = report.left_out == 1
+        more, them = ("one more run", "it") if one else (f"{report.left_out} more runs", "them")
+        lines += wrapped(f"not played: {more} of the model (--all-paths plays {them})")
     for change in dict.fromkeys(report.changed):
         lines += wrapped(f"differs from the delivered workflow: {change}")
     lines += failure_lines(failures)

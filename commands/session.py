@@ -142,6 +142,7 @@ class Session:
                 inputs=tuple(self.inputs),
                 sources=self._texts(),
                 labels=self._labels(),
+                name_of=self._name_of,
             )
         if reporter.name == "sarif":
             return dataclasses.replace(reporter, rules=self.registry.rules)
@@ -158,6 +159,13 @@ class Session:
 
                 texts[name] = StreamedLines(name)
         return texts
+
+    def _name_of(self, file: str, element: str) -> str:
+        """How messages name an element without a label: by what is next to it."""
+        from orgflow_ir.model.element_names import ElementNames
+
+        found = next((model for model in self.models if model.source == file), None)
+        return ElementNames(found).name(element) if found is not None else f"`{element}`"
 
     def _labels(self) -> dict[str, dict[str, str]]:
         labels: dict[str, dict[str, str]] = {}

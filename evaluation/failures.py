@@ -11,9 +11,13 @@ from typing import Literal
 
 from orgflow.evaluation.replay import ReplayReport, RunReport
 
+from orgflow_ir.analysis.control_flow.graph import ControlFlow
+from orgflow_ir.analysis.decisions import Decision, DecisionConventions, decide, with_gateways
+from orgflow_ir.analysis.stub_data import Unplayable, values
 from orgflow_ir.diagnostics import Category, Diagnostic
 from orgflow_ir.model import Flow, Gateway, Model, Process, Task
 from orgflow_ir.model.index import ModelIndex
+from orgflow_ir.model.provenance import source_ids
 from orgflow_ir.model.value import Value
 from orgflow_ir.plugins.contracts import Backend
 
@@ -144,6 +148,23 @@ def by_replay(model: Model, report: ReplayReport, backend: Backend) -> tuple[Fai
     return tuple(sorted(found.values(), key=lambda one: order[one.severity]))
 
 
+def _closed_branch(process: Process, run: RunReport) -> str | None:
+    """The first element of a run whose own conditions no data makes take what the run takes: the
+    model's fault, where all others are of how a target is given the data."""
+    decisions: dict[str, Decision] = {}
+    for scope in process.scopes():
+        asking, _ = with_gateways(scope, ControlFlow(scope))
+        decisions |= decide(asking, ControlFlow(asking), DecisionConventions())
+    by_element = {source_ids(d.gateway)[0]: d for d in decisions.values()}
+    for element, taken in run.run.choices:
+        if element in by_element:
+            try:
+                values([(by_element[element], taken)])
+            except Unplayable:
+                return element
+    return None
+
+
 def _of_run(model: Model, run: RunReport, labels: dict[str, str], backend: Backend) -> Failure:
     process = next(p for p in model.processes if p.id == run.process)
     constructs = _constructs(model)
@@ -167,10 +188,19 @@ def _of_run(model: Model, run: RunReport, labels: dict[str, str], backend: Backe
         return f"`{labels.get(element, element)}`"
 
     if run.verdict == "unplayable":
+        closed = _closed_branch(process, run)
+        if closed is not None:
+            return record(
+                "unplayable", "bpmn_quality", f"no data takes this branch of {name(closed)}",
+                "look at its conditions: the others leave nothing for it", closed,
+                severity="degraded", confidence="high",
+            )  # fmt: skip
         return record(
-            "unplayable", "bpmn_quality", "no data takes these branches together",
-            "look at the conditions: they contradict each other", None, severity="degraded",
-            confidence="high",
+            "unplayable", "translation_error",
+            "the compiled form reads what decides several of these branches from one place, and no "
+            "data there takes all of them",
+            "let a step between the decisions set what their conditions read", None,
+            severity="degraded",
         )  # fmt: skip
     wanted = run.run.outcome == "error"
     if run.status == "limit":

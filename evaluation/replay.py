@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -57,8 +58,12 @@ class RunReport:
 
 @dataclass(frozen=True)
 class ReplayReport:
-    """All runs of a model on one target; `flows` counts flows covered and flows there are,
-    `unfinished` tells of runs of the model that never complete and so cannot be compared."""
+    """The runs of a model that were played on one target.
+
+    `flows` counts the flows that runs took as the model says, and the flows there are; `uncovered`
+    has those that no run of the model takes, `unfinished` tells of runs of the model that never
+    complete and so cannot be compared, `left_out` counts runs that were not played.
+    """
 
     runs: tuple[RunReport, ...]
     flows: tuple[int, int]
@@ -66,6 +71,7 @@ class ReplayReport:
     changed: tuple[str, ...] = ()
     labels: dict[str, str] = field(default_factory=dict)
     unfinished: tuple[str, ...] = ()
+    left_out: int = 0
 
     @property
     def ok(self) -> bool:
@@ -91,6 +97,7 @@ class ReplayReport:
             "uncovered": [{"flow": f, "reason": r} for f, r in self.uncovered],
             "changed": list(self.changed),
             "unfinished": list(self.unfinished),
+            "left_out": self.left_out,
             "runs": [
                 {
                     "process": r.process,
@@ -130,20 +137,22 @@ def replay_model(
     engine is missing.
     """
     reports: list[RunReport] = []
-    covered = total = 0
+    covered = total = left_out = 0
     uncovered: list[tuple[str, str]] = []
     unfinished: list[str] = []
     changed: list[str] = []
     game = Game(model, Policy(once=True))
     for process in executable_processes(model):
         runs = enumerate_runs(model, process.id, max_runs=max_runs, game=game)
-        covered += runs.flows_covered
         total += runs.flows_total
         uncovered += runs.uncovered
         unfinished += [_stuck(run, process) for run in runs.stuck]
         runner.load(emitted, process.id, ctx)
         changed += runner.changed
-        reports += _play(game, process, runs, runner, all_paths)
+        played = _play(game, process, runs, runner, all_paths)
+        covered += len(_flows_taken(played, process))
+        left_out += len(runs.runs) - len(played)
+        reports += played
     index = ctx.analysis(ModelIndex, model)
     labels = {n.id: n.label for n in index.nodes.values()}
     labels |= {f.id: f.name.strip() or index.label(f.target) for f in index.flows.values()}
@@ -154,7 +163,14 @@ def replay_model(
         tuple(changed),
         labels,
         tuple(unfinished),
+        left_out,
     )
+
+
+def _flows_taken(played: Iterable[RunReport], process: Process) -> set[str]:
+    """The flows of a process that runs took as the model says."""
+    own = {flow.id for scope in process.scopes() for flow in scope.flows}
+    return {f for report in played if report.verdict == "equal" for f in report.run.flows} & own
 
 
 def _stuck(run: Run, process: Process) -> str:

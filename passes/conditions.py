@@ -157,7 +157,7 @@ def _check(node: ModelNode, out: list[Flow], scope: Scope, ctx: PassContext) -> 
         return
     defaults = [f for f in out if f.default]
     if len(defaults) > 1:
-        names = " and ".join(f"`{f.label}`" for f in defaults)
+        names = " and ".join(f"`{f.label}`" if f.name.strip() else ctx.name(f) for f in defaults)
         ctx.emit(
             SeveralDefaults,
             f"{ctx.name(node)} has {len(defaults)} default flows: {names}",
@@ -179,9 +179,12 @@ def _check(node: ModelNode, out: list[Flow], scope: Scope, ctx: PassContext) -> 
         _unconditional(node, out, conditional, defaults, scope, ctx)
     if kind in ("exclusive", "inclusive"):
         for one, two in _same_labels(out):
+            labels = f"labelled `{two.label}`"
+            if one.label != two.label:
+                labels = f"labelled `{one.label}` and `{two.label}`, which differ only in case"
             ctx.emit(
                 SameBranchLabel,
-                f"two flows out of {ctx.name(node)} are labelled `{one.label}`",
+                f"two flows out of {ctx.name(node)} are {labels}",
                 element=two,
                 help="label them differently; if both are to be taken, let one flow lead to a "
                 "parallel gateway that starts both",

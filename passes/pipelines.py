@@ -76,3 +76,6 @@ GAP_SEVERITIES: Mapping[str, Severity] = MappingProxyType(
 
 FORCEABLE: frozenset[str] = frozenset({"OF201", "OF202", "OF206"})
 """Errors that `compile --force` lets through as warnings. Malformed models are never forced."""
+
+DRAWABLE: frozenset[str] = FORCEABLE | {"OF156"}
+"""Errors that stop no drawing and no document: warnings for targets that do not execute."""

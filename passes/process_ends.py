@@ -44,6 +44,24 @@ class EmptyProcess(Rule):
     category = Category.MALFORMED
 
 
+class NoProcess(Rule):
+    """
+    What it finds
+        A file without a process. A warning where it is only drawn.
+    Why it is wrong
+        There is nothing to run: mostly the drawing has pools only, or a choreography.
+    Example
+        <definitions …><collaboration id="c"/></definitions>
+    Instead
+        Draw what happens inside at least one of the pools.
+    """
+
+    code = "OF156"
+    name = "no-process"
+    severity = Severity.ERROR
+    category = Category.MALFORMED
+
+
 class NoStart(Rule):
     """
     What it finds
@@ -108,10 +126,19 @@ class ProcessEnds(Pass):
 
     name: ClassVar[str] = "process-ends"
     stage: ClassVar[Stage] = Stage.VERIFY
-    rules: ClassVar[tuple[type[Rule], ...]] = (EmptyProcess, NoStart, LooseGateway, NeverRuns)
+    rules: ClassVar[tuple[type[Rule], ...]] = (
+        EmptyProcess, NoProcess, NoStart, LooseGateway, NeverRuns,
+    )  # fmt: skip
 
     def run(self, model: Model, ctx: PassContext) -> Model:
         """Report; the model is given back as it is."""
+        if not model.processes:
+            ctx.emit(
+                NoProcess,
+                "the file has no process: nothing in it can be run",
+                loc=model.loc,
+                help="draw what happens inside at least one pool",
+            )
         empty = all(not p.nodes for p in model.processes)
         for process in model.processes:
             if not process.nodes:

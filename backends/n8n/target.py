@@ -15,7 +15,7 @@ from orgflow_ir.lowering.common import (
     mixed_gateways,
     timer_use,
 )
-from orgflow_ir.model import Event, Gateway, Model, Node
+from orgflow_ir.model import Event, EventDefinition, Gateway, Model, Node
 from orgflow_ir.model.constructs import ConstructUse
 from orgflow_ir.model.element_names import listed
 from orgflow_ir.pipeline import PassContext
@@ -43,15 +43,24 @@ def unsupported_times(model: Model, ctx: PassContext) -> Iterator[ConstructUse]:
             (definition,) = node.definitions
             if definition.time is None:
                 continue  # nothing is stated: that is a gap
-            if node.position == "start":
-                from orgflow.backends.n8n.node_types import schedule_trigger as kind
-            elif node.position == "catch":
-                from orgflow.backends.n8n.node_types import wait as kind
-            else:
-                continue
-            if kind.for_timer(definition) is None:
-                reason = kind.why_not(definition.time)
+            reason = _why_not(node.position, definition)
+            if reason is not None:
                 yield timer_use("timer.unsupported", node, scope, reason, ctx)
+
+
+def _why_not(position: str, definition: EventDefinition) -> str | None:
+    """Why no node keeps the time of an event; `None` where one does, or the position counts."""
+    assert definition.time is not None
+    if position == "start":
+        from orgflow.backends.n8n.node_types import schedule_trigger
+
+        kept = schedule_trigger.for_timer(definition) is not None
+        return None if kept else schedule_trigger.why_not(definition.time)
+    if position == "catch":
+        from orgflow.backends.n8n.node_types import wait
+
+        return None if wait.for_timer(definition) is not None else wait.why_not(definition.time)
+    return None
 
 
 def nothing_beside(use: ConstructUse, model: Model, ctx: PassContext) -> bool:

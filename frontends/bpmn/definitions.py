@@ -21,7 +21,6 @@ from orgflow.frontends.bpmn.reading import NAMED, NOTHING, Reading, describe
 from orgflow.frontends.bpmn.reading_rules import (
     DuplicateId,
     MisplacedElement,
-    NoProcess,
     UnknownElement,
     UnmodelledBehaviour,
 )
@@ -73,13 +72,6 @@ class _Definitions:
         if r.refused:
             return None
         diagram, shells = self._diagram()
-        if not self.processes:
-            r.report(
-                NoProcess,
-                "the file has no process: nothing in it can be run",
-                root,
-                help="draw what happens inside at least one pool",
-            )
         doc, extra = self._root_data(root)
         extra += tuple(self.collaborations.shells) + self._unused_definitions() + shells
         found = self.collaborations

@@ -122,24 +122,6 @@ class MisplacedElement(Rule):
     category = Category.MALFORMED
 
 
-class NoProcess(Rule):
-    """
-    What it finds
-        A BPMN file without a process.
-    Why it is wrong
-        There is nothing to run: mostly the drawing has pools only, or a choreography.
-    Example
-        <definitions …><collaboration id="c"/></definitions>
-    Instead
-        Draw what happens inside at least one of the pools.
-    """
-
-    code = "OF156"
-    name = "no-process"
-    severity = Severity.WARNING
-    category = Category.MALFORMED
-
-
 class DisagreeingFlowLists(Rule):
     """
     What it finds
@@ -240,7 +222,6 @@ READING_RULES: tuple[type[Rule], ...] = (
     DetachedBoundaryEvent,
     InvalidValue,
     MisplacedElement,
-    NoProcess,
     DisagreeingFlowLists,
     UnknownElement,
     UnknownAttribute,

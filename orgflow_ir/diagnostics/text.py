@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, ClassVar, TextIO
@@ -62,6 +62,7 @@ class TextReporter(Reporter):
     inputs: tuple[str, ...] = ()
     sources: Mapping[str, bytes | StreamedLines] = field(default_factory=dict)
     labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    name_of: Callable[[str, str], str] = lambda file, id: f"`{id}`"
 
     def report(self, diagnostics: Iterable[Diagnostic], out: TextIO) -> None:
         items = ordered(diagnostics)
@@ -130,7 +131,10 @@ class TextReporter(Reporter):
         """The run as people tell it: what has a name, and which way was taken."""
         labels = self.labels.get(d.loc.file if d.loc is not None else "", {})
         told = [text for step in _tellable(d.trace, labels) if (text := _step(*step, labels))]
-        return " → ".join(told or [f"`{step.element}`" for step in d.trace])
+        if told:
+            return " → ".join(told)
+        file = d.loc.file if d.loc is not None else ""  # nothing has a label
+        return " → ".join(self.name_of(file, element) for element in _elements(d.trace))
 
     def _excerpt(self, loc: SourceLocation | None) -> Iterator[str]:
         if loc is None or loc.line is None:
@@ -173,6 +177,14 @@ def _tellable(trace: Iterable[Step], labels: Mapping[str, str]) -> Iterator[tupl
         if step.action != "open":
             begun.discard(key)
         yield step, says, again
+
+
+def _elements(trace: Sequence[Step]) -> Iterator[str]:
+    """The elements of a run in order, one that waits once."""
+    for step, after in zip(trace, (*trace[1:], None), strict=True):
+        done = after is not None and after.action == "done" and after.element == step.element
+        if not (step.action == "open" and done):
+            yield step.element
 
 
 def _names(step: Step, labels: Mapping[str, str]) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 
 class Moment(NamedTuple):
@@ -180,7 +180,7 @@ def read_time(text: str, language: str | None = None) -> Time:
         Cycle(interval=Duration(minutes=10), repetitions=3)
     """
     words = text.strip()
-    found = _moment(words) or _duration(words) or _cycle(words) or _cron(words)
+    found: Time | None = _moment(words) or _duration(words) or _cycle(words) or _cron(words)
     found = found or _in_words(words) or _constant(words)
     if found is not None:
         return found
@@ -197,7 +197,8 @@ def _in_words(text: str) -> Duration | None:
     part = _UNITS.get(unit.strip().casefold())
     if part is None or not number.isdecimal() or not number.isascii() or len(number) > 6:
         return None
-    return Duration(notation="words")._replace(**{part: int(number)})
+    length: dict[str, Any] = {part: int(number)}
+    return Duration(notation="words", **length)
 
 
 def _constant(text: str) -> Time | None:

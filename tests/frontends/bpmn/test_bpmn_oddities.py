@@ -281,7 +281,7 @@ def test_a_process_in_a_process_is_read() -> None:
 def test_no_process(content: str) -> None:
     model, found = odd(definitions(content))
     assert model.processes == ()
-    assert [code for code, _ in found] == ["OF156"]
+    assert found == []  # a pass reports it, of whatever format the file is
 
 
 def test_several_processes_and_order_of_elements_do_not_matter() -> None:
