@@ -13,7 +13,7 @@ from orgflow.evaluation.replay import ReplayReport, RunReport
 
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.analysis.decisions import Decision, DecisionConventions, decide, with_gateways
-from orgflow_ir.analysis.stub_data import Unplayable, values
+from orgflow_ir.analysis.stub_data import Choice, Unplayable, values
 from orgflow_ir.diagnostics import Category, Diagnostic
 from orgflow_ir.model import Flow, Gateway, Model, Process, Task
 from orgflow_ir.model.index import ModelIndex
@@ -159,7 +159,7 @@ def _closed_branch(process: Process, run: RunReport) -> str | None:
     for element, taken in run.run.choices:
         if element in by_element:
             try:
-                values([(by_element[element], taken)])
+                values([Choice(by_element[element], taken)])
             except Unplayable:
                 return element
     return None
