@@ -15,7 +15,8 @@ from orgflow_ir.analysis.control_flow.graph import ControlFlow, reach
 from orgflow_ir.analysis.soundness import Fault
 from orgflow_ir.analysis.soundness.net import Net
 from orgflow_ir.diagnostics import Applicability
-from orgflow_ir.model import Event, EventDefinition, Flow, Gateway
+from orgflow_ir.model import Event, EventDefinition, Flow, Gateway, Node, Task
+from orgflow_ir.model.element_names import listed
 
 _SPLITS = {
     "exclusive": ", since {} takes only one of its ways",
@@ -43,6 +44,9 @@ class Candidates(ScopeRepair):
             return
         if fault.kind not in ("deadlock", "unsync"):
             return
+        if race := self._racing(fault):
+            yield self._raced(fault.split, race)
+            return  # joined in parallel, a run would wait for what need not come
         into = self.graph.flows_in(fault.element)
         if len(into) > 1:
             yield from self._agreeing(fault, into)
@@ -80,6 +84,39 @@ class Candidates(ScopeRepair):
         if fault.split and 1 < len(part) < len(into):
             fix = self.joined(at.id, kind, part, applicability)
             yield Candidate(fix, f"{fix.title}{why}")
+
+    # -- events that race ---------------------------------------------------------------------
+
+    def _racing(self, fault: Fault) -> list[Flow]:
+        """The flows that start the branches, where each begins with an event that is waited for and
+        one of them is a time: the first that comes is meant to decide."""
+        net, split = fault.net, self.graph.nodes.get(fault.split)
+        if fault.kind != "unsync" or net is None or split is None:
+            return []
+        flows = [f for a in fault.taken_arcs if (f := net.flow[a]) is not None]
+        if len(flows) < max(2, len(fault.taken_arcs)) or any(f.source != split.id for f in flows):
+            return []
+        events = [self.graph.nodes[f.target] for f in flows]
+        waits = all(_waits(n) and len(self.graph.flows_in(n.id)) == 1 for n in events)
+        return flows if waits and any(_has_time(n) for n in events) else []
+
+    def _raced(self, split: str, flows: Sequence[Flow]) -> Candidate:
+        """An event-based gateway before events that race."""
+        node, name = self.graph.nodes[split], self.namer.name
+        events = listed(name(f.target) for f in flows)
+        draft = self.draft()
+        if isinstance(node, Gateway) and len(flows) == len(self.graph.flows_out(split)):
+            draft.replace(node.replace(gateway_kind="event"))
+            title = f"make {name(split)} an event-based gateway"
+        else:
+            gateway = draft.gateway(f"{split}_race", "event")
+            for flow in flows:
+                draft.move(flow, source=gateway)
+            draft.connect(split, gateway)
+            title = f"put an event-based gateway before {events}"
+        return Candidate(
+            draft.fix(title, "unsafe"), f"{title}, to go on with whichever comes first"
+        )
 
     def _kind(self, fault: Fault) -> tuple[str, str, Applicability]:
         """The kind of gateway that closes what opens the branches, why, and how sure that is."""
@@ -221,6 +258,17 @@ class Candidates(ScopeRepair):
             return
         fix = self.of_kind(at, "inclusive", "unsafe")
         yield Candidate(fix, f"{fix.title}, to go on with the branches that do come")
+
+
+def _waits(node: Node) -> bool:
+    """Whether a node waits for what comes from outside, as behind an event-based gateway."""
+    if isinstance(node, Task):
+        return node.task_type == "receive"
+    return isinstance(node, Event) and node.position == "catch" and node.trigger != "link"
+
+
+def _has_time(node: Node) -> bool:
+    return isinstance(node, Event) and any(d.kind == "timer" for d in node.definitions)
 
 
 def _heads(net: Net, arcs: Iterable[int]) -> list[str]:

@@ -10,8 +10,8 @@ from orgflow.passes.pipelines import CHECK
 from soundness_random import process
 from text_model import model
 
-from orgflow_ir.diagnostics import Diagnostic, Severity
-from orgflow_ir.model import Event, EventDefinition, Flow, Model, Process, SubProcess, Task
+from orgflow_ir.diagnostics import Diagnostic, Severity, apply
+from orgflow_ir.model import Event, EventDefinition, Flow, Gateway, Model, Process, SubProcess, Task
 from orgflow_ir.pipeline import PassContext, PassManager
 
 
@@ -92,6 +92,47 @@ def test_an_end_that_does_something_twice_is_an_error() -> None:
     sends = Event(id="end", position="end", definitions=(EventDefinition(kind="message"),))
     (found,) = check(twice(sends))
     assert (found.code, found.severity) == ("OF203", Severity.ERROR)
+
+
+def racing(kind: str | None, second: str) -> Model:
+    """A message and a second event after a task or gateway, and what both lead to."""
+    message, later = EventDefinition(kind="message"), EventDefinition(kind=second)
+    nodes = [
+        Event(id="start", position="start"),
+        Task(id="t", name="Request payment"),
+        Event(
+            id="m", name="Paid", position="catch", definitions=(EventDefinition(kind="message"),)
+        ),
+        Event(id="d", name="Late", position="catch", definitions=(later,)),
+        Task(id="c", name="Close case"),
+        Event(id="end", position="end"),
+    ]
+    ways = [("start", "t"), ("m", "c"), ("d", "c"), ("c", "end")]
+    if kind is None:
+        ways += [("t", "m"), ("t", "d")]
+    else:
+        nodes.append(Gateway.validate({"id": "g", "gateway_kind": kind}))
+        ways += [("t", "g"), ("g", "m"), ("g", "d")]
+    flows = tuple(Flow(id=f"f{i}", source=a, target=b) for i, (a, b) in enumerate(ways))
+    return Model(id="m", processes=(Process(id="P", nodes=tuple(nodes), flows=flows),))
+
+
+@pytest.mark.parametrize("kind", [None, "parallel"])
+def test_events_that_race_get_an_event_based_gateway(kind: str | None) -> None:
+    of = racing(kind, "timer")
+    (found,) = [d for d in check(of) if d.code == "OF203"]
+    assert found.fix is not None
+    assert found.fix.applicability == "unsafe"
+    help = found.help or ""
+    assert "event-based gateway" in help
+    assert "parallel gateway before `Close case`" not in help
+    fixed = apply(of, found.fix)
+    assert not [d for d in check(fixed) if d.code in ("OF203", "OF115", "OF201")]
+
+
+def test_two_messages_need_not_race() -> None:
+    (found,) = [d for d in check(racing(None, "message")) if d.code == "OF203"]
+    assert "parallel gateway" in (found.help or "")
 
 
 def test_what_leads_to_a_place_in_one_run_is_in_the_run() -> None:
