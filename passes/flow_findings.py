@@ -49,9 +49,11 @@ class FlowPass(Pass):
 
 
 @lru_cache(maxsize=16)
-def analysis(max_states: int = MAX_STATES) -> Callable[[Model], tuple[Analysis, ...]]:
+def analysis(
+    max_states: int = MAX_STATES, show: bool = True
+) -> Callable[[Model], tuple[Analysis, ...]]:
     """The analysis of all processes with a budget, as a function that `PassContext.analysis` can
-    cache by."""
+    cache by; without `show` no run is made of what is found."""
 
     def analyses_of(model: Model) -> tuple[Analysis, ...]:
         made: list[Game] = []
@@ -62,7 +64,9 @@ def analysis(max_states: int = MAX_STATES) -> Callable[[Model], tuple[Analysis, 
             return made[0]
 
         return tuple(
-            analyse(p, model, max_states=max_states, game=game) for p in model.processes if p.nodes
+            analyse(p, model, max_states=max_states, game=game, show=show)
+            for p in model.processes
+            if p.nodes
         )
 
     return analyses_of

@@ -1,7 +1,7 @@
 """What repairs faults of the flow: changes that the analysis has proved, and what is to be decided.
 
-Each candidate is made on a copy and analysed again. Only one that cures its fault and brings no
-other is offered as a fix or named in a help text.
+Each candidate is made on a copy and analysed again, without a run that shows what is left. Only
+one that cures its fault and brings no other is offered as a fix or named in a help text.
 """
 
 from __future__ import annotations
@@ -21,9 +21,6 @@ from orgflow_ir.pipeline import PassContext
 
 MOST = 40_000
 """Elements analysed again in all for one model: each candidate is a whole analysis."""
-SHOWN = 30
-"""What showing a fault again counts, in elements."""
-
 Key = tuple[str, str]
 """Kind and element of a fault."""
 
@@ -119,7 +116,7 @@ class Repairs:
                     if left < 0:
                         self._spent = True
                         return
-                    left -= self.size + SHOWN * len(self._faults)
+                    left -= self.size
                     self._try(_key(fault), candidate, facts)
 
     def _safe(self, key: Key) -> bool:
@@ -127,7 +124,7 @@ class Repairs:
 
     def _try(self, key: Key, candidate: Candidate, before: _Facts) -> None:
         """Analyse the model with a change made, and keep the change if it is proved."""
-        after = _facts(analysis(self._max_states)(apply(self.model, candidate.fix)))
+        after = _facts(analysis(self._max_states, show=False)(apply(self.model, candidate.fix)))
         if key in after.faults or not before.covers(after):
             return
         self._table[key].append(candidate)

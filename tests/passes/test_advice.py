@@ -100,9 +100,7 @@ def racing(kind: str | None, second: str) -> Model:
     nodes = [
         Event(id="start", position="start"),
         Task(id="t", name="Request payment"),
-        Event(
-            id="m", name="Paid", position="catch", definitions=(EventDefinition(kind="message"),)
-        ),
+        Event(id="m", name="Paid", position="catch", definitions=(message,)),
         Event(id="d", name="Late", position="catch", definitions=(later,)),
         Task(id="c", name="Close case"),
         Event(id="end", position="end"),

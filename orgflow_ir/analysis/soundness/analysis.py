@@ -45,14 +45,17 @@ def analyse(
     *,
     max_states: int = MAX_STATES,
     game: Callable[[], Game] | None = None,
+    show: bool = True,
 ) -> Analysis:
     """Verdicts for a process, with all its sub-processes.
 
     `model` holds what it refers to (called processes, the catalogue); `max_states` bounds the
     exploration of each scope; `game` gives the token game of the model, made only where a fault is
-    to be shown (`Policy(once=True)`).
+    to be shown (`Policy(once=True)`). Without `show` faults have no trace and none is left out
+    because no run could be played to it: enough to see that nothing is wrong.
     """
-    return _Analyser(process, model or _alone(process), max_states, game, frozenset()).run()
+    made = _Analyser(process, model or _alone(process), max_states, game, frozenset(), show)
+    return made.run()
 
 
 def _alone(process: Process) -> Model:
@@ -67,8 +70,10 @@ class _Analyser:
         max_states: int,
         game: Callable[[], Game] | None,
         calling: frozenset[str],
+        show: bool = True,
     ) -> None:
         self.process, self.model, self.max_states = process, model, max_states
+        self.show = show
         self.calling = calling | {process.id}
         self.make_game = game or self._game
         self.nesting = Nesting(process, model)
@@ -204,7 +209,7 @@ class _Analyser:
             told.add((fault.kind, fault.element))
             if fault.ended_by is None and fault.kind != "unsync":
                 fault.ended_by = self._ender(scope)
-            shown = shower.show(fault, item.logs)
+            shown = not self.show or shower.show(fault, item.logs)
             if shown and doubtful & ({fault.element} | {s.element for s in fault.trace}):
                 self.doubts.append((scope, Doubt(fault.element, "a doubtful element comes first")))
                 continue
@@ -233,7 +238,7 @@ class _Analyser:
         if found.improper_log and self._entered(scope):
             ender = ended["leftover"] or self._ender(scope)
             fault = Fault("leftover", scope, net.element[found.improper_at], ended_by=ender)
-            if shower.show(fault, [found.improper_log]):
+            if not self.show or shower.show(fault, [found.improper_log]):
                 self.improper.append(fault)
             elif not any(f.scope is scope and f.ended_by for f in self.faults):
                 self.doubts.append(
