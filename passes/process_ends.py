@@ -105,7 +105,8 @@ class LooseGateway(Rule):
 class NeverRuns(Rule):
     """
     What it finds
-        Steps that no way leads to from any start event.
+        Steps that no way leads to from any start event. What the source has disabled, and what
+        only disabled steps lead to, is not reported.
     Why it is wrong
         They never happen, in no run, and are left out of what is emitted. Where there is a start
         event, a flow leads to everything else (BPMN 2.0.2, 10.5.2).
@@ -192,6 +193,12 @@ def _check(scope: Scope, ctx: PassContext) -> None:
             continue  # OF123 or OF125 tells why
         if any(undoes(graph.nodes[a.source]) for n in island for a in graph.into[n.id]):
             continue  # OF140 tells why
+        entries = [n for n in island if not graph.into[n.id]]
+        if entries and all(_switched_off(n) for n in entries):
+            continue  # somebody switched it off, and what follows with it
+        island = [n for n in island if not _switched_off(n)]
+        if not island:
+            continue
         ctx.emit(
             NeverRuns,
             f"{_list([ctx.name(n) for n in island])} never "
@@ -199,6 +206,13 @@ def _check(scope: Scope, ctx: PassContext) -> None:
             element=island[0],
             help="lead a flow there, or remove what is never done",
         )
+
+
+def _switched_off(node: ModelNode) -> bool:
+    """Whether the source says that an element is disabled, in the words of its own language."""
+    return any(
+        name.rpartition("}")[2] == "disabled" and value == "true" for name, value in node.extra
+    )
 
 
 def _process(process: Process, ctx: PassContext) -> str:

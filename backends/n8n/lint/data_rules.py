@@ -56,7 +56,8 @@ class RestartedIndex(Rule):
     Example
         `{{ $runIndex }}` as a counter behind “When executed by another workflow”.
     Instead
-        Hand the count over as an input of the call.
+        Hand the count over as an input of the call. In a loop inside the workflow that is called,
+        where it counts the passes of this call, `$runIndex` is not reported.
     """
 
     code = "OF462"

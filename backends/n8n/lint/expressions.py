@@ -11,7 +11,7 @@ from orgflow.backends.n8n.format.expressions import read_code, read_parameter
 from orgflow.backends.n8n.format.json_values import texts
 from orgflow.backends.n8n.format.workflow_document import Node, Path
 from orgflow.backends.n8n.lint.data_rules import RestartedIndex, VanishingData
-from orgflow.backends.n8n.lint.graph import called_by_workflow
+from orgflow.backends.n8n.lint.graph import Workflow, called_by_workflow
 from orgflow.backends.n8n.lint.report import Report
 from orgflow.backends.n8n.lint.run_rules import (
     BrokenExpression,
@@ -45,6 +45,13 @@ _WRITTEN: Final = re.compile(
     r"""\$\(\s*(['"]).*?\1\s*\)\s*\.(?:first|last|item|all|itemMatching)\b(?:\([^()]*\))?"""
     r"""(?:\[\d+\])?\.json(?:\??\.\w+|\[[^\]]+\])+\s*(?:=(?![=>])|[-+*/]=|\+\+|--)"""
 )
+_NODE: Final = re.compile(
+    r"""\$node\s*(?:\[\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|`([^`]*)`)\s*\]|\.([A-Za-z_]\w*))"""
+    r"""\s*(?:\?\.|\.)\s*(\w+)"""
+)
+_NEEDS_NO_RUN: Final = frozenset({"params", "parameter", "context", "runIndex"})
+"""What n8n answers of a node that has not run: `$('A').params`, `$node["A"].parameter`, …"""
+
 _ESCAPED: Final = re.compile(r"\\(.)")
 _MAYBE: Final = re.compile(r"\?|&&|\|\||\bif\b|\bfunction\b|=>|\bfor\b|\bswitch\b")
 _TRIES: Final = re.compile(r"\btry\b|\bcatch\b")
@@ -72,14 +79,18 @@ _SHOWN_BY: Final[Mapping[str, Mapping[str, tuple[str, tuple[Any, ...]]]]] = {
 class Reference(NamedTuple):
     """A place where a node reads from another by name.
 
-    `guarded`: the text asks `isExecuted` first, or reads what needs no run; `tried`: it stands in
-    code that catches errors; `maybe`: in a text that chooses, so it may never be read.
+    `guarded`: the text asks its `isExecuted` first, or reads what needs no run; `asked`: it asks
+    that of this node; `chosen`: of another one, so that this is read where that has not run;
+    `tried`: it stands in code that catches errors; `maybe`: in a text that chooses, so it may never
+    be read.
     """
 
     node: Node
     path: Path
     name: str
     guarded: bool
+    asked: bool
+    chosen: bool
     tried: bool
     maybe: bool
 
@@ -110,15 +121,25 @@ def read_texts(node: Node) -> Iterator[tuple[Path, str]]:
 
 def check_expressions(report: Report, active: frozenset[int]) -> None:
     """Expressions of nodes that can run."""
-    called = any(called_by_workflow(n) and not n.disabled for n in report.workflow.nodes)
+    called = _counts_calls(report.workflow)
     for node in report.workflow.nodes:
         if node.disabled or node.index not in active:
             continue
         _broken(report, node)
         _literal(report, node)
         _vanishing(report, node)
-        if called:
+        if node.index in called:
             _index(report, node)
+
+
+def _counts_calls(flow: Workflow) -> frozenset[int]:
+    """Nodes that a call by another workflow leads to, in no loop of their own: in such a loop the
+    count of passes begins with the call on purpose."""
+    starts = [n.index for n in flow.nodes if called_by_workflow(n) and not n.disabled]
+    if not starts:
+        return frozenset()
+    steps = flow.reach(starts) - flow.cyclic
+    return frozenset(n.index for n in flow.nodes if not steps.isdisjoint(flow.steps_of(n.index)))
 
 
 def _broken(report: Report, node: Node) -> None:
@@ -231,17 +252,23 @@ def references(node: Node) -> Iterator[Reference]:
         for name in dict.fromkeys(names):
             tried = script and _TRIES.search(text) is not None
             maybe = _MAYBE.search(text) is not None
-            yield Reference(node, path, name, _guarded(text, name), tried, maybe)
+            read = _read_of(text, name)
+            asked = "isExecuted" in read
+            guarded = asked or (bool(read) and read <= _NEEDS_NO_RUN)
+            chosen = not asked and any(m[4] == "isExecuted" for m in _CALLED.finditer(text))
+            yield Reference(node, path, name, guarded, asked, chosen, tried, maybe)
 
 
-def _guarded(text: str, name: str) -> bool:
-    """Whether the text asks if `name` has run, or reads only what needs no run."""
-    asked = []
-    for match in _CALLED.finditer(text):
-        said = next(part for part in match.groups()[:3] if part is not None)
-        if _ESCAPED.sub(r"\1", said) == name:
-            asked.append(match[4])
-    return "isExecuted" in asked or (bool(asked) and set(asked) <= {"params", "context"})
+def _read_of(text: str, name: str) -> set[str]:
+    """What a text reads of the node `name`: `first`, `isExecuted`, `params`, …"""
+    found = set()
+    for pattern in (_CALLED, _NODE):
+        for match in pattern.finditer(text):
+            *names, read = match.groups()
+            said = next(part for part in names if part is not None)
+            if _ESCAPED.sub(r"\1", said) == name:
+                found.add(read)
+    return found
 
 
 def check_references(report: Report, found: list[Reference]) -> None:

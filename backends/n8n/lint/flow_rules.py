@@ -173,7 +173,7 @@ class InescapableLoop(Rule):
 class UnmatchedItem(Rule):
     """
     What it finds
-        A Switch without a fallback output.
+        A Switch without a fallback output whose rules leave out values.
     Why it is wrong
         An item that no rule takes is gone: the run just ends there, with status success.
     Example

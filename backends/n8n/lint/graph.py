@@ -93,6 +93,30 @@ class Workflow:
         steps = {w.source for w in self.wires} | {w.target for w in self.wires}
         return frozenset(source for _, source, _, _ in self.other) - steps
 
+    def steps_of(self, index: int) -> list[int]:
+        """The steps in whose runs the expressions of a node are read: itself, or those it serves.
+
+        A trigger that a memory serves is none: n8n reads the memory's parameters there before any
+        run, to load the previous session. Nor is a disabled node, which asks for nothing.
+        """
+        if index not in self.serving:
+            return [index]
+        found: list[int] = []
+        todo, seen = [index], {index}
+        while todo:
+            at = todo.pop()
+            for _, source, target, _ in self.other:
+                if source != at or target in seen:
+                    continue
+                seen.add(target)
+                node = self.nodes[target]
+                if node.disabled or node.trigger:
+                    continue
+                todo.append(target)
+                if target not in self.serving:
+                    found.append(target)
+        return sorted(found)
+
     @cached_property
     def live(self) -> frozenset[int]:
         """Nodes that some trigger leads to."""

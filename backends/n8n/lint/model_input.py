@@ -35,7 +35,9 @@ def kinds_of(workflow: Workflow) -> Kinds:
     routers = {
         n.index
         for n in workflow.nodes
-        if n.short in _ALL_WAYS and (n.short != "switch" or n.version >= 3)
+        if (n.short in _ALL_WAYS and (n.short != "switch" or n.version >= 3))
+        # The first Loop Over Items has one output, and gives nothing when no items are left.
+        or (n.short == "splitInBatches" and n.version < 2)
     }
     return Kinds(frozenset(routers), frozenset(n.index for n in workflow.nodes if _matches_only(n)))
 

@@ -26,9 +26,9 @@ def check_early(report: Report, found: list[Reference], walk: Walk | None) -> No
     for (reader, target), one in pairs.items():
         if target in flow.serving or one.name in skipped:
             continue
-        for step in _steps(flow, reader):
+        for step in flow.steps_of(reader):
             if history is not None and history.sometimes(step, target):
-                if history.always(step, target):
+                if history.always(step, target) or one.chosen:
                     continue
                 _report_early(report, one, "has not run before it in some run", None)
             elif ways.never(step, target):
@@ -44,7 +44,7 @@ def check_early(report: Report, found: list[Reference], walk: Walk | None) -> No
 
 def asked(found: list[Reference]) -> frozenset[str]:
     """Nodes whose `isExecuted` some node asks: the workflow deals with it in its flow."""
-    return frozenset(one.name for one in found if one.guarded)
+    return frozenset(one.name for one in found if one.asked)
 
 
 def _report_early(report: Report, one: Reference, why: str, severity: Severity | None) -> None:
@@ -57,23 +57,6 @@ def _report_early(report: Report, one: Reference, why: str, severity: Severity |
         *one.path,
         severity=severity,
     )
-
-
-def _steps(flow: Workflow, reader: int) -> list[int]:
-    """The steps a node's expressions are read in: itself, or those it serves."""
-    if reader not in flow.serving:
-        return [reader]
-    found: list[int] = []
-    todo, seen = [reader], {reader}
-    while todo:
-        at = todo.pop()
-        for _, source, target, _ in flow.other:
-            if source == at and target not in seen:
-                seen.add(target)
-                todo.append(target)
-                if target not in flow.serving:
-                    found.append(target)
-    return sorted(found)
 
 
 class Ways:

@@ -112,13 +112,14 @@ class StaleTimer(Rule):
 class LegacyOrder(Rule):
     """
     What it finds
-        A workflow whose settings do not say `"executionOrder": "v1"`.
+        A workflow with branches that run side by side or meet, whose settings do not say
+        `"executionOrder": "v1"`.
     Why it is wrong
         n8n runs it in the order of its first years: branches step by step in turn, and a
         Merge with a dead branch differently. What follows from the order is not looked at
         here.
     Example
-        `"settings": {}`
+        `"settings": {}` with two nodes behind one output.
     Instead
         `"settings": {"executionOrder": "v1"}`, after a look at the branches.
     """

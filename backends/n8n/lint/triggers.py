@@ -39,7 +39,7 @@ _PART: Final = re.compile(r"(\*|[0-9a-z]+(?:-[0-9a-z]+)?)(?:/(\d+))?")
 def check_triggers(report: Report, others: tuple[Workflow, ...]) -> None:
     """Triggers, waits and settings; `others` are all workflows of the file."""
     flow = report.workflow
-    if not flow.ordered and flow.wires:
+    if not flow.ordered and _order_matters(flow):
         report.add(
             LegacyOrder,
             (*flow.document.path, "settings"),
@@ -58,6 +58,14 @@ def check_triggers(report: Report, others: tuple[Workflow, ...]) -> None:
 
 
 # -- settings --------------------------------------------------------------------------------------
+
+
+def _order_matters(flow: Workflow) -> bool:
+    """Whether branches run side by side or meet: else both orders of execution are one."""
+    inputs = {(wire.target, wire.slot) for wire in flow.wires if wire.target in flow.live}
+    outputs = [(wire.source, wire.output) for wire in flow.wires if wire.source in flow.live]
+    targets = [target for target, _ in inputs]
+    return len(outputs) > len(set(outputs)) or len(targets) > len(set(targets))
 
 
 def _error_workflow(report: Report, others: tuple[Workflow, ...]) -> None:

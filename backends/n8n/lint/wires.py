@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from orgflow.backends.n8n import node_types
+from orgflow.backends.n8n.diff.conditions import decision_of, operand
+from orgflow.backends.n8n.format.conditions import rules_of
 from orgflow.backends.n8n.format.document import inputs_of
 from orgflow.backends.n8n.format.json_values import inside, rows
 from orgflow.backends.n8n.format.workflow_document import Node
@@ -238,6 +240,8 @@ def _no_fallback(report: Report, node: Node) -> None:
             return
     elif node.parameters.get("fallbackOutput", -1) != -1:
         return
+    if _exhaustive(node):
+        return
     report.add(
         UnmatchedItem,
         node,
@@ -246,6 +250,55 @@ def _no_fallback(report: Report, node: Node) -> None:
         "set `fallbackOutput` and wire it to what should happen then",
         "parameters",
     )
+
+
+def _exhaustive(node: Node) -> bool:
+    """Whether some rule of a Switch takes every item: one always holds, or two ask the opposite."""
+    decision = decision_of(node, node.parameters)
+    if decision is None:
+        return False
+    signs = {(rule.atom, rule.holds) for rule in decision.rules}
+    if any((atom, not holds) in signs for atom, holds in signs):
+        return True
+    found = rules_of(node.short, node.version, node.parameters)
+    values: dict[str, set[str]] = {}
+    for rule in found.rules if found is not None else ():
+        if not rule.condition.comparisons:
+            return True
+        if len(rule.condition.comparisons) > 1:
+            continue
+        (one,) = rule.condition.comparisons
+        name = one.operation or ""
+        if (
+            name in ("true", "equals", "equal")
+            and _true(one.left)
+            and (name == "true" or _true(one.right))
+        ):
+            return True
+        asked = values.setdefault(f"{one.kind} {operand(one.left)}", set())
+        if one.kind == "boolean" and name in ("true", "false"):
+            asked.add(name)
+        elif one.kind == "boolean" and name in ("equals", "equal"):
+            asked.add(operand(one.right))
+        elif one.kind in ("number", "dateTime"):
+            asked.add(f"{_COMPARED.get(name, name)} {operand(one.right)}")
+    for asked in values.values():
+        if {"true", "false"} <= asked:
+            return True
+        rights = {text.partition(" ")[2] for text in asked}
+        if any({f"{sign} {right}" for sign in "<=>"} <= asked for right in rights):
+            return True
+    return False
+
+
+_COMPARED: Final = {
+    "lt": "<", "before": "<", "smaller": "<", "equals": "=", "equal": "=",
+    "gt": ">", "after": ">", "larger": ">",
+}  # fmt: skip
+
+
+def _true(value: object) -> bool:
+    return value is True or operand(value) == "true"
 
 
 def _triggers(report: Report, node: Node) -> None:

@@ -19,7 +19,9 @@ def _outputs(version: float | None, parameters: Parameters) -> int | None:
 
 def _behaviour(use: Use) -> Behaviour | None:
     if use.version < 3:
-        return None
+        # Each pass hands out a batch; at the end the first version gives nothing, the second what
+        # was done, on an output that need not be wired.
+        return unknown(_outputs(use.version, use.parameters) or 1)
     size = use.parameters.get("batchSize", 1)
     reset = mapping(use.parameters.get("options")).get("reset", False)
     if not isinstance(size, int) or is_expression(reset):
