@@ -92,14 +92,14 @@ def test_a_reader_of_bytes_keeps_its_limit(log: Path, tmp_path: Path, format_: s
 
 
 @pytest.mark.usefixtures("plugin")
-def test_a_file_that_is_too_large_to_be_fixed(sparse: Path) -> None:
+def test_a_file_that_is_too_large_to_be_fixed(log: Path) -> None:
     """The check reads it as a stream; that no fix is made is not silent."""
-    command = [sys.executable, "-m", "orgflow.cli", "check", "--fix", str(sparse)]
+    command = [sys.executable, "-m", "orgflow.cli", "check", "--fix", str(log)]
     ran = subprocess.run(
         [*command, "--from", "lines"], capture_output=True, text=True, check=False
     )  # fmt: skip
     assert ran.returncode == 0, ran.stderr
-    assert ran.stderr.startswith(f"not fixed: {sparse} has more than 256 MB\n")
+    assert ran.stderr.startswith(f"not fixed: {log} has more than 256 MB\n")
 
 
 # -- streams ---------------------------------------------------------------------------------------

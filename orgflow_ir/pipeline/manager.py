@@ -13,7 +13,7 @@ from orgflow_ir.model import Model
 if TYPE_CHECKING:
     pass
 from orgflow_ir.pipeline.context import PassContext
-from orgflow_ir.pipeline.outside import validate_findings, validated_model
+from orgflow_ir.pipeline.outside import exception_text, validate_findings, validated_model
 from orgflow_ir.pipeline.passes import Pass
 
 AfterEach = Callable[[Pass, Model, float], None]
@@ -56,7 +56,7 @@ class PassManager:
                 where = traceback.extract_tb(error.__traceback__)[-1]
                 ctx.emit(
                     CrashedPass,
-                    f"pass `{item.name}` failed: {type(error).__name__}: {error} "
+                    f"pass `{item.name}` failed: {exception_text(error)} "
                     f"({where.name}, line {where.lineno})",
                     help="report this with the model; the other passes' findings are complete",
                 )

@@ -27,7 +27,7 @@ from orgflow_ir.model.constructs import ConstructUse, plain_constructs
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.pipeline.leaves import Leaves
 from orgflow_ir.pipeline.manager import report_violations, verifying
-from orgflow_ir.pipeline.outside import is_ours, validated_model
+from orgflow_ir.pipeline.outside import exception_text, is_ours, validated_model
 from orgflow_ir.targets.lowering import (
     PatternError,
     RewritePattern,
@@ -284,7 +284,7 @@ def _round(
 
             where = traceback.extract_tb(error.__traceback__)[-1]
             raise _Fault(
-                f"lowering {named} failed: {type(error).__name__}: {error} "
+                f"lowering {named} failed: {exception_text(error)} "
                 f"({where.name}, line {where.lineno})",
                 pattern,
             ) from error

@@ -66,12 +66,12 @@ def test_a_file_that_is_too_large_for_any_reader(
 
     path = tmp_path / "m.ir.json"
     path.write_text(json.dumps({"id": "m", "processes": []}) + " " * 3_000_000)
-    assert here(["check", path], tmp_path).code == 0
+    assert "OF156" in here(["check", path], tmp_path).err  # read, and empty
     monkeypatch.setattr(compiler, "MOST_BYTES", 2_000_000)
     done = here(["check", path], tmp_path)
     assert (done.code, "OF002" in done.err) == (2, True)
     monkeypatch.setattr(compiler, "MOST_BYTES", 4_000_000)
-    monkeypatch.setattr("orgflow.frontends.ir.frontend.MAX_BYTES", 1_000_000)
+    monkeypatch.setattr("orgflow_ir.model.json_source_map.MAX_BYTES", 1_000_000)
     done = here(["check", path], tmp_path)
     assert (done.code, "OF041" in done.err) == (1, True)
     assert json_places.MAX_BYTES < 256 * 1024 * 1024

@@ -47,6 +47,7 @@ def open_model(*, repeats: bool = True) -> Model:
     """A sound process with every kind of gap; without what `repeats`, which n8n does not support
     yet, all but the lists."""
     loop = Loop(kind="multi-instance", sequential=True)
+    later = _timer("some days") if repeats else EventDefinition(kind="timer")
     nodes = (
         Event(id="start", name="Begin", position="start"),
         Task(
@@ -55,7 +56,7 @@ def open_model(*, repeats: bool = True) -> Model:
         ),
         Gateway(id="ok", name="Order ok?", gateway_kind="exclusive"),
         Task(id="repair", name="Repair order", task_type="user"),
-        Event(id="later", name="Later", position="catch", definitions=(_timer("some days"),)),
+        Event(id="later", name="Later", position="catch", definitions=(later,)),
         Gateway(id="how", name="How?", gateway_kind="inclusive"),
         Task(id="mail", name="Send mail", task_type="send"),
         Task(id="call", name="Call", task_type="manual"),

@@ -62,7 +62,7 @@ def pack_model(pack: Sequence[str], number: int) -> Model:
     decision by label, one by a condition in code, a message that is waited for, and branches."""
     first = pack[0]
     message = (EventDefinition(kind="message", name=first),)
-    timer = (EventDefinition(kind="timer", timer="duration", expression=Expression(text=pack[1])),)
+    timer = (EventDefinition(kind="timer", timer="duration", expression=Expression(text="PT5S")),)
     nodes: list[Any] = [
         Event(id="s", name=first, position="start", doc=first, definitions=message),
         Event(id="c", name=pack[1], position="catch", doc=first, definitions=message),

@@ -114,7 +114,7 @@ def test_tokens_of_one_setter_decide_apart(registry: Registry) -> None:
         {"fork": "parallel Fork", "meet": "exclusive", "which": "exclusive Which?"},
     )
     found, said = verified(model, registry)
-    assert "OF203" in [d.code for d in said]
+    assert "OF131" in [d.code for d in said]
     assert [v.verdict for v in found] == [Verdict.PROVED]
 
 
