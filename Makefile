@@ -105,6 +105,7 @@ golden: engine
 	$(BIN)/python tests/support/write_docs.py
 	-$(BIN)/python benchmarks/structure.py --to-add --write
 	$(BIN)/python -m pytest -n 2 --snapshot-update tests/test_examples.py tests/test_diagnostics.py $(PYTEST_ARGS)
+	cd examples/golden-repo && ../../$(BIN)/python -m pytest -q -p no:cacheprovider --orgflow-update
 
 bench: $(VENV)/.test
 	$(BIN)/python benchmarks/bench.py $(if $(AGAINST),--against $(AGAINST) $(if $(QUICK),--quick))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import cached_property
 from typing import Any
 
 from orgflow.backends.bpmn.format import ORGFLOW, in_order
@@ -55,6 +56,7 @@ class Reading:
         self.language: str | None = document.root.attrs.get("expressionLanguage")
         self._renamed: dict[XmlElement, str] = {}
         self._counts: dict[str, int] = {}
+        self._copies: dict[str, int] = {}  # the next number to try for an id given again
         self.ours = ORGFLOW in document.root.scope.prefixes.values()
         if self.ours:
             restore_ids(document.elements)
@@ -94,9 +96,10 @@ class Reading:
             self._rename(node, raw, nodes[0])
 
     def _rename(self, node: XmlElement, raw: str, first: XmlElement) -> str:
-        number = 2
+        number = self._copies.get(raw, 2)
         while f"{raw}__{number}" in self.ids:
             number += 1
+        self._copies[raw] = number + 1
         new = f"{raw}__{number}"
         self.ids[new] = node
         self._renamed[node] = new
@@ -105,22 +108,24 @@ class Reading:
             f"{describe(node)} has the id `{raw}`, which {describe(first)} already has",
             node,
             help=f"give one of them another id; this one is read as `{new}`",
-            severity=None if self._referred_to(raw) else Severity.WARNING,
+            severity=None if raw in self._references else Severity.WARNING,
             related=(Related(message="the first one", loc=self.loc(first, raw)),),
         )
         return new
 
-    def _referred_to(self, raw: str) -> bool:
-        """Whether anything names an id, so that it could mean either of its elements. The lists of
-        flows in their steps and the shapes of the diagram say nothing that is not known elsewhere.
-        """
+    @cached_property
+    def _references(self) -> frozenset[str]:
+        """The words of the document that may name an id, so that one which two elements share
+        could mean either. The lists of flows in their steps and the shapes of the diagram say
+        nothing that is not known elsewhere."""
+        words: set[str] = set()
         for element in self.document.elements:
-            if element.text.strip().rpartition(":")[2] == raw and element.local not in _ECHOES:
-                return True
+            if element.local not in _ECHOES:
+                words.add(element.text.strip().rpartition(":")[2])
             for key, value in element.attrs.items():
-                if key not in ("id", "name", "bpmnElement") and raw in value.split():
-                    return True
-        return False
+                if key not in ("id", "name", "bpmnElement"):
+                    words.update(value.split())
+        return frozenset(words)
 
     def describe_part(self, node: XmlElement) -> str:
         """As `describe`; a part without a name, such as the definition of an event, with the name
