@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -36,7 +37,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CheckResult:
     """What was found in a model.
 
@@ -56,8 +57,18 @@ class CheckResult:
         """The findings that are errors."""
         return tuple(d for d in self.diagnostics if d.severity is Severity.ERROR)
 
+    def __repr__(self) -> str:
+        counts = Counter(d.severity for d in self.diagnostics)
+        found = [f"{n} {s.value}{'s' if n > 1 else ''}" for s in Severity if (n := counts[s])]
+        parts = [*self._contents(), ", ".join(found) or "nothing found"]
+        return f"<{type(self).__name__}: {'; '.join(parts)}>"
 
-@dataclass(frozen=True)
+    def _contents(self) -> Iterator[str]:
+        """What else `repr` states, as short texts."""
+        yield from ()
+
+
+@dataclass(frozen=True, repr=False)
 class ReadResult(CheckResult):
     """A file that was read.
 
@@ -69,8 +80,15 @@ class ReadResult(CheckResult):
     _source: SourceFile | None = field(default=None, repr=False, compare=False)
     _format: str | None = field(default=None, repr=False, compare=False)
 
+    def _contents(self) -> Iterator[str]:
+        if self.model is None:
+            yield "no model"
+        else:
+            nodes = sum(len(scope.nodes) for scope in self.model.scopes())
+            yield f"model `{self.model.label}` with {nodes} nodes"
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class CompileResult(CheckResult):
     """A model that was compiled.
 
@@ -86,8 +104,11 @@ class CompileResult(CheckResult):
         artifacts = self.emitted.artifacts if self.emitted is not None else ()
         return {artifact.path: artifact.text for artifact in artifacts}
 
+    def _contents(self) -> Iterator[str]:
+        yield ", ".join(self.files) or "no files"
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class VerifyResult(CheckResult):
     """A workflow that was compared with a model.
 
@@ -103,8 +124,12 @@ class VerifyResult(CheckResult):
         found = self.verifications
         return bool(found) and all(v.verdict is not Verdict.DIFFERENT for v in found)
 
+    def _contents(self) -> Iterator[str]:
+        found = [f"`{v.label}` {v.verdict.value}" for v in self.verifications]
+        yield ", ".join(found) or "nothing compared"
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class RunResult(CheckResult):
     """A model that was run on the target's engine.
 
@@ -118,6 +143,9 @@ class RunResult(CheckResult):
     def ok(self) -> bool:
         """Whether there was a run, and every run did what the model says."""
         return self.report is not None and self.report.ok
+
+    def _contents(self) -> Iterator[str]:
+        yield f"{len(self.report.runs)} runs" if self.report is not None else "not run"
 
 
 Source = Model | ReadResult
@@ -281,7 +309,7 @@ def verify(
         UnsupportedError: the target cannot be verified.
     """
     backend, chosen = _target(target, options)
-    files = tuple(_contents(workflow))
+    files = tuple(_files(workflow))
     model, ctx = _begin(source)
     if isinstance(workflow, CompileResult) and not files:  # its errors say why
         told = (*ctx.diagnostics, *(d for d in workflow.diagnostics if d not in ctx.diagnostics))
@@ -298,7 +326,7 @@ def verify(
     return VerifyResult(tuple(ctx.diagnostics), tuple(found))
 
 
-def _contents(
+def _files(
     workflow: str | os.PathLike[str] | SourceFile | CompileResult,
 ) -> Iterator[SourceFile]:
     """The files that are meant."""
@@ -337,7 +365,10 @@ def run(
         UnsupportedError: the target has no such engine.
         AccessError: the address or the key cannot be one.
         RunnerError: the engine is missing, or failed.
+        ValueError: `max_runs` is below 1.
     """
+    if max_runs < 1:
+        raise ValueError(f"max_runs is {max_runs}; it must be 1 or more")
     backend, chosen = _target(target, options)
     model, ctx = _begin(source)
     report = None
@@ -397,6 +428,7 @@ def _begin(
     model = source if isinstance(source, Model) else source.model
     if not isinstance(source, Model):
         ctx.diagnostics.extend(source.diagnostics)
+        ctx.file = source._source.path if source._source is not None else ""
     if model is not None and chosen:
         model = compiler.fill_gaps(model, chosen, ctx)
     return model, ctx

@@ -259,7 +259,7 @@ def only_process(model: Model, wanted: str) -> Model:
     names: dict[str, str] = {}
     for process in model.processes:
         pool = index.pool(process.id)
-        for name in (pool.label if pool else "", process.name.strip(), process.id):
+        for name in (pool.caption if pool else "", process.name.strip(), process.id):
             if name:
                 names.setdefault(name, process.id)
     if wanted not in names:

@@ -238,3 +238,31 @@ def test_what_was_not_compiled_is_not_verified_and_says_why(linear: Path, deadlo
     verified = orgflow.verify(orgflow.read(linear), made)
     assert not verified.ok
     assert [d.code for d in verified.errors] == [d.code for d in made.errors] != []
+
+
+def test_results_are_short_in_a_console(linear: Path, deadlock: Path) -> None:
+    order, broken = orgflow.read(linear), orgflow.read(deadlock)
+    compiled = orgflow.compile(order)
+    assert repr(order) == "<ReadResult: model `d` with 3 nodes; nothing found>"
+    assert repr(compiled).startswith("<CompileResult: order.json; ")
+    assert repr(orgflow.compile(broken)).startswith("<CompileResult: no files; 1 error")
+    assert repr(orgflow.verify(order, compiled)).startswith("<VerifyResult: `")
+    assert repr(orgflow.check(broken)).startswith("<CheckResult: 1 error")
+    missing = orgflow.ReadResult((), None)
+    assert repr(missing) == "<ReadResult: no model; nothing found>"
+    assert repr(orgflow.RunResult((), None)) == "<RunResult: not run; nothing found>"
+
+
+@pytest.mark.parametrize("runs", [0, -1])
+def test_a_number_of_runs_below_one_is_a_usage_error(runs: int, linear: Path) -> None:
+    with pytest.raises(ValueError, match=rf"max_runs is {runs}; it must be 1 or more"):
+        orgflow.run(orgflow.read(linear), max_runs=runs)
+
+
+def test_findings_without_a_place_name_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "m.ir.json"
+    node = {"kind": "task", "id": "t", "name": "Do"}
+    file.write_text(json.dumps({"id": "m", "processes": [{"id": "P", "nodes": [node]}]}))
+    result = orgflow.check(orgflow.read(file))
+    assert result.diagnostics
+    assert {str(d.loc) for d in result.diagnostics} == {str(file)}

@@ -124,3 +124,11 @@ def test_what_counts_as_showing_only_an_id(message: str, counts: bool) -> None:
     twin = Task(id="other", name="z")
     model = model.replace(processes=(process.replace(nodes=(*process.nodes, twin)),))
     assert module.shows_only_ids(message, model) is counts
+
+
+def test_a_backtick_in_a_label_does_not_end_it() -> None:
+    task = Task(id="t", name="Run `make`  twice")
+    assert task.label == "Run 'make' twice"
+    assert task.caption == "Run `make` twice"
+    model = Model(id="m", processes=(Process(id="P", nodes=(task,)),))
+    assert ElementNames(model).name("t") == "`Run 'make' twice`"

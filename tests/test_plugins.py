@@ -208,6 +208,13 @@ def hook(body: str, name: str = "orgflow_backends", head: str = HEAD) -> str:
     return f"{head}@hookimpl\ndef {name}():\n    {body}\n"
 
 
+def own(lowerings: str) -> str:
+    """A backend whose target has lowerings of its own."""
+    head = LOWERING.partition("@hookimpl")[0]
+    body = BACKEND.removeprefix(HEAD).replace("CHANGED", "Names()")
+    return head + body.replace("Legal()}", f"Legal()}}, lowerings=({lowerings},)")
+
+
 BROKEN = {
     "a missing import": ("import nothing_like_this", "ModuleNotFoundError: No module named"),
     "an error": ("raise SystemError('no')", "cannot be used: SystemError: no"),
@@ -267,6 +274,32 @@ BROKEN = {
     "a pass that needs arguments": (
         PASS.replace("CHANGED", "Short").replace("rules = ()", "def __init__(self, x): pass"),
         "cannot be made without arguments",
+    ),
+    "a verdict that is none": (
+        BACKEND.replace("CHANGED", "Names()").replace("Legal()}", "True}"),
+        "gave `names`, whose target has True for `task`: no `Legal`, `LegalIf` or `Illegal`",
+    ),
+    "a derivation that is none": (
+        BACKEND.replace("CHANGED", "Names()").replace("Legal()}", "Legal()}, derivations=(1,)"),
+        "whose target has the derivation 1, which is no function",
+    ),
+    "a list of lowerings": (
+        BACKEND.replace("CHANGED", "Names()").replace("Legal()}", "Legal()}, lowerings=[]"),
+        "whose target has `lowerings` that are no tuple",
+    ),
+    "a class for an own lowering": (
+        own("Undo"), "Undo'>, which is no `RewritePattern`"
+    ),
+    "an own lowering of no constructs": (
+        own("Undo()").replace('("activity.compensation",)', '"activity"'),
+        "whose target has the lowering `undo`, whose `consumes` is no tuple of constructs",
+    ),
+    "an own lowering that loses a list": (
+        own("Undo()").replace('name = "undo"', 'name = "undo"; loses = ["a"]'),
+        "whose `loses` is ['a'] and no text",
+    ),
+    "own lowerings of one name": (
+        own("Undo(), Undo()"), "whose target has two lowerings with the name `undo`"
     ),
     "a lowering alone": (LOWERING.replace("CHANGED", "Undo()"), "is no `AddedLowering`"),
     "a lowering for nothing": (
@@ -571,6 +604,45 @@ def test_a_backend_that_fails_ends_the_command_with_2(
     assert (ran.code, ran.out) == (2, "")
     assert ran.err.count("OF903") == 1
     assert not (tmp_path / "out").exists()
+
+
+FAILING_TARGETS = {
+    "a lowering that exits": (
+        own("Undo()").replace("return None", "raise SystemExit(3)")
+        .replace("activity.compensation", "task").replace('{"task": Legal()}', "{}"),
+        "lowering `undo` for names failed: SystemExit: 3 (rewrite, line ",
+    ),
+    "a test that exits": (
+        'import sys\n' + BACKEND.replace("CHANGED", "Names()")
+        .replace('"task": Legal()', '"task": LegalIf(lambda *_: sys.exit(3), "x")')
+        .replace("import Legal,", "import Legal, LegalIf,"),
+        "target `names` failed with SystemExit: 3 (ORGFLOW_DEBUG=1 shows where)",
+    ),
+    "a derivation that raises": (
+        BACKEND.replace("CHANGED", "Names()")
+        .replace("Legal()}", "Legal()}, derivations=(lambda *_: 1 / 0,)"),
+        "target `names` failed with ZeroDivisionError: division by zero",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("how", FAILING_TARGETS)
+def test_a_target_that_fails_is_one_finding(how: str, tmp_path: Path, model: Path) -> None:
+    code, said = FAILING_TARGETS[how]
+    env = install(tmp_path / "site", "acme", code)
+    ran = orgflowc("compile", model, "--target", "names", env=env)
+    assert (ran.code, ran.out) == (2, ""), ran.err
+    assert ran.err.count("OF903") == 1
+    assert said in " ".join(ran.err.split())
+
+
+def test_an_interruption_inside_a_plugin_ends_the_command(tmp_path: Path, model: Path) -> None:
+    code = emitting("raise KeyboardInterrupt")
+    ran = orgflowc(
+        "compile", model, "--target", "names", env=install(tmp_path / "site", "acme", code)
+    )
+    assert (ran.code, ran.out) == (130, "")
+    assert "OF903" not in ran.err
 
 
 def test_a_frontend_that_exits_or_gives_no_model(tmp_path: Path) -> None:

@@ -217,7 +217,7 @@ class Leaves:
     def _asking(self, node: Node, comment: str, more: dict[str, Any]) -> State:
         detail = {
             "element": one_line(node.id),
-            "name": one_line(node.label),
+            "name": one_line(node.caption),
             "taskToken.$": "$$.Task.Token",
             "input.$": "$.input",
             **more,
@@ -274,7 +274,7 @@ class Leaves:
         if event.trigger == "error":
             error = self._error(event)
             return {
-                "Type": "Fail", "Comment": comment, "Error": error, "Cause": one_line(event.label)
+                "Type": "Fail", "Comment": comment, "Error": error, "Cause": one_line(event.caption)
             }  # fmt: skip
         if not nested:
             return {"Type": "Succeed", "Comment": comment}

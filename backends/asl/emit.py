@@ -182,7 +182,7 @@ class Emitter:
         values = FieldNames()
         choices = []
         for way in step.ways:
-            label = frame.scope.graph.nodes[way.flow.target].label
+            label = frame.scope.graph.nodes[way.flow.target].caption
             self.e.starts[way.flow.target] = value = values.take(label, "start")
             test = choice.is_value("$.input.start", value)
             choices.append({**test, "Next": self.to(way.to, frame)})
@@ -260,7 +260,7 @@ class Emitter:
         for event, error in sorted(named, key=lambda pair: pair[1] == "States.ALL"):
             self.e.catches[event.id] = error
             if error == "States.ALL" and isinstance(host, SubProcess):
-                cause = f"a gateway inside {host.label} has no branch that fits"
+                cause = f"a gateway inside {host.caption} has no branch that fits"
                 stop = self.stop(self.s.names[host.id], cause, host.id, frame)
                 # a decision that nobody took is no error that the model knows of
                 entry = {"ErrorEquals": [NO_BRANCH], "ResultPath": None, "Next": stop}
@@ -314,7 +314,7 @@ class Emitter:
         name = self.s.names[gateway.id]
         events = [frame.scope.graph.nodes[w.flow.target] for w in step.ways]
         came = FieldNames()
-        values = {e.id: came.take(e.label, "event") for e in events}
+        values = {e.id: came.take(e.caption, "event") for e in events}
         self.e.races[gateway.id] = values
         which = self.s.take(f"Which came first: {name}", gateway.id, "which")
         state = {**self.leaves.race(gateway, events, values), "Next": which}

@@ -67,4 +67,4 @@ def _parts(model: Model, path: str) -> Iterator[Part]:
     written = Writer(model)
     for element in all_elements(model):
         place = written.id(element.id)
-        yield Part(path, place, "shape", source_ids(element), element.label, element.construct)
+        yield Part(path, place, "shape", source_ids(element), element.caption, element.construct)

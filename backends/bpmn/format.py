@@ -8,6 +8,7 @@ from functools import cache
 from typing import Literal
 
 from orgflow_ir.model import EventKind, GatewayKind, TaskType
+from orgflow_ir.model.characters import writable
 from orgflow_ir.model.diagram import PLANE as PLANE
 
 BPMN = "http://www.omg.org/spec/BPMN/20100524/MODEL"
@@ -189,20 +190,19 @@ def declared(
 
 _ATTRIBUTE = {"&": "&amp;", "<": "&lt;", '"': "&quot;", "\t": "&#9;", "\n": "&#10;", "\r": "&#13;"}
 _IN_ATTRIBUTE = re.compile('[&<"\t\n\r]')
-_FORBIDDEN = "[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]"
 
 
 def attribute_text(value: str) -> str:
-    """`value` as it stands between double quotes; what XML cannot hold becomes U+FFFD."""
+    """`value` as it stands between double quotes; what XML cannot hold is replaced."""
     if _IN_ATTRIBUTE.search(value):
         value = _IN_ATTRIBUTE.sub(lambda m: _ATTRIBUTE[m.group()], value)
-    return re.sub(_FORBIDDEN, "\ufffd", value)
+    return writable(value)
 
 
 def content_text(value: str) -> str:
-    """`value` as the text of an element; what XML cannot hold becomes U+FFFD."""
+    """`value` as the text of an element; what XML cannot hold is replaced."""
     value = value.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return re.sub(_FORBIDDEN, "\ufffd", value.replace("\r", "&#13;"))
+    return writable(value.replace("\r", "&#13;"))
 
 
 def is_our_text(ns: str) -> bool:

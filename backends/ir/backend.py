@@ -58,7 +58,7 @@ def _parts(model: Model, path: str) -> Iterator[Part]:
             for index, element in enumerate(held):
                 here = place + pointer(name, index)
                 yield Part(
-                    path, here, "shape", source_ids(element), element.label, element.construct
+                    path, here, "shape", source_ids(element), element.caption, element.construct
                 )
                 yield from inside(element, here)
 

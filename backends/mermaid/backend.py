@@ -72,4 +72,6 @@ def _parts(model: Model, chart: Chart, path: str) -> Iterator[Part]:
     for element in all_elements(model):
         if element.id in places:
             place = places[element.id]
-            yield Part(path, place, "shape", source_ids(element), element.label, element.construct)
+            yield Part(
+                path, place, "shape", source_ids(element), element.caption, element.construct
+            )

@@ -105,7 +105,7 @@ class Chart:
         for pool in model.pools:
             process = processes.get(pool.process or "")
             if process is None or process.id in drawn:
-                yield f"{_INDENT}{self._node(pool.id, pool.label, 'box')}"
+                yield f"{_INDENT}{self._node(pool.id, pool.caption, 'box')}"
                 continue
             drawn.add(process.id)
             yield from self._group(pool, list(self._scope(process, 2)), 1)
@@ -129,8 +129,8 @@ class Chart:
     def _group(self, owner: Pool | Lane | SubProcess, inside: list[str], depth: int) -> list[str]:
         pad = _INDENT * depth
         if not inside:
-            return [f"{pad}{self._node(owner.id, owner.label, 'box')}"]
-        head = f"{pad}subgraph {self.name(owner.id)} [{quoted(owner.label)}]"
+            return [f"{pad}{self._node(owner.id, owner.caption, 'box')}"]
+        head = f"{pad}subgraph {self.name(owner.id)} [{quoted(owner.caption)}]"
         return [head, f"{pad}{_INDENT}direction {self.direction}", *inside, f"{pad}end"]
 
     def _scope(self, scope: Scope, depth: int) -> Iterator[str]:
@@ -173,7 +173,7 @@ class Chart:
         return [_INDENT * depth + self._flow_node(node)]
 
     def _flow_node(self, node: Node) -> str:
-        label = node.label if node.name.strip() else ""
+        label = node.caption if node.name.strip() else ""
         match node:
             case Event():
                 trigger = "" if node.trigger == "none" else node.trigger
@@ -184,19 +184,19 @@ class Chart:
                 sign = _SIGNS[node.gateway_kind]
                 return self._node(node.id, f"{sign} {label}".strip(), "gateway")
             case CallActivity():
-                return self._node(node.id, node.label, "call")
+                return self._node(node.id, node.caption, "call")
             case Task() | SubProcess() | Opaque():
-                return self._node(node.id, node.label, "task")
+                return self._node(node.id, node.caption, "task")
             case _:
                 assert_never(node)
 
     def _data(self, value: DataObject) -> str:
         kind = "store" if value.data_kind.startswith("store") else "data"
-        return self._node(value.id, value.label, kind)
+        return self._node(value.id, value.caption, kind)
 
     def _note(self, value: Artifact) -> str:
         self.styled.setdefault("note", []).append(self.name(value.id))
-        return self._node(value.id, value.text or value.label, "note")
+        return self._node(value.id, value.text or value.caption, "note")
 
     def _node(self, element: str, label: str, kind: str) -> str:
         opening, closing = _SHAPES[kind]

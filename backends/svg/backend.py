@@ -89,5 +89,5 @@ def _parts(model: Model, drawing: Diagram, path: str) -> Iterator[Part]:
     for element in all_elements(model):
         if element.id in shown:
             yield Part(
-                path, element.id, "shape", source_ids(element), element.label, element.construct
+                path, element.id, "shape", source_ids(element), element.caption, element.construct
             )

@@ -36,7 +36,7 @@ class Look(NamedTuple):
             kinds.append("of-taken")
         if element.id in self.highlights:
             kinds.append(f"of-{self.highlights[element.id]}")
-        said = f"{element.label} ({element.construct})"
+        said = f"{element.caption} ({element.construct})"
         if self.notes.get(element.id):
             said += f"\n{self.notes[element.id]}"
         return (

@@ -106,7 +106,7 @@ def gateway(node: Gateway, box: Box) -> list[str]:
 def opaque(node: Opaque, box: Box) -> list[str]:
     """Something that is no element of BPMN: a dashed box with its name."""
     x, y, w, h = box
-    block = wrap(node.label, w - 14, 4)
+    block = wrap(node.caption, w - 14, 4)
     return [rect(box, "of-node of-dash", 4), *centred(block.lines, x + w / 2, y + h / 2)]
 
 

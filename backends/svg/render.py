@@ -157,7 +157,7 @@ def _layer(element: _Drawn | None) -> int:
 
 
 def _first_name(model: Model) -> str:
-    named = [p.label for p in model.pools] + [p.label for p in model.processes]
+    named = [p.caption for p in model.pools] + [p.caption for p in model.processes]
     return named[0] if named else "process"
 
 
@@ -166,7 +166,7 @@ def _description(model: Model) -> str:
     tasks = sum(isinstance(n, Task | CallActivity) for n in nodes)
     events = sum(isinstance(n, Event) for n in nodes)
     gateways = sum(isinstance(n, Gateway) for n in nodes)
-    pools = ", ".join(p.label for p in model.pools)
+    pools = ", ".join(p.caption for p in model.pools)
     text = f"A process drawing with {tasks} tasks, {events} events and {gateways} gateways"
     return f"{text}; pools: {pools}." if pools else f"{text}."
 

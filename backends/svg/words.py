@@ -8,9 +8,7 @@ from collections.abc import Sequence
 from orgflow.backends.svg.marks import num
 
 from orgflow_ir.layout.text import LINE
-
-_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
-
+from orgflow_ir.model.characters import writable
 
 _MARKS = (
     (re.compile(r"!\[[^\]\n]*\]\([^)\n]*\)"), ""),
@@ -31,10 +29,10 @@ def plain(text: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """Text or attribute value; what XML cannot hold becomes U+FFFD."""
+    """Text or attribute value; what XML cannot hold is replaced."""
     for char, entity in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ('"', "&quot;")):
         text = text.replace(char, entity)
-    return _FORBIDDEN.sub("\ufffd", text)
+    return writable(text)
 
 
 def lines_of(

@@ -117,6 +117,26 @@ class FaultySuppression(Rule):
     category = Category.INPUT
 
 
+class UnwritableCharacters(Rule):
+    """
+    What it finds
+        Texts of a model with control characters, surrogates without their pair, or U+FFFE and
+        U+FFFF, from a JSON file or from an agent.
+    Why it is wrong
+        XML, databases and terminals do not take them, so that outputs would be refused or do harm.
+        They are replaced by a space or by U+FFFD.
+    Example
+        {"id": "pack", "name": "Pack\\u0007", "type": "User"}
+    Instead
+        {"id": "pack", "name": "Pack", "type": "User"}
+    """
+
+    code = "OF007"
+    name = "unwritable-characters"
+    severity = Severity.WARNING
+    category = Category.INPUT
+
+
 class CrashedPass(Rule):
     """
     What it finds
@@ -180,6 +200,7 @@ CORE_RULES: tuple[type[Rule], ...] = (
     InvalidConfiguration,
     UnusedSuppression,
     FaultySuppression,
+    UnwritableCharacters,
     CrashedPass,
     InvalidAfterPass,
     FaultyLeaf,

@@ -52,7 +52,12 @@ class Element(Value):
 
     @property
     def label(self) -> str:
-        """What people read: the name with white space folded, else the id."""
+        """How messages name it, between backticks: `caption` without backticks of its own."""
+        return self.caption.replace("`", "'")
+
+    @property
+    def caption(self) -> str:
+        """How a drawing names it: the name with white space folded, else the id."""
         return " ".join(self.name.split()) or self.id
 
     @property

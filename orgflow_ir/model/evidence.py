@@ -31,22 +31,33 @@ class Evidence(Value):
     agent: str = ""
 
 
+def place_fault(evidence: Evidence) -> str | None:
+    """What is wrong with evidence whatever its document contains, as the end of a sentence, or
+    `None`: an empty quote, or a place that ends before it begins."""
+    if not _folded(evidence.quote):
+        return "has an empty quote"
+    if evidence.span is not None and not 0 <= evidence.span[0] < evidence.span[1]:
+        return f"names characters {evidence.span[0]} to {evidence.span[1]}"
+    if evidence.lines is not None and not 1 <= evidence.lines[0] <= evidence.lines[1]:
+        return f"names lines {evidence.lines[0]} to {evidence.lines[1]}"
+    return None
+
+
 def evidence_fault(evidence: Evidence, text: str) -> str | None:
     """What is wrong with evidence, given the text of its document, as the end of a sentence, or
     `None`. White space need not agree: documents wrap lines where a quote does not."""
-    quote = _folded(evidence.quote)
-    if not quote:
-        return "has an empty quote"
-    passage = text
+    if (wrong := place_fault(evidence)) is not None:
+        return wrong
+    quote, passage = _folded(evidence.quote), text
     if evidence.lines is not None:
         first, last = evidence.lines
         lines = text.splitlines()
-        if not 1 <= first <= last <= len(lines):
+        if last > len(lines):
             return f"names lines {first} to {last} of {len(lines)}"
         passage = "\n".join(lines[first - 1 : last])
     if evidence.span is not None:
         start, end = evidence.span
-        if not 0 <= start < end <= len(text):
+        if end > len(text):
             return f"names characters {start} to {end} of {len(text)}"
         if _folded(text[start:end]) != quote:
             return f"names characters {start} to {end}, which are other words"

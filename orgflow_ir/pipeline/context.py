@@ -37,7 +37,8 @@ class PassContext:
     warning); a diagnostic carries the mapped one. `registry` reaches other leaves by name,
     `services` what the caller provides: a language model, a budget, progress, cancellation.
     `source` is the model as it was read: what passes and lowerings make is reported as the source
-    elements that it is derived from. `grading` turns optional rules on: findings of the others are
+    elements that it is derived from; `file` is the file that it was read from, for findings that
+    have no other place. `grading` turns optional rules on: findings of the others are
     not recorded. `passes` are instances that replace those of a pipeline by name, with other
     options; `None` leaves a pass out.
     """
@@ -49,6 +50,7 @@ class PassContext:
     diagnostics: list[Diagnostic] = field(default_factory=list)
     current: str | None = None
     source: Model | None = None
+    file: str = ""
     grading: Grading = Grading()  # noqa: RUF009  # a tuple, never changed
     passes: Mapping[str, Pass | None] = field(default_factory=dict)
     _made: Mapping[str, Element] = field(default_factory=dict)
@@ -86,8 +88,9 @@ class PassContext:
             passages = (drawn.evidence or element.evidence)[:MAX_PASSAGES]
             related = (*related, *(_passage(evidence) for evidence in passages))
             element = drawn.id
-        if loc is None and self.source is not None and self.source.source:
-            loc = SourceLocation(file=self.source.source)
+        file = (self.source.source if self.source is not None else "") or self.file
+        if loc is None and file:
+            loc = SourceLocation(file=file)
         if not (
             isinstance(message, str)
             and isinstance(element, str | None)

@@ -10,8 +10,11 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from orgflow_ir.diagnostics import Diagnostic
-from orgflow_ir.model import Model
+from orgflow_ir.diagnostics import Diagnostic, Severity
+from orgflow_ir.diagnostics.core_rules import UnwritableCharacters
+from orgflow_ir.model import Model, Process
+from orgflow_ir.model.element_names import ElementNames
+from orgflow_ir.model.provenance import all_elements
 
 if TYPE_CHECKING:
     from orgflow_ir.pipeline.context import PassContext
@@ -35,6 +38,38 @@ def validated_model(leaf: object, model: Model, before: Model | None = None) -> 
     if model is before or is_ours(leaf):
         return model
     return Model.validate(model)
+
+
+def writable_model(model: Model, origin: str, ctx: PassContext) -> Model | None:
+    """The model with characters that outputs cannot hold replaced, which is OF007; `None`, and
+    OF007 as an error, where two ids differ only in them.
+
+    `origin` is what the texts come from, as the subject of a sentence.
+    """
+    from orgflow_ir.model.characters import with_writable_texts
+
+    found = with_writable_texts(model).replace(source=model.source)
+    if found == model:
+        return model
+    pairs = [*zip(all_elements(model), all_elements(found), strict=True)]
+    if len({new.id for _, new in pairs}) < len({old.id for old, _ in pairs}):
+        ctx.emit(
+            UnwritableCharacters,
+            f"{origin} has two ids that differ only in control characters",
+            help="give one of them another id",
+            severity=Severity.ERROR,
+        )
+        return None
+    changed = [new for old, new in pairs if old != new and not isinstance(new, Process)]
+    names = ElementNames(found)
+    where = f", first at {names.full_name(changed[0])}" if changed else ""
+    ctx.emit(
+        UnwritableCharacters,
+        f"{origin} has control characters or lone surrogates{where}; they are replaced",
+        element=changed[0] if changed else None,
+        help="take them out of the source",
+    )
+    return found
 
 
 def validate_findings(leaf: object, ctx: PassContext, since: int) -> None:

@@ -9,11 +9,19 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from orgflow_ir.diagnostics import Diagnostic, Severity
 from orgflow_ir.model import Evidence, Model
+from orgflow_ir.model.provenance import all_elements
 from orgflow_ir.model.verifier import violations
 from orgflow_ir.pipeline import PassContext
-from orgflow_ir.pipeline.outside import debug, exception_text, shown, validate_findings
+from orgflow_ir.pipeline.outside import (
+    debug,
+    exception_text,
+    shown,
+    validate_findings,
+    writable_model,
+)
 from orgflow_ir.pipeline.services import MissingService, OverBudget, ServiceError
 from orgflow_ir.plugins.agents import Agent, Answer, Document, GapAgent, ModelAgent, Refusal
+from orgflow_ir.plugins.guards import leaf_name
 
 if TYPE_CHECKING:
     from orgflow_ir.analysis.gaps.gap import Gap
@@ -68,9 +76,22 @@ def produced(agent: ModelAgent, documents: Sequence[Document], ctx: PassContext)
         broken = sorted(violations(model))
         if broken:
             raise AgentFailure(f"gave a broken model: {broken[0]}")
-        return model
+        if (unknown := _unknown_origin(model)) is not None:
+            raise AgentFailure(f"gave a model in which {unknown}")
+        return writable_model(model, f"the model of {leaf_name(agent, ctx)}", own)
 
     return _called(agent, produce, ctx, most=Severity.ERROR)
+
+
+def _unknown_origin(model: Model) -> str | None:
+    """The first element that is derived from one that is not there, as a clause. Nothing precedes
+    the model of an agent, so that all ids in `derived_from` are its own."""
+    known = {model.id, *(element.id for element in all_elements(model))}
+    for element in (model, *all_elements(model)):
+        for id in element.derived_from:
+            if id not in known:
+                return f"`{element.label}` is derived from `{id}`, which it does not contain"
+    return None
 
 
 def _called(

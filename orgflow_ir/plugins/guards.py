@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from orgflow_ir.diagnostics import RetiredRule, Rule
 from orgflow_ir.diagnostics.core_rules import BrokenPlugin, FaultyLeaf, UnreadableInput
 from orgflow_ir.model import Model
-from orgflow_ir.model.source import Source, SourceKind, SourceStream
+from orgflow_ir.model.source import Source, SourceFile, SourceKind, SourceStream
 from orgflow_ir.pipeline import Pass, PassContext, Stage
 from orgflow_ir.pipeline.outside import (
     debug,
@@ -21,9 +21,17 @@ from orgflow_ir.pipeline.outside import (
     shown,
     validate_findings,
     validated_model,
+    writable_model,
 )
 from orgflow_ir.plugins.contracts import Backend, Frontend, Reporter
-from orgflow_ir.targets import AddedLowering, RewritePattern, TargetSpec
+from orgflow_ir.targets import (
+    AddedLowering,
+    Illegal,
+    Legal,
+    LegalIf,
+    RewritePattern,
+    TargetSpec,
+)
 from orgflow_ir.targets.artifact import Artifact, Emitted, SourceMap
 
 if TYPE_CHECKING:
@@ -87,7 +95,29 @@ def _own_fault(item: Any, name: str) -> str | None:
             return f"`{name}`, whose `target` is {target!r} and no `TargetSpec`"
         if target.name != name:
             return f"`{name}`, whose target is called `{target.name}`"
-    return None if isinstance(item, Backend | Reporter) else _agent_fault(item, name)
+        wrong = _target_fault(target)
+        return None if wrong is None else f"`{name}`, whose target has {wrong}"
+    return None if isinstance(item, Reporter) else _agent_fault(item, name)
+
+
+def _target_fault(target: Any) -> str | None:
+    """What is wrong in the tables of a target, as the end of "the target has"."""
+    for construct, verdict in target.constructs.items():
+        if not isinstance(verdict, Legal | LegalIf | Illegal):
+            return f"{shown(verdict)} for `{construct}`: no `Legal`, `LegalIf` or `Illegal`"
+    for field in ("derivations", "lowerings"):
+        if not isinstance(getattr(target, field), tuple):
+            return f"`{field}` that are no tuple"
+    for derive in target.derivations:
+        if not callable(derive):
+            return f"the derivation {shown(derive)}, which is no function"
+    names = []
+    for lowering in target.lowerings:
+        if (wrong := _pattern_fault(lowering)) is not None:
+            return f"the lowering {wrong}"
+        names.append(lowering.name)
+    twice = next((name for name in names if names.count(name) > 1), None)
+    return None if twice is None else f"two lowerings with the name `{twice}`"
 
 
 def _agent_fault(item: Any, name: str) -> str | None:
@@ -128,14 +158,21 @@ def _pass_fault(cls: Any, name: str) -> str | None:
 def _lowering_fault(item: Any) -> str | None:
     if not isinstance(item, AddedLowering):
         return f"{item!r}, which is no `AddedLowering`"
-    lowering = item.lowering
+    return _pattern_fault(item.lowering)
+
+
+def _pattern_fault(lowering: Any) -> str | None:
     if not isinstance(lowering, RewritePattern):
-        return f"{lowering!r}, which is no `RewritePattern`"
+        return f"{shown(lowering)}, which is no `RewritePattern`"
     name = getattr(lowering, "name", None)
     if not isinstance(name, str) or not name.strip():
         return f"{_called(lowering)} with the name {name!r}"
-    if not isinstance(getattr(lowering, "consumes", None), tuple):
-        return f"`{name}`, whose `consumes` is no tuple"
+    for field in ("consumes", "produces"):
+        prefixes = getattr(lowering, field, None)
+        if not isinstance(prefixes, tuple) or not all(isinstance(p, str) for p in prefixes):
+            return f"`{name}`, whose `{field}` is no tuple of constructs"
+    if not isinstance(lowering.loses, str | None):
+        return f"`{name}`, whose `loses` is {shown(lowering.loses)} and no text"
     return None
 
 
@@ -146,6 +183,7 @@ def parsed(frontend: Frontend, source: Source, ctx: PassContext) -> Model | None
     """What a frontend makes of a file, or `None` after an error: OF903 where an outside one fails
     or gives what is no model, and where any gives none and no reason; OF002 where the file itself
     cannot be read to its end."""
+    ctx.file = source.path
 
     def parse() -> Model | None:
         try:
@@ -154,7 +192,10 @@ def parsed(frontend: Frontend, source: Source, ctx: PassContext) -> Model | None
             if _fault_of(source) is None:
                 raise
             return None
-        return validated_model(frontend, model) if isinstance(model, Model) else model
+        if not isinstance(model, Model):
+            return model
+        model = validated_model(frontend, model)
+        return writable_model(model, source.path, ctx) if _may_be_unwritable(source) else model
 
     done, model = _tried(frontend, parse, ctx)
     if (unread := _fault_of(source)) is not None:
@@ -170,6 +211,17 @@ def parsed(frontend: Frontend, source: Source, ctx: PassContext) -> Model | None
     elif not ctx.has_errors:
         _faulty(frontend, f"gave no model of {source.path} and no reason", ctx)
     return None
+
+
+_MARKS = (b"\\u", b"\\b", b"\\f", b"\x00", b"\xef\xbf")
+"""What stands where JSON has such a character: an escape, U+FFFE and U+FFFF, or UTF-16."""
+
+
+def _may_be_unwritable(source: Source) -> bool:
+    """Whether texts of a source may contain what outputs cannot hold; XML and most JSON cannot."""
+    if not isinstance(source, SourceFile):
+        return True
+    return any(mark in source.data for mark in _MARKS)
 
 
 def _fault_of(source: Source) -> OSError | None:

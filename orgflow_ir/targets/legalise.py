@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from orgflow_ir.diagnostics import Rule, Severity
 from orgflow_ir.diagnostics.core_rules import CrashedPass, FaultyLeaf
@@ -27,7 +27,7 @@ from orgflow_ir.model.constructs import ConstructUse, plain_constructs
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.pipeline.leaves import Leaves
 from orgflow_ir.pipeline.manager import report_violations, verifying
-from orgflow_ir.pipeline.outside import exception_text, is_ours, validated_model
+from orgflow_ir.pipeline.outside import debug, exception_text, is_ours, validated_model
 from orgflow_ir.targets.lowering import (
     PatternError,
     RewritePattern,
@@ -37,6 +37,9 @@ from orgflow_ir.targets.lowering import (
 )
 from orgflow_ir.targets.rules import IllegalConstruct, LossyLowering, LoweredConstruct
 from orgflow_ir.targets.spec import Illegal, Legal, LegalIf, TargetSpec
+
+if TYPE_CHECKING:
+    from orgflow_ir.plugins.contracts import Backend
 
 MOST_ROUNDS = 1_000
 """Rounds after which rewriting is given up; each takes as many uses as it can, so that even deeply
@@ -94,11 +97,11 @@ def legalise(model: Model, spec: TargetSpec, ctx: PassContext, *, allow_lossy: b
     spec = extended(spec, ctx.registry)
     if ctx.source is None:
         ctx.source = model
-    illegal = illegal_uses(model, spec, ctx)
-    if not illegal:
-        return model
     done: list[Rewritten] = []
     try:
+        illegal = _illegal(model, spec, ctx)
+        if not illegal:
+            return model
         ranks = rank_patterns(spec)
         for patterns in _stages(spec, allow_lossy):
             model, illegal = _rewrite(model, illegal, patterns, _Plan(spec, ranks, ctx), done)
@@ -113,19 +116,35 @@ def legalise(model: Model, spec: TargetSpec, ctx: PassContext, *, allow_lossy: b
     return model
 
 
+def _illegal(model: Model, spec: TargetSpec, ctx: PassContext) -> list[IllegalUse]:
+    """`illegal_uses`. Raises `_Fault` where a test or a derivation of a plugin's target fails."""
+    backend = ctx.registry.backend(spec.name) if ctx.registry is not None else None
+    if backend is None or is_ours(backend):
+        return illegal_uses(model, spec, ctx)
+    try:
+        return illegal_uses(model, spec, ctx)
+    except (Exception, SystemExit) as error:  # a plugin's functions must not end the program
+        debug(error)
+        raise _Fault(
+            f"target `{spec.name}` failed with {exception_text(error)} "
+            "(ORGFLOW_DEBUG=1 shows where)",
+            backend,
+        ) from error
+
+
 # -- ending ------------------------------------------------------------------------------------
 
 
 class _Fault(Exception):
-    """What is wrong with patterns; the message is what is reported."""
+    """What is wrong with patterns, or with the target; the message is what is reported."""
 
-    def __init__(self, message: str, *patterns: RewritePattern) -> None:
+    def __init__(self, message: str, *culprits: RewritePattern | Backend) -> None:
         super().__init__(message)
-        self.patterns = patterns
+        self.culprits = culprits
 
     def report(self, ctx: PassContext) -> None:
-        """OF901 where all patterns are ours, else OF903."""
-        if all(is_ours(pattern) for pattern in self.patterns):
+        """OF901 where all of it ships with orgflow, else OF903."""
+        if all(map(is_ours, self.culprits)):
             ctx.emit(CrashedPass, str(self), help="report this with the model")
         else:
             help = "update or uninstall the package that provides it"
@@ -248,7 +267,7 @@ def _rewrite(
             break
         pattern, after, rewritten = found
         named = f"lowering {_named(pattern, plan)}"
-        left = illegal_uses(after, plan.spec, plan.ctx)
+        left = _illegal(after, plan.spec, plan.ctx)
         if not lower(plan.weight(left), plan.weight(illegal)):
             element = plan.ctx.drawn(rewritten[0].use.element)
             raise _Fault(
@@ -279,7 +298,7 @@ def _round(
             _check_result(pattern, model, after, plan.ctx)
         except PatternError as error:
             raise _Fault(f"lowering {named} {error}", pattern) from error
-        except Exception as error:  # a plugin's pattern must not end the program
+        except (Exception, SystemExit) as error:  # a plugin's pattern must not end the program
             import traceback
 
             where = traceback.extract_tb(error.__traceback__)[-1]

@@ -389,6 +389,25 @@ def wrecking(gap: Gap, model: Model, ctx: PassContext, refused: Any) -> Any:
     ctx.registry = None
 
 
+@pytest.mark.parametrize(
+    ("evidence", "said"),
+    [
+        (Evidence(document="a", quote="b", span=(62, 40)), "names characters 62 to 40"),
+        (Evidence(document="a", quote="b", span=(-1, 4)), "names characters -1 to 4"),
+        (Evidence(document="a", quote="b", lines=(3, 2)), "names lines 3 to 2"),
+        (Evidence(document="a", quote=" "), "has an empty quote"),
+    ],
+)
+def test_evidence_that_no_document_can_have_refuses_the_answer(
+    evidence: Evidence, said: str
+) -> None:
+    model = open_model()
+    filled, ctx = run(model, Scripted({("task", "repair"): CODE}, evidence=(evidence,)))
+    assert filled.answered == ()
+    (refused,) = found(ctx, "OF512")
+    assert f"was refused: its evidence {said}; its answer was" in refused.message
+
+
 FAILING: dict[str, tuple[Callable[..., Any], str]] = {
     "raises": (raising(KeyError("x")), "failed with KeyError: 'x'"),
     "raises two lines": (raising(ValueError("a\n\nb")), "failed with ValueError: a b"),

@@ -98,6 +98,26 @@ def test_evidence_that_is_made_up(evidence: tuple[Evidence, ...], said: str) -> 
     assert said in message
 
 
+def test_control_characters_are_replaced() -> None:
+    drafted = draft_of()
+    nodes = tuple(n.replace(name=f"{n.name}\x07") for n in drafted.processes[0].nodes)
+    result = draft(drafted.replace(processes=(drafted.processes[0].replace(nodes=nodes),)))
+    code, severity, element, message = told(result)[0]
+    assert (code, severity, element) == ("OF007", "warning", "s")
+    assert message.startswith("the model of agent `reader` has control characters")
+    assert result.model is not None
+    assert result.model.processes[0].nodes[1].name == "Check stock\ufffd"
+
+
+def test_an_origin_within_the_model() -> None:
+    drafted = draft_of()
+    process = drafted.processes[0]
+    nodes = (*process.nodes[:-1], process.nodes[-1].replace(derived_from=("joint",)))
+    result = draft(drafted.replace(processes=(process.replace(nodes=nodes),)))
+    assert result.model is not None
+    assert told(result) == []
+
+
 class Mails:
     """A store of one document."""
 
@@ -144,6 +164,12 @@ FAILING: dict[str, tuple[Any, str, str]] = {
     "unknown how sure": (
         draft_of(ship=quote("we ship it", confidence=float("nan"))), "OF903",
         "evidence.0.confidence`: Input should be a finite number (",
+    ),
+    "an origin that is not there": (
+        draft_of().replace(
+            processes=(draft_of().processes[0].replace(derived_from=("nothing",)),)
+        ), "OF903",
+        "agent `reader` gave a model in which `Order` is derived from `nothing`, which it does not",
     ),
     "flows to nowhere": (BROKEN, "OF903", "agent `reader` gave a broken model: "),
     "over budget": (OverBudget("2000 tokens are spent"), "OF514", "stopped: 2000 tokens are spent"),

@@ -321,7 +321,7 @@ class _Emitter:
             open_time = found is None
             parameters, called = found or wait.for_interval(0, "seconds"), True
         elif event.position == "catch" and event.trigger == "message":
-            suffix = self._address(event.label)
+            suffix = self._address(event.caption)
             kind, parameters, called = "wait", wait.for_call(suffix), True
         node = self.workflow_graph.add(
             event.id,
@@ -347,7 +347,7 @@ class _Emitter:
         if event.trigger == "message" or (kind == "manualTrigger" and not first):
             from orgflow.backends.n8n.node_types import webhook
 
-            path = self._address(self.scope.title, event.label)
+            path = self._address(self.scope.title, event.caption)
             kind, called = "webhook", True
             parameters = webhook.posted_to(path)
         node = self.workflow_graph.add(

@@ -51,7 +51,7 @@ class WorkflowScope:
     def title(self) -> str:
         """What its workflow is called."""
         whole = title(self.model, self.process)
-        return f"{whole}: {plain(self.body.label)}" if self.called else whole
+        return f"{whole}: {plain(self.body.caption)}" if self.called else whole
 
     @property
     def seed(self) -> str:

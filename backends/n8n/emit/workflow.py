@@ -260,7 +260,7 @@ def _stickies(
 
 
 def _heading(lane: Lane) -> str:
-    return plain(lane.label).lstrip("#") or lane.id
+    return plain(lane.caption).lstrip("#") or lane.id
 
 
 def _summary(compiled: CompiledScope, title: str, pool: str, left: int, top: int) -> _Box:

@@ -22,6 +22,7 @@ from orgflow_ir.diagnostics.agent_rules import (
 )
 from orgflow_ir.model import Model
 from orgflow_ir.model.element_names import ElementNames, one_line
+from orgflow_ir.model.evidence import place_fault
 from orgflow_ir.model.rewriter import EditError, Rewriter
 from orgflow_ir.model.verifier import violations
 from orgflow_ir.pipeline import PassContext
@@ -135,6 +136,9 @@ class _Filling:
 
     def _accepted(self, gap: Gap, answer: Answer, agent: GapAgent) -> Model:
         """The model with an answer. Raises `AnswerError` where it is not accepted."""
+        for evidence in answer.evidence:
+            if (wrong := place_fault(evidence)) is not None:
+                raise AnswerError(f"its evidence {wrong}")
         rewriter = Rewriter(self.model, origin=agent.name)
         try:
             for edit in fix(gap, answer.value, self.model).edits:
