@@ -91,7 +91,8 @@ def report_merge(found: Merged, name: str, place: SourceLocation | None, ctx: Pa
     if found.two_way:
         ctx.emit(
             MergedWithoutBase,
-            f"`{name}` does not say what it was compiled to: merged without a base",
+            f"`{name}` has no record that can be read of what it was compiled to: merged without a "
+            "base",
             loc=place,
             help="look at the result; what differs on both sides is taken for a conflict",
         )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import copy
+import hashlib
 import itertools
 import json
 from collections.abc import Callable
@@ -18,6 +20,10 @@ from verify_edits import node, pasted, renamed, without
 
 Json = dict[str, Any]
 Invoke = Callable[..., Ran]
+
+KNOWN_PHRASES = 44
+"""So many phrases have a number for good, and this is the digest of their text."""
+KNOWN_DIGEST = "10a3ebbb2b69dbd4"
 
 TASKS = ("Check stock", "Pack goods", "Ship order", "Send invoice")
 
@@ -225,6 +231,21 @@ def test_without_a_base(bench: Bench) -> None:
     bench.refused("N8N001", "`Pack goods` was removed")
 
 
+def test_a_base_in_another_form_is_none(bench: Bench) -> None:
+    flow = filled(bench.workflow, "Pack goods")
+    for row in flow["nodes"]:
+        content = row["parameters"].get("content", "")
+        if "`orgflow-base" in content:
+            row["parameters"]["content"] = content.replace(
+                merge_base.BASE_PREFIX, "orgflow-base 1 "
+            )
+    bench.workflow = flow
+    ran = bench.merge()
+    assert ran.code == 0
+    assert "no record that can be read of what it was compiled to" in " ".join(ran.err.split())
+    assert node(json.loads(ran.out), "Pack goods")["type"] == "n8n-nodes-base.code"
+
+
 def test_a_long_base_is_in_a_file(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -276,9 +297,31 @@ def test_a_copy_stays_a_copy(bench: Bench) -> None:
     assert merged.workflow["name"] == "Orders"
 
 
-@pytest.mark.parametrize("text", ["", "QlpoOTFBWSZTWQ==", "AAAA", "!", "QlpoOUFZ" * 900])
+@pytest.mark.parametrize("text", ["", "QlpoOTFBWSZTWQ==", "AAAA", "!", "QlpoOUFZ" * 900, "gICA"])
 def test_a_base_that_was_edited_is_none(text: str) -> None:
     assert merge_base.unpack_base(text) is None
+
+
+def test_a_base_that_unpacks_to_too_much_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    packed = merge_base.pack_base({"name": "isExecuted ? " * 50, "nodes": [], "connections": {}})
+    assert merge_base.unpack_base(packed) is not None
+    monkeypatch.setattr(merge_base, "MOST_BYTES", 100)
+    assert merge_base.unpack_base(packed) is None
+    bomb = base64.b64encode(b"\x80" * 1_000_000).decode()  # 223 MB
+    monkeypatch.undo()
+    assert merge_base.unpack_base(bomb) is None
+
+
+def test_packing_shortens(bench: Bench) -> None:
+    """By the phrases that compiled workflows hold: where their texts change, add to the list."""
+    packed = merge_base.pack_base(bench.workflow)
+    assert len(packed) < 0.7 * len(json.dumps(bench.workflow, separators=(",", ":")))
+
+
+def test_phrases_keep_their_numbers() -> None:
+    """Notes hold them: a phrase is added at the end, and none is changed."""
+    first = "\n".join(merge_base._PHRASES[:KNOWN_PHRASES])
+    assert hashlib.sha256(first.encode()).hexdigest()[:16] == KNOWN_DIGEST
 
 
 def test_a_base_is_what_was_packed(bench: Bench) -> None:
