@@ -1,0 +1,74 @@
+"""Numbers of FEEL: decimals of 34 digits, rounded half to even (IEEE 754 decimal128; DMN 1.5,
+10.3.2.3.1). What is not finite is null."""
+
+from __future__ import annotations
+
+from decimal import (
+    ROUND_CEILING,
+    ROUND_DOWN,
+    ROUND_FLOOR,
+    ROUND_HALF_DOWN,
+    ROUND_HALF_EVEN,
+    ROUND_HALF_UP,
+    ROUND_UP,
+    Context,
+    Decimal,
+)
+from typing import Literal
+
+CONTEXT = Context(prec=34, rounding=ROUND_HALF_EVEN, Emin=-6143, Emax=6144, traps=[])
+_WIDE = Context(prec=13_000, Emin=-999_999, Emax=999_999, traps=[])
+"""Exact for everything that a decimal128 can be scaled to."""
+
+Rounding = Literal["ceiling", "down", "floor", "half-down", "half-even", "half-up", "up"]
+_MODES = {
+    "ceiling": ROUND_CEILING, "down": ROUND_DOWN, "floor": ROUND_FLOOR,
+    "half-down": ROUND_HALF_DOWN, "half-even": ROUND_HALF_EVEN, "half-up": ROUND_HALF_UP,
+    "up": ROUND_UP,
+}  # fmt: skip
+
+MIN_SCALE, MAX_SCALE = -6111, 6176
+"""Digits behind the point that may be rounded to (DMN 1.5, table 74)."""
+
+
+def finite(value: Decimal) -> Decimal | None:
+    """A result of arithmetic, null where it is none."""
+    return value if value.is_finite() else None
+
+
+def computed(operator: str, left: Decimal, right: Decimal) -> Decimal | None:
+    """`left operator right` for `+ - * / **`."""
+    match operator:
+        case "+":
+            return finite(CONTEXT.add(left, right))
+        case "-":
+            return finite(CONTEXT.subtract(left, right))
+        case "*":
+            return finite(CONTEXT.multiply(left, right))
+        case "/":
+            return finite(CONTEXT.divide(left, right)) if right else None
+        case _:
+            if not left and not right:
+                return Decimal(1)
+            return finite(CONTEXT.power(left, right))
+
+
+def rounded(value: Decimal, scale: int, mode: Rounding) -> Decimal | None:
+    """A number with at most `scale` digits behind the point; null for a scale out of bounds."""
+    if not MIN_SCALE <= scale <= MAX_SCALE:
+        return None
+    step = Decimal(1).scaleb(-scale, _WIDE)
+    return finite(CONTEXT.plus(value.quantize(step, _MODES[mode], _WIDE)))
+
+
+def integer(value: Decimal) -> int | None:
+    """A whole number as an integer, `None` for others."""
+    return int(value) if value == value.to_integral_value() else None
+
+
+def plain(value: Decimal) -> str:
+    """The digits of a number without exponent and without zeros at the end."""
+    text = format(value, "f")
+    if "." in text:
+        text = text.rstrip("0").rstrip(".")
+    return "0" if text in ("-0", "") else text

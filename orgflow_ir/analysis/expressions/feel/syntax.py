@@ -1,0 +1,345 @@
+"""The syntax tree of FEEL: one node a construct of the grammar (DMN 1.5, 10.3.1), and the two of
+DMN's boxed expressions that FEEL has no notation for, decision tables and typed variables.
+
+What has another notation for the same thing is the same node: `(< 10)` is a range without a lower
+end, `a.b` and a qualified name are paths. Trees are equal where they mean the same; spans do not
+count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Literal as OneOf
+
+from orgflow_ir.analysis.expressions.feel.types import Type
+from orgflow_ir.analysis.expressions.syntax import NOWHERE, Node, Span
+
+ComparisonSign = OneOf["=", "!=", "<", "<=", ">", ">="]
+HitPolicy = OneOf["UNIQUE", "FIRST", "PRIORITY", "ANY", "COLLECT", "RULE ORDER", "OUTPUT ORDER"]
+Aggregation = OneOf["COUNT", "SUM", "MIN", "MAX"]
+ArithmeticSign = OneOf["+", "-", "*", "/", "**"]
+
+
+class FeelError(ValueError):
+    """A text is not FEEL. `span` is where in the text, `reason` says what is wrong."""
+
+    def __init__(self, reason: str, span: Span) -> None:
+        super().__init__(reason)
+        self.reason, self.span = reason, span
+
+
+class Literal(Node):
+    """A number, string, boolean, or null."""
+
+    value: Decimal | str | bool | None
+    span: Span = NOWHERE
+
+    def _compared(self) -> tuple[object, ...]:
+        # Else 1 and true are one literal.
+        return (type(self.value), self.value)
+
+
+class AtLiteral(Node):
+    """`@"2024-01-31"`: a date, time, date and time or duration by its text."""
+
+    text: str
+    span: Span = NOWHERE
+
+
+class Name(Node):
+    """A variable or function; `?` is the input of a unary test."""
+
+    name: str
+    span: Span = NOWHERE
+
+
+class Path(Node):
+    """`base.name`: an entry of a context or a property of a value."""
+
+    base: Tree
+    name: str
+    span: Span = NOWHERE
+
+
+class Filter(Node):
+    """`base[condition]`: an element by its index, or those for which a condition holds."""
+
+    base: Tree
+    condition: Tree
+    span: Span = NOWHERE
+
+
+class Negation(Node):
+    """`-operand`."""
+
+    operand: Tree
+    span: Span = NOWHERE
+
+
+class Arithmetic(Node):
+    """Two values combined; texts, dates and durations as well as numbers."""
+
+    operator: ArithmeticSign
+    left: Tree
+    right: Tree
+    span: Span = NOWHERE
+
+
+class Comparison(Node):
+    """Equality or order of two values."""
+
+    operator: ComparisonSign
+    left: Tree
+    right: Tree
+    span: Span = NOWHERE
+
+
+class Logical(Node):
+    """Conjunction or disjunction with three truth values."""
+
+    operator: OneOf["and", "or"]
+    left: Tree
+    right: Tree
+    span: Span = NOWHERE
+
+
+class Between(Node):
+    """`value between low and high`."""
+
+    value: Tree
+    low: Tree
+    high: Tree
+    span: Span = NOWHERE
+
+
+class UnaryTest(Node):
+    """One unary test: `sign` and operand as in `< 10`, or without sign an expression whose value
+    is compared with the input, contains it, or (of the input, `?`) is true."""
+
+    operator: ComparisonSign | None
+    operand: Tree
+    span: Span = NOWHERE
+
+
+class UnaryTests(Node):
+    """Tests of which one has to hold, or with `negated` none; without tests (`-`) all values do."""
+
+    tests: tuple[UnaryTest, ...]
+    negated: bool
+    span: Span = NOWHERE
+
+
+class In(Node):
+    """`value in tests`."""
+
+    value: Tree
+    tests: UnaryTests
+    span: Span = NOWHERE
+
+
+class InstanceOf(Node):
+    """`value instance of type`."""
+
+    value: Tree
+    type: Type
+    span: Span = NOWHERE
+
+
+class If(Node):
+    """`if condition then one else other`."""
+
+    condition: Tree
+    then: Tree
+    otherwise: Tree
+    span: Span = NOWHERE
+
+
+class Iteration(Node):
+    """`name in domain`, or with `end` `name in domain..end`."""
+
+    name: str
+    domain: Tree
+    end: Tree | None
+    span: Span = NOWHERE
+
+
+class For(Node):
+    """`for … return body`: a list; `partial` names the results so far."""
+
+    iterators: tuple[Iteration, ...]
+    body: Tree
+    span: Span = NOWHERE
+
+
+class Quantified(Node):
+    """`some … satisfies condition`, `every … satisfies condition`."""
+
+    quantifier: OneOf["some", "every"]
+    iterators: tuple[Iteration, ...]
+    condition: Tree
+    span: Span = NOWHERE
+
+
+class Parameter(Node):
+    """A formal parameter of a function."""
+
+    name: str
+    type: Type
+    span: Span = NOWHERE
+
+
+class FunctionDefinition(Node):
+    """`function(parameters) body`; `external` where the body describes code outside FEEL."""
+
+    parameters: tuple[Parameter, ...]
+    body: Tree
+    external: bool
+    span: Span = NOWHERE
+
+
+class Call(Node):
+    """A call with arguments by position, or by `names`, one for each argument."""
+
+    function: Tree
+    arguments: tuple[Tree, ...]
+    names: tuple[str, ...] | None
+    span: Span = NOWHERE
+
+
+class ListLiteral(Node):
+    """`[a, b]`."""
+
+    items: tuple[Tree, ...]
+    span: Span = NOWHERE
+
+
+class Entry(Node):
+    """`key: value` of a context."""
+
+    key: str
+    value: Tree
+    span: Span = NOWHERE
+
+
+class ContextLiteral(Node):
+    """`{key: value}`; an entry sees those before it."""
+
+    entries: tuple[Entry, ...]
+    span: Span = NOWHERE
+
+
+class RangeLiteral(Node):
+    """`[low..high]`; an end that is `None` is open, as in `(> 5)`."""
+
+    low: Tree | None
+    high: Tree | None
+    low_included: bool
+    high_included: bool
+    span: Span = NOWHERE
+
+
+class Coerced(Node):
+    """A value as one of a type, null where it does not conform: what a variable of DMN does."""
+
+    value: Tree
+    type: Type
+    span: Span = NOWHERE
+
+
+class TableInput(Node):
+    """A column of conditions; a value outside `allowed` matches no rule."""
+
+    expression: Tree
+    allowed: UnaryTests | None
+    span: Span = NOWHERE
+
+
+class TableOutput(Node):
+    """A column of conclusions; `priorities` are its values, the most important first."""
+
+    name: str
+    type: Type
+    priorities: tuple[Tree, ...]
+    default: Tree | None
+    span: Span = NOWHERE
+
+
+class TableRule(Node):
+    """A row: tests for each input, an entry for each output."""
+
+    tests: tuple[UnaryTests, ...]
+    entries: tuple[Tree, ...]
+    span: Span = NOWHERE
+
+
+class DecisionTable(Node):
+    """A decision table of DMN (DMN 1.5, chapter 8)."""
+
+    inputs: tuple[TableInput, ...]
+    outputs: tuple[TableOutput, ...]
+    rules: tuple[TableRule, ...]
+    hit_policy: HitPolicy
+    aggregation: Aggregation | None
+    span: Span = NOWHERE
+
+
+Tree = (
+    Literal
+    | AtLiteral
+    | Name
+    | Path
+    | Filter
+    | Negation
+    | Arithmetic
+    | Comparison
+    | Logical
+    | Between
+    | In
+    | InstanceOf
+    | If
+    | For
+    | Quantified
+    | FunctionDefinition
+    | Call
+    | ListLiteral
+    | ContextLiteral
+    | RangeLiteral
+    | Coerced
+    | DecisionTable
+)
+
+Part = (
+    Tree
+    | UnaryTest
+    | UnaryTests
+    | Iteration
+    | Parameter
+    | Entry
+    | TableInput
+    | TableOutput
+    | TableRule
+)
+
+
+def children(part: Part) -> Iterator[Part]:
+    """The parts directly below one, in the order of the text."""
+    for name in part.__match_args__[:-1]:
+        value = getattr(part, name)
+        for found in value if isinstance(value, tuple) else (value,):
+            if isinstance(found, Node):
+                yield found  # type: ignore[misc]  # every node here is a Part
+
+
+def parts(root: Part) -> Iterator[Part]:
+    """A part and everything below it, each before what is below it."""
+    stack: list[Part] = [root]
+    while stack:
+        part = stack.pop()
+        yield part
+        stack.extend(reversed(tuple(children(part))))
+
+
+def reads_input(root: Part) -> bool:
+    """Whether a unary test names its input, `?`."""
+    return any(isinstance(part, Name) and part.name == "?" for part in parts(root))

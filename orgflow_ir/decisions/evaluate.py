@@ -1,0 +1,96 @@
+"""The value of decisions: the reference for what decisions are compiled to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from orgflow_ir.analysis.expressions.feel.evaluator import Unsupported, arguments, evaluate
+from orgflow_ir.analysis.expressions.feel.parser import normal_name
+from orgflow_ir.analysis.expressions.feel.values import Function, Value, coerced
+from orgflow_ir.decisions.link import DecisionModel, Input, Logic, Service, Unit
+
+
+def decide(model: DecisionModel, name: str, given: Mapping[str, Value]) -> Value:
+    """The value of a decision, or of a service or business knowledge called with `given`.
+
+    Args:
+        model: linked definitions.
+        name: of a decision, service or business knowledge of the file.
+        given: values of inputs by name, as FEEL's; those of decisions are taken instead of
+            evaluating them.
+
+    Raises:
+        Unsupported: it, or what it requires, cannot be evaluated; says why.
+        KeyError: there is nothing of that name.
+    """
+    unit = model.named(name)
+    if unit is None:
+        raise KeyError(name)
+    values = {normal_name(key): value for key, value in given.items()}
+    found = _Evaluation(model, values).value(unit.key)
+    if isinstance(unit, Service) or (isinstance(unit, Logic) and unit.knowledge):
+        if not isinstance(found, Function):
+            raise Unsupported(f"`{unit.name}` is no function")
+        named = [name for name, _ in found.parameters or ()]
+        return found.call([values.get(name) for name in named], None)
+    return found
+
+
+class _Evaluation:
+    """Values of units for one set of inputs, each computed once."""
+
+    def __init__(
+        self,
+        model: DecisionModel,
+        given: Mapping[str, Value],
+        known: Mapping[str, Value] | None = None,
+    ) -> None:
+        self.model, self.given = model, given
+        self.known: dict[str, Value] = dict(known or {})
+        self.open: set[str] = set()
+
+    def value(self, key: str) -> Value:
+        if key not in self.known:
+            unit = self.model.units[key]
+            if key in self.open:
+                raise Unsupported(f"`{unit.name}` requires itself")
+            self.open.add(key)
+            self.known[key] = self.computed(unit)
+            self.open.remove(key)
+        return self.known[key]
+
+    def computed(self, unit: Unit) -> Value:
+        match unit:
+            case Input(_, name, of):
+                return coerced(self.given.get(name), of)
+            case Service():
+                return self.service(unit)
+            case Logic(_, name, tree, requires):
+                if tree is None:
+                    raise Unsupported(f"`{name}` is not valid")
+                scope = {found.name: self.value(found.key) for found in requires}
+                if not unit.knowledge:
+                    return evaluate(tree, scope)
+                scope[name] = evaluate(tree, scope)  # it may call itself
+                return scope[name]
+
+    def service(self, service: Service) -> Value:
+        names = [parameter.name for parameter in service.parameters]
+
+        def call(given: Sequence[Value], passed: Sequence[str] | None) -> Value:
+            values = arguments(names, given, passed)
+            if values is None:
+                return None
+            known: dict[str, Value] = {}
+            for parameter, value in zip(service.parameters, values, strict=True):
+                known[parameter.key] = coerced(value, self.model.units[parameter.key].type)
+                if known[parameter.key] is None and value is not None:
+                    return None
+            inner = _Evaluation(self.model, {}, known)
+            results = {found.name: inner.value(found.key) for found in service.outputs}
+            value = next(iter(results.values())) if len(results) == 1 else results
+            return coerced(value, service.type)
+
+        units = [self.model.units[parameter.key] for parameter in service.parameters]
+        parameters = tuple((name, unit.type) for name, unit in zip(names, units, strict=True))
+        return Function(parameters, call, service.type)

@@ -1,0 +1,556 @@
+"""Definitions of DMN as typed expressions: names resolved, texts parsed, boxes made trees.
+
+Every boxed expression but a decision table has a notation in FEEL, so that evaluators and printers
+know expressions only: a boxed context whose last entry has no name is a path into a context, an
+invocation a call with names, a relation a list of contexts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from orgflow_ir.analysis.expressions.feel.parser import (
+    normal_name,
+    parse_expression,
+    parse_unary_tests,
+)
+from orgflow_ir.analysis.expressions.feel.syntax import (
+    Call,
+    Coerced,
+    ContextLiteral,
+    DecisionTable,
+    Entry,
+    FeelError,
+    Filter,
+    For,
+    FunctionDefinition,
+    If,
+    Iteration,
+    ListLiteral,
+    Literal,
+    Parameter,
+    Path,
+    Quantified,
+    TableInput,
+    TableOutput,
+    TableRule,
+    Tree,
+    UnaryTests,
+    parts,
+)
+from orgflow_ir.analysis.expressions.feel.types import (
+    ANY,
+    SIMPLE_NAMES,
+    ConstrainedType,
+    ContextType,
+    FunctionType,
+    ListType,
+    Type,
+)
+from orgflow_ir.analysis.expressions.syntax import NOWHERE, Span
+from orgflow_ir.decisions.model import (
+    Boxed,
+    BoxedContext,
+    BoxedFilter,
+    BoxedFunction,
+    BoxedIteration,
+    BoxedList,
+    BusinessKnowledge,
+    Conditional,
+    Decision,
+    DecisionService,
+    Definitions,
+    InputData,
+    Invocation,
+    ItemDefinition,
+    LiteralExpression,
+    Relation,
+    Table,
+)
+
+_FEEL = ("feel", "/dmn/")
+"""What the URIs of FEEL hold, in all versions."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Why an element cannot be used: `reason`, and where it is FEEL, the text and the place in
+    it."""
+
+    element: str
+    reason: str
+    text: str = ""
+    span: Span = NOWHERE
+    place: str = ""
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """A unit that another one knows under a name."""
+
+    name: str
+    key: str
+
+
+@dataclass(frozen=True)
+class Input:
+    """What is given from outside; coerced to its type."""
+
+    key: str
+    name: str
+    type: Type
+
+
+@dataclass(frozen=True)
+class Logic:
+    """A decision, or business knowledge, whose tree is a function. Without tree it has a problem
+    and cannot be evaluated."""
+
+    key: str
+    name: str
+    tree: Tree | None
+    requires: tuple[Requirement, ...]
+    type: Type = ANY
+    knowledge: bool = False
+
+
+@dataclass(frozen=True)
+class Service:
+    """A decision service: a function of inputs and decisions (by key, in the order of its
+    parameters), whose value is that of its output, or a context of several."""
+
+    key: str
+    name: str
+    parameters: tuple[Requirement, ...]
+    outputs: tuple[Requirement, ...]
+    type: Type
+
+
+Unit = Input | Logic | Service
+
+
+@dataclass(frozen=True)
+class DecisionModel:
+    """Linked definitions: units by key (`namespace#id`), problems of those that have some."""
+
+    name: str
+    namespace: str
+    units: dict[str, Unit]
+    problems: tuple[Problem, ...]
+
+    def named(self, name: str) -> Unit | None:
+        """A decision, service, business knowledge or input of the file itself by its name, in
+        this order."""
+        own = [u for u in self.units.values() if u.key.startswith(f"{self.namespace}#")]
+        wanted = normal_name(name)
+        order = (_is_decision, lambda u: isinstance(u, Service), lambda u: True)
+        for test in order:
+            for unit in own:
+                if unit.name == wanted and test(unit):
+                    return unit
+        return None
+
+
+def _is_decision(unit: Unit) -> bool:
+    return isinstance(unit, Logic) and not unit.knowledge
+
+
+def link(definitions: Definitions, imported: Iterable[Definitions] = ()) -> DecisionModel:
+    """Definitions with those they import, resolved and parsed.
+
+    What is wrong with an element is a problem of the result, and the element has no tree.
+    """
+    files = (definitions, *imported)
+    members: set[str] = set()
+    for file in files:
+        members.update(_member_names(file))
+    # Keys of contexts in texts are names of members too, in other texts.
+    while True:
+        linker = _Linker(files, frozenset(members))
+        units = linker.units()
+        if linker.keys <= members:
+            break
+        members |= linker.keys
+    return DecisionModel(
+        definitions.name, definitions.namespace, units, tuple(dict.fromkeys(linker.problems))
+    )
+
+
+def _member_names(file: Definitions) -> Iterator[str]:
+    stack = list(file.types)
+    while stack:
+        item = stack.pop()
+        stack += item.components
+        yield from (normal_name(component.name) for component in item.components)
+    for table in _tables(file):
+        yield from (normal_name(c.name) for c in table.outputs if c.name)
+    for service in file.services:
+        named = {decision.id: decision.name for decision in file.decisions}
+        yield from (normal_name(named[i]) for i in service.outputs if i in named)
+
+
+def _tables(file: Definitions) -> Iterator[Table]:
+    logics: list[Boxed | None] = [d.logic for d in file.decisions]
+    logics += [k.logic.body for k in file.knowledge if k.logic is not None]
+    yield from (logic for logic in logics if isinstance(logic, Table))
+
+
+class _Fault(Exception):
+    """A problem of the element that is being linked."""
+
+    def __init__(self, reason: str, text: str = "", span: Span = NOWHERE, place: str = "") -> None:
+        super().__init__(reason)
+        self.reason, self.text, self.span, self.place = reason, text, span, place
+
+
+class _Linker:
+    def __init__(self, files: Sequence[Definitions], members: frozenset[str]) -> None:
+        self.files, self.members = files, members
+        self.by_namespace = {file.namespace: file for file in files}
+        self.problems: list[Problem] = []
+        self.keys: set[str] = set()
+        """Keys of contexts in the texts."""
+        self.file = files[0]
+        self.types: dict[str, Type] = {}
+
+    def units(self) -> dict[str, Unit]:
+        units: dict[str, Unit] = {}
+        names: dict[str, str] = {}
+        for file in self.files:
+            elements: Iterable[InputData | Decision | BusinessKnowledge | DecisionService] = (
+                *file.inputs, *file.decisions, *file.knowledge, *file.services,
+            )  # fmt: skip
+            for element in elements:
+                names[f"{file.namespace}#{element.id}"] = normal_name(element.name)
+        for file in self.files:
+            self.file = file
+            self.types = self.known_types(file)
+            for data in file.inputs:
+                key = f"{file.namespace}#{data.id}"
+                units[key] = Input(key, normal_name(data.name), self.input_type(data.type_ref, key))
+            for decision in file.decisions:
+                key = f"{file.namespace}#{decision.id}"
+                units[key] = self.decision(decision, key, names)
+            for knowledge in file.knowledge:
+                key = f"{file.namespace}#{knowledge.id}"
+                units[key] = self.knowledge(knowledge, key, names)
+            for service in file.services:
+                key = f"{file.namespace}#{service.id}"
+                units[key] = self.service(service, key, names)
+        return units
+
+    # -- types ---------------------------------------------------------------------------------
+
+    def known_types(self, file: Definitions) -> dict[str, Type]:
+        """Types by the names that a file uses for them, its imports' behind their prefix."""
+        found: dict[str, Type] = {}
+        for one in file.imports:
+            other = self.by_namespace.get(one.namespace)
+            if other is not None and other is not file:
+                for name, of in self.known_types(other).items():
+                    found[normal_name(f"{one.name}.{name}")] = of
+        definitions = {normal_name(item.name): item for item in file.types}
+        for name in definitions:
+            try:
+                found[name] = self.named_type(name, definitions, found, ())
+            except _Fault as fault:
+                self.report(name, fault)
+        return found
+
+    def named_type(
+        self,
+        name: str,
+        definitions: dict[str, ItemDefinition],
+        found: dict[str, Type],
+        within: tuple[str, ...],
+    ) -> Type:
+        if name in found:
+            return found[name]
+        if name in within:
+            raise _Fault(f"the type `{name}` contains itself")
+        if name in definitions:
+            return self.item_type(definitions[name], definitions, found, (*within, name))
+        known = SIMPLE_NAMES.get(name.removeprefix("feel:"))
+        if known is None:
+            raise _Fault(f"there is no type `{name}`")
+        return known
+
+    def item_type(
+        self,
+        item: ItemDefinition,
+        definitions: dict[str, ItemDefinition],
+        found: dict[str, Type],
+        within: tuple[str, ...],
+    ) -> Type:
+        def named(reference: str | None) -> Type:
+            if reference is None:
+                return ANY
+            return self.named_type(normal_name(reference), definitions, found, within)
+
+        result: Type
+        if item.components:
+            result = ContextType(
+                tuple(
+                    (normal_name(c.name), self.item_type(c, definitions, found, within))
+                    for c in item.components
+                )
+            )
+        elif item.function is not None:
+            parameters, of = item.function
+            result = FunctionType(tuple(named(p) for p in parameters), named(of))
+        else:
+            result = named(item.type_ref)
+        if item.allowed is not None:
+            result = ConstrainedType(result, self.tests(item.allowed, (), item.place))
+        if item.collection:
+            result = ListType(result)
+        if item.type_constraint is not None:
+            result = ConstrainedType(result, self.tests(item.type_constraint, (), item.place))
+        return result
+
+    def type(self, reference: str | None) -> Type:
+        if reference is None:
+            return ANY
+        name = normal_name(reference)
+        known = self.types.get(name) or SIMPLE_NAMES.get(name.removeprefix("feel:"))
+        if known is None:
+            raise _Fault(f"there is no type `{reference}`")
+        return known
+
+    def input_type(self, reference: str | None, element: str) -> Type:
+        try:
+            return self.type(reference)
+        except _Fault as fault:
+            self.report(element, fault)
+            return ANY
+
+    # -- units ---------------------------------------------------------------------------------
+
+    def report(self, element: str, fault: _Fault, place: str = "") -> None:
+        self.problems.append(
+            Problem(element, fault.reason, fault.text, fault.span, fault.place or place)
+        )
+
+    def requirements(
+        self, references: Iterable[str], names: dict[str, str]
+    ) -> tuple[Requirement, ...]:
+        result: list[Requirement] = []
+        for reference in references:
+            key = self.key(reference)
+            if key not in names:
+                raise _Fault(f"nothing has the id `{reference}`, which it requires")
+            namespace = key.partition("#")[0]
+            prefix = next(
+                (i.name for i in self.file.imports if i.namespace == namespace and i.name), ""
+            )
+            own = namespace == self.file.namespace or not prefix
+            result.append(
+                Requirement(names[key] if own else normal_name(f"{prefix}.{names[key]}"), key)
+            )
+        return tuple(result)
+
+    def key(self, reference: str) -> str:
+        return reference if "#" in reference else f"{self.file.namespace}#{reference}"
+
+    def decision(self, decision: Decision, key: str, names: dict[str, str]) -> Logic:
+        name = normal_name(decision.name)
+        try:
+            requires = self.requirements((*decision.requires, *decision.knowledge), names)
+            tree: Tree = Literal(None)
+            if decision.logic is not None:
+                tree = self.boxed(decision.logic, tuple(r.name for r in requires))
+            of = self.type(decision.type_ref)
+        except _Fault as fault:
+            self.report(decision.name, fault, decision.place)
+            return Logic(key, name, None, ())
+        return Logic(key, name, _typed(tree, of), requires, of)
+
+    def knowledge(self, knowledge: BusinessKnowledge, key: str, names: dict[str, str]) -> Logic:
+        name = normal_name(knowledge.name)
+        try:
+            requires = self.requirements(knowledge.knowledge, names)
+            if knowledge.logic is None:
+                raise _Fault("it has no logic")
+            known = (*(r.name for r in requires), name)
+            tree = self.function(knowledge.logic, known, self.result_type(knowledge.type_ref))
+        except _Fault as fault:
+            self.report(knowledge.name, fault, knowledge.place)
+            return Logic(key, name, None, (), knowledge=True)
+        return Logic(key, name, tree, requires, knowledge=True)
+
+    def result_type(self, reference: str | None) -> Type:
+        """The type of a function's value; its variable may state that of the function itself."""
+        found = self.type(reference)
+        return found.result if isinstance(found, FunctionType) else found
+
+    def service(self, service: DecisionService, key: str, names: dict[str, str]) -> Unit:
+        name = normal_name(service.name)
+        try:
+            given = self.requirements((*service.input_data, *service.input_decisions), names)
+            outputs = self.requirements(service.outputs, names)
+            result = self.result_type(service.type_ref)
+        except _Fault as fault:
+            self.report(service.name, fault, service.place)
+            return Logic(key, name, None, (), knowledge=True)
+        return Service(key, name, given, outputs, result)
+
+    # -- boxed expressions ---------------------------------------------------------------------
+
+    def boxed(self, box: Boxed, names: tuple[str, ...]) -> Tree:
+        """A boxed expression as a tree, of its type where it states one."""
+        return _typed(self.plain(box, names), self.type(box.type_ref))
+
+    def plain(self, box: Boxed, names: tuple[str, ...]) -> Tree:
+        match box:
+            case LiteralExpression():
+                return self.literal(box, names)
+            case BoxedContext():
+                return self.context(box, names)
+            case BoxedList():
+                return ListLiteral(tuple(self.boxed(item, names) for item in box.items))
+            case Relation():
+                return self.relation(box, names)
+            case Invocation():
+                bindings = [(normal_name(n), self.boxed(v, names)) for n, v in box.bindings]
+                return Call(
+                    self.boxed(box.function, names),
+                    tuple(value for _, value in bindings),
+                    tuple(name for name, _ in bindings) or None,
+                )
+            case BoxedFunction():
+                return self.function(box, names, ANY)
+            case Conditional():
+                return If(
+                    self.boxed(box.condition, names),
+                    self.boxed(box.then, names),
+                    self.boxed(box.otherwise, names),
+                )
+            case BoxedIteration():
+                return self.iteration(box, names)
+            case BoxedFilter():
+                inner = (*names, "item", *sorted(self.members))
+                return Filter(self.boxed(box.base, names), self.boxed(box.condition, inner))
+            case Table():
+                return self.table(box, names)
+        raise AssertionError(box)
+
+    def literal(self, box: LiteralExpression, names: tuple[str, ...]) -> Tree:
+        if box.language is not None and not any(part in box.language.lower() for part in _FEEL):
+            raise _Fault(f"the expression language `{box.language}` is not supported", box.text)
+        return self.expression(box.text, names, box.place)
+
+    def expression(self, text: str, names: tuple[str, ...], place: str) -> Tree:
+        if not text.strip():
+            return Literal(None)
+        try:
+            tree = parse_expression(text, names, self.members, self.types)
+        except FeelError as error:
+            raise _Fault(error.reason, text, error.span, place) from None
+        self.keys.update(part.key for part in parts(tree) if isinstance(part, Entry))
+        return tree
+
+    def tests(self, text: str, names: tuple[str, ...], place: str) -> UnaryTests:
+        if not text.strip():
+            return UnaryTests((), False)
+        try:
+            return parse_unary_tests(text, names, self.members, self.types)
+        except FeelError as error:
+            raise _Fault(error.reason, text, error.span, place) from None
+
+    def context(self, box: BoxedContext, names: tuple[str, ...]) -> Tree:
+        entries: list[Entry] = []
+        for entry in box.entries:
+            value = _typed(self.boxed(entry.value, names), self.type(entry.type_ref))
+            if entry.name is None:
+                # No entry of FEEL has an empty name.
+                return Path(ContextLiteral((*entries, Entry("", value))), "")
+            name = normal_name(entry.name)
+            entries.append(Entry(name, value))
+            names = (*names, name)
+        return ContextLiteral(tuple(entries))
+
+    def relation(self, box: Relation, names: tuple[str, ...]) -> Tree:
+        columns = [(normal_name(name), self.type(of)) for name, of in box.columns]
+        rows = []
+        for row in box.rows:
+            if len(row) != len(columns):
+                raise _Fault(f"a row has {len(row)} cells for {len(columns)} columns")
+            cells = (
+                _typed(self.boxed(cell, names), of)
+                for cell, (_, of) in zip(row, columns, strict=True)
+            )
+            rows.append(
+                ContextLiteral(
+                    tuple(Entry(name, cell) for cell, (name, _) in zip(cells, columns, strict=True))
+                )
+            )
+        return ListLiteral(tuple(rows))
+
+    def function(self, box: BoxedFunction, names: tuple[str, ...], result: Type) -> Tree:
+        parameters = tuple(
+            Parameter(normal_name(p.name), self.type(p.type_ref)) for p in box.parameters
+        )
+        if box.body is None:
+            raise _Fault("the function has no body")
+        body = self.boxed(box.body, (*names, *(p.name for p in parameters)))
+        return FunctionDefinition(parameters, _typed(body, result), box.kind != "FEEL")
+
+    def iteration(self, box: BoxedIteration, names: tuple[str, ...]) -> Tree:
+        variable = normal_name(box.variable)
+        over = (Iteration(variable, self.boxed(box.domain, names), None),)
+        body = self.boxed(box.body, (*names, variable, "partial"))
+        if box.kind == "for":
+            return For(over, body)
+        return Quantified(box.kind, over, body)
+
+    def table(self, table: Table, names: tuple[str, ...]) -> Tree:
+        inputs = tuple(
+            TableInput(
+                self.literal(column.expression, names),
+                None if column.allowed is None else self.tests(column.allowed, names, table.place),
+            )
+            for column in table.inputs
+        )
+        outputs = tuple(
+            TableOutput(
+                normal_name(column.name or ""),
+                self.type(column.type_ref),
+                self.priorities(column.values, column.type_ref, names, table.place),
+                None
+                if column.default is None
+                else self.expression(column.default, names, table.place),
+            )
+            for column in table.outputs
+        )
+        rules = []
+        for rule in table.rules:
+            if len(rule.tests) != len(inputs) or len(rule.entries) != len(outputs):
+                raise _Fault("a rule has not one cell for each column", place=rule.place)
+            rules.append(
+                TableRule(
+                    tuple(self.tests(text, names, rule.place) for text in rule.tests),
+                    tuple(self.entry(text, names, rule.place) for text in rule.entries),
+                )
+            )
+        return DecisionTable(inputs, outputs, tuple(rules), table.hit_policy, table.aggregation)
+
+    def entry(self, text: str, names: tuple[str, ...], place: str) -> Tree:
+        return Literal(None) if text.strip() == "-" else self.expression(text, names, place)
+
+    def priorities(
+        self, values: str | None, type_ref: str | None, names: tuple[str, ...], place: str
+    ) -> tuple[Tree, ...]:
+        """The values of an output in their order; those of its type where it states none."""
+        if values is not None:
+            tests = self.tests(values, names, place)
+        else:
+            of = self.type(type_ref)
+            if not isinstance(of, ConstrainedType):
+                return ()
+            tests = of.allowed
+        return tuple(test.operand for test in tests.tests if test.operator is None)
+
+
+def _typed(tree: Tree, of: Type) -> Tree:
+    return tree if of == ANY else Coerced(tree, of)

@@ -1,0 +1,235 @@
+"""What a DMN file states: decisions, their requirements, and boxed expressions with texts of FEEL.
+
+Frontend-independent and as written: nothing is parsed or resolved here (`link` does both), so that
+a file with one broken cell is still a model. `place` is where an element is in its file, for
+messages.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from orgflow_ir.analysis.expressions.feel.syntax import Aggregation, HitPolicy
+
+
+@dataclass(frozen=True, kw_only=True)
+class Boxed:
+    """Base of boxed expressions; `type_ref` names the type of the value, if it is stated."""
+
+    type_ref: str | None = None
+    place: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LiteralExpression(Boxed):
+    """An expression as text. `language` is its URI where it is not FEEL."""
+
+    text: str
+    language: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ContextEntry:
+    """An entry of a boxed context; the last one without a name is the value of the context."""
+
+    name: str | None
+    value: Boxed
+    type_ref: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoxedContext(Boxed):
+    """Named values, each of which sees those before it."""
+
+    entries: tuple[ContextEntry, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoxedList(Boxed):
+    """A list of expressions."""
+
+    items: tuple[Boxed, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Relation(Boxed):
+    """A list of contexts, as a table."""
+
+    columns: tuple[tuple[str, str | None], ...]
+    rows: tuple[tuple[Boxed, ...], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Invocation(Boxed):
+    """A call with arguments by name."""
+
+    function: Boxed
+    bindings: tuple[tuple[str, Boxed], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FormalParameter:
+    """A parameter of a function."""
+
+    name: str
+    type_ref: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoxedFunction(Boxed):
+    """A function; `kind` is not FEEL where its body describes Java code or a PMML model."""
+
+    parameters: tuple[FormalParameter, ...]
+    body: Boxed | None
+    kind: Literal["FEEL", "Java", "PMML"] = "FEEL"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Conditional(Boxed):
+    """`if` as boxes."""
+
+    condition: Boxed
+    then: Boxed
+    otherwise: Boxed
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoxedIteration(Boxed):
+    """`for`, `some` or `every` as boxes."""
+
+    kind: Literal["for", "some", "every"]
+    variable: str
+    domain: Boxed
+    body: Boxed
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoxedFilter(Boxed):
+    """`list[condition]` as boxes."""
+
+    base: Boxed
+    condition: Boxed
+
+
+@dataclass(frozen=True, kw_only=True)
+class InputClause:
+    """A column of conditions of a decision table; `allowed` are unary tests."""
+
+    expression: LiteralExpression
+    allowed: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class OutputClause:
+    """A column of conclusions; `values` are unary tests, by priority; `default` an expression."""
+
+    name: str | None = None
+    type_ref: str | None = None
+    values: str | None = None
+    default: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rule:
+    """A row of a decision table, as texts."""
+
+    tests: tuple[str, ...]
+    entries: tuple[str, ...]
+    place: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table(Boxed):
+    """A decision table."""
+
+    inputs: tuple[InputClause, ...]
+    outputs: tuple[OutputClause, ...]
+    rules: tuple[Rule, ...]
+    hit_policy: HitPolicy = "UNIQUE"
+    aggregation: Aggregation | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ItemDefinition:
+    """A named type: another type, entries of a context, or a function; `allowed` are unary tests,
+    of the elements where it is a collection, and `type_constraint` those of the whole value."""
+
+    name: str
+    type_ref: str | None = None
+    components: tuple[ItemDefinition, ...] = ()
+    collection: bool = False
+    allowed: str | None = None
+    type_constraint: str | None = None
+    function: tuple[tuple[str | None, ...], str | None] | None = None
+    place: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class InputData:
+    """What is known before a decision."""
+
+    id: str
+    name: str
+    type_ref: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Decision:
+    """A decision and the ids of what it requires."""
+
+    id: str
+    name: str
+    type_ref: str | None = None
+    logic: Boxed | None = None
+    requires: tuple[str, ...] = ()
+    knowledge: tuple[str, ...] = ()
+    place: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BusinessKnowledge:
+    """A function that decisions call."""
+
+    id: str
+    name: str
+    type_ref: str | None = None
+    logic: BoxedFunction | None = None
+    knowledge: tuple[str, ...] = ()
+    place: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DecisionService:
+    """Decisions as a function: of inputs, and of decisions that its caller makes."""
+
+    id: str
+    name: str
+    type_ref: str | None = None
+    outputs: tuple[str, ...] = ()
+    encapsulated: tuple[str, ...] = ()
+    input_decisions: tuple[str, ...] = ()
+    input_data: tuple[str, ...] = ()
+    place: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Import:
+    """Another file, found by its namespace; its elements are known as `name.element`."""
+
+    name: str
+    namespace: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Definitions:
+    """A DMN file. Ids of elements in other files are `namespace#id`."""
+
+    name: str
+    namespace: str
+    imports: tuple[Import, ...] = ()
+    types: tuple[ItemDefinition, ...] = ()
+    inputs: tuple[InputData, ...] = ()
+    decisions: tuple[Decision, ...] = ()
+    knowledge: tuple[BusinessKnowledge, ...] = ()
+    services: tuple[DecisionService, ...] = ()

@@ -1,0 +1,175 @@
+"""The parser of FEEL: names that only a scope can tell, spans, and what errors say."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+
+from orgflow_ir.analysis.expressions.feel.parser import (
+    MAX_DEPTH,
+    normal_name,
+    parse_expression,
+    parse_unary_tests,
+)
+from orgflow_ir.analysis.expressions.feel.syntax import (
+    Arithmetic,
+    Between,
+    Call,
+    Comparison,
+    FeelError,
+    Filter,
+    In,
+    ListLiteral,
+    Literal,
+    Logical,
+    Name,
+    Negation,
+    Path,
+    RangeLiteral,
+    Tree,
+    UnaryTest,
+    UnaryTests,
+    parts,
+)
+from orgflow_ir.analysis.expressions.syntax import Span
+
+ONE, TWO, THREE = (Literal(Decimal(n)) for n in (1, 2, 3))
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "tree"),
+    [
+        ("Monthly Income", ["Monthly Income"], Name("Monthly Income")),
+        ("Monthly   Income", ["Monthly Income"], Name("Monthly Income")),
+        ("a-b", ["a-b", "a", "b"], Name("a-b")),
+        ("a - b", ["a-b"], Name("a-b")),
+        ("a-b", ["a", "b"], Arithmetic("-", Name("a"), Name("b"))),
+        ("days in week", ["days in week"], Name("days in week")),
+        ("a and b", ["a", "b"], Logical("and", Name("a"), Name("b"))),
+        ("a and b", ["a and b", "a", "b"], Name("a and b")),
+        ("income", ["in", "come"], Name("income")),
+        ("größe + 1", ["größe"], Arithmetic("+", Name("größe"), ONE)),
+        ("\U0001f40e + 1", [], Arithmetic("+", Name("\U0001f40e"), ONE)),
+    ],
+)
+def test_names_are_what_the_scope_knows(text: str, names: list[str], tree: Tree) -> None:
+    assert parse_expression(text, names) == tree
+
+
+@pytest.mark.parametrize(
+    ("text", "tree"),
+    [
+        ("1 + 2 * 3", Arithmetic("+", ONE, Arithmetic("*", TWO, THREE))),
+        ("-2 ** 2", Arithmetic("**", Negation(TWO), TWO)),
+        ("2 ** 3 ** 2", Arithmetic("**", Arithmetic("**", TWO, THREE), TWO)),
+        ("1 - 2 - 3", Arithmetic("-", Arithmetic("-", ONE, TWO), THREE)),
+        ("1 < 2 or 2 = 3 and 3 > 1", Logical("or", Comparison("<", ONE, TWO), Logical(
+            "and", Comparison("=", TWO, THREE), Comparison(">", THREE, ONE)))),
+        ("1 between 2 and 3", Between(ONE, TWO, THREE)),
+        ("[1..2]", RangeLiteral(ONE, TWO, True, True)),
+        ("]1..2[", RangeLiteral(ONE, TWO, False, False)),
+        ("(<= 2)", RangeLiteral(None, TWO, False, True)),
+        ("(> 2)", RangeLiteral(TWO, None, False, False)),
+        ("[1..2[.start", Path(RangeLiteral(ONE, TWO, True, False), "start")),
+        ("[1, 2]", ListLiteral((ONE, TWO))),
+        ("1 in (2..3]", In(ONE, UnaryTests(
+            (UnaryTest(None, RangeLiteral(TWO, THREE, False, True)),), False))),
+        ("1 in (< 2, 3)", In(ONE, UnaryTests(
+            (UnaryTest("<", TWO), UnaryTest(None, THREE)), False))),
+        ("a[1]", Filter(Name("a"), ONE)),
+        ("a.time offset", Path(Name("a"), "time offset")),
+        ("f(x: 1)", Call(Name("f"), (ONE,), ("x",))),
+        ("string length(1)", Call(Name("string length"), (ONE,), None)),
+        ("1 // one\n + /* two */ 2", Arithmetic("+", ONE, TWO)),
+        (r'"a\"\u0041\U01F40E\n"', Literal('a"A\U0001f40e\n')),
+        (".5", Literal(Decimal("0.5"))),
+    ],
+)  # fmt: skip
+def test_expressions(text: str, tree: Tree) -> None:
+    assert parse_expression(text) == tree
+
+
+@pytest.mark.parametrize(
+    ("text", "tests"),
+    [
+        ("-", UnaryTests((), False)),
+        ("-1", UnaryTests((UnaryTest(None, Negation(ONE)),), False)),
+        ("< 1, 2", UnaryTests((UnaryTest("<", ONE), UnaryTest(None, TWO)), False)),
+        ("not(1, 2)", UnaryTests((UnaryTest(None, ONE), UnaryTest(None, TWO)), True)),
+        ("? > 1", UnaryTests((UnaryTest(None, Comparison(">", Name("?"), ONE)),), False)),
+        ("not(? = 1) and a", UnaryTests((UnaryTest(None, Logical(
+            "and", Call(Name("not"), (Comparison("=", Name("?"), ONE),), None),
+            Name("a"))),), False)),
+    ],
+)  # fmt: skip
+def test_unary_tests(text: str, tests: UnaryTests) -> None:
+    assert parse_unary_tests(text) == tests
+
+
+@pytest.mark.parametrize(
+    ("text", "reason", "span"),
+    [
+        ("", "the expression ends too early", (0, 0)),
+        ("1 +", "the expression ends too early", (3, 3)),
+        ("a == 1", "`==` is no operator of FEEL; equal is `=`", (2, 4)),
+        ("(1", "`)` is expected, found the end of the text", (2, 2)),
+        (
+            "[1..2",
+            "`]` or `)` is expected at the end of a range, found the end of the text",
+            (5, 5),
+        ),
+        ('"abc', "the string is never closed", (0, 4)),
+        (r'"\x"', r"`\x` is no escape of FEEL", (1, 3)),
+        ("1 2", "`2` is not expected here", (2, 3)),
+        ("if a then 1", "`else` is expected, found the end of the text", (11, 11)),
+        ("{a: 1, a: 2}", "the key `a` is there twice", (7, 9)),
+        ("f(x: 1, 2)", "arguments are named either all or not at all", (8, 9)),
+        ("1 instance of color", "`color` is no type that is known", (14, 15)),
+        ("1 /* a", "the comment is never closed", (2, 6)),
+        ("12ab", "a number ends in letters", (0, 3)),
+        ("x then y", "`then` is not expected here", (2, 3)),
+        ("1e9999999", "the number is too large", (0, 9)),
+        ("`x`", "``` is not expected here", (0, 1)),
+    ],
+)
+def test_errors_say_what_is_wrong_and_where(text: str, reason: str, span: Span) -> None:
+    with pytest.raises(FeelError) as found:
+        parse_expression(text)
+    assert (found.value.reason, found.value.span) == (reason, span)
+
+
+def test_nesting_has_a_limit() -> None:
+    deep = MAX_DEPTH - 1
+    parse_expression("(" * deep + "1" + ")" * deep)
+    for text in ("(" * 5000 + "1" + ")" * 5000, "-" * 5000 + "1", "[" * 5000 + "]" * 5000):
+        with pytest.raises(FeelError, match="nested too deeply"):
+            parse_expression(text)
+    with pytest.raises(FeelError, match="too long"):
+        parse_expression("+".join("1" * 5000))
+
+
+def test_spans_are_those_of_the_text() -> None:
+    text = 'if  Monthly Income > 1 then [ 1 , "x" ] else f( {a b: 2} ).a b'
+    tree = parse_expression(text, ["Monthly Income", "f"])
+    found = {type(part).__name__: text[slice(*part.span)] for part in parts(tree)}
+    assert found["If"] == text
+    assert found["Comparison"] == "Monthly Income > 1"
+    assert found["ListLiteral"] == '[ 1 , "x" ]'
+    assert found["Path"] == "f( {a b: 2} ).a b"
+    assert found["Entry"] == "a b: 2"
+
+
+def test_a_name_is_known_behind_its_definition_only() -> None:
+    tree = parse_expression("[for a-b in [1] return a-b, a-b]")
+    assert isinstance(tree, ListLiteral)
+    assert tree.items[1] == Arithmetic("-", Name("a"), Name("b"))
+
+
+def test_names_are_normalised() -> None:
+    assert normal_name("  first   name ") == "first name"
+    assert normal_name("a  -  b") == "a-b"
+
+
+def test_one_and_true_are_different_literals() -> None:
+    assert parse_expression("1") != parse_expression("true")
