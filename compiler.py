@@ -20,6 +20,7 @@ from orgflow_ir.diagnostics.core_rules import (
     UnreadableInput,
 )
 from orgflow_ir.model import Model
+from orgflow_ir.model.characters import writable
 from orgflow_ir.model.element_names import listed
 from orgflow_ir.model.index import ModelIndex
 from orgflow_ir.model.provenance import all_elements
@@ -93,6 +94,12 @@ def suggestion(name: str, known: Sequence[str]) -> str:
     return f"there are: {', '.join(known)}" if known else "there are none"
 
 
+def source_name(path: str) -> str:
+    """The name of the file at a path in findings and models: as text, which the name of a file on
+    Linux need not be."""
+    return STDIN if path == "-" else writable(path)
+
+
 @contextmanager
 def open_source(path: str) -> Iterator[SourceStream | SourceFolder]:
     """A file, a folder, or standard input for `-`, closed afterwards. Raises `InputError`."""
@@ -113,7 +120,7 @@ def _open_stream(path: str) -> SourceStream:
             return SourceStream(STDIN, sys.stdin.buffer, once=True, owned=False)
         file = open(path, "rb", buffering=0)  # noqa: SIM115  # the stream closes it
         try:
-            return SourceStream(path, file)
+            return SourceStream(source_name(path), file)
         except BaseException:
             file.close()
             raise

@@ -16,12 +16,12 @@ from orgflow.commands.progress import progress_bar
 from orgflow.commands.session import Session, exit_code, leave
 from orgflow.commands.suppressions import Acceptance
 from orgflow.compiler import (
-    STDIN,
     check_gaps,
     check_source,
     legal_model,
     needs_diagram,
     own_backend,
+    source_name,
     suggestion,
 )
 from orgflow.passes.presets import PRESETS
@@ -139,7 +139,7 @@ def _check_one(
     model = session.load(path, ctx, from_, diagram=needs_diagram(ctx))
     find_gaps = None
     if model is not None:
-        source = session.sources[STDIN if path == "-" else path]
+        source = session.sources[source_name(path)]
         own = own_backend(source, session.registry, from_)
         # Nothing is left to legalise in a file of the target's own format.
         as_it_is = backend is None or (own is not None and own.name == backend.name)

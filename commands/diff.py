@@ -69,7 +69,7 @@ def command(old: str, new: str, from_: str | None, format_: str) -> None:
 
 
 def _read(path: str, session: Session, ctx: PassContext) -> SourceFile | None:
-    session.inputs.append(compiler.STDIN if path == "-" else path)
+    session.inputs.append(compiler.source_name(path))
     try:
         source = compiler.read_source(path)
     except compiler.InputError as error:

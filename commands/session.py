@@ -93,7 +93,7 @@ class Session:
             raise click.UsageError(
                 f"standard input needs its format: --from {' | '.join(self.registry.frontends)}"
             )
-        self.inputs.append(compiler.STDIN if path == "-" else path)
+        self.inputs.append(compiler.source_name(path))
         model = None
         try:
             with compiler.open_source(path) as opened:

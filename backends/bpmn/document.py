@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+import json
+
 from orgflow.backends.bpmn.data import artifact
 from orgflow.backends.bpmn.drawing_xml import diagrams
-from orgflow.backends.bpmn.format import BPMN, BPMNDI, COLLABORATION, NAMESPACE, ORGFLOW, rank
+from orgflow.backends.bpmn.format import (
+    BPMN,
+    BPMNDI,
+    COLLABORATION,
+    EVIDENCE,
+    NAMESPACE,
+    ORGFLOW,
+    rank,
+)
 from orgflow.backends.bpmn.kept import attribute, filled, find, shell
 from orgflow.backends.bpmn.nodes import event_definition, opaque
 from orgflow.backends.bpmn.scope import process
@@ -12,6 +22,7 @@ from orgflow.backends.bpmn.writer import Writer
 from orgflow.backends.bpmn.xml_text import Child, child, element
 
 from orgflow_ir.model import CatalogEntry, Element, MessageFlow, Model, Pool
+from orgflow_ir.model.codec import to_data
 from orgflow_ir.model.diagram import Diagram
 
 _CODES = {"error": "errorCode", "escalation": "escalationCode"}
@@ -45,6 +56,10 @@ def document(model: Model, drawing: Diagram | None) -> str:
     if w.id(model.id) != model.id:
         attributes.append((w.names.of(ORGFLOW, "id"), model.id))
     attributes.append(("name", model.name or None))
+    if model.evidence:  # the schema gives the root no extension elements
+        passages = [to_data(evidence, exclude_none=True) for evidence in model.evidence]
+        text = json.dumps(passages, ensure_ascii=False)
+        attributes.append((w.names.of(ORGFLOW, EVIDENCE), text))
     if attribute(model.extra, "targetNamespace") is None:
         attributes.append(("targetNamespace", NAMESPACE))
     if w.names.made:

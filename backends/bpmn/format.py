@@ -84,6 +84,9 @@ ARTIFACTS: dict[str, Literal["annotation", "group", "association"]] = {
     "association": "association",
 }
 
+EVIDENCE = "evidence"
+"""Our element around a passage of a document that an element rests on."""
+
 KEPT = "kept"
 """Our element around extension data that XML cannot have as an element or attribute of its own."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from orgflow.backends.bpmn.format import BPMN, ORGFLOW, XSI, rank
+from orgflow.backends.bpmn.format import BPMN, EVIDENCE, ORGFLOW, XSI, rank
 from orgflow.backends.bpmn.kept import Keeper, find, parse
 from orgflow.backends.bpmn.xml_text import Attributes, Child, Names, child, element
 
@@ -92,7 +92,7 @@ class Writer:
         """An element of the IR as the BPMN element `local`: id, name, `attributes`, documentation,
         kept data but for the positions `but`, and `children`."""
         inside = list(children)
-        kept = value.extra if extra is None else extra
+        kept = (value.extra if extra is None else extra) + self.evidence(value)
         inside += self.documentation(local, value.doc, kept, depth + 1)
         if kept:
             inside += self.keep.elements(kept, local, depth + 1, but)
@@ -104,6 +104,24 @@ class Writer:
         more = self.keep.attributes(kept) if kept else ""
         name = self.names.bpmn(local)
         return element(depth, name, [*first, *attributes], inside, more=more)
+
+    def evidence(self, value: Element) -> Extra:
+        """The passages that an element rests on, as extension elements of our own namespace."""
+        if not value.evidence:
+            return ()
+        name = self.names.of(ORGFLOW, EVIDENCE)
+        found = []
+        for one in value.evidence:
+            attributes = [
+                ("document", one.document),
+                ("span", None if one.span is None else f"{one.span[0]} {one.span[1]}"),
+                ("lines", None if one.lines is None else f"{one.lines[0]} {one.lines[1]}"),
+                ("confidence", None if one.confidence is None else repr(one.confidence)),
+                ("agent", one.agent or None),
+            ]
+            text = element(0, name, attributes, text=one.quote).strip()
+            found.append((f"{{{ORGFLOW}}}{EVIDENCE}", text))
+        return tuple(found)
 
     def documentation(self, local: str, doc: str, extra: Extra, depth: int) -> list[Child]:
         """The first documentation, unless it is among the kept elements with its attributes."""

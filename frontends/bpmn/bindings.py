@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from orgflow.backends.bpmn.format import ORGFLOW
 from orgflow.frontends.bpmn.names import BPMN
+from orgflow.frontends.bpmn.own import own_extensions
 from orgflow.frontends.bpmn.reading import Reading, describe
 from orgflow.frontends.bpmn.reading_rules import InvalidValue
 from orgflow.frontends.bpmn.tree import XmlElement
@@ -164,13 +164,8 @@ def _speaks(node: XmlElement) -> bool:
 
 def _own(r: Reading, node: XmlElement) -> AnyBinding | None:
     """A binding that BPMN has no attributes for: an element of our own (`backends/bpmn`)."""
-    for extensions in node.children:
-        if extensions.local != "extensionElements" or extensions.ns != BPMN:
-            continue
-        for child in extensions.children:
-            if child.ns == ORGFLOW and child.local == "binding":
-                return _from_own(r, child)
-    return None
+    child = next(own_extensions(node, "binding"), None)
+    return None if child is None else _from_own(r, child)
 
 
 def _from_own(r: Reading, child: XmlElement) -> AnyBinding | None:

@@ -80,6 +80,7 @@ class _Definitions:
             name=root.attrs.get("name", ""),
             doc=doc,
             loc=r.loc(root),
+            evidence=r.root_evidence(root),
             extra=extra,
             source=r.file,
             processes=tuple(self.processes),

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from orgflow.backends.bpmn.format import ITEM_END, ORGFLOW
+from orgflow.backends.bpmn.format import ITEM_END
 from orgflow.frontends.bpmn.bindings import read_binding, read_script
 from orgflow.frontends.bpmn.names import BPMN, EVENT_DEFINITIONS, EVENTS, GATEWAYS, TASKS
-from orgflow.frontends.bpmn.own import is_empty
+from orgflow.frontends.bpmn.own import is_empty, own_extensions
 from orgflow.frontends.bpmn.reading import NAMED, NOTHING, Reading, describe
 from orgflow.frontends.bpmn.reading_rules import (
     DetachedBoundaryEvent,
@@ -118,12 +118,7 @@ def read_call(r: Reading, node: XmlElement) -> dict[str, Any]:
 
 def own_opaque(node: XmlElement) -> XmlElement | None:
     """What says that a task stands for a node that BPMN does not have."""
-    for extensions in node.children:
-        if extensions.local == "extensionElements" and extensions.ns == BPMN:
-            for child in extensions.children:
-                if child.ns == ORGFLOW and child.local == "opaque":
-                    return child
-    return None
+    return next(own_extensions(node, "opaque"), None)
 
 
 def _bpmn_binding(r: Reading, node: XmlElement) -> AnyBinding | None:

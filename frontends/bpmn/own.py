@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from orgflow.backends.bpmn.format import (
     KEPT,
@@ -14,6 +14,7 @@ from orgflow.backends.bpmn.format import (
 from orgflow.frontends.bpmn.names import BPMN
 from orgflow.frontends.bpmn.tree import XmlDocument, XmlElement
 
+from orgflow_ir.model import Evidence
 from orgflow_ir.model.value import Extra
 
 _POINTERS = ("Ref", "Refs", "incoming", "outgoing")
@@ -28,6 +29,38 @@ def own_attributes(node: XmlElement) -> dict[str, str]:
             if ns == ORGFLOW:
                 own[local] = value
     return own
+
+
+def own_extensions(node: XmlElement, local: str) -> Iterator[XmlElement]:
+    """The elements of our namespace with this name in the `extensionElements` of an element."""
+    for extensions in node.children:
+        if extensions.local == "extensionElements" and extensions.ns == BPMN:
+            for child in extensions.children:
+                if child.ns == ORGFLOW and child.local == local:
+                    yield child
+
+
+def read_evidence(child: XmlElement) -> Evidence:
+    """Evidence as the writer writes it. Raises `ValueError` where a place or a number is none."""
+    attrs = child.attrs
+    confidence = float(attrs["confidence"]) if "confidence" in attrs else None
+    if confidence is not None and not 0 <= confidence <= 1:
+        raise ValueError(f"the confidence {attrs['confidence']} is not between 0 and 1")
+    return Evidence(
+        document=attrs.get("document", ""),
+        quote=child.text,
+        span=_pair(attrs, "span"),
+        lines=_pair(attrs, "lines"),
+        confidence=confidence,
+        agent=attrs.get("agent", ""),
+    )
+
+
+def _pair(attrs: Mapping[str, str], name: str) -> tuple[int, int] | None:
+    if name not in attrs:
+        return None
+    first, last = map(int, attrs[name].split())
+    return first, last
 
 
 def kept_extensions(document: XmlDocument, node: XmlElement) -> Extra:

@@ -7,9 +7,16 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
 
-from orgflow.backends.bpmn.format import ORGFLOW, in_order
+from orgflow.backends.bpmn.format import EVIDENCE, ORGFLOW, in_order
 from orgflow.frontends.bpmn.names import BPMN, ELEMENTS, FLOW_NODES, XSI
-from orgflow.frontends.bpmn.own import is_placeholder, kept_extensions, own_attributes, restore_ids
+from orgflow.frontends.bpmn.own import (
+    is_placeholder,
+    kept_extensions,
+    own_attributes,
+    own_extensions,
+    read_evidence,
+    restore_ids,
+)
 from orgflow.frontends.bpmn.reading_rules import (
     DuplicateId,
     InvalidValue,
@@ -24,7 +31,7 @@ from orgflow.frontends.bpmn.tree import XmlDocument, XmlElement, label
 from orgflow.frontends.bpmn.tree import describe as describe
 
 from orgflow_ir.diagnostics import Related, Rule, Severity
-from orgflow_ir.model import Expression
+from orgflow_ir.model import Evidence, Expression
 from orgflow_ir.model.source import SourceLocation
 from orgflow_ir.model.value import Extra
 from orgflow_ir.pipeline import PassContext
@@ -221,13 +228,47 @@ class Reading:
             if not node.children and attrs.keys() <= attributes
             else self.kept(node, attributes, children)
         )
+        evidence = self.evidence(node) if self.ours and node.children else ()
         return {
             "id": name,
             "name": attrs.get("name") or self.own(node).get("name", ""),
             "doc": doc,
             "loc": self.loc(node, name),
             "extra": extra,
+            **({"evidence": evidence} if evidence else {}),
         }
+
+    def root_evidence(self, root: XmlElement) -> tuple[Evidence, ...]:
+        """The passages that our own writer put into an attribute of the root."""
+        text = self.own(root).get(EVIDENCE)
+        if text is None:
+            return ()
+        import json
+
+        try:
+            return tuple(Evidence.validate(item) for item in json.loads(text))
+        except (TypeError, ValueError) as error:
+            self._unreadable_evidence(root, root, error)
+            return ()
+
+    def evidence(self, node: XmlElement) -> tuple[Evidence, ...]:
+        """The passages that our own writer put into the extensions of an element."""
+        found = []
+        for child in own_extensions(node, EVIDENCE):
+            try:
+                found.append(read_evidence(child))
+            except ValueError as error:
+                self._unreadable_evidence(node, child, error)
+        return tuple(found)
+
+    def _unreadable_evidence(self, node: XmlElement, at: XmlElement, error: Exception) -> None:
+        self.report(
+            InvalidValue,
+            f"the evidence of {describe(node)} cannot be read: {str(error).splitlines()[0]}",
+            at,
+            help="write it as orgflow does, or leave it out",
+            of=node,
+        )
 
     def kept(
         self, node: XmlElement, attributes: frozenset[str], children: frozenset[str]

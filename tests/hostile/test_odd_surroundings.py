@@ -227,3 +227,29 @@ def test_a_signal_that_was_ignored_stays_ignored(folder: Path) -> None:
     time.sleep(0.15)
     process.send_signal(signal.SIGHUP)
     assert process.wait(timeout=60) == 0
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("check", "{}"),
+        ("check", "{}", "--format", "json"),
+        ("check", "{}", "--format", "sarif"),
+        ("check", "{}", "--fix"),
+        ("trace", "{}"),
+        *(("compile", "{}", "--target", t) for t in ("n8n", "ir", "bpmn", "svg", "mermaid", "asl")),
+        ("compile", "{}", "--target", "n8n", "--verify"),
+    ],
+    ids=" ".join,
+)
+def test_the_name_of_a_file_need_not_be_text(args: tuple[str, ...], folder: Path) -> None:
+    name = os.fsdecode(b"or\xffder.bpmn")
+    (folder / "m.bpmn").rename(folder / name)
+    done = subprocess.run(
+        [*ORGFLOWC, *(a.format(name) for a in args)], cwd=folder, check=False, timeout=60,
+        capture_output=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    for text in (done.stdout, done.stderr):
+        text.decode()
+    assert b"OF9" not in done.stderr
