@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from orgflow.backends.asl import choice
-from orgflow.backends.asl.choice import Place, Rule
+from orgflow.backends.asl.choice import Rule
 from orgflow.backends.asl.graph import ProcessGraph, branch_fields
 
 from orgflow_ir.analysis.decisions import Branch, Decision
@@ -12,12 +12,7 @@ from orgflow_ir.analysis.decisions import Branch, Decision
 def rule(graph: ProcessGraph, decision: Decision, branch: Branch) -> Rule:
     """The rule of a branch that is not the default."""
     if branch.tree is not None:
-
-        def places(path: tuple[str, ...]) -> list[Place]:
-            roots = [_read(graph, s) for s in decision.sources]
-            return [Place(f"{r}.{path[0]}", ".".join((r, *path))) for r in roots]
-
-        return choice.to_rule(branch.tree, places)
+        return graph.variables.rule(branch.tree)
     path = f"{_read(graph, decision.setter)}.{decision.variable}"
     if decision.several:
         return choice.is_true(f"{path}.{branch_fields(decision)[branch.flow.id]}")
@@ -26,4 +21,4 @@ def rule(graph: ProcessGraph, decision: Decision, branch: Branch) -> Rule:
 
 def _read(graph: ProcessGraph, setter: str) -> str:
     """Where the result of a setter is: a start event's is the input."""
-    return graph.path(setter) if setter in graph.places else "$.input"
+    return graph.path(setter) if setter in graph.places else graph.variables.root

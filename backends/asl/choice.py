@@ -67,12 +67,12 @@ def compile_sayable(condition: Expression) -> Tree | None:
 
 def is_value(path: str, value: str) -> Rule:
     """Whether the text `value` stands at `path`."""
-    return _and(_present(path), {"Variable": path, "StringEquals": value})
+    return _and(present(path), {"Variable": path, "StringEquals": value})
 
 
 def is_true(path: str) -> Rule:
     """Whether `true` stands at `path`."""
-    return _and(_present(path), {"Variable": path, "BooleanEquals": True})
+    return _and(present(path), {"Variable": path, "BooleanEquals": True})
 
 
 def any_of(rules: Sequence[Rule]) -> Rule:
@@ -80,6 +80,18 @@ def any_of(rules: Sequence[Rule]) -> Rule:
     if not rules:
         return _constant(False)
     return rules[0] if len(rules) == 1 else {"Or": list(rules)}
+
+
+def all_of(rules: Sequence[Rule]) -> Rule:
+    """Whether every one of the rules holds."""
+    return rules[0] if len(rules) == 1 else _and(*rules)
+
+
+def equal(a: str, b: str) -> Rule:
+    """Whether the same text, number, truth or null stands at two paths at which something stands;
+    of lists and objects a Choice state cannot say it."""
+    null = _and({"Variable": a, "IsNull": True}, {"Variable": b, "IsNull": True})
+    return any_of([null, *(_same("==", a, b, kind) for kind in ("Numeric", "String", "Boolean"))])
 
 
 def negated(rule: Rule) -> Rule:
@@ -158,29 +170,28 @@ def _constant_test(op: ComparisonOperator, path: str, constant: Constant) -> Rul
         return _absent(path)
     word = {bool: "Boolean", str: "String"}.get(type(value), "Numeric")
     if op == "==":
-        return _and(_present(path), {"Variable": path, f"{word}Equals": value})
+        return _and(present(path), {"Variable": path, f"{word}Equals": value})
     if isinstance(value, bool):
         raise ConditionError("truth is neither less nor greater")
-    return _and(_present(path), {"Variable": path, f"{word}{_WORDS[op]}": value})
+    return _and(present(path), {"Variable": path, f"{word}{_WORDS[op]}": value})
 
 
 def _paths(op: ComparisonOperator, a: str, b: str) -> Rule:
     """Two variables compared: of which type they are shows only in the execution."""
     kinds = ("Numeric", "String", "Boolean") if op == "==" else ("Numeric", "String")
-    word = "Equals" if op == "==" else _WORDS[op]
-    rules = [
-        _and(
-            _present(a),
-            _present(b),
-            {"Variable": a, f"Is{kind}": True},
-            {"Variable": b, f"Is{kind}": True},
-            {"Variable": a, f"{kind}{word}Path": b},
-        )
-        for kind in kinds
-    ]
+    rules = [_and(present(a), present(b), _same(op, a, b, kind)) for kind in kinds]
     if op == "==":
         rules.append(_and(_absent(a), _absent(b)))
     return any_of(rules)
+
+
+def _same(op: ComparisonOperator, a: str, b: str, kind: str) -> Rule:
+    word = "Equals" if op == "==" else _WORDS[op]
+    return _and(
+        {"Variable": a, f"Is{kind}": True},
+        {"Variable": b, f"Is{kind}": True},
+        {"Variable": a, f"{kind}{word}Path": b},
+    )
 
 
 def _truthy(path: str) -> Rule:
@@ -196,17 +207,18 @@ def _located(places: Sequence[Place], test: Callable[[str], Rule]) -> Rule:
     """The test at the nearest source that has the variable, else at the last one."""
     rule = test(places[-1].path)
     for place in reversed(places[:-1]):
-        has = _present(place.root)
+        has = present(place.root)
         rule = {"Or": [_and(has, test(place.path)), _and(negated(has), rule)]}
     return rule
 
 
-def _present(path: str) -> Rule:
+def present(path: str) -> Rule:
+    """Whether anything stands at `path`, be it null."""
     return {"Variable": path, "IsPresent": True}
 
 
 def _absent(path: str) -> Rule:
-    return {"Or": [negated(_present(path)), {"Variable": path, "IsNull": True}]}
+    return {"Or": [negated(present(path)), {"Variable": path, "IsNull": True}]}
 
 
 def _constant(value: bool) -> Rule:

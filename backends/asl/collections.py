@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from orgflow.backends.asl.names import safe_path
+from orgflow.backends.asl.names import is_dotted
 
 from orgflow_ir.model import Loop
 
@@ -25,4 +25,4 @@ def collection_of(loop: Loop) -> str | None:
     named = (named_collection(loop) or "").strip()
     match = _BRACED.fullmatch(named)
     name = match.group(1) if match else named
-    return name if safe_path((name,)) else None
+    return name if is_dotted(name) else None

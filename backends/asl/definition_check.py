@@ -14,12 +14,12 @@ MAX_BYTES = 1_000_000
 """Longest definition that Step Functions takes, in bytes (its quota, 1 MB)."""
 
 _FIELDS = {
-    "Pass": {"Parameters", "Result", "ResultPath"},
+    "Pass": {"InputPath", "Parameters", "Result", "ResultPath"},
     "Task": {"Resource", "Parameters", "ResultPath", "TimeoutSeconds", "Catch"},
     "Choice": {"Choices", "Default"},
     "Wait": {"Seconds", "Timestamp", "TimestampPath"},
     "Succeed": set[str](),
-    "Fail": {"Error", "Cause"},
+    "Fail": {"Error", "ErrorPath", "Cause", "CausePath"},
     "Parallel": {"Branches", "ResultSelector", "ResultPath", "OutputPath", "Catch"},
     "Map": {
         "ItemsPath", "ItemSelector", "ItemProcessor", "MaxConcurrency", "ResultSelector",
@@ -28,9 +28,9 @@ _FIELDS = {
 }  # fmt: skip
 _NEEDED = {
     "Task": {"Resource"}, "Choice": {"Choices", "Default"}, "Parallel": {"Branches"},
-    "Map": {"ItemProcessor"}, "Fail": {"Error", "Cause"},
+    "Map": {"ItemProcessor"},
 }  # fmt: skip
-_STEP = r"(?:\.[A-Za-z_][A-Za-z0-9_]*|\[\d+\]|\[\*\])"
+_STEP = r"""(?:\.[A-Za-z_][A-Za-z0-9_]*|\[\d+\]|\[\*\]|\['[^'"\\]+'\])"""
 _PATH = re.compile(rf"\${_STEP}*|\$\$(?:\.[A-Za-z]+)+")
 
 _TIMES = ("Seconds", "Timestamp", "TimestampPath")
@@ -78,6 +78,10 @@ def _state(state: State) -> Iterator[str]:
     for key in state:
         if key not in {"Type", "Comment", "Next", "End", *_FIELDS[kind]}:
             yield f"has the field `{key}`, which a {kind} state does not take"
+    if kind == "Fail":
+        for key in ("Error", "Cause"):
+            if (key in state) + (f"{key}Path" in state) != 1 or state.get(key) == "":
+                yield f"has to have one of `{key}` and `{key}Path`"
     for key in sorted(_NEEDED.get(kind, ())):
         if not state.get(key):
             yield f"has no `{key}`"
@@ -92,7 +96,7 @@ def _state(state: State) -> Iterator[str]:
 
 
 def _paths(state: State) -> Iterator[str]:
-    for key in ("ItemsPath", "OutputPath", "ResultPath"):
+    for key in ("InputPath", "ItemsPath", "OutputPath", "ResultPath", "ErrorPath", "CausePath"):
         if state.get(key) is not None:
             yield state[key]
     for key in ("Parameters", "ItemSelector", "ResultSelector"):

@@ -9,7 +9,7 @@ from orgflow.backends.asl import gaps, times
 from orgflow.backends.asl.collections import collection_of
 from orgflow.backends.asl.format import Definition, State
 from orgflow.backends.asl.graph import branch_fields
-from orgflow.backends.asl.names import error_name
+from orgflow.backends.asl.names import error_name, path_of
 
 from orgflow_ir.analysis.decisions import Decision
 from orgflow_ir.analysis.gaps import Defaults, is_open
@@ -26,7 +26,7 @@ from orgflow_ir.model import (
     SubProcess,
     Task,
 )
-from orgflow_ir.model.element_names import one_line
+from orgflow_ir.model.element_names import listed, one_line
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets.rules import UnsupportedTime
 
@@ -76,7 +76,9 @@ class Leaves:
     # -- tasks ---------------------------------------------------------------------------------
 
     def _task(self, task: Task) -> State:
-        said = gaps.sets(self.setters.get(task.id, []))
+        said = " ".join(
+            p for p in (gaps.sets(self.setters.get(task.id, [])), self._kept(task)) if p
+        )
         if self.answered(task):
             own = gaps.own_words(task, self.notes.get(task.id, ()))
             state = self._callback(task, " ".join((said, *own)).strip())
@@ -88,6 +90,16 @@ class Leaves:
         kind = "" if task.task_type == "abstract" else f"{task.task_type.replace('-', ' ')} "
         words = f"Placeholder for a {kind}task: put the Task state that does the work in its place."
         return self._placeholder(task, gaps.comment(task, words, said, *own))
+
+    def _kept(self, task: Task) -> str:
+        """Which variables the result of a task may set."""
+        names = self.s.variables.set_by(task.id, self.s.scope_of[task.id])
+        found = [n for n in self.s.variables.names if n in names]
+        if not found:
+            return ""
+        if len(found) == 1:
+            return f"The field {found[0]} of its result sets the variable of that name."
+        return f"The fields {listed(found)} of its result set the variables of these names."
 
     def answered(self, node: Node) -> bool:
         """Whether a task is done by somebody who answers a callback."""
@@ -113,8 +125,9 @@ class Leaves:
             "ResultPath": self.s.path(decision.gateway.id),
         }
 
-    def each(self, node: Node, body: Definition) -> State:
-        """A Map over the items of a multi-instance activity."""
+    def each(self, node: Node, body: Definition, token: Mapping[str, Any]) -> State:
+        """A Map over the items of a multi-instance activity; `token` are fields that its body
+        needs besides."""
         assert isinstance(node, Task | SubProcess)
         loop = node.loop
         assert loop is not None
@@ -122,7 +135,7 @@ class Leaves:
         state: State = {"Type": "Map", "Comment": gaps.comment(node)}
         collection = collection_of(loop)
         if collection is not None:
-            state["ItemsPath"] = f"$.input.{collection}"
+            state["ItemsPath"] = f"{self.s.variables.root}.{collection}"
             self.defaults.add(
                 (OpenList,),
                 node.id,
@@ -130,9 +143,10 @@ class Leaves:
                 f"start the execution with an input that has the list `{collection}`",
             )
         state["ItemSelector"] = {
-            "input.$": "$.input",
+            **self.s.handed,
             "results.$": "$.results",
             "item.$": "$$.Map.Item.Value",
+            **token,
         }
         state["MaxConcurrency"] = 1 if loop.sequential else 0
         state["ItemProcessor"] = {"ProcessorConfig": {"Mode": "INLINE"}, **body}
@@ -146,6 +160,9 @@ class Leaves:
     def start(self, event: Event) -> str:
         """The comment of a start event's state."""
         said = gaps.sets(self.setters.get(event.id, []), whose="the input")
+        if self.s.variables.names:
+            read = f"The input's fields are variables; read: {', '.join(self.s.variables.names)}."
+            said = " ".join((said, read)).strip()
         help = "let an EventBridge rule or schedule, an API or the sender start executions"
         words = "somebody has to start an execution"
         if event.trigger == "timer" and not is_open(event):
@@ -187,14 +204,14 @@ class Leaves:
         seconds = times.seconds(definition)
         path = times.variable_path(definition)
         if seconds is None and path is not None and kind == "date":
-            field = path.removeprefix("$.input.")
+            field = ".".join(path)
             self.defaults.add(
                 (OpenTime,),
                 event.id,
                 f"the state reads `{field}` from the input of the execution",
                 f"start the execution with an input that has `{field}` as a timestamp (RFC 3339)",
             )
-            return {**state, "TimestampPath": path}
+            return {**state, "TimestampPath": path_of(self.s.variables.root, path)}
         if seconds is None:
             self._open_delay(event, "the state waits 0 seconds until it is set")
         return {**state, "Seconds": seconds or 0}
@@ -219,7 +236,7 @@ class Leaves:
             "element": one_line(node.id),
             "name": one_line(node.caption),
             "taskToken.$": "$$.Task.Token",
-            "input.$": "$.input",
+            **self.s.handed,
             **more,
         }
         wanted = template(self.setters.get(node.id, []))

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, assert_never
+from typing import Any, assert_never
 
 from orgflow.backends.asl import choice, gaps
 from orgflow.backends.asl.branching import rule
+from orgflow.backends.asl.choice import Rule
 from orgflow.backends.asl.compiled_process import CompiledProcess
 from orgflow.backends.asl.element_states import Leaves
 from orgflow.backends.asl.forks import Forks
 from orgflow.backends.asl.format import Definition, State
+from orgflow.backends.asl.frame import Frame
 from orgflow.backends.asl.graph import ScopeGraph, loops, process_graph
-from orgflow.backends.asl.names import FieldNames
+from orgflow.backends.asl.names import FieldNames, path_of
 from orgflow.backends.asl.plan import END, START, Jump, Machine, Step
+from orgflow.backends.asl.variables import CONFLICT, NEVER_SET, VARS
 
 from orgflow_ir.analysis.decisions import Decision
 from orgflow_ir.model import (
@@ -26,8 +29,11 @@ from orgflow_ir.model import (
     SubProcess,
     Task,
 )
-from orgflow_ir.model.element_names import one_line, title
+from orgflow_ir.model.element_names import listed, one_line, title
 from orgflow_ir.pipeline import PassContext
+
+MOST_NAMED = 4
+"""How many steps a message names that may set a variable."""
 
 NO_BRANCH = "NoBranchFits"
 """The error of an execution in which a gateway's variable has none of its values."""
@@ -38,16 +44,11 @@ def emit_process(model: Model, process: Process, ctx: PassContext) -> CompiledPr
     has are completed by what was emitted in their place."""
     compiled = CompiledProcess(process_graph(model, process, ctx))
     Emitter(compiled, model, ctx).run()
+    if compiled.graph.coded:
+        from orgflow.backends.asl.unseen import report_unseen
+
+        report_unseen(process, ctx)
     return compiled
-
-
-class Frame(NamedTuple):
-    """A machine while its states are written. `nested`: it is a branch of a fork of its scope."""
-
-    machine: Machine
-    scope: ScopeGraph
-    states: dict[str, State]
-    nested: bool
 
 
 class Emitter:
@@ -57,7 +58,8 @@ class Emitter:
         self.e, self.s, self.model, self.ctx = compiled, compiled.graph, model, ctx
         self.setters: dict[str, list[Decision]] = {}
         for decision in self.s.decisions.values():
-            self.setters.setdefault(decision.setter, []).append(decision)
+            if decision.values:
+                self.setters.setdefault(decision.setter, []).append(decision)
         self.leaves = Leaves(compiled, model, self.setters, ctx)
         self.forks = Forks(self)
         self._doors: dict[tuple[int, str], str] = {}
@@ -68,7 +70,9 @@ class Emitter:
     def run(self) -> None:
         """Write everything."""
         process = self.s.scopes[self.s.process.id]
-        frame = Frame(process.plan.machine, process, {}, nested=False)
+        token = {**self.s.handed, "results": self.s.skeleton}
+        token[next(iter(self.s.handed))] = "$"
+        frame = Frame(process.plan.machine, process, {}, nested=False, token=token)
         begin = self._begin(frame)
         self._states(frame)
         gaps.complete_starts(self.s, self.e.starts, self.leaves.defaults)
@@ -84,7 +88,6 @@ class Emitter:
         machine, process = frame.machine, frame.scope
         step = machine.steps.get(machine.entry.step)
         start = process.graph.nodes.get(step.node) if step and step.node else None
-        token = {"input.$": "$", "results": self.s.skeleton}
         if step is not None and isinstance(start, Event) and start.position == "start":
             name, comment = self.s.names[start.id], self.leaves.start(start)
             then = after(step)
@@ -93,16 +96,15 @@ class Emitter:
             name = self.s.take("Begin", process.scope.id, "begin")
             comment = "Keeps the input and makes places for results."
             then = machine.entry
-        frame.states[name] = {"Type": "Pass", "Comment": comment, "Parameters": token}
+        frame.states[name] = {"Type": "Pass", "Comment": comment, "Parameters": frame.token}
         self.goes(frame.states[name], then, frame)
         return name
 
     # -- machines ------------------------------------------------------------------------------
 
-    def definition(self, machine: Machine, scope: ScopeGraph, *, nested: bool) -> Definition:
+    def definition(self, frame: Frame) -> Definition:
         """A machine inside a state."""
-        frame = Frame(machine, scope, {}, nested)
-        start = self.to(machine.entry, frame)
+        start = self.to(frame.machine.entry, frame)
         self._states(frame)
         return {"StartAt": start, "States": frame.states}
 
@@ -166,12 +168,82 @@ class Emitter:
         """The state that decides right before a gateway, where no task does."""
         if decision.setter == decision.gateway.id:
             state = self.leaves.decide(decision)
-            frame.states[self._decide_name(decision)] = {**state, "Next": then}
+            name = self._decide_name(decision)
+            frame.states[name] = state
+            state["Next"] = self.keep(name, decision.gateway.id, then, frame)
 
     def stop(self, name: str, cause: str, element: str, frame: Frame) -> str:
         """A state that fails the execution where no branch of state `name` fits."""
         stop = self.s.take(f"Stop: {name}", element, "stop")
         frame.states[stop] = {"Type": "Fail", "Error": NO_BRANCH, "Cause": one_line(cause)}
+        return stop
+
+    # -- variables -----------------------------------------------------------------------------
+
+    def keep(self, name: str, node: str, then: str, frame: Frame) -> str:
+        """States that copy what the result of state `name` has of the variables, each only if it is
+        there; the first of them, or `then` where nobody reads any later."""
+        names = self.s.variables.set_by(node, frame.scope)
+        for variable in [n for n in reversed(self.s.variables.names) if n in names]:
+            found = path_of(self.s.path(node), (variable,))
+            test = choice.present(found)
+            if variable in frame.kept.names:  # what is handed on as it was is not set
+                was = path_of(VARS, (variable,))
+                unchanged = choice.all_of([choice.present(was), choice.equal(found, was)])
+                test = choice.all_of([test, choice.negated(unchanged)])
+            ask = self.s.take(f"{variable} set by {name}?", node, "data")
+            copy = self.s.take(f"Keep {variable} of {name}", node, "data")
+            frame.states[ask] = {
+                "Type": "Choice",
+                "Comment": f"Whether the result of {name} sets {variable}.",
+                "Choices": [{**test, "Next": copy}],
+                "Default": then,
+            }
+            self.copy(copy, variable, found, then, frame)
+            then = ask
+        return then
+
+    def copy(self, name: str, variable: str, found: str, then: str, frame: Frame) -> None:
+        """State `name`, which makes what stands at `found` the value of a variable; in a branch one
+        behind it that notes it for the join."""
+        kept = frame.kept
+        comment = f"{variable} of the process is what stands at {found}."
+        state: State = {"Type": "Pass", "Comment": comment, "InputPath": found}
+        frame.states[name] = state
+        state["ResultPath"] = path_of(VARS, (variable,))
+        state["Next"] = then
+        if variable in kept.names:
+            note = self.s.take(f"{name} for the join", self.s.states[name].element, "data")
+            comment = f"This branch sets {variable}, which is read behind it."
+            place = path_of(kept.store, (variable,))
+            frame.states[note] = {**state, "Comment": comment, "ResultPath": place}
+            state["Next"] = note
+
+    def needs(self, decision: Decision, frame: Frame) -> list[Rule]:
+        """Rules of a choice that lead to a failure where it reads what nobody has set."""
+        stops: dict[str, str] = {}
+        found = []
+        for variable, test in self.s.variables.never_set(decision):
+            if variable not in stops:
+                stops[variable] = self._never_set(variable, decision, frame)
+            found.append({**test, "Next": stops[variable]})
+        return found
+
+    def _never_set(self, variable: str, decision: Decision, frame: Frame) -> str:
+        from orgflow_ir.analysis.variables import Read
+
+        gateway = decision.gateway.id
+        label = self.s.names[gateway]
+        setters = frame.scope.variables.setters(Read(gateway, (variable,), "condition"))
+        names = [
+            f"“{self.s.names.get(s.element, s.element)}”" for s in setters if s.by != "payload"
+        ]
+        if len(names) > MOST_NAMED:
+            names = [*names[: MOST_NAMED - 1], f"{len(names) - MOST_NAMED + 1} other steps"]
+        where = listed((*names, "the input of the execution"), last="or")
+        cause = f"“{variable}” was never set, and “{label}” reads it. Set it in {where}."
+        stop = self.s.take(f"Stop: {variable} was never set ({label})", gateway, "stop")
+        frame.states[stop] = {"Type": "Fail", "Error": NEVER_SET, "Cause": one_line(cause)}
         return stop
 
     # -- nodes ---------------------------------------------------------------------------------
@@ -184,7 +256,7 @@ class Emitter:
         for way in step.ways:
             label = frame.scope.graph.nodes[way.flow.target].caption
             self.e.starts[way.flow.target] = value = values.take(label, "start")
-            test = choice.is_value("$.input.start", value)
+            test = choice.is_value(f"{self.s.variables.root}.start", value)
             choices.append({**test, "Next": self.to(way.to, frame)})
         allowed = ", ".join(self.e.starts.values())
         cause = f"the input's field start has to be one of: {allowed}"
@@ -224,13 +296,13 @@ class Emitter:
         assert step.node is not None
         node = frame.scope.graph.nodes[step.node]
         name, state = self.s.names[node.id], self.leaves.state(node)
-        if node.id in self.setters:
+        if node.id in self.setters or self.s.variables.set_by(node.id, frame.scope):
             self.e.deciders[node.id] = name
         if loops(node):
             inner = self.s.take(f"{name}: each", node.id, "element")
             self.s.set_role(name, "map")
             body: Definition = {"StartAt": inner, "States": {inner: {**state, "End": True}}}
-            state = self.leaves.each(node, body)
+            state = self.leaves.each(node, body, {})
         if step.caught and not self._wrapped(node):
             self._caught(state, step, frame)
         elif step.caught:
@@ -245,8 +317,13 @@ class Emitter:
             }
             self._caught(state, step, frame)
             name = outer
-        self.goes(state, after(step), frame)
         frame.states[name] = state
+        if self.s.variables.set_by(node.id, frame.scope):
+            state["Next"] = self.keep(
+                self.s.names[node.id], node.id, self.to(after(step), frame), frame
+            )
+        else:
+            self.goes(state, after(step), frame)
 
     def _wrapped(self, node: Node) -> bool:
         """Whether a node's errors are caught around its state: a Pass state catches nothing."""
@@ -265,15 +342,29 @@ class Emitter:
                 # a decision that nobody took is no error that the model knows of
                 entry = {"ErrorEquals": [NO_BRANCH], "ResultPath": None, "Next": stop}
                 state.setdefault("Catch", []).append(entry)
+                if self.s.coded:
+                    state["Catch"].append(self._passed_on(host, frame))
             target = self.to(Jump("step", event.id), frame)
             entry = {"ErrorEquals": [error], "ResultPath": None, "Next": target}
             state.setdefault("Catch", []).append(entry)
 
+    def _passed_on(self, host: Node, frame: Frame) -> dict[str, Any]:
+        """What catches errors of variables and fails with them again."""
+        stop = self.s.take(f"Stop: {self.s.names[host.id]}", host.id, "stop")
+        place = f"{self.s.variables.root}.stopped"
+        frame.states[stop] = {
+            "Type": "Fail", "ErrorPath": f"{place}.Error", "CausePath": f"{place}.Cause",
+        }  # fmt: skip
+        return {"ErrorEquals": [NEVER_SET, CONFLICT], "ResultPath": place, "Next": stop}
+
     def _sub_process(self, step: Step, node: SubProcess, frame: Frame) -> None:
         inside = self.s.scopes[node.id]
-        body = self.definition(inside.plan.machine, inside, nested=False)
+        inner = Frame(inside.plan.machine, inside, {}, nested=False, token={})
+        if not loops(node):
+            inner = inner._replace(token=frame.token, forks=frame.forks, kept=frame.kept)
+        body = self.definition(inner)
         if loops(node):
-            state = self.leaves.each(node, body)
+            state = self.leaves.each(node, body, inner.token)
         else:
             state = {
                 "Type": "Parallel",
@@ -295,13 +386,14 @@ class Emitter:
         to = {w.flow.id: self.to(w.to, frame) for w in step.ways}
         default = decision.default
         chosen = [b for b in decision.branches if b.kind != "default"]
+        needs = self.needs(decision, frame)
         tests = [(rule(self.s, decision, b), to.get(b.flow.id, "")) for b in chosen]
         if decision.several:  # the other flows are a fork, entered by the first of them
             tests = [(choice.any_of([t for t, _ in tests]), tests[0][1])]
         frame.states[name] = {
             "Type": "Choice",
             "Comment": gaps.comment(gateway),
-            "Choices": [{**test, "Next": target} for test, target in tests],
+            "Choices": [*needs, *({**test, "Next": target} for test, target in tests)],
             "Default": (
                 to[default.flow.id]
                 if default is not None
@@ -317,7 +409,7 @@ class Emitter:
         values = {e.id: came.take(e.caption, "event") for e in events}
         self.e.races[gateway.id] = values
         which = self.s.take(f"Which came first: {name}", gateway.id, "which")
-        state = {**self.leaves.race(gateway, events, values), "Next": which}
+        state = self.leaves.race(gateway, events, values)
         choices = []
         for way, event in zip(step.ways, events, strict=True):
             happened = self.s.names[event.id]
@@ -330,6 +422,7 @@ class Emitter:
                 state["Catch"] = [caught]
         cause = f"the answer's field event is one of: {', '.join(values.values())}"
         frame.states[name] = state
+        state["Next"] = self.keep(name, gateway.id, which, frame)
         frame.states[which] = {
             "Type": "Choice",
             "Comment": "Which of the events came first.",

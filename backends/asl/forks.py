@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from orgflow.backends.asl import choice, gaps
 from orgflow.backends.asl.branching import rule
 from orgflow.backends.asl.format import Definition, State
+from orgflow.backends.asl.frame import Frame
 from orgflow.backends.asl.graph import ScopeGraph, branches_of, first_words, fork_place
+from orgflow.backends.asl.names import path_of
 from orgflow.backends.asl.plan import Branch, Fork, Step
+from orgflow.backends.asl.variables import BRANCH_VARS, CONFLICT, NOWHERE, Kept
 
 from orgflow_ir.analysis.decisions import Decision
 from orgflow_ir.model import Event, Gateway
+from orgflow_ir.model.element_names import one_line
 
 if TYPE_CHECKING:
-    from orgflow.backends.asl.emit import Emitter, Frame
+    from orgflow.backends.asl.emit import Emitter
 
 
 class Forks:
@@ -66,30 +72,37 @@ class Forks:
         comment = gaps.comment(split) if split is not None else "All that begins the process."
         working = branches_of(fork)
         state: State = {"Type": "Parallel" if working else "Pass", "Comment": comment}
+        frame.states[name] = state
+        kept = self._kept(fork, frame) if len(working) > 1 else frame.kept
         if working:
-            state["Branches"] = [self._branch(b, decision, frame.scope) for b in working]
+            state["Branches"] = [self._branch(b, decision, kept, frame) for b in working]
             self._results(state, step)
         if not frame.nested:
             self._terminated(state, fork, frame)
-        self.emitter.goes(state, fork.after, frame)
-        frame.states[name] = state
+        if not self._joined(name, step, working, kept, frame):
+            self.emitter.goes(state, fork.after, frame)
 
     def _guard(self, name: str, then: str, decision: Decision, frame: Frame) -> None:
         """An inclusive split that takes no branch at all fails, loudly, before it."""
         gateway = decision.gateway
+        needs = self.emitter.needs(decision, frame)
         rules = choice.any_of([rule(self.s, decision, b) for b in decision.branches])
         cause = gaps.stop_cause(decision)
         frame.states[name] = {
             "Type": "Choice",
             "Comment": gaps.comment(gateway),
-            "Choices": [{**rules, "Next": then}],
+            "Choices": [*needs, {**rules, "Next": then}],
             "Default": self.emitter.stop(name, cause, gateway.id, frame),
         }
 
-    def _branch(self, branch: Branch, decision: Decision | None, scope: ScopeGraph) -> Definition:
+    def _branch(
+        self, branch: Branch, decision: Decision | None, kept: Kept, frame: Frame
+    ) -> Definition:
         """A branch; of an inclusive split it begins with whether it is taken."""
         assert branch.machine is not None
-        body = self.emitter.definition(branch.machine, scope, nested=True)
+        forks = frame.forks + (kept is not frame.kept)
+        inner = Frame(branch.machine, frame.scope, {}, True, frame.token, forks, kept)
+        body = self.emitter.definition(inner)
         if decision is None:
             return body
         ids = {f.id for f in branch.flows}
@@ -108,6 +121,79 @@ class Forks:
             skip: {"Type": "Succeed", "Comment": "This branch is not taken."},
         }
         return {"StartAt": ask, "States": {**states, **body["States"]}}
+
+    # -- variables -----------------------------------------------------------------------------
+
+    def _kept(self, fork: Fork, frame: Frame) -> Kept:
+        """Where the branches of a fork note what they set of the variables that are read behind."""
+        variables = self.s.variables
+        names = variables.joined(fork, frame.machine, frame.scope) if variables.names else None
+        if not names or not any(self._set_in(b, names, frame) for b in branches_of(fork)):
+            return NOWHERE
+        store = BRANCH_VARS if not frame.forks else f"{BRANCH_VARS}_{frame.forks + 1}"
+        _, outer, inner = store.split(".")
+        frame.token.setdefault(outer, {})[inner] = {}
+        return Kept(store, names)
+
+    def _set_in(self, branch: Branch, names: frozenset[str], frame: Frame) -> frozenset[str]:
+        assert branch.machine is not None
+        return names & self.s.variables.set_in(branch.machine, frame.scope)
+
+    def _joined(
+        self, name: str, step: Step, working: Sequence[Branch], kept: Kept, frame: Frame
+    ) -> bool:
+        """States behind a fork that take each variable from the branch that has set it, and fail
+        where two have set it differently; whether there are any."""
+        assert step.fork is not None
+        setting = [self._set_in(b, kept.names, frame) for b in working]
+        if len(working) < 2 or not any(setting):
+            return False
+        place, field = self.s.path(fork_place(step)), kept.store.removeprefix("$.")
+        state = frame.states[name]
+        for number, names in enumerate(setting):
+            if names:
+                state["ResultSelector"][f"vars_{number + 1}.$"] = f"$[{number}].{field}"
+        then = self.emitter.to(step.fork.after, frame)
+        element = step.fork.join or step.fork.split
+        for variable in reversed(self.s.variables.names):
+            found = [
+                path_of(place, (f"vars_{number}", variable))
+                for number, names in enumerate(setting, 1)
+                if variable in names
+            ]
+            if found:
+                then = self._join(name, variable, found, element, then, frame)
+        state["Next"] = then
+        return True
+
+    def _join(
+        self, name: str, variable: str, found: list[str], element: str, then: str, frame: Frame
+    ) -> str:
+        """The choice that takes one variable from the places where branches have noted it."""
+        ask = self.s.take(f"{variable} set in {name}?", element, "data")
+        choices = []
+        pairs = [
+            choice.all_of(
+                [choice.present(a), choice.present(b), choice.negated(choice.equal(a, b))]
+            )
+            for a, b in itertools.combinations(found, 2)
+        ]
+        if pairs:
+            stop = self.s.take(f"Stop: {variable} differs ({name})", element, "stop")
+            choices.append({**choice.any_of(pairs), "Next": stop})
+            cause = f"Parallel branches left different values in “{variable}”, behind {name}."
+            frame.states[stop] = {"Type": "Fail", "Error": CONFLICT, "Cause": one_line(cause)}
+        for place in found:
+            copy = self.s.take(f"Keep {variable} of {name}", element, "data")
+            self.emitter.copy(copy, variable, place, then, frame)
+            choices.append({**choice.present(place), "Next": copy})
+        frame.states[ask] = {
+            "Type": "Choice",
+            "Comment": f"Which branch has set {variable}, if any.",
+            "Choices": choices,
+            "Default": then,
+        }
+        return ask
 
     def _results(self, state: State, step: Step) -> None:
         """What comes out of parallel branches: of each its own place, beside what was before."""

@@ -75,9 +75,6 @@ def sets(decisions: list[Decision], whose: str = "its result") -> str:
             parts.append(
                 f"{whose[0].upper()}{whose[1:]} has {d.variable}: {kind} {allowed}{_or_default(d)}."
             )
-        if d.coded:
-            names = ", ".join(".".join(path) for path in d.coded)
-            parts.append(f"{d.description} reads {names} from {whose}.")
     return " ".join(parts)
 
 
@@ -99,29 +96,31 @@ def stop_cause(decision: Decision) -> str:
         parts.append(f"{setter} has to set {decision.variable} to {kind} of: {allowed}")
     if decision.coded:
         names = ", ".join(".".join(path) for path in decision.coded)
-        parts.append(f"its conditions read {names}, set by {decision.read_from}")
+        parts.append(f"its conditions read {names}")
     said = f"no branch of {decision.description} fits: {'; '.join(parts) or 'it has none'}"
     return said.replace("`", "")
 
 
 def complete_decision(d: Decision, defaults: Defaults, ctx: PassContext) -> None:
     """Name the variables that a gateway reads and where from; OF406 for what no choice tests."""
-    read = [d.variable] if d.values else []
-    read += [".".join(path) for path in d.coded]
     own = d.setter == d.gateway.id
     setter = "the state before it" if own else f"`{d.setter_label}`"
-    where = d.read_from if d.coded else setter
-    if not read:  # its conditions are constants
-        return
+    reads, helps = [], []
     if d.values:
         kind = "true or false for each of" if d.several else "one of"
         allowed = ", ".join(f"`{v}`" for v in d.values)
-        help = f"make the result of {setter} have `{d.variable}`: {kind} {allowed}{_or_default(d)}"
-    else:
-        first = where.split(", else ")[0]
-        help = f"make the result of {first} have {listed(f'`{name}`' for name in read)}"
-    names = listed(f"`{name}`" for name in read)
-    words = f"the state machine reads {names} from the result of {where}"
+        reads.append(f"`{d.variable}` from the result of {setter}")
+        helps.append(
+            f"make the result of {setter} have `{d.variable}`: {kind} {allowed}{_or_default(d)}"
+        )
+    if d.coded:
+        names = listed(f"`{'.'.join(path)}`" for path in d.coded)
+        them = "it" if len(d.coded) == 1 else "them"
+        reads.append(f"{names} as the state that set {them} last has left {them}")
+        helps.append(f"let the result of a state before it have {names}")
+    if not reads:  # its conditions are constants
+        return
+    words, help = f"the state machine reads {', and '.join(reads)}", "; ".join(helps)
     known = d.labelled or d.coded
     asked = source_ids(d.gateway)[0]
     defaults.add((OpenDecision,) if known else (UnlabelledBranch,), asked, words, help)

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, assert_never
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple, assert_never
 
 from orgflow.backends.asl.choice import compile_sayable
 from orgflow.backends.asl.names import FieldNames, StateNames, field_name
 from orgflow.backends.asl.plan import Branch, Fork, Machine, Plan, Step
 from orgflow.backends.asl.structure import plan
+from orgflow.backends.asl.variables import ProcessVariables
 
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.analysis.decisions import (
@@ -38,6 +40,9 @@ from orgflow_ir.model import (
 )
 from orgflow_ir.model.element_names import one_line
 from orgflow_ir.pipeline import PassContext
+
+if TYPE_CHECKING:
+    from orgflow_ir.analysis.variables import Variables
 
 CONVENTIONS = DecisionConventions(field_name, compile_sayable)
 
@@ -65,6 +70,14 @@ class ScopeGraph:
     graph: ControlFlow
     plan: Plan
     decisions: Mapping[str, Decision]
+    ctx: PassContext
+
+    @cached_property
+    def variables(self) -> Variables:
+        """Who reads and sets the variables of the scope."""
+        from orgflow_ir.analysis.variables import Variables
+
+        return Variables(self.graph, self.decisions, self.ctx)
 
 
 @dataclass(eq=False, repr=False)
@@ -98,6 +111,27 @@ class ProcessGraph:
         """The path of a place in the token."""
         return ".".join(("$.results", *self.places[key]))
 
+    @cached_property
+    def variables(self) -> ProcessVariables:
+        """The variables that are carried from state to state."""
+        return ProcessVariables(self)
+
+    @cached_property
+    def scope_of(self) -> dict[str, ScopeGraph]:
+        """The scope of every element."""
+        return {n.id: scope for scope in self.scopes.values() for n in scope.scope.nodes}
+
+    @property
+    def handed(self) -> dict[str, str]:
+        """What a state hands on of the input and the variables, as fields of a payload."""
+        root = self.variables.root
+        return {f"{root.removeprefix('$.')}.$": root}
+
+    @property
+    def coded(self) -> bool:
+        """Whether any condition reads a variable."""
+        return any(d.coded for s in self.scopes.values() for d in s.decisions.values())
+
     @property
     def decisions(self) -> dict[str, Decision]:
         """The decisions of all scopes by gateway."""
@@ -119,7 +153,7 @@ def process_graph(model: Model, process: Process, ctx: PassContext) -> ProcessGr
     for scope in process.scopes():
         graph = ctx.analysis(ControlFlow, scope)
         result.scopes[scope.id] = ScopeGraph(
-            scope, graph, ctx.analysis(plan, graph), decide(scope, graph, CONVENTIONS)
+            scope, graph, ctx.analysis(plan, graph), decide(scope, graph, CONVENTIONS), ctx
         )
     _Namer(result).run()
     return result

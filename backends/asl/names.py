@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from orgflow_ir.model.element_names import one_line, slug
 
 MAX_NAME = 80
@@ -9,6 +11,9 @@ MAX_NAME = 80
 
 MAX_FIELD = 60
 """Longest field name we make, so that paths stay readable."""
+
+_UNQUOTABLE = frozenset("'\"\\")
+"""What interpreters of paths do not all read alike between quotes."""
 
 MAX_ERROR = 200
 """Longest error name that we make; Step Functions takes 256 characters."""
@@ -65,8 +70,18 @@ def field_name(text: str, fallback: str) -> str:
 
 
 def safe_path(parts: tuple[str, ...]) -> bool:
-    """Whether fields of these names can be read by a path with dots."""
-    return all(p.isascii() and p.isidentifier() for p in parts)
+    """Whether fields of these names can be read by a path, with dots or in brackets."""
+    return all(p.isprintable() and not _UNQUOTABLE.intersection(p) for p in parts)
+
+
+def is_dotted(part: str) -> bool:
+    """Whether a field can stand behind a dot in a path."""
+    return part.isascii() and part.isidentifier()
+
+
+def path_of(root: str, parts: Iterable[str]) -> str:
+    """The path of a field below another path; names that are no identifiers stand in brackets."""
+    return root + "".join(f".{p}" if is_dotted(p) else f"['{p}']" for p in parts)
 
 
 def error_name(text: str, fallback: str) -> str:

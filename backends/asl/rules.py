@@ -25,6 +25,30 @@ class OversizedStateMachine(Rule):
     target = "asl"
 
 
+class UnseenVariable(Rule):
+    """
+    What it finds
+        A gateway whose conditions read a variable that a task may set where a state machine cannot
+        hand it on: in a branch beside the gateway, in a sub-process that an error ends, or in the
+        iterations of a multi-instance activity. The model does not say which task sets it.
+    Why it is wrong
+        In a process engine every task writes to one store. A branch of a Parallel state works on a
+        copy, which is dropped where an error is caught: the gateway reads an older value.
+    Example
+        Beside `Check credit`, a loop asks `${approved}` until it is true; only `Check credit` sets
+        it, so that the loop never ends.
+    Instead
+        Set the variable where every path to the gateway passes the task, or read it behind the
+        join. Where the tasks set other variables, declare what they set (form fields, outputs).
+    """
+
+    code = "OF488"
+    name = "unseen-variable"
+    severity = Severity.WARNING
+    category = Category.TARGET
+    target = "asl"
+
+
 class FaultyStateMachine(Rule):
     """
     What it finds
@@ -46,6 +70,7 @@ class FaultyStateMachine(Rule):
 
 ASL_RULES: tuple[type[Rule], ...] = (
     OversizedStateMachine,
+    UnseenVariable,
     FaultyStateMachine,
 )
 

@@ -31,7 +31,8 @@ def stub_data_of(compiled: CompiledProcess, run: Run) -> StubData:
     graph = compiled.graph
     decisions = list(graph.decisions.values())
     result = StubData()
-    for setter, rows in stub_data(data_stimuli(decisions, run)).items():
+    before = {g: graph.variables.setters_of(g) for g in graph.decisions}
+    for setter, rows in stub_data(data_stimuli(decisions, run, before)).items():
         for row in rows:
             for decision in decisions:
                 if decision.setter == setter and decision.several and decision.variable in row:

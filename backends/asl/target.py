@@ -8,6 +8,7 @@ from typing import assert_never
 from orgflow.backends.asl.collections import collection_of
 from orgflow.backends.asl.structure import plan
 from orgflow.backends.asl.times import is_kept, timer_seconds, unsaid
+from orgflow.backends.asl.unseen import unseen_variables
 
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.lowering.common import (
@@ -215,6 +216,10 @@ ASL_TARGET = TargetSpec(
             "--process NAME compiles one pool at a time",
             yet=True,
         ),
+        "variable.unseen": Illegal(
+            "it reads a variable that no state hands on to it",
+            "set it where every path to the gateway passes the task, or read it behind the join",
+        ),
         "flow.message.black-box": Legal("the other side is not part of the state machine"),
         "lane": Legal("not part of the state machine"),
         "pool": Legal("not part of the state machine"),
@@ -229,6 +234,7 @@ ASL_TARGET = TargetSpec(
         several_starts,
         unstructured_parallel,
         unsupported_times,
+        unseen_variables,
     ),
     lowerings=LOWERINGS,
     options={"tasks": ("placeholder", "callback")},

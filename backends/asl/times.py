@@ -43,13 +43,10 @@ def timestamp(definition: EventDefinition | None) -> str | None:
     return f"{time.day}T{clock}{time.zone}"
 
 
-def variable_path(definition: EventDefinition | None) -> str | None:
-    """The path of the variable that is all of a time (`${due}`, `#{order.due}`): as a collection it
-    is read from the execution's input."""
+def variable_path(definition: EventDefinition | None) -> tuple[str, ...] | None:
+    """The variable that is all of a time (`${due}`, `#{order.due}`), and what of it is read."""
     time = definition.time if definition is not None else None
-    if not isinstance(time, Computed) or time.variable is None:
-        return None
-    return f"$.input.{'.'.join(time.variable)}"
+    return time.variable if isinstance(time, Computed) else None
 
 
 def is_kept(definition: EventDefinition) -> bool:

@@ -27,6 +27,7 @@ class Scenario:
         start: what the instance is started with.
         last: the task that has to be visited last of those named, whatever an oracle says.
         differ: parallel branches leave different values, so that the run has to stop and say so.
+        errors: the error with which a visit of a task fails, by task and visit.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Scenario:
     start: Mapping[str, Any] = field(default_factory=dict)
     last: str = ""
     differ: str = ""
+    errors: Mapping[tuple[str, int], str] = field(default_factory=dict)
 
 
 def _file(name: str) -> Model:

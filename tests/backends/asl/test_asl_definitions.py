@@ -180,7 +180,7 @@ def test_the_nearest_source_that_has_a_variable_is_read() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["${a + b > 3}", "${empty name}", "${größe > 3}", "${a < true}", "= a * 2 == b", "${'x'}"],
+    ["${a + b > 3}", "${empty name}", '${a["it\'s"] > 3}', "${a < true}", "= a * 2 == b", "${'x'}"],
 )
 def test_what_a_choice_cannot_say_is_not_guessed_at(text: str) -> None:
     with pytest.raises(ConditionError):
@@ -287,7 +287,7 @@ def test_a_gap_is_told(code: str, registry: Registry) -> None:
 
 
 def test_every_rule_is_tried() -> None:
-    tried = {rules.FaultyStateMachine.code, "OF479"}  # in test_asl_losses
+    tried = {"OF912", "OF479", "OF488"}  # in test_asl_losses and test_asl_variables
     assert {r.code for r in rules.ASL_RULES} == tried
     assert {r.successor for r in rules.RETIRED} <= {r.code for r in GAP_RULES}
 

@@ -1,0 +1,169 @@
+"""Variables that a state machine cannot hand from the task that sets them to the gateway that reads
+them: a branch works on a copy, and an error or an iteration drops the one it worked on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from orgflow.backends.asl.graph import CONVENTIONS, loops
+from orgflow.backends.asl.rules import UnseenVariable
+from orgflow.backends.asl.variables import holds_variables
+
+from orgflow_ir.analysis.control_flow.graph import ControlFlow, reach
+from orgflow_ir.analysis.decisions import Decision, decide
+from orgflow_ir.model import Event, Model, Node, Process, Scope, SubProcess, Task
+from orgflow_ir.model.constructs import ConstructUse
+from orgflow_ir.model.element_names import listed
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.targets import executable_processes
+
+MOST_NAMED = 3
+"""How many tasks a message names."""
+
+
+class Unseen(NamedTuple):
+    """A gateway that does not see what tasks set.
+
+    Attributes:
+        declared: the model says that these tasks set it; else they may.
+        reason: where they are, in words that follow their names.
+    """
+
+    gateway: Node
+    scope: Scope
+    variables: tuple[str, ...]
+    setters: tuple[Node, ...]
+    declared: bool
+    reason: str
+
+
+def unseen_variables(model: Model, ctx: PassContext) -> Iterator[ConstructUse]:
+    """`variable.unseen`: gateways that read what a task sets, as the model says, where no state
+    machine can hand it on."""
+    for process in executable_processes(model):
+        for found in unseen(process, ctx):
+            if found.declared:
+                yield ConstructUse(
+                    "variable.unseen",
+                    found.gateway,
+                    found.scope,
+                    f"it does not see {_said(found, ctx)}",
+                )
+
+
+def report_unseen(process: Process, ctx: PassContext) -> None:
+    """OF488 where the model does not say what tasks set, and they are where no gateway sees it."""
+    for found in unseen(process, ctx):
+        if not found.declared:
+            ctx.emit(
+                UnseenVariable,
+                f"{ctx.name(found.gateway)} does not see {_said(found, ctx)}",
+                element=found.gateway,
+                help=f"let a task set {_listed(found)} where every path to the gateway passes it",
+            )
+
+
+def _said(found: Unseen, ctx: PassContext) -> str:
+    names = [ctx.name(n) for n in found.setters]
+    if len(names) > MOST_NAMED:
+        names = [*names[: MOST_NAMED - 1], f"{len(names) - MOST_NAMED + 1} other tasks"]
+    sets = "set" if len(found.setters) > 1 else "sets"
+    when = "as" if found.declared else "if"
+    read, them = _listed(found), "it" if len(found.variables) == 1 else "them"
+    return f"{read} {when} {listed(names)} {sets} {them}: {found.reason}"
+
+
+def _listed(found: Unseen) -> str:
+    return listed(f"`{name}`" for name in found.variables)
+
+
+def unseen(process: Process, ctx: PassContext) -> Iterator[Unseen]:
+    """Every gateway and variable of a process, with the tasks that it does not see."""
+    scopes = [s for s in process.scopes() if s.flows]
+    if any(f.condition is not None for s in scopes for f in s.flows):
+        yield from _Search(process, ctx).run()
+
+
+class _Search:
+    def __init__(self, process: Process, ctx: PassContext) -> None:
+        from orgflow_ir.analysis.variables import Variables
+
+        self.ctx = ctx
+        self.scopes = list(process.scopes())
+        self.variables: dict[str, Variables] = {}
+        self.decisions: dict[str, dict[str, Decision]] = {}
+        for scope in self.scopes:
+            graph = ctx.analysis(ControlFlow, scope)
+            self.decisions[scope.id] = decide(scope, graph, CONVENTIONS)
+            self.variables[scope.id] = Variables(graph, self.decisions[scope.id], ctx)
+        self.parents = {
+            n.id: scope for scope in self.scopes for n in scope.nodes if isinstance(n, SubProcess)
+        }
+        self.declared: dict[str, set[str]] = {}
+        for found in self.variables.values():
+            for name, setters in found.declared.items():
+                self.declared.setdefault(name, set()).update(s.element for s in setters)
+
+    def run(self) -> Iterator[Unseen]:
+        for scope in self.scopes:
+            for decision in self.decisions[scope.id].values():
+                if decision.coded:
+                    yield from self._gateway(decision, scope)
+
+    def _gateway(self, decision: Decision, scope: Scope) -> Iterator[Unseen]:
+        lost: dict[str, tuple[Node, ...]] = {}
+        at, around = decision.gateway.id, scope
+        while True:
+            for reason, tasks in self._lost(at, around):
+                lost[reason] = (*lost.get(reason, ()), *tasks)
+            if around.id not in self.parents:
+                break
+            at, around = around.id, self.parents[around.id]
+        found: dict[tuple[tuple[Node, ...], bool, str], list[str]] = {}
+        for variable in dict.fromkeys(path[0] for path in decision.coded):
+            known = self.declared.get(variable)
+            for reason, nodes in lost.items():
+                setters = tuple(n for n in nodes if known is None or n.id in known)
+                if setters:
+                    found.setdefault((setters, known is not None, reason), []).append(variable)
+        for (setters, declared, reason), names in found.items():
+            yield Unseen(decision.gateway, scope, tuple(names), setters, declared, reason)
+
+    def _lost(self, at: str, scope: Scope) -> Iterator[tuple[str, list[Node]]]:
+        """Tasks whose variables do not come to an element of a scope, by the reason."""
+        variables = self.variables[scope.id]
+        graph = variables.graph
+        into = {n: [a.source for a in arcs] for n, arcs in graph.into.items()}
+        before = reach(into.get(at, ()), into)
+        for node in scope.nodes:
+            tasks = list(_tasks(node))
+            if not tasks:
+                continue
+            if variables.concurrent(node.id, at):
+                yield "branches of a Parallel state do not see each other's variables", tasks
+            if node.id not in before:
+                continue
+            if loops(node):
+                yield "a Map state hands on results, and no variables of its iterations", tasks
+            elif isinstance(node, SubProcess):
+                events = (
+                    e for e in scope.nodes if isinstance(e, Event) and e.attached_to == node.id
+                )
+                if any(e.id in before for e in events):
+                    yield "an error drops the variables that were set before it", tasks
+                elif self._aborts(node):
+                    yield "a terminate end event drops the variables set beside it", tasks
+
+    def _aborts(self, node: SubProcess) -> bool:
+        ends = (e for e in node.nodes if isinstance(e, Event) and e.trigger == "terminate")
+        return any(self.variables[node.id].parallel(e.id) for e in ends)
+
+
+def _tasks(node: Node) -> Iterator[Node]:
+    """Elements at or in a node that may set variables."""
+    if isinstance(node, SubProcess):
+        for inner in node.nodes:
+            yield from _tasks(inner)
+    elif isinstance(node, Task) or holds_variables(node):
+        yield node

@@ -1,0 +1,261 @@
+"""Process variables in a state machine: one object, `$.vars`, at first the execution's input.
+
+Behind each step whose result may hold a variable that a later state reads, the value is copied
+there; conditions read `$.vars.approved`. A branch of a Parallel state works on a copy of the token,
+so it also notes what it sets in `$.branch.vars`, from where the join takes it; two branches that
+set one variable differently fail the execution.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from orgflow.backends.asl import choice
+from orgflow.backends.asl.choice import Place, Rule
+from orgflow.backends.asl.collections import collection_of
+from orgflow.backends.asl.names import path_of
+from orgflow.backends.asl.plan import Fork, Jump, Machine
+from orgflow.backends.asl.times import variable_path
+
+from orgflow_ir.analysis.control_flow.graph import reach
+from orgflow_ir.analysis.decisions import Decision
+from orgflow_ir.model import Event, Gateway, Node, SubProcess, Task
+
+if TYPE_CHECKING:
+    from orgflow.backends.asl.graph import ProcessGraph, ScopeGraph
+
+    from orgflow_ir.analysis.expressions.syntax import Tree
+
+INPUT = "$.input"
+"""Where the execution's input is in a machine without variables."""
+
+VARS = "$.vars"
+"""Where variables are, the execution's input among them."""
+
+BRANCH_VARS = "$.branch.vars"
+"""Where a branch notes what it has set; with a number in forks that lie inside others."""
+
+NEVER_SET = "VariableNeverSet"
+"""The error of an execution that reads a variable which nobody has set."""
+
+CONFLICT = "ParallelValues"
+"""The error of an execution in which parallel branches left one variable different."""
+
+Names = frozenset[str]
+
+
+class Kept(NamedTuple):
+    """Where the states of a branch note what they set, and the variables read behind its join."""
+
+    store: str
+    names: Names
+
+
+NOWHERE = Kept("", frozenset())
+"""Outside of branches."""
+
+
+class ProcessVariables:
+    """Variables that states of a process read, and where they still have to be known.
+
+    Attributes:
+        names: all that are carried, in the order of their readers; none where nothing is.
+    """
+
+    def __init__(self, graph: ProcessGraph) -> None:
+        self.graph = graph
+        self._parents = {
+            node.id: scope
+            for scope in graph.scopes.values()
+            for node in scope.scope.nodes
+            if isinstance(node, SubProcess) and node.id in graph.scopes
+        }
+        self._reads = {s: dict(_reads(scope)) for s, scope in graph.scopes.items()}
+        conditions = (p[0] for d in graph.decisions.values() for p in d.coded)
+        others = (n for reads in self._reads.values() for names in reads.values() for n in names)
+        self.names = tuple(dict.fromkeys((*conditions, *others)))
+        self._ahead: dict[str, dict[str, frozenset[str]]] = {}
+        self._behind_scope: dict[str, Names] = {}
+        if self.names and not graph.coded and not any(self._set_anywhere()):
+            self.names = ()  # all is read from the input, and nothing overwrites it
+
+    @property
+    def root(self) -> str:
+        """Where the execution's input is."""
+        return VARS if self.names else INPUT
+
+    def _set_anywhere(self) -> Iterator[str]:
+        for scope in self.graph.scopes.values():
+            for node in scope.scope.nodes:
+                yield from self.set_by(node.id, scope)
+
+    # -- what is read where --------------------------------------------------------------------
+
+    def _inner_reads(self, scope: str) -> Names:
+        """What a scope reads, with all inside it."""
+        found = {n for names in self._reads[scope].values() for n in names}
+        for inner, parent in self._parents.items():
+            if parent.scope.id == scope:
+                found |= self._inner_reads(inner)
+        return frozenset(found)
+
+    def ahead(self, scope: ScopeGraph) -> Mapping[str, frozenset[str]]:
+        """For each variable the nodes at which, or behind which, the scope reads it."""
+        id = scope.scope.id
+        if id not in self._ahead:
+            graph = scope.graph
+            ends: dict[str, list[str]] = {name: [] for name in self.names}
+            for node, names in self._reads[id].items():
+                for name in names:
+                    ends[name].append(node)
+            for inner, parent in self._parents.items():
+                if parent is scope:
+                    for name in self._inner_reads(inner):
+                        ends[name].append(inner)
+            into = {n: [a.source for a in arcs] for n, arcs in graph.into.items()}
+            self._ahead[id] = {name: reach(nodes, into) for name, nodes in ends.items()}
+        return self._ahead[id]
+
+    def _after_scope(self, scope: ScopeGraph) -> Names:
+        """What is read behind a sub-process once it is over; nothing that a repeated one sets."""
+        from orgflow.backends.asl.graph import loops
+
+        id = scope.scope.id
+        if id not in self._behind_scope:
+            parent = self._parents.get(id)
+            over = parent is None or loops(parent.graph.nodes[id])
+            found = self.read_behind(id, parent) if parent is not None and not over else []
+            self._behind_scope[id] = frozenset(found)
+        return self._behind_scope[id]
+
+    def read_at(self, nodes: Iterable[str], scope: ScopeGraph) -> Names:
+        """Variables that are read at nodes, behind them, or behind the scope around them."""
+        ahead, targets = self.ahead(scope), list(nodes)
+        here = {n for n in self.names if any(t in ahead[n] for t in targets)}
+        return frozenset(here | self._after_scope(scope))
+
+    def read_behind(self, node: str, scope: ScopeGraph) -> Names:
+        """Variables that may be read once a node is done."""
+        return self.read_at((f.target for f in scope.graph.flows_out(node)), scope)
+
+    # -- what sets them ------------------------------------------------------------------------
+
+    def set_by(self, node: str, scope: ScopeGraph) -> Names:
+        """Variables that the result of a node may hold and somebody reads later."""
+        if not self.names:
+            return frozenset()
+        if holds_variables(scope.graph.nodes[node]):
+            return self.read_behind(node, scope)
+        decision = scope.decisions.get(node)
+        if decision is not None and decision.setter == node:
+            return self.read_at([node], scope)
+        return frozenset()
+
+    def setters_of(self, gateway: str) -> frozenset[str]:
+        """Tasks that may have set what the conditions of a gateway read, none beside it."""
+        found: set[str] = set()
+        at, scope = gateway, self.graph.scope_of[gateway]
+        while self.graph.decisions[gateway].coded:
+            into = {n: [a.source for a in arcs] for n, arcs in scope.graph.into.items()}
+            before = reach(into[at], into)
+            for node in scope.scope.nodes:
+                if node.id in before and not scope.variables.concurrent(node.id, at):
+                    found.update(self._tasks_in(node))
+            if scope.scope.id not in self._parents:
+                break
+            at, scope = scope.scope.id, self._parents[scope.scope.id]
+        return frozenset(found)
+
+    def _tasks_in(self, node: Node) -> Iterator[str]:
+        """Tasks whose results hold variables, at a node or inside it."""
+        from orgflow.backends.asl.graph import loops
+
+        if isinstance(node, Task) and holds_variables(node):
+            yield node.id
+        elif isinstance(node, SubProcess) and not loops(node):
+            for inner in node.nodes:
+                yield from self._tasks_in(inner)
+
+    def set_in(self, machine: Machine, scope: ScopeGraph) -> Names:
+        """Variables that the states of a machine may set."""
+        from orgflow.backends.asl.graph import loops
+
+        found: set[str] = set()
+        for inner in machine.machines() if self.names else ():
+            for step in inner.steps.values():
+                if step.node is None:
+                    continue
+                node = scope.graph.nodes[step.node]
+                if isinstance(node, SubProcess) and not loops(node):
+                    inside = self.graph.scopes[node.id]
+                    found |= self.set_in(inside.plan.machine, inside)
+                else:
+                    found |= self.set_by(node.id, scope)
+        return frozenset(found)
+
+    def joined(self, fork: Fork, machine: Machine, scope: ScopeGraph) -> Names:
+        """Variables of a fork's branches that are read behind it."""
+        return self.read_at(self._targets(fork.after, machine, scope), scope)
+
+    def _targets(self, jump: Jump, machine: Machine, scope: ScopeGraph) -> list[str]:
+        if jump.kind == "step":
+            step = machine.steps[jump.step]
+            if step.node is not None:
+                return [step.node]
+            return scope.graph.successors.get(step.fork.split, []) if step.fork else []
+        return [f.target for f in scope.scope.flows if f.id == jump.flow]
+
+    # -- rules of Choice states ----------------------------------------------------------------
+
+    def rule(self, tree: Tree) -> Rule:
+        """The rule that holds where a condition is true."""
+        return choice.to_rule(tree, self._places)
+
+    def _places(self, path: tuple[str, ...]) -> list[Place]:
+        return [Place(path_of(self.root, path[:1]), path_of(self.root, path))]
+
+    def never_set(self, decision: Decision) -> list[tuple[str, Rule]]:
+        """Variables that the conditions of a gateway need, in the order in which they are read,
+        each with the rule that holds where it is needed and nobody has set it."""
+        if not decision.coded:
+            return []
+        from orgflow_ir.analysis.variables import needed, null_tested
+
+        trees = [b.tree for b in decision.branches if b.tree is not None]
+        found: list[tuple[str, Rule]] = []
+        for need in needed(trees, null_tested(trees), in_turn=not decision.several):
+            rules = [(self.rule(tree), truth) for tree, truth in need.guards]
+            guards = [rule if truth else choice.negated(rule) for rule, truth in rules]
+            for name in need.names:
+                missing = choice.negated(choice.present(path_of(self.root, (name,))))
+                found.append((name, choice.all_of([*guards, missing])))
+        return found
+
+
+def holds_variables(node: Node) -> bool:
+    """Whether the result of an element holds process variables by their names."""
+    from orgflow.backends.asl.graph import loops
+
+    if isinstance(node, Task):
+        return not loops(node)
+    if isinstance(node, Gateway):
+        return node.gateway_kind == "event"
+    comes_in = ("message", "signal", "conditional")
+    return isinstance(node, Event) and node.position == "catch" and node.trigger in comes_in
+
+
+def _reads(scope: ScopeGraph) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Variables that the state of a node reads, by the node."""
+    for gateway, decision in scope.decisions.items():
+        if decision.coded:
+            yield gateway, tuple(dict.fromkeys(path[0] for path in decision.coded))
+    for node in scope.scope.nodes:
+        if isinstance(node, Task | SubProcess) and node.loop is not None:
+            if node.loop.kind == "multi-instance" and (name := collection_of(node.loop)):
+                yield node.id, (name,)
+        elif isinstance(node, Event) and node.trigger == "timer" and node.position == "catch":
+            definition = node.definitions[0]
+            path = variable_path(definition)
+            if path is not None and definition.timer == "date":
+                yield node.id, path[:1]
