@@ -25,7 +25,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import against
+import pass_times
 from models import bpmn
+
+from orgflow_ir.plugins import Registry
 
 ROOT = Path(__file__).resolve().parent.parent
 SMALL = ROOT / "examples" / "leave-request" / "model.bpmn"
@@ -79,7 +82,7 @@ def measure_all() -> list[Figure]:
         figures += in_process(command)
         for size in SIZES:
             figures += growing(command, Path(folder), size)
-    return figures
+    return figures + passes()
 
 
 def measure_against(
@@ -189,6 +192,17 @@ def growing(env: dict[str, str], folder: Path, size: int) -> list[Figure]:
         Figure(f"{size} nodes: compile", compile_, "s", 3 if big else None),
         Figure(f"{size} nodes: read and compile, a node", (read + compile_) / size * 1e6, "µs"),
         Figure(f"{size} nodes: peak memory", peak, "MB", 300 if big else None),
+    ]
+
+
+def passes() -> list[Figure]:
+    """All passes together on the shared files that people made."""
+    found = pass_times.pass_times(pass_times.real_files(), Registry(outside=False))
+    name = f"passes on {len(found.took)} real files"
+    return [
+        Figure(f"{name}: median", found.at(0.5), "ms", pass_times.MEDIAN),
+        Figure(f"{name}: 99th percentile", found.at(0.99), "ms", pass_times.LATE),
+        Figure(f"{name}: most", found.at(1), "ms", pass_times.MOST),
     ]
 
 

@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import json
 import subprocess
-import time
 import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
@@ -22,6 +21,7 @@ from pathlib import Path
 
 from orgflow import compiler
 from orgflow.passes.presets import BPMNLINT, preset_grading
+from pass_times import pass_times, real_files
 
 from orgflow_ir.diagnostics import Category, Diagnostic, Severity
 from orgflow_ir.model.source import SourceFile
@@ -76,19 +76,17 @@ REASONS = {
 
 def checked(
     path: Path, registry: Registry, preset: str = "recommended", *, gaps: bool = False
-) -> tuple[list[Diagnostic], float]:
-    """What `check --preset` reports, and the milliseconds that the passes took."""
+) -> list[Diagnostic]:
+    """What `check --preset` reports."""
     grading = preset_grading(preset, registry.rules)
     ctx = PassContext(registry=registry, grading=grading)
     source = SourceFile(str(path), path.read_bytes())
     model = compiler.load(source, registry, ctx, from_="bpmn", diagram=compiler.needs_diagram(ctx))
-    begin = time.perf_counter()
     if model is not None:
         compiler.check_model(model, ctx)
-    took = time.perf_counter() - begin
     if model is not None and gaps:
         compiler.check_gaps(model, ctx)
-    return grading.graded(ctx.diagnostics), took * 1000
+    return grading.graded(ctx.diagnostics)
 
 
 def specification(registry: Registry) -> None:
@@ -98,12 +96,12 @@ def specification(registry: Registry) -> None:
     default = 0
     for rule in rules:
         path = SPECIFICATION / f"{rule['number'].removeprefix('EXT.').lower()}.bpmn"
-        codes = {d.code for d in checked(path, registry, "all")[0]}
+        codes = {d.code for d in checked(path, registry, "all")}
         wanted = set(rule["finds"])
         kind = "silent" if not wanted else "in part" if "note" in rule else "found"
         if not wanted <= codes:
             kind = "missed"
-        default += bool(wanted & {d.code for d in checked(path, registry)[0]})
+        default += bool(wanted & {d.code for d in checked(path, registry)})
         kinds[kind].append(f"{rule['number']} ({rule.get('note', rule['rule'])})")
     print(f"{len(rules)} rules of the specification, with --preset all:")
     for kind, names in kinds.items():
@@ -120,7 +118,7 @@ def lint_files(folder: Path, registry: Registry) -> None:
         before: set[str] = set()
         cells = []
         for preset in ("recommended", "strict", "all"):
-            found, _ = checked(path, registry, preset, gaps=True)
+            found = checked(path, registry, preset, gaps=True)
             codes = {
                 d.code for d in found
                 if d.severity is not Severity.INFO or d.category is not Category.GAP
@@ -129,10 +127,10 @@ def lint_files(folder: Path, registry: Registry) -> None:
             before |= codes
         wanted = path.name.removesuffix(".bpmn").split(".")[0]
         if wanted in BPMNLINT:  # by one of the rules that stand for it
-            found, _ = checked(path, registry, "bpmnlint")
+            found = checked(path, registry, "bpmnlint")
             told += bool({d.code for d in found} & set(BPMNLINT[wanted].codes))
         else:  # by a rule that is not about style
-            found, _ = checked(path, registry, "strict", gaps=True)
+            found = checked(path, registry, "strict", gaps=True)
             told += any(
                 d.severity is not Severity.INFO and d.category is not Category.STYLE for d in found
             )
@@ -165,8 +163,8 @@ def beside_bpmnlint(files: Sequence[Path], folder: Path, registry: Registry) -> 
         if rules is None:
             continue
         read += 1
-        codes = {d.code for d in checked(path, registry, "bpmnlint")[0]}
-        lists = "OF197" not in {d.code for d in checked(path, registry, "all")[0]}
+        codes = {d.code for d in checked(path, registry, "bpmnlint")}
+        lists = "OF197" not in {d.code for d in checked(path, registry, "all")}
         unlisted += not lists
         for name, rule in BPMNLINT.items():
             one, two = name in rules, bool(codes & set(rule.codes))
@@ -200,11 +198,10 @@ def times(files: Iterable[Path], registry: Registry) -> None:
     """How long the passes take on a file, without a preset and with all rules."""
     paths = list(files)
     for preset in ("recommended", "all"):
-        took = sorted(min(checked(p, registry, preset)[1] for _ in range(3)) for p in paths)
-        middle, late = took[len(took) // 2], took[int(len(took) * 0.99)]
+        found = pass_times(paths, registry, preset_grading(preset, registry.rules), 3)
         print(
-            f"passes on {len(took)} files, preset {preset}: median {middle:.2f} ms, 99th "
-            f"percentile {late:.2f} ms, most {took[-1]:.1f} ms"
+            f"passes on {len(paths)} files, preset {preset}: median {found.at(0.5):.2f} ms, 99th "
+            f"percentile {found.at(0.99):.2f} ms, most {found.at(1):.1f} ms"
         )
 
 
@@ -223,7 +220,7 @@ def main() -> None:
     if options.bpmnlint is not None:
         beside_bpmnlint(files, options.bpmnlint, registry)
     if files:
-        times(files, registry)
+        times(real_files(options.shared), registry)
 
 
 if __name__ == "__main__":

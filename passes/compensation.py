@@ -68,7 +68,7 @@ class Compensation(Pass):
         if not found:
             return model
         index = ctx.analysis(ModelIndex, model)
-        artifacts = [*model.artifacts, *(a for s in model.scopes() for a in s.artifacts)]
+        artifacts = [*model.artifacts, *(a for s in ctx.scopes(model) for a in s.artifacts)]
         for event in found:
             ends = [
                 a.target if a.source == event.id else a.source

@@ -139,7 +139,7 @@ class Conditions(Pass):
 
     def run(self, model: Model, ctx: PassContext) -> Model:
         """Report; the model is given back as it is."""
-        for scope in model.scopes():
+        for scope in ctx.scopes(model):
             graph = ctx.analysis(ControlFlow, scope)
             for node in scope.nodes:
                 out = graph.flows_out(node.id)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar, assert_never
 
-from orgflow_ir.analysis.soundness.wiring import is_handler, live
+from orgflow_ir.analysis.soundness.wiring import Wiring, is_handler
 from orgflow_ir.diagnostics import Category, Rule, Severity
 from orgflow_ir.model import CallActivity, Event, Gateway, Model, Opaque, Scope, SubProcess, Task
 from orgflow_ir.model import Node as ModelNode
@@ -40,7 +40,7 @@ class DeadEnds(Pass):
 
     def run(self, model: Model, ctx: PassContext) -> Model:
         """Report; the model is given back as it is."""
-        for scope in model.scopes():
+        for scope in ctx.scopes(model):
             if not (isinstance(scope, SubProcess) and scope.flavour == "ad-hoc") and has_end(scope):
                 _check(scope, ctx)
         return model
@@ -53,7 +53,7 @@ def _check(scope: Scope, ctx: PassContext) -> None:
         if node.id in sources or not _leads_on(node):
             continue
         if reached is None:
-            reached = ctx.analysis(live, scope)
+            reached = ctx.analysis(Wiring, scope).live
         if node.id in reached:  # OF111 reports the others
             begins = isinstance(node, Event) and node.position == "start"
             ends = "begins with it ends at once" if begins else "comes to it ends there"

@@ -8,9 +8,9 @@ from orgflow.passes.flow_findings import FlowPass, analyses
 from orgflow.passes.wording import Namer
 
 from orgflow_ir.analysis.soundness import Property
-from orgflow_ir.analysis.soundness.wiring import live
+from orgflow_ir.analysis.soundness.wiring import Wiring
 from orgflow_ir.diagnostics import Category, Rule, Severity
-from orgflow_ir.model import Model, Scope
+from orgflow_ir.model import Model
 from orgflow_ir.pipeline import PassContext
 
 
@@ -47,7 +47,7 @@ class DeadSteps(FlowPass):
                 continue  # a consequence of what is told already
             by_scope: dict[int, list[str]] = {}
             for fault in found[Property.DEAD].faults:
-                if fault.element in ctx.analysis(_led_to, fault.scope):
+                if fault.element in ctx.analysis(Wiring, fault.scope).led_to:
                     by_scope.setdefault(id(fault.scope), []).append(fault.element)
             for scope in found.process.scopes():
                 steps = by_scope.get(id(scope))
@@ -70,7 +70,3 @@ def _help(step: str, namer: Namer) -> str:
     return (
         f"see to it that a run goes on from {namer.name(before[0])}, or remove what never happens"
     )
-
-
-def _led_to(scope: Scope) -> frozenset[str]:
-    return live(scope, twins=False)

@@ -104,7 +104,7 @@ class EventGateways(Pass):
 
     def run(self, model: Model, ctx: PassContext) -> Model:
         """Report; the model is given back as it is."""
-        for scope in model.scopes():
+        for scope in ctx.scopes(model):
             graph: ControlFlow | None = None
             for node in scope.nodes:
                 if isinstance(node, Gateway) and node.gateway_kind == "event":

@@ -170,7 +170,8 @@ class EventPlacement(Pass):
                         within[node.id] = transacted
                     elif isinstance(node, Event) and node.position == "boundary":
                         if sources is None:
-                            sources = frozenset(f.source for s in model.scopes() for f in s.flows)
+                            flows = (f for s in ctx.scopes(model) for f in s.flows)
+                            sources = frozenset(f.source for f in flows)
                         _boundary(node, scope, node.id not in sources, ctx)
                     elif not transacted and _ends_by_cancel(node):
                         _cancel_end(node, scope, ctx)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from orgflow_ir.analysis.soundness.wiring import live
+from orgflow_ir.analysis.soundness.wiring import Wiring
 from orgflow_ir.diagnostics import Category, Edit, Fix, Rule, Severity
 from orgflow_ir.model import Event, Flow, Gateway, Model, Scope
 from orgflow_ir.model import Node as ModelNode
@@ -137,10 +137,10 @@ class FlowEnds(Pass):
     def run(self, model: Model, ctx: PassContext) -> Model:
         """Report; the model is given back as it is."""
         home: dict[str, Scope] = {}
-        for scope in model.scopes():
+        for scope in ctx.scopes(model):
             for node in scope.nodes:
                 home.setdefault(node.id, scope)
-        for scope in model.scopes():
+        for scope in ctx.scopes(model):
             here = {n.id: n for n in scope.nodes}
             reached: frozenset[str] | None = None
             for flow in scope.flows:
@@ -152,7 +152,7 @@ class FlowEnds(Pass):
                     _crossing(flow, home[flow.source], home[flow.target], ctx)
                     continue
                 if reached is None:
-                    reached = ctx.analysis(live, scope)
+                    reached = ctx.analysis(Wiring, scope).live
                 _dangling(flow, here, reached, scope, ctx)
         return model
 

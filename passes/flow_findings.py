@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from orgflow.passes.wording import Namer
 
 from orgflow_ir.analysis.soundness import Analysis, Fault, analyse
 from orgflow_ir.analysis.soundness.findings import MAX_STATES
+from orgflow_ir.analysis.soundness.memory import Memory
 from orgflow_ir.analysis.soundness.verdicts import Kind
+from orgflow_ir.analysis.soundness.wiring import Wiring
 from orgflow_ir.diagnostics import Fix, Related
 from orgflow_ir.model import Event, Model, Scope
 from orgflow_ir.pipeline import Pass, PassContext, Stage
@@ -48,28 +49,32 @@ class FlowPass(Pass):
         return repair(fault, model, ctx, self.max_states, decide)
 
 
-@lru_cache(maxsize=16)
-def analysis(
-    max_states: int = MAX_STATES, show: bool = True
-) -> Callable[[Model], tuple[Analysis, ...]]:
-    """The analysis of all processes with a budget, as a function that `PassContext.analysis` can
-    cache by; without `show` no run is made of what is found."""
+class FlowAnalyses:
+    """The analyses of the processes of one model, each made once for all passes and for the
+    candidate fixes of `repair`."""
 
-    def analyses_of(model: Model) -> tuple[Analysis, ...]:
-        made: list[Game] = []
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.memory = Memory()
+        self._made: dict[int, tuple[Analysis, ...]] = {}
+        self._games: dict[str, Game] = {}
 
-        def game() -> Game:
-            if not made:
-                made.append(game_of(model))
-            return made[0]
+    def of(self, max_states: int, wiring: Callable[[Scope], Wiring]) -> tuple[Analysis, ...]:
+        """The analysis of every process that has steps, with a budget. `wiring` gives that of a
+        scope."""
+        if max_states not in self._made:
+            self.memory.wiring = wiring
+            self._made[max_states] = tuple(
+                analyse(p, self.model, max_states=max_states, game=self._game, memory=self.memory)
+                for p in self.model.processes
+                if p.nodes
+            )
+        return self._made[max_states]
 
-        return tuple(
-            analyse(p, model, max_states=max_states, game=game, show=show)
-            for p in model.processes
-            if p.nodes
-        )
-
-    return analyses_of
+    def _game(self) -> Game:
+        if "" not in self._games:
+            self._games[""] = game_of(self.model)
+        return self._games[""]
 
 
 def game_of(model: Model) -> Game:
@@ -81,7 +86,9 @@ def game_of(model: Model) -> Game:
 
 def analyses(model: Model, ctx: PassContext, max_states: int) -> tuple[Analysis, ...]:
     """The analysis of every process that has steps, made once for all passes."""
-    return ctx.analysis(analysis(max_states), model)
+    return ctx.analysis(FlowAnalyses, model).of(
+        max_states, lambda scope: ctx.analysis(Wiring, scope)
+    )
 
 
 def findings(model: Model, ctx: PassContext, max_states: int, kind: Kind) -> Iterator[Fault]:

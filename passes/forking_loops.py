@@ -13,7 +13,6 @@ from orgflow_ir.model import (
     Model,
     Opaque,
     Process,
-    Scope,
     SubProcess,
     Task,
 )
@@ -22,7 +21,7 @@ from orgflow_ir.model import Node as ModelNode
 _ENDING = frozenset({"terminate", "error", "cancel"})
 
 
-def endless_forks(scope: Scope) -> tuple[tuple[str, frozenset[str]], ...]:
+def endless_forks(graph: ControlFlow) -> tuple[tuple[str, frozenset[str]], ...]:
     """Cycles that a token can never leave as a whole: the first node that forks out, and the cycle.
 
     A token in such a cycle meets only nodes that go all ways at once, so that a copy of it always
@@ -30,9 +29,11 @@ def endless_forks(scope: Scope) -> tuple[tuple[str, frozenset[str]], ...]:
     (they may stop them), or in a scope that an end event can end as a whole are left to the other
     analyses.
     """
-    graph = ControlFlow(scope)
+    if not any(len(arcs) > 1 and _parts(graph.nodes[n]) for n, arcs in graph.out.items()):
+        return ()  # as in most scopes: nothing forks
     if any(
-        isinstance(n, Event) and n.position == "end" and n.trigger in _ENDING for n in scope.nodes
+        isinstance(n, Event) and n.position == "end" and n.trigger in _ENDING
+        for n in graph.scope.nodes
     ):
         return ()
     members: dict[int, list[str]] = {}
@@ -106,9 +107,12 @@ def _forks(node: ModelNode, graph: ControlFlow, inside: frozenset[str]) -> bool:
     arcs = graph.out[node.id]
     if any(a.flow is None or a.flow.condition is not None or a.flow.default for a in arcs):
         return False
-    if isinstance(node, Gateway) and node.gateway_kind != "parallel":
-        return False
-    return any(a.target in inside for a in arcs)
+    return _parts(node) and any(a.target in inside for a in arcs)
+
+
+def _parts(node: ModelNode) -> bool:
+    """Whether the node goes all its ways at once where it has several."""
+    return not isinstance(node, Gateway) or node.gateway_kind == "parallel"
 
 
 def _waits(node: ModelNode, graph: ControlFlow) -> bool:

@@ -62,7 +62,7 @@ class GatewayConditions(Pass):
 
     def run(self, model: Model, ctx: PassContext) -> Model:
         """Report; the model is given back as it is."""
-        for scope in model.scopes():
+        for scope in ctx.scopes(model):
             if not any(f.condition is not None for f in scope.flows):
                 continue
             out: dict[str, list[Flow]] = {}

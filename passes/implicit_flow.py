@@ -8,7 +8,7 @@ from orgflow.passes.dead_ends import has_end, needs_way_out, undoes
 from orgflow.passes.process_ends import NeverRuns
 
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
-from orgflow_ir.analysis.soundness.wiring import is_handler, live
+from orgflow_ir.analysis.soundness.wiring import Wiring, is_handler
 from orgflow_ir.diagnostics import Category, Rule, Severity
 from orgflow_ir.model import Event, Flow, Gateway, Model, Opaque, Scope, SubProcess
 from orgflow_ir.model import Node as ModelNode
@@ -127,7 +127,7 @@ class ImplicitFlow(Pass):
 
     def run(self, model: Model, ctx: PassContext) -> Model:
         """Report; the model is given back as it is."""
-        for scope in model.scopes():
+        for scope in ctx.scopes(model):
             _check(scope, ctx)
         return model
 
@@ -136,7 +136,8 @@ def _check(scope: Scope, ctx: PassContext) -> None:
     graph = ctx.analysis(ControlFlow, scope)
     loose = isinstance(scope, SubProcess) and scope.flavour == "ad-hoc"
     ended = has_end(scope)
-    told = live(scope) if ctx.grading.reports(NeverRuns) and not loose else None
+    live = ctx.analysis(Wiring, scope).live
+    told = live if ctx.grading.reports(NeverRuns) and not loose else None
     for node in scope.nodes:
         if isinstance(node, Opaque):
             continue

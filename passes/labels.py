@@ -76,7 +76,7 @@ class Labels(Pass):
             for pool in model.pools:
                 if not pool.name.strip():
                     _missing(pool, f"the pool `{pool.id}`", ctx)
-        for scope in model.scopes():
+        for scope in ctx.scopes(model):
             self._scope(scope, ctx)
         return model
 

@@ -68,8 +68,8 @@ class LackOfSynchronisation(FlowPass):
         """Report; the model is given back as it is."""
         faults = list(findings(model, ctx, self.max_states, "unsync"))
         endless: set[str] = set()
-        for scope in model.scopes():
-            for fork, cycle in ctx.analysis(endless_forks, scope):
+        for scope in ctx.scopes(model):
+            for fork, cycle in ctx.analysis(endless_forks, ctx.analysis(ControlFlow, scope)):
                 endless |= cycle
                 shown = next((f for f in faults if f.element in cycle), None)
                 self._report_endless(fork, scope, shown, model, ctx)

@@ -98,7 +98,7 @@ class LinkEvents(Pass):
 
     def run(self, model: Model, ctx: PassContext) -> Model:
         """Report; the model is given back as it is."""
-        for scope in model.scopes():
+        for scope in ctx.scopes(model):
             _check(scope, ctx)
         return model
 

@@ -8,6 +8,7 @@ from orgflow.passes.flow_findings import MASKED, FlowPass, findings
 from orgflow.passes.forking_loops import endless_forks
 from orgflow.passes.wording import Namer
 
+from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.diagnostics import Category, Rule, Severity
 from orgflow_ir.model import Model
 from orgflow_ir.pipeline import PassContext
@@ -41,7 +42,10 @@ class LoopTermination(FlowPass):
     def run(self, model: Model, ctx: PassContext) -> Model:
         """Report; the model is given back as it is."""
         forks = {
-            e for s in model.scopes() for _, cycle in ctx.analysis(endless_forks, s) for e in cycle
+            element
+            for scope in ctx.scopes(model)
+            for _, cycle in ctx.analysis(endless_forks, ctx.analysis(ControlFlow, scope))
+            for element in cycle
         }
         for fault in findings(model, ctx, self.max_states, "livelock"):
             if fault.element in forks:

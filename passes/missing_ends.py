@@ -7,7 +7,7 @@ from typing import ClassVar, assert_never
 from orgflow.passes.wording import Namer
 
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
-from orgflow_ir.analysis.soundness.wiring import is_handler, live
+from orgflow_ir.analysis.soundness.wiring import Wiring, is_handler
 from orgflow_ir.diagnostics import Category, Rule, Severity
 from orgflow_ir.model import CallActivity, Event, Gateway, Model, Opaque, Scope, SubProcess, Task
 from orgflow_ir.model import Node as ModelNode
@@ -45,7 +45,7 @@ class MissingEnds(Pass):
 
     def run(self, model: Model, ctx: PassContext) -> Model:
         """Report; the model is given back as it is."""
-        for scope in model.scopes():
+        for scope in ctx.scopes(model):
             positions = {n.position for n in scope.nodes if isinstance(n, Event)}
             if "start" in positions and "end" not in positions:
                 _check(scope, ctx)
@@ -54,7 +54,7 @@ class MissingEnds(Pass):
 
 def _check(scope: Scope, ctx: PassContext) -> None:
     graph = ctx.analysis(ControlFlow, scope)
-    reached = ctx.analysis(live, scope)
+    reached = ctx.analysis(Wiring, scope).live
     # Where nothing is last, the process goes round for ever, which OF202 says.
     last = [n.id for n in scope.nodes if n.id in reached and not graph.out[n.id] and _ends(n)]
     if not last:

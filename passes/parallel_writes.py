@@ -41,7 +41,7 @@ class ParallelWritesPass(Pass):
 
     def run(self, model: Model, ctx: PassContext) -> Model:
         """Report; the model is given back as it is."""
-        for scope in model.scopes():
+        for scope in ctx.scopes(model):
             bound = [
                 n
                 for n in scope.nodes

@@ -9,7 +9,7 @@ from orgflow.passes.event_placement import cancels_nothing, never_begun, waits_i
 from orgflow.passes.wording import Namer
 
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
-from orgflow_ir.analysis.soundness.wiring import has_starts, is_handler, live
+from orgflow_ir.analysis.soundness.wiring import Wiring, is_handler
 from orgflow_ir.diagnostics import Category, Rule, Severity
 from orgflow_ir.model import (
     CallActivity,
@@ -151,7 +151,7 @@ class ProcessEnds(Pass):
                     "another party",
                     severity=Severity.ERROR if empty else None,
                 )
-        for scope in model.scopes():
+        for scope in ctx.scopes(model):
             if scope.nodes and not (isinstance(scope, SubProcess) and scope.flavour == "ad-hoc"):
                 _check(scope, ctx)
         return model
@@ -159,8 +159,8 @@ class ProcessEnds(Pass):
 
 def _check(scope: Scope, ctx: PassContext) -> None:
     graph = ctx.analysis(ControlFlow, scope)
-    reached = ctx.analysis(live, scope)
-    started = has_starts(scope)
+    reached = ctx.analysis(Wiring, scope).live
+    started = ctx.analysis(Wiring, scope).has_starts
     ended = any(isinstance(n, Event) and n.position == "end" for n in scope.nodes)
     if not started and reached and (ended or isinstance(scope, Process)) and not never_begun(scope):
         first = [ctx.name(n) for n in scope.nodes if n.id in reached and not graph.into[n.id]]

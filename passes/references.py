@@ -95,7 +95,7 @@ class References(Pass):
         """Report; the model is given back as it is."""
         told = {d.element for d in ctx.diagnostics if d.code in ("OF152", "OF153")}
         processes = {p.id: p for p in model.processes}
-        for scope in model.scopes():
+        for scope in ctx.scopes(model):
             _nodes(scope, processes, told, ctx)
         for process in model.processes:
             inside = {n.id for s in process.scopes() for n in s.nodes}

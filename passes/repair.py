@@ -1,7 +1,9 @@
 """What repairs faults of the flow: changes that the analysis has proved, and what is to be decided.
 
-Each candidate is made on a copy and analysed again, without a run that shows what is left. Only
-one that cures its fault and brings no other is offered as a fix or named in a help text.
+Each candidate is made on a copy and analysed again, without a run that shows what is left: only the
+processes that it changes or that call one of these, and in them only the scopes that are not what
+they were. Only a candidate that cures its fault and brings no other is offered as a fix or named in
+a help text.
 """
 
 from __future__ import annotations
@@ -9,14 +11,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from orgflow.passes.flow_findings import Repair, analyses, analysis
+from orgflow.passes.flow_findings import FlowAnalyses, Repair, analyses
 from orgflow.passes.repair_candidates import Candidates
 from orgflow.passes.repair_edits import Candidate
 from orgflow.passes.wording import Namer
 
-from orgflow_ir.analysis.soundness import Analysis, Fault, Property
+from orgflow_ir.analysis.soundness import Analysis, Fault, Property, analyse
 from orgflow_ir.diagnostics import apply
-from orgflow_ir.model import Model
+from orgflow_ir.model import CallActivity, Model
 from orgflow_ir.pipeline import PassContext
 
 MOST = 40_000
@@ -54,6 +56,7 @@ class Repairs:
         self.model = model
         self.size = sum(len(s.nodes) for s in model.scopes())
         self._max_states = 0
+        self._flow: FlowAnalyses
         self._table: dict[Key, list[Candidate]] = {}
         self._cures: dict[Key, frozenset[Key]] = {}
         self._faults: list[Fault] = []
@@ -63,6 +66,7 @@ class Repairs:
         """What repairs a fault; `decide` is said where nothing is proved."""
         if not self._made:
             self._made, self._max_states = True, max_states
+            self._flow = ctx.analysis(FlowAnalyses, self.model)
             self._look(analyses(self.model, ctx, max_states))
         if fault.masked:
             return Repair(None, "mend what is before it first, and check again")
@@ -101,7 +105,6 @@ class Repairs:
 
     def _look(self, before: tuple[Analysis, ...]) -> None:
         self._faults = [f for found in before for f in (*found.faults, *found.masked)]
-        facts = _facts(before)
         waiting: list[tuple[Fault, list[Candidate]]] = []
         for fault in self._faults:
             if _key(fault) not in self._table and not fault.masked:
@@ -117,19 +120,46 @@ class Repairs:
                         self._spent = True
                         return
                     left -= self.size
-                    self._try(_key(fault), candidate, facts)
+                    self._try(_key(fault), candidate, before)
 
     def _safe(self, key: Key) -> bool:
         return any(c.safe for c in self._table[key])
 
-    def _try(self, key: Key, candidate: Candidate, before: _Facts) -> None:
+    def _try(self, key: Key, candidate: Candidate, before: Sequence[Analysis]) -> None:
         """Analyse the model with a change made, and keep the change if it is proved."""
-        after = _facts(analysis(self._max_states, show=False)(apply(self.model, candidate.fix)))
-        if key in after.faults or not before.covers(after):
+        fixed = apply(self.model, candidate.fix)
+        same = _unchanged(self.model, fixed)
+        there = _facts([found for found in before if found.process.id not in same])
+        after = _facts(
+            [
+                analyse(p, fixed, max_states=self._max_states, show=False, memory=self._flow.memory)
+                for p in fixed.processes
+                if p.nodes and p.id not in same
+            ]
+        )
+        if key in after.faults or not there.covers(after):
             return
         self._table[key].append(candidate)
-        cured = before.faults - after.faults
+        cured = there.faults - after.faults
         self._cures[key] = self._cures.get(key, cured) & cured
+
+
+def _unchanged(before: Model, after: Model) -> frozenset[str]:
+    """The processes that a change left alone, and whose calls lead to no other."""
+    known = {id(p) for p in before.processes}
+    changed = {p.id for p in after.processes if id(p) not in known}
+    calls = {
+        p.id: {
+            n.called.rpartition(":")[2]
+            for s in p.scopes()
+            for n in s.nodes
+            if isinstance(n, CallActivity) and n.called
+        }
+        for p in (after.processes if len(after.processes) > 1 else ())
+    }
+    while more := {p for p, called in calls.items() if called & changed} - changed:
+        changed |= more
+    return frozenset(p.id for p in after.processes) - changed
 
 
 def repair(fault: Fault, model: Model, ctx: PassContext, max_states: int, decide: str) -> Repair:

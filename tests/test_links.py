@@ -6,7 +6,7 @@ import pytest
 from game_models import read_bpmn, shared
 from orgflow.passes.link_events import LinkEvents
 
-from orgflow_ir.analysis.soundness.wiring import live
+from orgflow_ir.analysis.soundness.wiring import Wiring
 from orgflow_ir.analysis.token_game.semantics import Game
 from orgflow_ir.diagnostics import Diagnostic
 from orgflow_ir.model import Event, EventDefinition, Flow, Model, Process
@@ -48,7 +48,7 @@ def test_pairs(throw: Event, catch: Event) -> None:
     model = made(throw, catch)
     assert Links(model.processes[0].nodes).caught(throw) == [[catch]]
     assert reported(model) == []
-    assert "c" in live(model.processes[0])
+    assert "c" in Wiring(model.processes[0]).live
     game = Game(model)
     thrown = next(n for n in game.net.nodes if n.id == "t")
     assert [game.net.nodes[i].id for i in thrown.links] == ["c"]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from orgflow_ir.diagnostics import Diagnostic, Fix, Related, Rule, Severity, Step
 from orgflow_ir.diagnostics.grading import Grading
-from orgflow_ir.model import Element, Model
+from orgflow_ir.model import Element, Model, Scope
 from orgflow_ir.model.element_names import ElementNames, one_line
 from orgflow_ir.model.evidence import Evidence
 from orgflow_ir.model.provenance import elements_by_id, source_ids
@@ -146,6 +146,10 @@ class PassContext:
         result: R = hit[1]
         return result
 
+    def scopes(self, model: Model) -> tuple[Scope, ...]:
+        """Every process and sub-process of a model, outermost first, looked for once."""
+        return self.analysis(_scopes, model)
+
     def drawn(self, element: Element) -> Element:
         """The first source element that a made one is derived from; itself where the source
         contains it, or nothing is known of the source."""
@@ -166,6 +170,10 @@ class PassContext:
     def has_errors(self) -> bool:
         """Whether anything found so far is an error that nobody suppressed."""
         return any(d.severity is Severity.ERROR and d.suppressed is None for d in self.diagnostics)
+
+
+def _scopes(model: Model) -> tuple[Scope, ...]:
+    return tuple(model.scopes())
 
 
 def _passage(evidence: Evidence) -> Related:

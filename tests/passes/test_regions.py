@@ -103,10 +103,10 @@ def test_tree_tells_branches_in_the_order_of_the_flows() -> None:
 def test_every_live_element_is_in_the_tree(seed: int) -> None:
     from random_processes import process as random_process
 
-    from orgflow_ir.analysis.soundness.wiring import live
+    from orgflow_ir.analysis.soundness.wiring import Wiring
 
     process = random_process(seed)
-    assert set(reduce(process).tree.elements()) == set(live(process))
+    assert set(reduce(process).tree.elements()) == set(Wiring(process).live)
 
 
 def test_all_independent_faults_in_one_run() -> None:

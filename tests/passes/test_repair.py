@@ -3,19 +3,25 @@ person has to decide and about which elements."""
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import NamedTuple
 
 import faulty_models as faulty
 import pytest
-from orgflow.passes.flow_findings import analysis
+from orgflow.passes.flow_findings import FlowAnalyses
 from orgflow.passes.pipelines import CHECK
 from orgflow.passes.repair_candidates import Candidates
 from text_model import model
 
+from orgflow_ir.analysis.soundness import memory
+from orgflow_ir.analysis.soundness.findings import ScopeVerdict
+from orgflow_ir.analysis.soundness.net import Net
+from orgflow_ir.analysis.soundness.scope import judge
+from orgflow_ir.analysis.soundness.wiring import Wiring
 from orgflow_ir.analysis.token_game.replay import replay
 from orgflow_ir.analysis.token_game.semantics import Game, Policy
 from orgflow_ir.diagnostics import Diagnostic, Severity, apply
-from orgflow_ir.model import Model
+from orgflow_ir.model import Flow, Model, SubProcess
 from orgflow_ir.pipeline import PassContext, PassManager
 
 
@@ -167,13 +173,41 @@ def test_all_that_is_advised_leaves_no_fault(name: str) -> None:
     made = CASES[name].model
     told = {d.help or "" for d in check(made)}
     tried = 0
-    for found in analysis()(made):
+    for found in FlowAnalyses(made).of(10_000, Wiring):
         for fault in found.faults:
             for candidate in Candidates(made, fault.scope).of(fault):
                 if any(candidate.advice in text for text in told):
                     assert check(apply(made, candidate.fix)) == [], candidate.advice
                     tried += 1
     assert tried >= max(text.count("; or ") + 1 for text in told)
+
+
+def test_what_a_change_leaves_alone_is_analysed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither the other process nor the sub-process is, however many changes are tried."""
+    judged: list[str] = []
+
+    def counted(net: Net, max_states: int) -> ScopeVerdict:
+        judged.append(",".join(sorted(net.live)))
+        return judge(net, max_states)
+
+    monkeypatch.setattr(memory, "judge", counted)
+    faulty_one = faulty.boundary("exclusive", interrupting=False)
+    (process,) = faulty_one.processes
+    inner = model("start -> Inside\nInside -> end", {}).processes[0]
+    part = SubProcess(id="part", nodes=inner.nodes, flows=inner.flows)
+    (first, *_) = process.flows
+    nodes = (*process.nodes, part)
+    flows = (
+        first.replace(target="part"),
+        Flow(id="behind_part", source="part", target=first.target),
+        *process.flows[1:],
+    )
+    other = model("start -> Other\nOther -> end", {}).processes[0].replace(id="other")
+    made = faulty_one.replace(processes=(process.replace(nodes=nodes, flows=flows), other))
+    assert check(made)[0].help == check(faulty_one)[0].help
+    counts = Counter(judged)
+    assert counts.pop("Inside,end,start") == counts.pop("Other,end,start") == 1
+    assert sum(counts.values()) > 4  # each change of the process itself
 
 
 def test_a_change_that_hangs_is_neither_offered_nor_named() -> None:

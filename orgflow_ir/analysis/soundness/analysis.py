@@ -15,8 +15,9 @@ from orgflow_ir.analysis.soundness.activity_summaries import (
 from orgflow_ir.analysis.soundness.build_net import lower
 from orgflow_ir.analysis.soundness.features import apart, early_end, entangled, inclusive, shut
 from orgflow_ir.analysis.soundness.findings import MAX_STATES, NetFault, ScopeVerdict
+from orgflow_ir.analysis.soundness.memory import Memory
 from orgflow_ir.analysis.soundness.net import Body, Net
-from orgflow_ir.analysis.soundness.scope import completes, judge, may_hang
+from orgflow_ir.analysis.soundness.scope import may_hang
 from orgflow_ir.analysis.soundness.verdicts import (
     Analysis,
     Doubt,
@@ -24,6 +25,7 @@ from orgflow_ir.analysis.soundness.verdicts import (
     Outcome,
     Property,
     Verdict,
+    Verdicts,
     Way,
 )
 from orgflow_ir.analysis.soundness.wiring import is_handler
@@ -46,15 +48,18 @@ def analyse(
     max_states: int = MAX_STATES,
     game: Callable[[], Game] | None = None,
     show: bool = True,
+    memory: Memory | None = None,
 ) -> Analysis:
     """Verdicts for a process, with all its sub-processes.
 
     `model` holds what it refers to (called processes, the catalogue); `max_states` bounds the
     exploration of each scope; `game` gives the token game of the model, made only where a fault is
     to be shown (`Policy(once=True)`). Without `show` faults have no trace and none is left out
-    because no run could be played to it: enough to see that nothing is wrong.
+    because no run could be played to it: enough to see that nothing is wrong. `memory` has
+    what analyses of the same model found before.
     """
-    made = _Analyser(process, model or _alone(process), max_states, game, frozenset(), show)
+    model, memory = model or _alone(process), memory or Memory()
+    made = _Analyser(process, model, max_states, game, frozenset(), memory, show)
     return made.run()
 
 
@@ -70,10 +75,11 @@ class _Analyser:
         max_states: int,
         game: Callable[[], Game] | None,
         calling: frozenset[str],
+        memory: Memory,
         show: bool = True,
     ) -> None:
         self.process, self.model, self.max_states = process, model, max_states
-        self.show = show
+        self.show, self.memory = show, memory
         self.calling = calling | {process.id}
         self.make_game = game or self._game
         self.nesting = Nesting(process, model)
@@ -99,11 +105,10 @@ class _Analyser:
         for scope in self.nesting.scopes:
             self._faults(scope)
         self.faults.sort(key=lambda f: order[id(f.scope)])
-        verdicts = {p: self._verdict(p) for p in Property}
         states = sum(v.states for v in self.verdicts.values())
         return Analysis(
             self.process,
-            verdicts,
+            Verdicts(self._verdict),
             tuple(self.faults),
             tuple(self.masked),
             tuple(self.doubts),
@@ -130,8 +135,8 @@ class _Analyser:
         events = len(self.nesting.scopes) > 1 or bodies
         ending = thrown.ending(scope) if events or self.nesting.around else frozenset()
         ghosts = bool(bodies) and shut(scope, bodies) and inclusive(scope)
-        net = lower(scope, bodies, ending, ghosts=ghosts)
-        found = judge(net, self.max_states)
+        found = self.memory.verdict(scope, bodies, ending, ghosts, self.max_states)
+        net = found.net
         self.nets[id(scope)], self.verdicts[id(scope)] = net, found
         self.lowered[id(scope)] = (bodies, ending)
         thrown.note(scope, found.used)
@@ -141,8 +146,7 @@ class _Analyser:
         elif not net.ends_early and (found.clean or found.done is not None):
             done = found.clean or bool(found.done)
         else:
-            muted = lower(scope, bodies, ending, mute=True, ghosts=ghosts)
-            done = completes(muted, self.max_states)
+            done = self.memory.completes(scope, bodies, ending, ghosts, self.max_states)
         for node in scope.nodes:  # an event that interrupts everything ends in its own way
             if isinstance(node, SubProcess) and node.flavour == "event" and not done:
                 done = self.completed.get(node.id, True) and any(
@@ -164,7 +168,9 @@ class _Analyser:
         called = self.nesting.process_called(node)
         if called is None or called.id in self.calling:
             return None
-        inner = _Analyser(called, self.model, self.max_states, self.make_game, self.calling)
+        inner = _Analyser(
+            called, self.model, self.max_states, self.make_game, self.calling, self.memory
+        )
         done = inner.judge()
         self.thrown.through_call(scope, node, inner.thrown.leaving)
         return self.thrown.body(node.id, called, done)
@@ -199,10 +205,10 @@ class _Analyser:
         net = found.net
         outer = self.nesting.chain(scope)[:-1]
         before = any(any(f.scope is s for s in outer) for f in self.faults)
+        faults, masked = found.faults, found.masked
         if not self._entered(scope):
-            found.masked += found.faults
-            found.faults = []
-        for item in sorted(found.faults, key=lambda f: order.get(net.element[f.join], -1)):
+            faults, masked = [], [*masked, *faults]
+        for item in sorted(faults, key=lambda f: order.get(net.element[f.join], -1)):
             fault = _fault(scope, net, item, ended[item.kind])
             if (fault.kind, fault.element) in told:
                 continue
@@ -226,7 +232,7 @@ class _Analyser:
                 self.doubts.append(
                     (scope, Doubt(fault.element, f"no run could be played to its {fault.kind}"))
                 )
-        for item in found.masked:
+        for item in masked:
             fault = _fault(scope, net, item, ended[item.kind])
             fault.masked = True
             if (fault.kind, fault.element) not in told:
@@ -255,7 +261,7 @@ class _Analyser:
                 body = bodies.get(scope.id, Body())._replace(holds=True)
                 bodies = {**bodies, scope.id: body}
                 ghosts = shut(outer, bodies) and inclusive(outer)
-                net = lower(outer, bodies, ending, ghosts=ghosts)
+                net = lower(outer, bodies, ending, ghosts=ghosts, wiring=self.memory.wiring(outer))
                 if may_hang(net, self.max_states) is False:
                     return early_end(nesting.scopes)
             scope, outer = outer, nesting.parent.get(id(outer))

@@ -27,14 +27,15 @@ def lower(
     ending: frozenset[str] = frozenset(),
     mute: bool = False,
     ghosts: bool = False,
+    wiring: Wiring | None = None,
 ) -> Net:
     """The net of a scope. What no way leads to is left out.
 
     `bodies` says what is known of the insides of activities; `ending` are throw events that end
     the scope (an escalation that something around it catches and interrupts it for). With `mute`
     nothing ends the scope by throwing: what would do so never happens. With `ghosts` ways that
-    `bodies` rule out are kept as paths."""
-    return _Lowering(Wiring(scope), bodies, ending, mute, ghosts).run()
+    `bodies` rule out are kept as paths. `wiring` is that of the scope where it is made already."""
+    return _Lowering(wiring or Wiring(scope), bodies, ending, mute, ghosts).run()
 
 
 class _Lowering:
@@ -57,7 +58,7 @@ class _Lowering:
 
     def run(self) -> Net:
         net, wiring = self.net, self.wiring
-        begin, everywhere = wiring.begins()
+        begin, everywhere = wiring.begins
         self.live = live = wiring.reached(begin, _NONE if self.ghosts else self.bodies)
         begins = set(begin)
         self.all_used = all(live) and not self.bodies

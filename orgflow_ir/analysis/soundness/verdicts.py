@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -101,6 +101,25 @@ class Doubt(NamedTuple):
 
     element: str
     reason: str
+
+
+class Verdicts(Mapping[Property, Verdict]):
+    """The verdict on every property, each decided when it is asked for first."""
+
+    def __init__(self, decide: Callable[[Property], Verdict]) -> None:
+        self._decide = decide
+        self._known: dict[Property, Verdict] = {}
+
+    def __getitem__(self, wanted: Property) -> Verdict:
+        if wanted not in self._known:
+            self._known[wanted] = self._decide(wanted)
+        return self._known[wanted]
+
+    def __iter__(self) -> Iterator[Property]:
+        return iter(Property)
+
+    def __len__(self) -> int:
+        return len(Property)
 
 
 @dataclass(eq=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import assert_never
 
 from orgflow_ir.analysis.soundness.net import Body
@@ -52,7 +53,8 @@ def startable(node: ModelNode) -> bool:
 
 
 class Wiring:
-    """A scope's nodes by number with the flows between them: what lowering and liveness share."""
+    """A scope's nodes by number with the flows between them: what lowering and liveness share, made
+    once a scope (`ctx.analysis(Wiring, scope)`)."""
 
     def __init__(self, scope: Scope) -> None:
         self.scope = scope
@@ -78,22 +80,31 @@ class Wiring:
         self._events()
 
     def _events(self) -> None:
-        links = Links(self.nodes)
+        linking = False
         for i, node in enumerate(self.nodes):
             if node.kind != "event":
                 continue
-            if node.position == "boundary":
+            kinds = [d.kind for d in node.definitions]
+            linking = linking or "link" in kinds
+            if node.position == "boundary" and "compensation" not in kinds:
                 host = self.at.get(node.attached_to or "")
-                if host is not None and all(d.kind != "compensation" for d in node.definitions):
+                if host is not None:
                     self.boundaries.setdefault(host, []).append(i)
-            caught = links.caught(node)
-            if caught and node.position != "boundary":
+        if linking:
+            self._links()
+
+    def _links(self) -> None:
+        links = Links(self.nodes)
+        for i, node in enumerate(self.nodes):
+            caught = links.caught(node) if node.kind == "event" else []
+            if caught and node.position != "boundary":  # type: ignore[union-attr]  # an event
                 found = [[self.at[e.id] for e in events] for events in caught if events]
                 self.links[i] = [first for first, *_ in found]
                 for first, *others in found:
                     known = self.twins.setdefault(first, []) if others else []
                     known += [other for other in others if other not in known]
 
+    @cached_property
     def begins(self) -> tuple[list[int], bool]:
         """Where a run begins, and whether everywhere at once (where nothing says where)."""
         scope, nodes = self.scope, self.nodes
@@ -114,13 +125,19 @@ class Wiring:
             return starts, False
         return [i for i, n in enumerate(nodes) if not self.ins[i] and startable(n)], True
 
-    def reached(self, begin: Iterable[int], bodies: Mapping[str, Body]) -> list[bool]:
-        """Which nodes some way leads to."""
+    def reached(
+        self,
+        begin: Iterable[int],
+        bodies: Mapping[str, Body],
+        links: Mapping[int, list[int]] | None = None,
+    ) -> list[bool]:
+        """Which nodes some way leads to; `links` are others than those of the scope."""
         live = [False] * len(self.nodes)
         stack = list(begin)
         for i in stack:
             live[i] = True
-        to, boundaries, links = self.to, self.boundaries, self.links
+        to, boundaries = self.to, self.boundaries
+        links = self.links if links is None else links
         while stack:
             i = stack.pop()
             ways: Sequence[int] = to[i]
@@ -134,6 +151,29 @@ class Wiring:
                     live[t] = True
                     stack.append(t)
         return live
+
+    @cached_property
+    def led_to(self) -> frozenset[str]:
+        """Ids of the nodes that some way leads to from where the scope begins."""
+        return self._ids(self.links)
+
+    @cached_property
+    def live(self) -> frozenset[str]:
+        """As `led_to`, also by links of the same name, of which only the first counts."""
+        if not self.twins:
+            return self.led_to
+        nodes = self.links.keys() | self.twins.keys()
+        return self._ids({i: [*self.links.get(i, ()), *self.twins.get(i, ())] for i in nodes})
+
+    def _ids(self, links: Mapping[int, list[int]]) -> frozenset[str]:
+        reached = self.reached(self.begins[0], {}, links)
+        return frozenset(n.id for n, r in zip(self.nodes, reached, strict=True) if r)
+
+    @property
+    def has_starts(self) -> bool:
+        """Whether the scope says where it begins."""
+        begin, everywhere = self.begins
+        return bool(begin) and not everywhere
 
     def armed(self, i: int, body: Body | None) -> list[int]:
         """Boundary events of a node that can fire."""
@@ -149,20 +189,3 @@ class Wiring:
     def _cancels(self, b: int) -> bool:
         node = self.nodes[b]
         return isinstance(node, Event) and any(d.kind == "cancel" for d in node.definitions)
-
-
-def live(scope: Scope, twins: bool = True) -> frozenset[str]:
-    """Ids of the nodes of a scope that some way leads to from where it begins; with `twins` also by
-    links of the same name, of which only the first counts."""
-    wiring = Wiring(scope)
-    if twins:
-        for first, others in wiring.twins.items():
-            wiring.links.setdefault(first, []).extend(others)
-    reached = wiring.reached(wiring.begins()[0], {})
-    return frozenset(n.id for n, r in zip(wiring.nodes, reached, strict=True) if r)
-
-
-def has_starts(scope: Scope) -> bool:
-    """Whether the scope says where it begins."""
-    begin, everywhere = Wiring(scope).begins()
-    return bool(begin) and not everywhere

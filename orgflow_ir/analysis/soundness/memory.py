@@ -1,0 +1,61 @@
+"""What several analyses of one model, or of changed copies of it, need not find out twice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from orgflow_ir.analysis.soundness.build_net import lower
+from orgflow_ir.analysis.soundness.findings import ScopeVerdict
+from orgflow_ir.analysis.soundness.net import Body
+from orgflow_ir.analysis.soundness.scope import completes, judge
+from orgflow_ir.analysis.soundness.wiring import Wiring
+from orgflow_ir.model import Scope
+
+_Key = tuple[int, tuple[tuple[str, Body], ...], frozenset[str], bool, int]
+
+
+class Memory:
+    """Verdicts on scopes by what they depend on: the scope itself, what is known of the insides of
+    its activities, what ends it, and the budget. Values never change, so that a scope that a change
+    elsewhere leaves alone is known by being the same object.
+
+    `wiring` gives the wiring of a scope.
+    """
+
+    def __init__(self, wiring: Callable[[Scope], Wiring] = Wiring) -> None:
+        self.wiring = wiring
+        self._judged: dict[_Key, tuple[Scope, ScopeVerdict]] = {}
+        self._completed: dict[_Key, tuple[Scope, bool]] = {}
+
+    def verdict(
+        self,
+        scope: Scope,
+        bodies: Mapping[str, Body],
+        ending: frozenset[str],
+        ghosts: bool,
+        max_states: int,
+    ) -> ScopeVerdict:
+        """The verdict on the net of a scope (see `lower` for what it depends on)."""
+        key = (id(scope), tuple(bodies.items()), ending, ghosts, max_states)
+        known = self._judged.get(key)
+        if known is None:
+            net = lower(scope, bodies, ending, ghosts=ghosts, wiring=self.wiring(scope))
+            known = self._judged[key] = scope, judge(net, max_states)
+        return known[1]
+
+    def completes(
+        self,
+        scope: Scope,
+        bodies: Mapping[str, Body],
+        ending: frozenset[str],
+        ghosts: bool,
+        max_states: int,
+    ) -> bool:
+        """Whether some run of a scope comes to ends where nothing ends it by throwing."""
+        key = (id(scope), tuple(bodies.items()), ending, ghosts, max_states)
+        known = self._completed.get(key)
+        if known is None:
+            wiring = self.wiring(scope)
+            net = lower(scope, bodies, ending, mute=True, ghosts=ghosts, wiring=wiring)
+            known = self._completed[key] = scope, completes(net, max_states)
+        return known[1]
