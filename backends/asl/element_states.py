@@ -299,6 +299,12 @@ class Leaves:
         cause = "Ends all branches; caught where they were opened."
         return {"Type": "Fail", "Comment": comment, "Error": error, "Cause": cause}
 
+    def stub(self, node: Opaque, reason: str, error: str) -> State:
+        """The state that fails an execution in the place of what is not supported."""
+        return {
+            "Type": "Fail", "Comment": gaps.comment(node), "Error": error, "Cause": one_line(reason)
+        }  # fmt: skip
+
     def termination(self, event: Event) -> str:
         """The error by which a terminate end event leaves its branch."""
         return error_name(f"Terminated: {self.s.names[event.id]}", "Terminated")

@@ -17,6 +17,7 @@ from orgflow.backends.asl.names import FieldNames, path_of
 from orgflow.backends.asl.plan import END, START, Jump, Machine, Step
 from orgflow.backends.asl.variables import CONFLICT, NEVER_SET, VARS
 
+from orgflow_ir.analysis.control_flow.graph import reach
 from orgflow_ir.analysis.decisions import Decision
 from orgflow_ir.model import (
     CallActivity,
@@ -37,6 +38,9 @@ MOST_NAMED = 4
 
 NO_BRANCH = "NoBranchFits"
 """The error of an execution in which a gateway's variable has none of its values."""
+
+NOT_SUPPORTED = "NotSupported"
+"""The error of an execution that reaches what the target does not support."""
 
 
 def emit_process(model: Model, process: Process, ctx: PassContext) -> CompiledProcess:
@@ -82,6 +86,8 @@ class Emitter:
             "StartAt": begin,
             "States": frame.states,
         }
+        if any(_has_stubs(scope) for scope in self.s.scopes.values()):
+            keep_reachable(self.e.definition)
 
     def _begin(self, frame: Frame) -> str:
         """The state that makes the token: the input in its field, empty places for results."""
@@ -286,6 +292,9 @@ class Emitter:
             case Event() if node.position == "end" and node.trigger == "none":
                 name = self.door(frame.machine, step.key, frame.scope)
                 frame.states[name] = {"Type": "Succeed", "Comment": gaps.comment(node)}
+            case Opaque() if node.stops is not None:
+                name = self.door(frame.machine, step.key, frame.scope)
+                frame.states[name] = self.leaves.stub(node, node.stops, NOT_SUPPORTED)
             case Task() | CallActivity() | Event() | Gateway() | Opaque():
                 self._work(step, frame)
             case _:
@@ -344,6 +353,8 @@ class Emitter:
                 state.setdefault("Catch", []).append(entry)
                 if self.s.coded:
                     state["Catch"].append(self._passed_on(host, frame))
+                if _has_stubs(self.s.scopes[host.id]):
+                    self._uncaught(state, host, frame)
             target = self.to(Jump("step", event.id), frame)
             entry = {"ErrorEquals": [error], "ResultPath": None, "Next": target}
             state.setdefault("Catch", []).append(entry)
@@ -356,6 +367,14 @@ class Emitter:
             "Type": "Fail", "ErrorPath": f"{place}.Error", "CausePath": f"{place}.Cause",
         }  # fmt: skip
         return {"ErrorEquals": [NEVER_SET, CONFLICT], "ResultPath": place, "Next": stop}
+
+    def _uncaught(self, state: State, host: SubProcess, frame: Frame) -> None:
+        """A stub inside a sub-process stops the execution, whatever errors are caught there."""
+        name = self.s.take(f"Stop in {self.s.names[host.id]}", host.id, "stub")
+        cause = f"{host.label} reached what is not supported; the state inside it says what"
+        frame.states[name] = {"Type": "Fail", "Error": NOT_SUPPORTED, "Cause": one_line(cause)}
+        entry = {"ErrorEquals": [NOT_SUPPORTED], "ResultPath": None, "Next": name}
+        state.setdefault("Catch", []).append(entry)
 
     def _sub_process(self, step: Step, node: SubProcess, frame: Frame) -> None:
         inside = self.s.scopes[node.id]
@@ -434,3 +453,34 @@ class Emitter:
 def after(step: Step) -> Jump:
     """Where the token of a step that does not decide goes next."""
     return step.ways[0].to if step.ways else END
+
+
+def _has_stubs(scope: ScopeGraph) -> bool:
+    """Whether a stop stands in a scope, or in a sub-process of it."""
+    return any(
+        isinstance(node, Opaque) and node.stops is not None
+        for one in scope.scope.scopes()
+        for node in one.nodes
+    )
+
+
+def keep_reachable(machine: Definition) -> None:
+    """Remove states that nothing leads to, also of machines inside states: behind a stop there are
+    some, and Step Functions takes no machine that has any."""
+    work = [machine]
+    while work:
+        current = work.pop()
+        states = current["States"]
+        ahead = {name: _next_states(state) for name, state in states.items()}
+        kept = reach([current["StartAt"]], ahead)
+        current["States"] = {name: state for name, state in states.items() if name in kept}
+        for state in current["States"].values():
+            work += state.get("Branches", ())
+            if "ItemProcessor" in state:
+                work.append(state["ItemProcessor"])
+
+
+def _next_states(state: State) -> list[str]:
+    rules = (state, *state.get("Choices", ()), *state.get("Catch", ()))
+    found = [rule["Next"] for rule in rules if "Next" in rule]
+    return [*found, *([state["Default"]] if "Default" in state else [])]

@@ -227,6 +227,7 @@ ASL_TARGET = TargetSpec(
         "artifact": Legal("not part of the state machine"),
         "opaque.harmless": Legal("not part of the state machine"),
         "opaque.illegal": Illegal("orgflow does not know what it means"),
+        "stub": Legal("a Fail state"),
     },
     derivations=(
         mixed_gateways,

@@ -196,7 +196,7 @@ def _correct(compiled: Iterable[CompiledProcess], ctx: PassContext) -> bool:
     faulty = False
     for one in (scope for process in compiled for scope in process.scopes):
         for problem in check_workflow(one.workflow, version=_version(ctx)):
-            if problem.kind == "unreachable" and _has_islands(one):
+            if problem.kind == "unreachable" and (_has_islands(one) or _has_stubs(one)):
                 continue  # the model has parts that nothing leads to, and a rule says so
             faulty = True
             ctx.emit(
@@ -211,6 +211,11 @@ def _correct(compiled: Iterable[CompiledProcess], ctx: PassContext) -> bool:
 
 def _version(ctx: PassContext) -> N8nVersion:
     return N8nVersion.parse(str(ctx.options.get("version", "2.41")))
+
+
+def _has_stubs(compiled: CompiledScope) -> bool:
+    """Whether runs stop before something, so that nothing leads to what is behind."""
+    return any(node.role == "stub" for node in compiled.workflow_graph.nodes.values())
 
 
 def _has_islands(compiled: CompiledScope) -> bool:

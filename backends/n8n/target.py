@@ -184,6 +184,7 @@ N8N_TARGET = TargetSpec(
         "artifact": Legal("not part of the workflow"),
         "opaque.harmless": Legal("not part of the workflow"),
         "opaque.illegal": Illegal("orgflow does not know what it means"),
+        "stub": Legal("a Stop and Error node, and a placeholder behind it"),
     },
     derivations=(mixed_gateways, conditional_splits, unstructured_inclusive, unsupported_times),
     lowerings=LOWERINGS,

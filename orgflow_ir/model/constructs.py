@@ -86,6 +86,7 @@ CONSTRUCTS: dict[str, str] = {
     "artifact": "annotation, group or association",
     "opaque.harmless": "something kept that says nothing about control flow",
     "opaque.illegal": "something read that cannot be modelled",
+    "stub": "stop in the place of what the target does not support",
 }
 """Every plain construct with a few words on it; targets and tables speak these names."""
 

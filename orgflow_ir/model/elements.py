@@ -224,15 +224,23 @@ class Opaque(Element):
     """Something a frontend read but cannot model: its tag (`{ns}name`) and verbatim text.
 
     A harmless one (an artifact) says nothing about control flow; any other cannot be emitted.
+
+    One that has `stops` is a stub: legalisation puts it where a target does not support an element,
+    and the text is the reason. A run that reaches a stub fails there, so that none of its flows is
+    ever taken; they stay, and what is around it keeps its structure. Nothing reaches a harmless
+    stub.
     """
 
     kind: Literal["opaque"] = "opaque"
     tag: str
     payload: str = ""
     harmless: bool = False
+    stops: str | None = None
 
     @property
     def construct(self) -> str:
+        if self.stops is not None:
+            return "stub"
         return "opaque.harmless" if self.harmless else "opaque.illegal"
 
 

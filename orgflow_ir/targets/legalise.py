@@ -35,8 +35,14 @@ from orgflow_ir.targets.lowering import (
     covers,
     rewrite_all,
 )
-from orgflow_ir.targets.rules import IllegalConstruct, LossyLowering, LoweredConstruct
-from orgflow_ir.targets.spec import Illegal, Legal, LegalIf, TargetSpec
+from orgflow_ir.targets.rules import (
+    IllegalConstruct,
+    LossyLowering,
+    LoweredConstruct,
+    UnsupportedStub,
+)
+from orgflow_ir.targets.spec import UNSUPPORTED, Illegal, Legal, LegalIf, TargetSpec
+from orgflow_ir.targets.stubs import STUB, Cut, Stub, cut_out
 
 if TYPE_CHECKING:
     from orgflow_ir.plugins.contracts import Backend
@@ -91,13 +97,15 @@ def legalise(model: Model, spec: TargetSpec, ctx: PassContext, *, allow_lossy: b
 
     Reports OF401 for each rewritten element, OF402 for lossy rewriting (an error where it is not
     allowed), OF403 for what no pattern takes, each about the source element and at most one refusal
-    an element. Patterns that break their contract are OF903, ours OF901; the model is then left as
+    an element. With the target's option `unsupported=stub` what is left becomes stubs instead
+    (OF407). Patterns that break their contract are OF903, ours OF901; the model is then left as
     it was before their last round.
     """
     spec = extended(spec, ctx.registry)
     if ctx.source is None:
         ctx.source = model
     done: list[Rewritten] = []
+    stubs: list[Stub] = []
     try:
         illegal = _illegal(model, spec, ctx)
         if not illegal:
@@ -105,13 +113,16 @@ def legalise(model: Model, spec: TargetSpec, ctx: PassContext, *, allow_lossy: b
         ranks = rank_patterns(spec)
         for patterns in _stages(spec, allow_lossy):
             model, illegal = _rewrite(model, illegal, patterns, _Plan(spec, ranks, ctx), done)
+        if illegal and spec.stubs and ctx.options.get(UNSUPPORTED) == STUB:
+            model, illegal = _stub(model, illegal, patterns, _Plan(spec, ranks, ctx), done, stubs)
     except _Fault as fault:
         fault.report(ctx)
         return model
-    if done:
+    if done or stubs:
         ctx.lowered(model)
     refused = tuple(_refusals(illegal, ctx))
     _report_rewritten(done, {element.id for element, *_ in refused}, ctx)
+    _report_stubs(stubs, spec, ctx)
     _report_refused(refused, spec, ctx)
     return model
 
@@ -347,6 +358,38 @@ def _named(pattern: RewritePattern, plan: _Plan) -> str:
     return f"`{pattern.name}`{of} for {plan.spec.name}"
 
 
+def _stub(
+    model: Model,
+    illegal: list[IllegalUse],
+    patterns: tuple[RewritePattern, ...],
+    plan: _Plan,
+    done: list[Rewritten],
+    stubs: list[Stub],
+) -> tuple[Model, list[IllegalUse]]:
+    """The model with stubs for what patterns left, and what is still illegal; adds to `stubs`.
+
+    Each round turns elements into stubs or takes flows away from one, so it ends. Patterns are
+    tried again after each: a stub may be all that was in their way. Raises `_Fault`.
+    """
+    rounds = 0
+    while illegal:
+        cuts = [Cut(item.use, _refusal(item, plan.spec, plan.ctx), item.help) for item in illegal]
+        found = cut_out(model, cuts, plan.ctx)
+        if found is None:
+            break
+        rounds += 1
+        if rounds > MOST_ROUNDS:
+            raise _Fault(f"making stubs for {plan.spec.name} does not end")
+        before = model
+        model, made = found
+        if verifying():
+            report_violations(before, model, "stubs", plan.ctx)
+        stubs += made
+        illegal = illegal_uses(model, plan.spec, plan.ctx)
+        model, illegal = _rewrite(model, illegal, patterns, plan, done)
+    return model, illegal
+
+
 # -- reporting ---------------------------------------------------------------------------------
 
 
@@ -383,20 +426,49 @@ def _report_rewritten(done: Iterable[Rewritten], refused: set[str], ctx: PassCon
 
 def _report_refused(refused: Iterable[_Refusal], spec: TargetSpec, ctx: PassContext) -> None:
     lossy = [pattern for pattern in spec.lowerings if pattern.loses is not None]
-    for element, (use, reason, help_text, yet, rule) in refused:
-        name = ctx.name(element)
+    for element, item in refused:
+        use, rule = item.use, item.rule
         way = next((pattern for pattern in lossy if pattern.takes(use.construct)), None)
         if way is not None:
             ctx.emit(
                 LossyLowering,
-                f"{name} ({use.construct}) can only be approximated on {spec.name}: {way.loses} "
-                "would be lost",
+                f"{ctx.name(element)} ({use.construct}) can only be approximated on {spec.name}: "
+                f"{way.loses} would be lost",
                 element=element,
                 help="--allow-lossy accepts it",
             )
             continue
-        what = use.subject or f"{name} ({use.construct})"
-        said = f"{what} is not supported for {spec.name}"
-        if yet:
-            said = f"orgflow does not support {what} on {spec.name} yet"
-        ctx.emit(rule, f"{said}: {reason}", element=element, help=help_text or None)
+        ctx.emit(rule, _refusal(item, spec, ctx), element=element, help=_ways(item.help, spec))
+
+
+def _refusal(item: IllegalUse, spec: TargetSpec, ctx: PassContext) -> str:
+    """Why a use is refused, as a message about the source element."""
+    use = item.use
+    what = use.subject or f"{ctx.name(use.element)} ({use.construct})"
+    if item.yet:
+        return f"orgflow does not support {what} on {spec.name} yet: {item.reason}"
+    return f"{what} is not supported for {spec.name}: {item.reason}"
+
+
+def _ways(help: str, spec: TargetSpec) -> str | None:
+    """What to do about a refusal: what is said of the construct, and the way that is always
+    there."""
+    stub = f"--target '{spec.name}{{{UNSUPPORTED}={STUB}}}' compiles the rest with a stop there"
+    ways = [way for way in (help, stub if spec.stubs else "") if way]
+    return "; or ".join(ways) or None
+
+
+def _report_stubs(stubs: Iterable[Stub], spec: TargetSpec, ctx: PassContext) -> None:
+    """One finding an element; what was made of one is reported under its name."""
+    said: set[str] = set()
+    for (use, reason, help_text), consequence in stubs:
+        element = ctx.drawn(use.element)
+        if element.id in said:
+            continue
+        said.add(element.id)
+        ctx.emit(
+            UnsupportedStub,
+            f"{reason}; {consequence}",
+            element=element,
+            help=help_text or f"in what is made for {spec.name}, replace the stop by what does it",
+        )

@@ -1,4 +1,4 @@
-"""Rules of every target: what was rewritten, and what it does not support (OF401 to OF406)."""
+"""Rules of every target: what was rewritten, and what it does not support (OF401 to OF407)."""
 
 from __future__ import annotations
 
@@ -121,6 +121,28 @@ class UnsupportedCondition(Rule):
     category = Category.TARGET
 
 
+class UnsupportedStub(Rule):
+    """
+    What it finds
+        An element that the target does not support, in whose place a run stops
+        (`unsupported=stub`).
+    Why it is wrong
+        The rest was compiled, but a run that reaches the stop fails there: what the model has there
+        is still to be made in the target.
+    Example
+        An ad-hoc sub-process, compiled with `--target n8n{unsupported=stub}`: a Stop and Error node
+        and a placeholder that leads to the next step.
+    Instead
+        Put what does the work in the place of the stop, or change the model so that it is
+        supported; `orgflowc list constructs --matrix` shows what each target supports.
+    """
+
+    code = "OF407"
+    name = "unsupported-stub"
+    severity = Severity.WARNING
+    category = Category.TARGET
+
+
 TARGET_RULES: tuple[type[Rule], ...] = (
     LoweredConstruct,
     LossyLowering,
@@ -128,4 +150,5 @@ TARGET_RULES: tuple[type[Rule], ...] = (
     UnsupportedBinding,
     UnsupportedTime,
     UnsupportedCondition,
+    UnsupportedStub,
 )

@@ -44,6 +44,9 @@ class Illegal(NamedTuple):
 
 Legality = Legal | LegalIf | Illegal
 
+UNSUPPORTED = "unsupported"
+"""The option of targets that have stubs: `refuse` what is not supported, or make it a `stub`."""
+
 Derivation = Callable[[Model, PassContext], Iterable[ConstructUse]]
 """An analysis that attaches derived constructs (`join.wide`, `wait.parallel`) to elements."""
 
@@ -53,7 +56,11 @@ class TargetSpec:
     """A target: its legality table (longest dotted prefix wins, undeclared is illegal), derived
     constructs, lowerings in order, and options with their default and allowed values. What does not
     run (`executes`: a drawing, a document) is made of models with flow errors, too. `consequences`
-    says by the code of a finding what it does on this target."""
+    says by the code of a finding what it does on this target.
+
+    A target whose table supports `stub` has the option `unsupported`, too: with `stub` everything
+    that it does not support becomes a stub. A run that reaches one has to fail there, whatever
+    handlers of errors the model has, with the reason (`Opaque.stops`)."""
 
     name: str
     constructs: Mapping[str, Legality]
@@ -63,6 +70,16 @@ class TargetSpec:
     wants_diagram: bool = False
     executes: bool = True
     consequences: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.stubs and UNSUPPORTED not in self.options:
+            options = {**self.options, UNSUPPORTED: ("refuse", "stub")}
+            object.__setattr__(self, "options", options)
+
+    @property
+    def stubs(self) -> bool:
+        """Whether it can stop a run in the place of what it does not support."""
+        return isinstance(self.legality("stub"), Legal)
 
     @property
     def default_options(self) -> dict[str, str]:

@@ -354,6 +354,13 @@ def _opaque(construct: str) -> Model:
     return _model(base.replace(nodes=(*base.nodes, thing)))
 
 
+def _stub(_: str) -> Model:
+    reason = "`Robot` (opaque.illegal) is not supported: nobody knows what it means"
+    return _model(
+        _line(_start(), Opaque(id="robot", name="Robot", tag="stub", stops=reason), _end())
+    )
+
+
 _BUILDERS: tuple[tuple[str, Callable[[str], Model]], ...] = (
     ("task", _tasks),
     ("activity.compensation", _compensation),
@@ -367,6 +374,7 @@ _BUILDERS: tuple[tuple[str, Callable[[str], Model]], ...] = (
     ("flow", _sequence_flow),
     ("pool", _pool),
     ("opaque", _opaque),
+    ("stub", _stub),
     ("lane", _beside),
     ("data", _beside),
     ("artifact", _beside),

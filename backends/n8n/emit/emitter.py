@@ -50,6 +50,7 @@ from orgflow_ir.model import (
 )
 from orgflow_ir.model.element_names import slug
 from orgflow_ir.pipeline import PassContext
+from orgflow_ir.targets.stubs import is_guard
 
 if TYPE_CHECKING:
     from orgflow.backends.n8n.emit.variables import Carried
@@ -178,6 +179,8 @@ class _Emitter:
                     self._reserve_decision(self.e.decisions[node.id])
                 case Gateway():
                     self._join(node)
+                case Opaque() if node.stops is not None:
+                    self._stub(node, node.stops)
                 case CallActivity() | Opaque():
                     pass  # refused before, or without a meaning for the flow
                 case _:
@@ -192,6 +195,8 @@ class _Emitter:
                 continue
             for flow in self.graph.flows_out(node.id):
                 out = self.e.exits.get(flow.id, Port(node.id))
+                if out.node not in self.workflow_graph.nodes:
+                    continue  # a stub beside an element: nothing comes out of it
                 for target in self._ports(flow):
                     self.workflow_graph.connect(out, target, flow.id)
         if self.scope.called or any(d.coded for d in self.e.decisions.values()) or self.calls:
@@ -295,6 +300,31 @@ class _Emitter:
             execute_workflow.calling(self.scope.inside(sub).workflow_id),
             element=sub.id,
         )
+
+    def _stub(self, stub: Opaque, reason: str) -> None:
+        """A node that stops the run where it would reach what n8n does not support; a placeholder
+        behind it, which nothing leads to, is wired onward as the element is."""
+        from orgflow.backends.n8n.node_types import stop_and_error
+
+        label = stub.name or _stub_words(stub, self.ctx)
+        if not is_guard(stub):
+            placeholder = self.workflow_graph.add(stub.id, label, "noOp", {}, element=stub.id)
+            placeholder.notes += notes.stub(stub, reason)
+        implicit = [flow for flow in self.started if flow.target == stub.id]
+        into = [*self.graph.flows_in(stub.id), *implicit]
+        if not into:
+            return
+        key = HelperKey(stub.id, "stub")
+        self.workflow_graph.add(
+            key,
+            f"Stop: {label}",
+            "stopAndError",
+            stop_and_error.saying(plain(reason)),
+            element=stub.id,
+            role="stub",
+        )
+        for flow in into:
+            self.e.entry[(stub.id, flow.id)] = Port(key)
 
     def _task(self, task: Task) -> None:
         decisions = self.setters.get(task.id, [])
@@ -457,6 +487,11 @@ def _fields(decision: Decision) -> list[tuple[str, object, str]]:
     if decision.several:
         return [(decision.variable, "[]", "array")]
     return [(decision.variable, "", "string")]
+
+
+def _stub_words(stub: Opaque, ctx: PassContext) -> str:
+    """What a stub without a label is called: as messages name the element."""
+    return plain(ctx.name(stub).replace("`", ""))
 
 
 def _event_words(event: Event) -> str:

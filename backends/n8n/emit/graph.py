@@ -10,11 +10,13 @@ from orgflow.backends.n8n.emit.names import Names
 from orgflow_ir.model import Scope
 
 Role = Literal[
-    "element", "trigger", "stop", "decide", "branch", "join", "pass", "data", "before", "latest"
+    "element", "trigger", "stop", "stub", "decide", "branch", "join", "pass", "data", "before",
+    "latest",
 ]  # fmt: skip
 """What a node is there for: to stand for an element, to start, to stop loudly where no branch
-matches, to decide, to test one inclusive branch, to join some of many branches, to pass on, to keep
-variables behind a node, to be one node before another, to take variables from parallel branches."""
+matches, to stop loudly before what n8n does not support, to decide, to test one inclusive branch,
+to join some of many branches, to pass on, to keep variables behind a node, to be one node before
+another, to take variables from parallel branches."""
 
 
 class HelperKey(NamedTuple):

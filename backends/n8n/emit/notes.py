@@ -15,7 +15,7 @@ from orgflow_ir.analysis.gaps.rules import (
     UnlabelledBranch,
     UnreadCondition,
 )
-from orgflow_ir.model import Event, Gateway, Scope, Task
+from orgflow_ir.model import Event, Gateway, Opaque, Scope, Task
 from orgflow_ir.model.binding_text import statements, summary
 from orgflow_ir.model.element_names import listed
 from orgflow_ir.model.provenance import source_ids
@@ -124,6 +124,12 @@ def decide(d: Decision) -> list[str]:
 def gateway(node: Gateway) -> list[str]:
     """Note of a join."""
     return _doc(node.doc)
+
+
+def stub(node: Opaque, reason: str) -> list[str]:
+    """Note of the placeholder of what n8n does not support."""
+    lead = "lead what leads to the stop here, and remove the stop"
+    return [*_doc(node.doc), f"{plain(reason)}. Put the node that does it here, {lead}."]
 
 
 def event(node: Event, open_time: bool, text: str, defaults: Defaults) -> list[str]:

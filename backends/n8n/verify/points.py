@@ -40,6 +40,8 @@ class Roles:
         several: gateways that may take several branches.
         loose: elements of the source that decide, without a node that does.
         refusals: Stop nodes right behind nodes that decide.
+        stubs: nodes that stop a run before what n8n does not support → the element of the source,
+            or nothing where it has happened by then.
     """
 
     stands: Mapping[str, str]
@@ -58,6 +60,7 @@ class Roles:
     several: frozenset[str]
     loose: frozenset[str]
     refusals: frozenset[str]
+    stubs: Mapping[str, str | None]
 
 
 class Point(NamedTuple):

@@ -30,6 +30,7 @@ from orgflow_ir.model.provenance import source_ids
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets import legalise
 from orgflow_ir.targets.artifact import Emitted
+from orgflow_ir.targets.stubs import is_guard
 
 __all__ = ["ConditionError", "NotLegal", "Reference", "condition", "reference", "references"]
 
@@ -89,6 +90,8 @@ class Reference(NamedTuple):
             case Event():
                 # one that a lowering made stands for no step of the source
                 return node.element if element.id in self.labels else None
+            case Opaque() if is_guard(element):
+                return None
             case Task() | CallActivity() | SubProcess() | Opaque():
                 return node.element
             case _:

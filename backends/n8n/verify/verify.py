@@ -22,7 +22,8 @@ from orgflow_ir.analysis.decisions import Decision
 from orgflow_ir.analysis.expressions.syntax import Tree
 from orgflow_ir.analysis.token_game.semantics import Game, Policy, State
 from orgflow_ir.diagnostics import Step
-from orgflow_ir.model import Event, Gateway, Model, Node, Process
+from orgflow_ir.model import Event, Gateway, Model, Node, Opaque, Process, SubProcess
+from orgflow_ir.model.provenance import source_ids
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets.verification import Changed, Difference, Matched, Verdict, Verification
 
@@ -248,6 +249,7 @@ class _Verifier:
             standing = set(stands.values())
             needed -= {n.id for n in ref.process.nodes if n.id not in standing and _plain(n)}
         decided = {reader.gateway for reader in self.readers.values() if reader.main}
+        cut = {n.id for n in ref.compiled.graph.nodes.values() if is_stub(n)}
         return Roles(
             stands=stands,
             readers=self.readers,
@@ -261,7 +263,9 @@ class _Verifier:
             silent=frozenset(
                 n.id
                 for n in ref.process.nodes
-                if n.id not in needed and not (isinstance(n, Gateway) and n.id in ref.deciders)
+                if n.id not in needed
+                and n.id not in cut
+                and not (isinstance(n, Gateway) and n.id in ref.deciders)
             ),
             splitting=self._splitting(owners, branches),
             idle=frozenset(n.id for n in ref.process.nodes if _idle(n)),
@@ -269,6 +273,7 @@ class _Verifier:
             several=frozenset(g for g in owners if ref.decision(g).several),
             loose=frozenset(owners[g] for g in owners if g not in decided),
             refusals=self._refusals(),
+            stubs=self._stubs(),
         )
 
     def _splitting(
@@ -303,6 +308,21 @@ class _Verifier:
             if step.short == "stopAndError" and before.get(name, {""}) <= choices
         )
 
+    def _stubs(self) -> dict[str, str | None]:
+        """Stop nodes of stubs. What a stub is before has not happened when it is reached, but for a
+        start event and what belongs to the whole process."""
+        graph = self.ref.compiled.workflow_graph
+        nodes = {n.id: n for n in self.ref.process.nodes}
+        found: dict[str, str | None] = {}
+        for name, key in self.matching.key_of.items():
+            made = graph.nodes[key]
+            if made.role == "stub" and self.steps[name].short == "stopAndError":
+                source = nodes.get(source_ids(self.ref.compiled.graph.nodes[made.element])[0])
+                begun = source is None or (isinstance(source, Event) and source.position == "start")
+                handles = isinstance(source, SubProcess) and source.flavour == "event"
+                found[name] = None if source is None or begun or handles else source.id
+        return found
+
     def _strictly(self) -> Difference | None:
         if self.matching.added:
             names = ", ".join(f"`{n}`" for n in self.matching.added)
@@ -332,6 +352,15 @@ class _Verifier:
                     f"its name it would be `{labels.get(other, other)}`"
                 )
         return said
+
+    def _stopping(self) -> tuple[str, ...]:
+        """What is not judged, since runs stop before."""
+        stops = self.walk.stopped if self.walk is not None else {}
+        if not stops:
+            return ()
+        return (
+            f"what follows where a run stops, since n8n does not support it: {_names([*stops])}",
+        )
 
     def _result(
         self, verdict: Verdict, bound: str | None = None, difference: Difference | None = None
@@ -367,9 +396,15 @@ class _Verifier:
             delayed=tuple(self.walk.delayed) if self.walk is not None else (),
             assumed=(
                 *self._contradicted(),
+                *self._stopping(),
                 *((f"{_ASSUMED_STEPS}: {_names([*open_steps, *filled])}",) if unsure else ()),
             ),
         )
+
+
+def is_stub(node: Node) -> bool:
+    """Whether a run stops in the place of an element."""
+    return isinstance(node, Opaque) and node.stops is not None
 
 
 def _plain(node: Node) -> bool:

@@ -52,6 +52,7 @@ class Walk:
         most: points looked at before it gives up.
         states: points looked at.
         delayed: what stands still while the workflow waits, in words.
+        stopped: nodes of stubs at which runs stopped.
     """
 
     machine: EngineModel
@@ -60,6 +61,7 @@ class Walk:
     most: int
     states: int = 0
     delayed: dict[str, None] = field(default_factory=dict)
+    stopped: dict[str, None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.flow = self.machine.flows[0]
@@ -126,6 +128,12 @@ class Walk:
             yield self._hidden(point, RUNS, place)
         elif node.disabled:
             yield from self._switched_off(point, place, element)
+        elif place.node in self.roles.stubs and not point.unfit:
+            # The run stops there, loudly: nothing after it is to be compared.
+            element = self.roles.stubs[place.node]
+            if element is not None and not self.marking.game.is_at(point.state, element):
+                raise self.marking.not_allowed(point, place.node)
+            self.stopped[place.node] = None
         elif reader is not None:
             yield from self._reads(point, place, reader)
         elif element is None:

@@ -11,7 +11,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from functools import cached_property
 from typing import NamedTuple, TypeVar
 
-from orgflow_ir.model import Event, Flow, Scope
+from orgflow_ir.model import Event, Flow, Opaque, Scope
 from orgflow_ir.model import Node as ModelNode
 
 _N = TypeVar("_N", bound=Hashable)
@@ -72,11 +72,12 @@ class ControlFlow:
     @cached_property
     def entries(self) -> tuple[str, ...]:
         """Nodes where a scope begins: its start events, else every node nothing leads to
-        (BPMN 2.0.2, 10.2: activities without incoming flow start when the process does)."""
+        (BPMN 2.0.2, 10.2: activities without incoming flow start when the process does), but for
+        stubs that nothing reaches."""
         starts = tuple(
             n.id for n in self.scope.nodes if isinstance(n, Event) and n.position == "start"
         )
-        return starts or self.sources
+        return starts or tuple(n for n in self.sources if not _is_cut_off(self.nodes[n]))
 
     @cached_property
     def sources(self) -> tuple[str, ...]:
@@ -118,6 +119,11 @@ class ControlFlow:
         while current != ENTRY:
             yield current
             current = self.dominator.get(current, ENTRY)
+
+
+def _is_cut_off(node: ModelNode) -> bool:
+    """Whether a stub stands for what never begins on the target."""
+    return isinstance(node, Opaque) and node.stops is not None and node.harmless
 
 
 def reach(

@@ -213,6 +213,15 @@ class Game:
             found.append(Left("message", flow, 1, message.sender))
         return tuple(found)
 
+    def is_at(self, state: State, element: str) -> bool:
+        """Whether a token is on a flow to an element, or in it."""
+        net = self.net
+        return any(
+            net.nodes[net.consumer[place]].id == element
+            for frame in state.frames
+            for place, _ in frame.tokens
+        )
+
     def open_elements(self, state: State) -> tuple[str, ...]:
         """Elements now waiting to be done, sorted, as often as they are open: open activities
         (those inside a sub-process beside it) and events, and for an event-based gateway its

@@ -1,0 +1,313 @@
+"""Stubs: what a target does not support becomes a stop, and the rest compiles (`unsupported=stub`).
+
+A stub (`Opaque.stops`) fails a run that reaches it. How an element is cut out depends on what a run
+that ignored it would do:
+
+- An activity, event or gateway that tokens reach becomes a stub, a sub-process with all that is in
+  it. A flow gets a stub on it.
+- A start event starts the process by hand instead, and a stub follows it.
+- An event that may come while something else is under way (a boundary event, an event sub-process)
+  would be missed, so a stub is put before what it belongs to: the activity, or the process right
+  behind its start events. Where missing it does no harm, because failing work fails the run in any
+  case (an error) or nothing on the target sets it off (compensation), there is none.
+- A message flow between processes is left out: the processes are not connected.
+- A stub that is still in the way of what is around it loses its flows, and what only they lead to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple, TypeGuard
+
+from orgflow_ir.model import (
+    CallActivity,
+    Element,
+    Event,
+    Flow,
+    MessageFlow,
+    Model,
+    Node,
+    Opaque,
+    Scope,
+    SubProcess,
+    Task,
+)
+from orgflow_ir.model.constructs import CONSTRUCTS, ConstructUse
+from orgflow_ir.model.provenance import source_ids
+from orgflow_ir.pipeline import PassContext
+
+if TYPE_CHECKING:
+    from orgflow_ir.model.rewriter import Rewriter
+
+STUB = "stub"
+"""The construct, the value of the option that asks for it, and the tag of the elements."""
+
+ORIGIN = "unsupported-stub"
+
+_HARMLESS = frozenset({"error", "compensation", "none"})
+"""Triggers of events that may be missed where the target does not know them: see above."""
+
+
+class Cut(NamedTuple):
+    """A use that a target does not support, with the reason as a message about the element."""
+
+    use: ConstructUse
+    reason: str
+    help: str = ""
+
+
+class Stub(NamedTuple):
+    """What was cut out, and what a run does there instead, as the end of a message."""
+
+    cut: Cut
+    consequence: str
+
+
+def cut_out(
+    model: Model, cuts: Sequence[Cut], ctx: PassContext
+) -> tuple[Model, tuple[Stub, ...]] | None:
+    """One round: the model without as many of the uses as can be cut out at once, or `None` where
+    none can. Derived constructs are looked for again when one of them is gone: one stub may be
+    enough for several."""
+    plain = [cut for cut in cuts if cut.use.construct in CONSTRUCTS]
+    for some in (plain, *([cut] for cut in cuts if cut not in plain)):
+        round_ = _Round(model, ctx)
+        stubs = tuple(round_.run(some))
+        if stubs:
+            return round_.done(), stubs
+    return None
+
+
+class _Round:
+    def __init__(self, model: Model, ctx: PassContext) -> None:
+        from orgflow_ir.model.rewriter import Rewriter  # only where something is cut out
+
+        self.model, self.ctx = model, ctx
+        self.rewriter: Rewriter = Rewriter(model, origin=ORIGIN)
+        self.holders: dict[str, Scope] = {n.id: s for s in model.scopes() for n in s.nodes}
+        self.messages: set[str] = set()
+        self.guarded: set[str] = set()
+
+    def run(self, cuts: Iterable[Cut]) -> Iterator[Stub]:
+        # what is attached goes with what it is attached to
+        for cut in sorted(cuts, key=lambda c: _attached(c.use.element)):
+            element = cut.use.element
+            if isinstance(element, MessageFlow):
+                self.messages.add(element.id)
+                yield Stub(cut, "the processes are not connected")
+                continue
+            scope = self.holders.get(element.id, cut.use.scope)
+            if scope is None or self.rewriter.stale(scope, element.id):
+                continue  # it has no place in a process, or went with something else
+            self.rewriter.about(element)
+            consequence = self._cut(element, scope, cut)
+            if consequence is not None:
+                yield Stub(cut, consequence)
+
+    def done(self) -> Model:
+        model = self.rewriter.done()
+        if self.messages:
+            kept = tuple(f for f in model.message_flows if f.id not in self.messages)
+            model = model.replace(message_flows=kept)
+        return model
+
+    def _cut(self, element: Element, scope: Scope, cut: Cut) -> str | None:
+        """What a run does instead of the element; `None` where it cannot be cut out."""
+        match element:
+            case Flow():
+                return self._interrupt(element, scope, cut)
+            case Opaque() if element.stops is not None:
+                return self._shorten(element, scope)
+            case Event() if element.position == "boundary":
+                return self._miss_boundary(element, scope, cut)
+            case Event() if element.position == "start" and _handles(scope):
+                return self._miss_handler(scope, self.holders[scope.id], cut)
+            case Event() if element.position == "start":
+                return self._start_by_hand(element, scope, cut)
+            case SubProcess() if _handles(element):
+                return self._miss_handler(element, scope, cut)
+            case Task() | CallActivity() | SubProcess() if element.for_compensation:
+                self._replace(element, scope, cut, cut_off=True)
+                return _missed("compensation", "")
+            case _ if element.id in self.holders:
+                nodes = {n.id: n for n in scope.nodes}
+                self._replace(nodes[element.id], scope, cut)
+                return "a run that reaches it stops"
+            case _:
+                return None
+
+    # -- ways of cutting -------------------------------------------------------------------------
+
+    def _replace(self, node: Node, scope: Scope, cut: Cut, *, cut_off: bool = False) -> None:
+        """A stub under the same id, and so with the same flows. Its boundary events never come."""
+        cut_off = cut_off or (
+            isinstance(node, Opaque) and not (_in(node, scope) or _out(node, scope))
+        )
+        self.rewriter.replace(scope.id, node.id, _stub(node, cut, cut_off=cut_off))
+        for event in scope.nodes:
+            attached = isinstance(event, Event) and event.attached_to == node.id
+            if attached and not self.rewriter.touched(scope.id, event.id):
+                self.rewriter.replace(scope.id, event.id, _stub(event, cut, cut_off=True))
+
+    def _interrupt(self, flow: Flow, scope: Scope, cut: Cut) -> str | None:
+        if flow.construct == "flow.sequence":
+            return None  # it would only become two of the kind
+        stub = self._extra(flow, scope, cut)
+        self.rewriter.redirect(scope.id, flow.id, target=stub.id)
+        plain = flow.replace(target=stub.id, condition=None, default=False)
+        self.rewriter.replace(scope.id, flow.id, plain)
+        onward = self.rewriter.fresh_id(flow.id, "onward")
+        self.rewriter.connect(scope.id, stub.id, flow.target, id=onward)
+        return "a run that takes it stops"
+
+    def _miss_boundary(self, event: Event, scope: Scope, cut: Cut) -> str:
+        self.rewriter.replace(scope.id, event.id, _stub(event, cut, cut_off=True))
+        if event.trigger in _HARMLESS:
+            return _missed(event.trigger, self.ctx.name(str(event.attached_to)))
+        host = next(n for n in scope.nodes if n.id == event.attached_to)
+        if host.id not in self.guarded:
+            self.guarded.add(host.id)
+            self._guard(host, scope, cut)
+        return f"a run stops before {self.ctx.name(host)}"
+
+    def _guard(self, node: Node, scope: Scope, cut: Cut) -> None:
+        """A stub that all flows to a node lead to."""
+        stub = self._extra(node, scope, cut)
+        for flow in _in(node, scope):
+            self.rewriter.redirect(scope.id, flow.id, target=stub.id)
+        before = self.rewriter.fresh_id(node.id, "before")
+        self.rewriter.connect(scope.id, stub.id, node.id, id=before)
+
+    def _start_by_hand(self, event: Event, scope: Scope, cut: Cut) -> str | None:
+        known = {node.id for node in scope.nodes if isinstance(node, Opaque) and node.stops}
+        if not event.definitions and all(f.target in known for f in _out(event, scope)):
+            return None
+        self._follow(event, scope, cut)
+        if not event.definitions:
+            return "a run stops right behind it"
+        self.rewriter.replace(scope.id, event.id, event.replace(definitions=()))
+        return "the process is started by hand and stops at once"
+
+    def _follow(self, node: Node, scope: Scope, cut: Cut) -> None:
+        """A stub that all flows out of a node come from."""
+        stub = self._extra(node, scope, cut)
+        for flow in _out(node, scope):
+            self.rewriter.redirect(scope.id, flow.id, source=stub.id)
+        behind = self.rewriter.fresh_id(node.id, "behind")
+        self.rewriter.connect(scope.id, node.id, stub.id, id=behind)
+
+    def _miss_handler(self, handler: SubProcess, scope: Scope, cut: Cut) -> str:
+        self._replace(handler, scope, cut, cut_off=True)
+        start = next((n for n in handler.nodes if isinstance(n, Event) and n.trigger), None)
+        trigger = start.trigger if start is not None else "none"
+        if trigger in _HARMLESS:
+            return _missed(trigger, self.ctx.name(scope))
+        for node in _entries(scope):
+            if node.id in self.guarded or self.rewriter.touched(scope.id, node.id):
+                continue
+            self.guarded.add(node.id)
+            if isinstance(node, Event) and node.position == "start":
+                self._follow(node, scope, cut)
+            else:
+                self._guard(node, scope, cut)
+        return f"a run of {self.ctx.name(scope)} stops at its start"
+
+    def _shorten(self, stub: Opaque, scope: Scope) -> str | None:
+        out = _out(stub, scope)
+        if not out:
+            return None
+        for flow in out:
+            self.rewriter.remove(scope.id, flow.id)
+        kept = _reached(_entries(scope), scope, without=stub)
+        gone = _reached((stub,), scope) - kept - {stub.id}
+        for node in scope.nodes:
+            if node.id in gone:
+                self.rewriter.remove(scope.id, node.id)
+        return "what only it leads to is left out"
+
+    # -- parts -----------------------------------------------------------------------------------
+
+    def _extra(self, owner: Node | Flow, scope: Scope, cut: Cut) -> Opaque:
+        """A stub beside an element, which stays."""
+        id = self.rewriter.fresh_id(owner.id, STUB)
+        stub = Opaque(id=id, name=owner.name, tag=STUB, stops=cut.reason)
+        self.rewriter.insert(scope.id, stub, of=(owner,))
+        return stub
+
+
+def _in(node: Node, scope: Scope) -> list[Flow]:
+    return [flow for flow in scope.flows if flow.target == node.id]
+
+
+def _out(node: Node, scope: Scope) -> list[Flow]:
+    return [flow for flow in scope.flows if flow.source == node.id]
+
+
+def _entries(scope: Scope) -> list[Node]:
+    """Where a scope begins: its start events, else what nothing leads to."""
+    starts: list[Node] = [n for n in scope.nodes if isinstance(n, Event) and n.position == "start"]
+    led_to = {flow.target for flow in scope.flows}
+    return starts or [
+        n
+        for n in scope.nodes
+        if n.id not in led_to and not _attached(n) and not _handles(n) and not _is_cut_off(n)
+    ]
+
+
+def _reached(start: Iterable[Node], scope: Scope, *, without: Node | None = None) -> frozenset[str]:
+    """Ids of the nodes that paths from some nodes reach, but for those through `without`."""
+    ahead: dict[str, list[str]] = {}
+    for flow in scope.flows:
+        ahead.setdefault(flow.source, []).append(flow.target)
+    for node in scope.nodes:
+        if isinstance(node, Event) and node.attached_to is not None:
+            ahead.setdefault(node.attached_to, []).append(node.id)
+    seen = {node.id for node in start}
+    stack = list(seen)
+    while stack:
+        here = stack.pop()
+        if without is not None and here == without.id:
+            continue
+        for there in ahead.get(here, ()):
+            if there not in seen:
+                seen.add(there)
+                stack.append(there)
+    return frozenset(seen)
+
+
+def _attached(element: Element) -> bool:
+    return isinstance(element, Event) and element.attached_to is not None
+
+
+def _handles(scope: Element) -> TypeGuard[SubProcess]:
+    """Whether a scope is an event sub-process."""
+    return isinstance(scope, SubProcess) and scope.flavour == "event"
+
+
+def _is_cut_off(node: Node) -> bool:
+    return isinstance(node, Opaque) and node.harmless
+
+
+def _stub(node: Node, cut: Cut, *, cut_off: bool = False) -> Opaque:
+    return Opaque(
+        id=node.id,
+        name=node.name,
+        doc=node.doc,
+        loc=node.loc,
+        tag=STUB,
+        harmless=cut_off,
+        stops=cut.reason,
+    )
+
+
+def _missed(trigger: str, name: str) -> str:
+    if trigger == "error":
+        return f"an error in {name} fails the run"
+    if trigger == "compensation":
+        return "nothing sets it off"
+    return "it never comes"
+
+
+def is_guard(stub: Opaque) -> bool:
+    """Whether a stub stands beside the element that it is about, and not in its place."""
+    return source_ids(stub) != (stub.id,)
