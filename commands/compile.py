@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import click
@@ -19,8 +19,10 @@ from orgflow.commands.output import (
 from orgflow.commands.session import Session, configuration_for, exit_code, leave, text_width
 from orgflow.compiler import compile_model
 
+from orgflow_ir.diagnostics import Category, Diagnostic, Severity
 from orgflow_ir.diagnostics.suppression import carries_any
 from orgflow_ir.model import Model
+from orgflow_ir.model.element_names import listed
 from orgflow_ir.model.source import SourceFile
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import Backend
@@ -61,7 +63,7 @@ from orgflow_ir.targets.artifact import Artifact, Emitted
     is_flag=True,
     help="Show that what was compiled does what the model says; where not, write nothing.",
 )
-@click.option("--allow-lossy", is_flag=True, help="Accept rewriting that loses something.")
+@click.option("--allow-lossy", is_flag=True, help="Accept approximations, where orgflow has one.")
 @click.option(
     "--force", is_flag=True, help="Compile in spite of deadlocks, livelocks and endless work."
 )
@@ -138,7 +140,39 @@ def command(
             write_files([(Path(report), text)])
     finally:
         session.show()
+    if artifacts is None and session.format == "text":
+        for line in _no_help(session.diagnostics, backend, force=force, allow_lossy=allow_lossy):
+            click.echo(line, err=True)
     leave(code)
+
+
+def _no_help(
+    diagnostics: Iterable[Diagnostic], backend: Backend, *, force: bool, allow_lossy: bool
+) -> Iterator[str]:
+    """Which of the options that let something through were given, and let none of the errors
+    through that are left."""
+    errors = [d for d in diagnostics if d.severity is Severity.ERROR]
+    if not errors or any(d.category is Category.INTERNAL for d in errors):
+        return
+    codes = listed(sorted({d.code for d in errors}))
+    if force:
+        from orgflow.passes.pipelines import FORCEABLE
+
+        yield (
+            f"--force does not help: it lets {listed(sorted(FORCEABLE))} through, and what is left "
+            f"is {codes}"
+        )
+    if allow_lossy:
+        yield (
+            "--allow-lossy does not help: there is no approximation of what is left, which is "
+            f"{codes}"
+        )
+    refused = any(d.category is Category.TARGET for d in errors)
+    if (force or allow_lossy) and refused and backend.target.stubs:
+        yield (
+            f"--target '{backend.name}{{unsupported=stub}}' compiles the rest, with a stop in the "
+            "place of what is not supported"
+        )
 
 
 def _accept(in_: str, model: Model, session: Session, ctx: PassContext) -> None:
