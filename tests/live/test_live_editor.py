@@ -163,7 +163,8 @@ def test_edited_in_the_real_editor(client: Client, page: Any, tmp_path: Path) ->
         for name, row in before.items():
             kept = after[renamed if name == "Confirm leave" else name]
             assert kept.get("notes") == row.get("notes"), name
-        assert after["Map for orgflow"]["parameters"] == before["Map for orgflow"]["parameters"]
+        about = "About this workflow"
+        assert after[about]["parameters"] == before[about]["parameters"]
         wires = edited["connections"]
         assert wires["Leave needed"]["main"][0][0]["node"] == step
         assert wires[step]["main"][0][0]["node"] == "Fill in leave request"

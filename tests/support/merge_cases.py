@@ -425,7 +425,7 @@ class Editor:
         return Done("delete", [Fact(f"deleted {name}", holds, of)], deleted={of}, rewired=near)
 
     def delete_note(self) -> Done | None:
-        rows = [n for n in self.workflow["nodes"] if n["name"].startswith(("Lane ", "About"))]
+        rows = [n for n in self.workflow["nodes"] if n["name"].startswith("Lane ")]
         row = self.pick(rows)
         if row is None:
             return None

@@ -59,6 +59,15 @@ class GraphNode:
     webhook: bool = False
 
 
+def most_ports(node: GraphNode) -> int:
+    """How many ports the side of a node has that has most."""
+    if node.type == "switch":
+        return len(node.parameters["rules"]["values"]) + 1  # and the fallback
+    if node.type == "merge":
+        return int(node.parameters["numberInputs"])
+    return 2 if node.type == "if" else 1
+
+
 def decide_key(element: str) -> HelperKey:
     """The key of the node in which somebody decides for a gateway that sets its own variable."""
     return HelperKey(element, "decide")

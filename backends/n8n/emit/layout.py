@@ -3,13 +3,16 @@
 Columns are longest paths without back wires. Rows come from the dominator tree: the branches of a
 split are packed below each other as blocks, what follows where they meet goes back to the row of
 the split, and a wire that skips columns keeps its row free. So structured parts have no crossings,
-and the first branch is the top one.
+and the first branch is the top one; but of a decision, where only one branch runs, the one that
+leads furthest ahead is, so that the wire to what follows is straight.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import inf
+from types import MappingProxyType
 
 from orgflow.backends.n8n.emit.graph import NodeKey
 
@@ -17,30 +20,61 @@ from orgflow_ir.analysis.control_flow.graph import dominators
 from orgflow_ir.layout.stacking import Block, merge, postorder
 
 COLUMN = 256
-ROW = 176
+ROW = 224
 GRID = 16
 NODE = 96
-"""Canvas units; a node of n8n's editor is 96 wide and high with its name below, the grid is 16."""
+PORT = 32
+"""Canvas units: a node of n8n's editor is 96 wide and high with its name below, and 32 higher for
+each port of a side above two; the grid is 16. A wire to the left runs 130 below the port it leaves
+by: below the name of its node, and above the next row."""
+
+MOST_LIFT = 48
+"""A high node begins so far above its row at most; one of three ports, 16 above it, has its middle
+where that of a node with one port is, so that the wire between them is straight."""
+
+_NAME = 56
+_FAR = 4
+"""A wire of more columns is one past a part of the workflow."""
 
 _ROOT: NodeKey = "\x00root"
 _MAX_SPAN = 200
+_MOST_CLIMBS = 20
+_NONE: Mapping[NodeKey, int] = MappingProxyType({})
 
 
 @dataclass(eq=False, repr=False)
 class _Drawing:
-    """What is drawn: `forward` has no wires back, `children` are those in the dominator tree."""
+    """What is drawn: `forward` has no wires back, `children` are those in the dominator tree,
+    `exits` are the branches of decisions that a wire leads out of past much else."""
 
     succ: dict[NodeKey, list[NodeKey]]
     layer: dict[NodeKey, int]
     forward: dict[NodeKey, list[NodeKey]]
     children: dict[NodeKey, list[NodeKey]]
+    ports: Mapping[NodeKey, int]
+    exits: set[NodeKey]
     offset: dict[NodeKey, int] = field(default_factory=dict)
 
 
+def lift(ports: int) -> int:
+    """How far above its row a node begins whose side with most ports has so many."""
+    return min(max(0, ports - 2) * PORT // 2, MOST_LIFT)
+
+
 def grid(
-    nodes: Sequence[NodeKey], wires: Iterable[tuple[NodeKey, NodeKey]]
+    nodes: Sequence[NodeKey],
+    wires: Iterable[tuple[NodeKey, NodeKey]],
+    ports: Mapping[NodeKey, int] = _NONE,
+    choices: Collection[NodeKey] = (),
 ) -> dict[NodeKey, tuple[int, int]]:
-    """Column and row of each node; `wires` in order of outputs, first nodes are the triggers."""
+    """Column and row of each node.
+
+    Args:
+        nodes: first the triggers.
+        wires: in the order of outputs.
+        ports: for nodes with more than two on a side, how many.
+        choices: nodes of whose branches only one runs, so that their order means nothing.
+    """
     succ: dict[NodeKey, list[NodeKey]] = {n: [] for n in nodes}
     into: dict[NodeKey, int] = dict.fromkeys(nodes, 0)
     for source, target in wires:
@@ -60,7 +94,8 @@ def grid(
     children: dict[NodeKey, list[NodeKey]] = {n: [] for n in succ}
     for node in sorted(idom, key=lambda n: layer[n]):
         children[idom[node]].append(node)
-    drawing = _Drawing(succ, layer, forward, children)
+    exits = _exits(forward, layer, idom, choices) if choices else set()
+    drawing = _Drawing(succ, layer, forward, children, ports, exits)
     _pack(drawing)
     rows = _absolute(drawing)
     return {n: (layer[n], rows[n]) for n in nodes}
@@ -107,28 +142,58 @@ def _forward(
     return forward, order
 
 
+def _exits(
+    forward: Mapping[NodeKey, list[NodeKey]],
+    layer: Mapping[NodeKey, int],
+    idom: Mapping[NodeKey, NodeKey],
+    choices: Collection[NodeKey],
+) -> set[NodeKey]:
+    """Branches of decisions that a long wire leads out of."""
+    found: set[NodeKey] = set()
+    left = _MOST_CLIMBS * len(layer)
+    for source, targets in forward.items():
+        for target in targets:
+            span = layer[target] - layer[source]
+            node, end = source, idom[target]
+            while span > _FAR and node != end and left:
+                if idom[node] in choices:
+                    found.add(node)
+                node, left = idom[node], left - 1
+    return found
+
+
 def _pack(drawing: _Drawing) -> None:
     """Offsets of every node's block against its dominator's, bottom-up."""
     blocks: dict[NodeKey, Block] = {}
+    last: dict[NodeKey, float] = {}
+    """The last column of each block, wires left out."""
     d = drawing
     depth_first = postorder(_ROOT, d.children)
     for node in depth_first:
         own = d.layer[node]
-        block = Block({own: (0, 0)})
+        block = Block({own: (0, _more_rows(d.ports.get(node, 0)))})
         heads = set(d.children[node])
-        placed: set[NodeKey] = set()
+        last[node] = max([own, *(last[child] for child in heads)])
         for target in d.forward[node]:
             if d.layer[target] > own + 1:  # straight along the row, so it comes before the rest
                 span = range(own + 1, min(d.layer[target], own + 1 + _MAX_SPAN))
                 block = merge(block, Block(dict.fromkeys(span, (0, 0))))[0]
-        for target in d.forward[node]:
-            if target in heads and d.layer[target] == own + 1 and target not in placed:
-                block = _stack(d, block, target, blocks)
-                placed.add(target)
+        branches = [t for t in d.forward[node] if t in heads and d.layer[t] == own + 1]
+        if not d.exits.isdisjoint(branches):
+            # Those past the others first, the shortest on top, so that their wires are straight.
+            branches.sort(key=lambda n: last[n] if n in d.exits else inf)
+        for target in branches:
+            block = _stack(d, block, target, blocks)
+        placed = set(branches)
         for child in d.children[node]:
             if child not in placed:
                 block = _stack(d, block, child, blocks)
         blocks[node] = block
+
+
+def _more_rows(ports: int) -> int:
+    """How many rows below its own a node reaches into."""
+    return max(0, NODE + max(0, ports - 2) * PORT - lift(ports) + _NAME - 1) // ROW
 
 
 def _stack(d: _Drawing, block: Block, child: NodeKey, blocks: dict[NodeKey, Block]) -> Block:
@@ -149,23 +214,35 @@ def _absolute(d: _Drawing) -> dict[NodeKey, int]:
 
 
 def banded(
-    cells: Mapping[NodeKey, tuple[int, int]], lane: Mapping[NodeKey, str], lanes: Sequence[str]
+    cells: Mapping[NodeKey, tuple[int, int]],
+    lane: Mapping[NodeKey, str],
+    lanes: Sequence[str],
+    ports: Mapping[NodeKey, int] = _NONE,
 ) -> tuple[dict[NodeKey, tuple[int, int]], dict[str, tuple[int, int]]]:
     """Rows regrouped so that each lane has a band of its own: cells, and (first, last) row of each
-    lane that has nodes. The order of rows inside a lane stays."""
-    used: dict[str, list[int]] = {name: [] for name in lanes}
-    for node, (_, row) in cells.items():
-        rows = used[lane[node]]
-        if row not in rows:
-            rows.append(row)
+    lane that has nodes. The order of rows inside a lane stays; those that share no column are one.
+    """
+    used: dict[str, dict[int, list[int]]] = {name: {} for name in lanes}
+    more: dict[tuple[str, int], int] = {}
+    for node, (column, row) in cells.items():
+        used[lane[node]].setdefault(row, []).append(column)
+        if node in ports and (rows := _more_rows(ports[node])):
+            more[lane[node], row] = max(rows, more.get((lane[node], row), 0))
     new: dict[tuple[str, int], int] = {}
     bands: dict[str, tuple[int, int]] = {}
-    at = 0
+    first = 0
     for name in lanes:
         if not used[name]:
             continue
+        free: dict[int, int] = {}  # by column the first row that nothing is in, and nothing above
+        last = first
         for row in sorted(used[name]):
-            new[(name, row)] = at
-            at += 1
-        bands[name] = (at - len(used[name]), at - 1)
-    return {n: (col, new[(lane[n], row)]) for n, (col, row) in cells.items()}, bands
+            span = range(min(used[name][row]), max(used[name][row]) + 1)
+            at = max((free.get(column, first) for column in span), default=first)
+            new[name, row] = at
+            at += more.get((name, row), 0)
+            free.update(dict.fromkeys(span, at + 1))
+            last = max(last, at)
+        bands[name] = (first, last)
+        first = last + 1
+    return {n: (col, new[lane[n], row]) for n, (col, row) in cells.items()}, bands

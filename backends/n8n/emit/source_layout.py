@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from orgflow.backends.n8n.emit.graph import NodeKey, WorkflowGraph
-from orgflow.backends.n8n.emit.layout import COLUMN, GRID, ROW
+from orgflow.backends.n8n.emit.layout import COLUMN, GRID, NODE, PORT, ROW, lift
 from orgflow.backends.n8n.emit.scopes import WorkflowScope
 
 from orgflow_ir.analysis.control_flow.graph import components
@@ -21,6 +21,11 @@ _CLOSE_X = 176
 _CLOSE_Y = 112
 """Nodes nearer than this in both directions would hide each other or each other's names."""
 
+_NAME = 40
+"""Room for the name of a stop above the edge of its lane."""
+
+_ADDED = ("stop", "join", "pass", "branch")
+_TRIES = 200
 _SLACK = 20
 _STEEP = 0.15
 """Diagram units a flow may go left, and the share of flows that may go (almost) straight down."""
@@ -36,7 +41,9 @@ class Drawn(NamedTuple):
     lanes: dict[str, tuple[int, int]]
 
 
-def from_diagram(scope: WorkflowScope, workflow_graph: WorkflowGraph) -> Drawn | None:
+def from_diagram(
+    scope: WorkflowScope, workflow_graph: WorkflowGraph, ports: Mapping[NodeKey, int]
+) -> Drawn | None:
     """The source's positions, scaled and with room made for nodes that it does not have; `None`
     where there is no diagram, it is incomplete, or it does not read from left to right."""
     if scope.model.diagram is None:
@@ -58,18 +65,20 @@ def from_diagram(scope: WorkflowScope, workflow_graph: WorkflowGraph) -> Drawn |
         x, y = centres[node.element]
         spots[key] = [(x - left) * across, (y - top) * down]
     _make_room(workflow_graph, spots)
-    placed = _settle(workflow_graph, spots)
-    if placed is None:
-        return None
     bands = {}
     for lane in scope.lanes:
         if lane.id in shapes:
-            bounds = shapes[lane.id]
+            _, upper, _, high = shapes[lane.id]
             bands[lane.id] = (
-                _snap((bounds[1] - top) * down),
-                _snap((bounds[1] + bounds[3] - top) * down),
+                _snap((upper - top) * down) + NODE // 2,
+                _snap((upper + high - top) * down) + NODE // 2,
             )
-    return Drawn(placed, bands)
+    settled = _Places(workflow_graph, spots, bands, ports)
+    if not settled.drawn():
+        return None
+    settled.add()
+    lifted = {key: (x, y - lift(ports.get(key, 0))) for key, (x, y) in settled.placed.items()}
+    return Drawn(lifted, settled.bands)
 
 
 def _scales(centres: Sequence[tuple[float, float]]) -> tuple[float, float]:
@@ -133,45 +142,108 @@ def _make_room(workflow_graph: WorkflowGraph, spots: dict[NodeKey, list[float]])
                 spots[key] = [base[0] + (COLUMN if behind else -COLUMN), base[1] + index * ROW]
 
 
-def _settle(
-    workflow_graph: WorkflowGraph, spots: Mapping[NodeKey, Sequence[float]]
-) -> dict[NodeKey, tuple[int, int]] | None:
-    """Snapped positions without overlaps: drawn nodes first, added ones moved down until free."""
-    placed: dict[NodeKey, tuple[int, int]] = {}
-    cells: dict[tuple[int, int], list[tuple[int, int]]] = {}
+class _Places:
+    """Snapped positions without overlaps: drawn nodes first, added ones moved down until free, in a
+    lane that is made higher where it is full.
 
-    def free(x: int, y: int, wide: int = _CLOSE_X, high: int = _CLOSE_Y) -> bool:
+    Attributes:
+        placed: the position of each node so far, as if all were of one height.
+        bands: top and bottom of each lane.
+    """
+
+    def __init__(
+        self,
+        workflow_graph: WorkflowGraph,
+        spots: Mapping[NodeKey, Sequence[float]],
+        bands: dict[str, tuple[int, int]],
+        ports: Mapping[NodeKey, int],
+    ) -> None:
+        self.nodes, self.spots, self.bands, self.ports = workflow_graph.nodes, spots, bands, ports
+        self.placed: dict[NodeKey, tuple[int, int]] = {}
+        self.cells: dict[tuple[int, int], list[tuple[int, int]]] = {}
+        self.rows: list[int] = []
+
+    def drawn(self) -> bool:
+        """Place what the diagram has; whether nothing there hides another."""
+        for key, node in self.nodes.items():
+            if node.role not in _ADDED:
+                spot = self._wanted(key)
+                if not self._is_free(spot, _CLOSE_X, _CLOSE_Y):
+                    return False
+                self._put(key, spot)
+        return True
+
+    def add(self) -> None:
+        """Place what the diagram does not have."""
+        for key, ports in self.ports.items():  # room for what high nodes have below
+            if key in self.placed:
+                x, y = self.placed[key]
+                for more in range(_CLOSE_Y, (ports - 2) * PORT - lift(ports) + 1, _CLOSE_Y):
+                    self._take((x, y + more))
+        for key, node in self.nodes.items():
+            if node.role in _ADDED:
+                x, y = self._wanted(key)
+                if node.role == "stop":
+                    self._put(key, self._beside(x, y))
+                else:
+                    below = ((x, y + number * 64) for number in range(_TRIES))
+                    self._put(key, self._first_free(below) or (x, y))
+
+    def _beside(self, x: int, y: int) -> tuple[int, int]:
+        """A free place for the stop of a gateway, in its lane."""
+        middle = y + NODE // 2
+        lanes = [(low, name) for name, (high, low) in self.bands.items() if high <= middle <= low]
+        if not lanes:
+            return self._first_free(_around(x, y)) or (x, y)
+        low = min(lanes)[0]
+        inside = (spot for spot in _around(x, y) if spot[1] + NODE + _NAME <= low)
+        return self._first_free(inside) or self._new_row(x + COLUMN, low)
+
+    def _new_row(self, x: int, at: int) -> tuple[int, int]:
+        """A place in a new row of the lanes that end at a height; what is below moves down."""
+        for key, (left, y) in self.placed.items():
+            if y + NODE // 2 > at:
+                self.placed[key] = (left, y + ROW)
+        for name, (high, low) in self.bands.items():
+            self.bands[name] = (high + ROW * (high >= at), low + ROW * (low >= at))
+        self.rows.append(at)
+        cells, self.cells = self.cells, {}
+        for spots in cells.values():
+            for left, y in spots:
+                self._take((left, y + ROW * (y + NODE // 2 > at)))
+        return x, at + (ROW - NODE - _NAME) // 2
+
+    def _wanted(self, key: NodeKey) -> tuple[int, int]:
+        x, y = (_snap(value) for value in self.spots[key])
+        for at in self.rows:
+            y += ROW * (y + NODE // 2 > at)
+        return x, y
+
+    def _put(self, key: NodeKey, spot: tuple[int, int]) -> None:
+        self.placed[key] = spot
+        self._take(spot)
+
+    def _take(self, spot: tuple[int, int]) -> None:
+        self.cells.setdefault((spot[0] // _CELL, spot[1] // _CELL), []).append(spot)
+
+    def _first_free(self, spots: Iterable[tuple[int, int]]) -> tuple[int, int] | None:
+        return next((s for s in spots if self._is_free(s, COLUMN - 40, ROW - 16)), None)
+
+    def _is_free(self, spot: tuple[int, int], wide: int, high: int) -> bool:
+        x, y = spot
         return not any(
             abs(x - ox) < wide and abs(y - oy) < high
             for i in range((x - wide) // _CELL, (x + wide) // _CELL + 1)
             for j in range((y - high) // _CELL, (y + high) // _CELL + 1)
-            for ox, oy in cells.get((i, j), ())
+            for ox, oy in self.cells.get((i, j), ())
         )
-
-    def put(key: NodeKey, x: int, y: int) -> None:
-        placed[key] = (x, y)
-        cells.setdefault((x // _CELL, y // _CELL), []).append((x, y))
-
-    added = ("stop", "join", "pass", "branch")
-    for key, node in workflow_graph.nodes.items():
-        if node.role not in added:
-            x, y = _snap(spots[key][0]), _snap(spots[key][1])
-            if not free(x, y):
-                return None
-            put(key, x, y)
-    for key, node in workflow_graph.nodes.items():
-        if node.role in added:
-            x, y = _snap(spots[key][0]), _snap(spots[key][1])
-            places = _around(x, y) if node.role == "stop" else ((x, y + n * 64) for n in range(200))
-            put(key, *next((p for p in places if free(*p, COLUMN - 40, ROW + 32)), (x, y)))
-    return placed
 
 
 def _around(x: int, y: int) -> Iterator[tuple[int, int]]:
     """Places for a stop, best first: below and right of its gateway, near before far."""
     for down in range(ROW, 40 * ROW, GRID * 4):
         for right in (COLUMN, COLUMN // 2, COLUMN + COLUMN // 2):
-            yield x + _snap(right), y + _snap(down)
+            yield x + right, y + down
 
 
 def _snap(value: float) -> int:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from orgflow.backends.n8n import node_types
 from orgflow.backends.n8n.emit.emitter import CompiledScope
-from orgflow.backends.n8n.emit.graph import GraphNode, NodeKey, Port, WorkflowGraph
-from orgflow.backends.n8n.emit.layout import COLUMN, NODE, ROW, banded, grid
+from orgflow.backends.n8n.emit.graph import GraphNode, NodeKey, Port, WorkflowGraph, most_ports
+from orgflow.backends.n8n.emit.layout import COLUMN, GRID, NODE, ROW, banded, grid, lift
 from orgflow.backends.n8n.emit.names import literal, plain, quoted
+from orgflow.backends.n8n.emit.output_order import order_outputs
 from orgflow.backends.n8n.emit.source_layout import from_diagram
 from orgflow.backends.n8n.format.document import Node, node_type, node_uuid
-from orgflow.backends.n8n.format.identity import MAP_PREFIX, tag_line
+from orgflow.backends.n8n.format.identity import map_line, tag_line
 from orgflow.backends.n8n.format.merge_base import keep_base, pack_base
 from orgflow.backends.n8n.format.versions import N8nVersion, type_version
 from orgflow.backends.n8n.node_types import sticky_note
@@ -23,7 +25,14 @@ from orgflow_ir.model.value import Value
 
 _LANE_COLOURS = (7, 4, 5, 6, 3, 2)
 _MARGIN = 80
+_ABOVE = 64
+"""Between the edge of a lane and its first row."""
+
+_USUAL = 2
 _LIST = 12
+_ROOM = 88
+"""Characters that stand in a line of the note above the workflow, markup included."""
+_KEEP = "Keep this note: orgflow reads it when it updates this workflow."
 
 
 def model_hash(model: Model) -> str:
@@ -42,6 +51,7 @@ def build(compiled: CompiledScope, digest: str, version: N8nVersion) -> None:
     """Write the workflow of one scope, in file form, into what it was compiled to."""
     seed = compiled.scope.seed
     positions, bands = _positions(compiled)
+    order_outputs(compiled, positions)
     boxes = []
     for name, element, box in _stickies(compiled, positions, bands, digest):
         boxes.append((compiled.workflow_graph.names.take(name), box))
@@ -82,25 +92,26 @@ def _lane_of(compiled: CompiledScope) -> dict[str, str]:
 def _positions(
     compiled: CompiledScope,
 ) -> tuple[dict[NodeKey, tuple[int, int]], dict[str, tuple[int, int]]]:
+    """The top left corner of each node, and top and bottom of each lane with nodes."""
     workflow_graph = compiled.workflow_graph
-    drawn = from_diagram(compiled.scope, workflow_graph)
+    ports = {k: n for k, node in workflow_graph.nodes.items() if (n := most_ports(node)) > _USUAL}
+    drawn = from_diagram(compiled.scope, workflow_graph, ports)
     if drawn is not None:
         return drawn.positions, drawn.lanes
     triggers = [k for k, n in workflow_graph.nodes.items() if n.role == "trigger"]
     rest = [k for k, n in workflow_graph.nodes.items() if n.role != "trigger"]
     wires = sorted(workflow_graph.wires, key=lambda w: (_stops(w[1], workflow_graph), w[0].number))
-    cells = grid([*triggers, *rest], ((a.node, b.node) for a, b in wires))
+    choices = [g for g, d in compiled.decisions.items() if not d.several]
+    cells = grid([*triggers, *rest], ((a.node, b.node) for a, b in wires), ports, choices)
     lane_of = _lane_of(compiled)
     bands: dict[str, tuple[int, int]] = {}
     if lane_of:
         member = {k: lane_of.get(n.element, "") for k, n in workflow_graph.nodes.items()}
         order = [lane.id for lane in compiled.scope.lanes]
-        cells, bands = banded(cells, member, ["", *order])
+        cells, bands = banded(cells, member, ["", *order], ports)
         bands.pop("", None)
-    positions = {k: (c * COLUMN, r * ROW) for k, (c, r) in cells.items()}
-    edges = {
-        n: (a * ROW - _MARGIN // 2, (b + 1) * ROW - _MARGIN // 2) for n, (a, b) in bands.items()
-    }
+    positions = {k: (c * COLUMN, r * ROW - lift(ports.get(k, 0))) for k, (c, r) in cells.items()}
+    edges = {n: (a * ROW - _ABOVE, (b + 1) * ROW - _ABOVE) for n, (a, b) in bands.items()}
     return positions, edges
 
 
@@ -252,10 +263,8 @@ def _stickies(
             )
         )
     name = plain(pool.name) if pool else ""
-    summary = _summary(compiled, compiled.scope.title, name, left - indent, top)
-    whole = compiled.scope.body.id
-    boxes.append(("About this workflow", whole, summary))
-    boxes.append(("Map for orgflow", whole, _map(compiled, digest, summary)))
+    summary = _summary(compiled, compiled.scope.title, name, left - indent, top, digest)
+    boxes.append(("About this workflow", compiled.scope.body.id, summary))
     return boxes
 
 
@@ -263,8 +272,10 @@ def _heading(lane: Lane) -> str:
     return plain(lane.caption).lstrip("#") or lane.id
 
 
-def _summary(compiled: CompiledScope, title: str, pool: str, left: int, top: int) -> _Box:
-    """The note above the workflow: what it is and what is left to do."""
+def _summary(
+    compiled: CompiledScope, title: str, pool: str, left: int, top: int, digest: str
+) -> _Box:
+    """The note above the workflow: what it is, what is left to do, and, not shown, the map."""
     workflow_graph = compiled.workflow_graph
     lines = [f"## {literal(title)}"]
     if pool and pool not in title:
@@ -290,30 +301,28 @@ def _summary(compiled: CompiledScope, title: str, pool: str, left: int, top: int
         todo = [*todo[: _LIST - 1], f"- … and {len(todo) - _LIST + 1} more (see the notes)"]
     if todo:
         lines += ["", "**What is left to do**", *todo]
-    height = 96 + 24 * (len(lines) + sum(len(line) // 90 for line in lines))
-    height = -(-height // 16) * 16
-    return ("\n".join(lines), left, top - height - 48, 736, height, 7)
+    lines += ["", _KEEP]
+    height = _height(lines)
+    content = "\n".join([*lines, "", _map(compiled, digest)])
+    return (content, left, top - height - 48, 736, height, 7)
 
 
-def _map(compiled: CompiledScope, digest: str, beside: _Box) -> _Box:
-    """The identity map, in a small note of its own: the text runs on below its edge."""
+def _height(lines: Sequence[str]) -> int:
+    """Of a note whose first line is its title, as the editor sets it: a line of text is 20 high,
+    and so is the space between two paragraphs, of which one is the title."""
+    rows = sum(1 + len(line) // _ROOM for line in lines if line)
+    return -(-(32 + 20 * (rows + lines.count(""))) // GRID) * GRID
+
+
+def _map(compiled: CompiledScope, digest: str) -> str:
+    """The line with the identity map."""
     mapping = {
         n.name: n.element
         for n in compiled.workflow_graph.nodes.values()
         if n.role in ("element", "trigger")
     }
     scope = {"scope": compiled.scope.body.id} if compiled.scope.called else {}
-    payload = json.dumps(
-        {"model": digest, "process": compiled.process.id, **scope, "nodes": mapping},
-        ensure_ascii=False,
-        separators=(",", ":"),
-    )
-    content = (
-        "**For orgflow**: keep this note, it ties the nodes to the model."
-        f"\n\n`{MAP_PREFIX}{payload}`"
-    )
-    _, left, top, width, _, _ = beside
-    return (content, left + width + 32, top, 320, 112, 7)
+    return map_line({"model": digest, "process": compiled.process.id, **scope, "nodes": mapping})
 
 
 def _sticky(name: str, box: _Box, seed: str, version: N8nVersion) -> Node:

@@ -2,6 +2,8 @@
 
 A workflow that orgflow compiled carries the map from node names to element ids in a sticky note
 and each element's id in the node's notes; people rename nodes, and n8n's editor gives new ids.
+In the sticky note the map is a link reference definition, which Markdown does not show; workflows
+of earlier versions have it as code.
 """
 
 from __future__ import annotations
@@ -14,6 +16,12 @@ from typing import Any, Final
 
 MAP_PREFIX: Final = "orgflow-map 1 "
 """First words of the line that carries the identity map in its sticky note."""
+
+HIDDEN: Final = "[orgflow]: # ("
+"""What lines of sticky notes begin with that the editor does not show."""
+
+_OWN: Final = (HIDDEN, "`orgflow-", "**For orgflow**:")
+_MAP_LINE: Final = re.compile(rf"^(?:`|{re.escape(HIDDEN)})?{MAP_PREFIX}", re.MULTILINE)
 
 _TAG: Final = (
     r"^orgflow: (?P<element>.+?)"
@@ -32,17 +40,44 @@ class OrgflowMap:
     broken: list[int] = field(default_factory=list)
 
 
+def hidden(text: str) -> str:
+    """A line of a sticky note that the editor does not show; parentheses, which would end it, are
+    written as JSON has them in strings."""
+    return f"{HIDDEN}{text.replace('(', chr(92) + 'u0028').replace(')', chr(92) + 'u0029')})"
+
+
+def map_line(said: Mapping[str, Any]) -> str:
+    """The line of a sticky note with a map: process, hash of the model, element by node name."""
+    return hidden(MAP_PREFIX + json.dumps(said, ensure_ascii=False, separators=(",", ":")))
+
+
+def map_place(content: object) -> int | None:
+    """Where the JSON of the map begins in the text of a sticky note; None where there is no map."""
+    found = _MAP_LINE.search(content) if isinstance(content, str) else None
+    return found.end() if found is not None else None
+
+
+def own_lines(content: str) -> list[str]:
+    """The lines of a sticky note that are there for orgflow alone."""
+    return [line for line in content.split("\n") if line.startswith(_OWN)]
+
+
+def readable(content: str) -> str:
+    """The text of a sticky note without what is there for orgflow alone."""
+    return "\n".join(line for line in content.split("\n") if not line.startswith(_OWN)).strip()
+
+
 def read_map(nodes: Iterable[tuple[int, Mapping[str, Any]]]) -> OrgflowMap:
     """The maps in sticky notes; where there are several, the first to name a node counts."""
     found = OrgflowMap()
     for index, node in nodes:
         parameters = node.get("parameters")
         content = parameters.get("content") if isinstance(parameters, Mapping) else None
-        if not isinstance(content, str) or MAP_PREFIX not in content:
+        start = map_place(content)
+        if start is None:
             continue
-        start = content.index(MAP_PREFIX) + len(MAP_PREFIX)
         try:
-            said, _ = json.JSONDecoder().raw_decode(content, start)
+            said, _ = json.JSONDecoder().raw_decode(str(content), start)
         except (json.JSONDecodeError, RecursionError):
             said = None
         named = said.get("nodes") if isinstance(said, dict) else None

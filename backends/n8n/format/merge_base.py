@@ -1,9 +1,9 @@
 """What was last compiled, kept with the workflow: the base of a three-way merge.
 
-The base stands in the map note, as text in its own line, or, where it is too long for a note, in a
-file of the folder `.orgflow`. It is JSON in base64, in which one character stands for each of the
-phrases that such workflows are full of. That is half as long again as what bz2 makes of it, for a
-fraction of its time, which was a seventh of a compile. zlib's output differs between platforms.
+The base stands in the note with the map, in a line of its own, or, where it is too long for a note,
+in a file of the folder `.orgflow`. It is JSON in base64, in which one character stands for each of
+the phrases that such workflows are full of. That is half as long again as what bz2 makes of it, for
+a fraction of its time, which was a seventh of a compile. zlib's output differs between platforms.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from orgflow.backends.n8n.format.document import TYPE_PREFIX
-from orgflow.backends.n8n.format.identity import MAP_PREFIX
+from orgflow.backends.n8n.format.identity import HIDDEN, hidden, map_place, readable
 
 BASE_PREFIX: Final = "orgflow-base 2 "
-"""First words of the line that carries the base in the map note."""
+"""First words of the line that carries the base in the note."""
 
 FILE_PREFIX: Final = "orgflow-base-file 2 "
 """First words of the line that says that the base is in a file: the id of the workflow follows."""
@@ -28,6 +28,10 @@ MOST_CHARACTERS: Final = 65_536
 
 MOST_BYTES: Final = 64 * 1024 * 1024
 """More than any workflow has: a base that unpacks to more is not read."""
+
+_LINE: Final = re.compile(
+    rf"(?:`|{re.escape(HIDDEN)})(?P<prefix>{BASE_PREFIX}|{FILE_PREFIX})(?P<text>[^`)]*)"
+)
 
 _ID: Final = 8
 """Characters of a node's id that are kept: enough to tell the nodes of one workflow apart."""
@@ -118,23 +122,24 @@ def pack_base(workflow: Mapping[str, Any]) -> str:
 
 
 def keep_base(workflow: Mapping[str, Any], packed: str) -> None:
-    """Put a base into the map note of a workflow, or where it is too long, the id of its file."""
+    """Put a base into the note with the map, or where it is too long, the id of its file."""
     for row in workflow["nodes"]:
         content = row["parameters"].get("content")
-        if isinstance(content, str) and MAP_PREFIX in content:
-            whole = content.partition(f"\n\n`{BASE_PREFIX}")[0].partition(f"\n\n`{FILE_PREFIX}")[0]
-            line = f"`{BASE_PREFIX}{packed}`"
+        if map_place(content) is not None:
+            line = hidden(f"{BASE_PREFIX}{packed}")
             if len(packed) > MOST_CHARACTERS:
-                line = f"`{FILE_PREFIX}{workflow.get('id', '')}`"
-            row["parameters"]["content"] = f"{whole}\n\n{line}"
+                line = hidden(f"{FILE_PREFIX}{workflow.get('id', '')}")
+            others = (one for one in content.split("\n") if not _LINE.match(one))
+            row["parameters"]["content"] = "\n".join([*others, line])
             return
 
 
 def _row(node: Mapping[str, Any]) -> list[Any]:
     kind = node["type"]
     parameters = node["parameters"]
-    if MAP_PREFIX in str(parameters.get("content", "")):
-        parameters = {**parameters, "content": ""}  # it is made of the others
+    content = parameters.get("content")
+    if map_place(content) is not None:  # it is made of the others
+        parameters = {**parameters, "content": readable(content)}
     row: list[Any] = [
         node["name"],
         node["id"][:_ID],
@@ -212,7 +217,8 @@ def base_file_id(contents: Iterable[str]) -> str | None:
 
 def _said(contents: Iterable[str], prefix: str) -> str | None:
     for content in contents:
-        _, found, rest = content.partition(f"`{prefix}")
-        if found:
-            return rest.partition("`")[0].strip()
+        for line in content.split("\n"):
+            found = _LINE.match(line)
+            if found is not None and found["prefix"] == prefix:
+                return found["text"].strip()
     return None

@@ -15,9 +15,9 @@ from typing import Any, Final, Literal, NamedTuple
 
 from orgflow.backends.n8n.format.document import TYPE_PREFIX, is_trigger, outputs_of
 from orgflow.backends.n8n.format.identity import (
-    MAP_PREFIX,
     OrgflowMap,
     read_map,
+    readable,
     tag_of,
     words_of,
 )
@@ -250,9 +250,9 @@ class WorkflowDocument:
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
-        """Texts of the sticky notes, without the map."""
+        """Texts of the sticky notes, as far as people read them."""
         found = (_text(node.parameters.get("content")) for node in self.nodes if node.sticky)
-        return tuple(text.strip() for text in found if MAP_PREFIX not in text)
+        return tuple(text for one in found if (text := readable(one)))
 
     @cached_property
     def targets(self) -> Mapping[str, Mapping[int, tuple[str, ...]]]:

@@ -9,7 +9,13 @@ from typing import Any, Final
 
 from orgflow.backends.n8n import node_types
 from orgflow.backends.n8n.format.document import short_type
-from orgflow.backends.n8n.format.identity import tag_line, tag_of, words_of
+from orgflow.backends.n8n.format.identity import (
+    map_place,
+    readable,
+    tag_line,
+    tag_of,
+    words_of,
+)
 from orgflow.backends.n8n.format.json_values import inside, mapping, rows
 from orgflow.backends.n8n.merge.json_merge import ABSENT, JsonMerge, same
 from orgflow.backends.n8n.merge.report import MergeChange, MergeConflict, shown
@@ -239,6 +245,8 @@ class ContentMerge:
         so does every line of its text that a person wrote."""
         mine, its = mapping(ours.get("parameters")), mapping(theirs.get("parameters"))
         was = mapping((base or {}).get("parameters"))
+        if map_place(mine.get("content")) is not None:
+            mine, its, was = (_readable(one) for one in (mine, its, was))
         parameters: dict[str, Any] = {}
         for key in dict.fromkeys((*mine, *its)):
             old, edited, new = (one.get(key, ABSENT) for one in (was, its, mine))
@@ -256,6 +264,13 @@ class ContentMerge:
         known = (base or {}).get("id")
         kept = isinstance(known, str) and str(theirs.get("id", "")).startswith(known)
         return ours.get("id") if kept else theirs.get("id", ours.get("id"))
+
+
+def _readable(parameters: Json) -> Json:
+    content = parameters.get("content")
+    if not isinstance(content, str):
+        return parameters
+    return {**parameters, "content": readable(content)}
 
 
 def _place(path: tuple[str | int, ...]) -> str:

@@ -12,7 +12,13 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any, Final
 
-from orgflow.backends.n8n.format.identity import MAP_PREFIX, read_map
+from orgflow.backends.n8n.format.identity import (
+    map_line,
+    map_place,
+    own_lines,
+    read_map,
+    readable,
+)
 from orgflow.backends.n8n.format.merge_base import pack_base
 from orgflow.backends.n8n.format.references import follow, references_in
 from orgflow.backends.n8n.format.workflow_document import Node, WorkflowDocument
@@ -132,7 +138,7 @@ class _Merge:
 
     def _deleted(self, base: Node, ours: Node) -> bool:
         """A node that the person deleted and the model still has; whether it comes back."""
-        if MAP_PREFIX in str(ours.parameters.get("content", "")):
+        if map_place(ours.parameters.get("content")) is not None:
             return True
         if not base.sticky and not same_body(base.raw, ours.raw):
             self.conflicts.append(
@@ -157,7 +163,7 @@ class _Merge:
                     "delete the node in the workflow, or put the element back into the model",
                 )
             )
-        if base.sticky and theirs.parameters.get("content") != base.parameters.get("content"):
+        if base.sticky and _text(theirs) != _text(base):
             text = f"the edited sticky note `{theirs.name}` goes with what it was about"
             self.changes.append(MergeChange("model", text, notable=True))
         called = f" (renamed to `{theirs.name}`)" if theirs.name != base.name else ""
@@ -230,8 +236,13 @@ class _Merge:
         row["name"] = name
         if not _sticky(trio) and theirs is not None:
             self._dangling(name, row, ours)
-        if trio.ours is not None and MAP_PREFIX in str(trio.ours.parameters.get("content", "")):
-            row["parameters"] = {**row["parameters"], "content": self._map(trio.ours)}
+        place = map_place(trio.ours.parameters.get("content")) if trio.ours is not None else None
+        if trio.ours is not None and place is not None:
+            text = readable(str(row["parameters"]["content"]))
+            lines = own_lines(str(trio.ours.parameters["content"]))
+            own = [self._map(trio.ours, place) if map_place(li) else li for li in lines]
+            content = "\n".join([text, "", *own])
+            row["parameters"] = {**row["parameters"], "content": content}
         return row
 
     def _dangling(self, name: str, row: Json, ours: Mapping[str, Any] | None) -> None:
@@ -251,19 +262,16 @@ class _Merge:
                     )
                 )
 
-    def _map(self, ours: Node) -> str:
-        """The text of the map note under the final names."""
-        content = str(ours.parameters["content"])
-        start = content.index(MAP_PREFIX) + len(MAP_PREFIX)
-        said, end = json.JSONDecoder().raw_decode(content, start)
+    def _map(self, ours: Node, place: int) -> str:
+        """The line with the map under the final names."""
+        said, _ = json.JSONDecoder().raw_decode(str(ours.parameters["content"]), place)
         keys = self.pairs.ours
         said["nodes"] = {
             self.names[keys[name]]: element
             for name, element in said["nodes"].items()
             if keys.get(name) in self.names
         }
-        text = json.dumps(said, ensure_ascii=False, separators=(",", ":"))
-        return f"{content[:start]}{text}{content[end:]}"
+        return map_line(said)
 
     # -- wires -------------------------------------------------------------------------------------
 
@@ -425,6 +433,12 @@ def _followed(node: Node, renamed: Mapping[str, str]) -> Json:
 def _sticky(trio: Trio) -> bool:
     node = trio.ours or trio.theirs or trio.base
     return node is not None and node.sticky
+
+
+def _text(sticky: Node) -> object:
+    """What people read in a sticky note."""
+    content = sticky.parameters.get("content")
+    return readable(str(content)) if map_place(content) is not None else content
 
 
 def _sticky_place(trio: Trio) -> tuple[float, float]:

@@ -29,8 +29,8 @@ class MergeConflicts(Rule):
 class MergedWithoutBase(Rule):
     """
     What it finds
-        A workflow that does not carry what it was compiled to: its map note was deleted or edited,
-        or an orgflow that keeps that in another form compiled it.
+        A workflow that does not carry what it was compiled to: the note with its map was deleted or
+        edited, or an orgflow that keeps that in another form compiled it.
     Why it is wrong
         Where workflow and model differ, it is not known which of the two was changed. Filled
         placeholders and added nodes are kept, everything else that differs is a conflict.

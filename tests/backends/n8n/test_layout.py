@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+import json
+from itertools import pairwise
+from pathlib import Path
+
 import pytest
+from canvas_metrics import boxes, measure, wires
 from model_gen import random_model
 from n8n_compiled import workflows
 from orgflow.backends.n8n.emit.layout import banded, grid
+from orgflow.compiler import compile_model, load
 from seeds import seeds
+
+from orgflow_ir.model import Event, Flow, Gateway, Lane, Model, Process, Task
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.plugins import Registry
+
+EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 
 
 def test_a_chain_is_a_row() -> None:
@@ -63,3 +75,88 @@ def test_random_models_have_no_overlaps(seed: int) -> None:
             for targets in ports["main"]:
                 heights = [names[t["node"]][1] for t in targets]
                 assert heights == sorted(heights), "n8n runs targets from top to bottom"
+
+
+def test_of_branches_past_the_others_the_shortest_is_on_top() -> None:
+    main = [f"m{number}" for number in range(8)]
+    wires = [("s", "g"), ("g", "m0"), *pairwise(main), ("m7", "e"), ("g", "x"), ("x", "e")]
+    cells = grid(["s", "g", *main, "x", "e"], wires, choices=["g"])
+    assert cells["x"][1] == cells["e"][1] == 0, "the long wire is straight"
+    assert {cells[name][1] for name in main} == {1}
+    parallel = grid(["s", "g", *main, "x", "e"], wires)
+    assert parallel["m0"][1] < parallel["x"][1], "n8n runs them in this order"
+
+
+def test_rows_that_share_no_column_are_one_row_of_a_lane() -> None:
+    cells = {"a": (0, 0), "b": (1, 1), "c": (2, 2), "d": (2, 1)}
+    new, bands = banded(cells, dict.fromkeys("abcd", "one"), ["one"])
+    assert new == {"a": (0, 0), "b": (1, 0), "c": (2, 1), "d": (2, 0)}
+    new, bands = banded({"a": (0, 0), "b": (1, 3)}, dict.fromkeys("ab", "one"), ["one"])
+    assert new == {"a": (0, 0), "b": (1, 0)}
+    assert bands == {"one": (0, 0)}
+
+
+def _wide(branches: int) -> Model:
+    """A decision with so many branches of one task, below each other, in a lane."""
+    names = [f"Way {number}" for number in range(branches)]
+    nodes = (
+        Event(id="s", position="start"),
+        Gateway(id="g", name="Which?", gateway_kind="exclusive"),
+        *(Task(id=f"t{n}", name=name) for n, name in enumerate(names)),
+        Gateway(id="j", gateway_kind="exclusive"),
+        Event(id="e", position="end"),
+    )
+    flows = (
+        Flow(id="f", source="s", target="g"),
+        *(Flow(id=f"a{n}", name=name, source="g", target=f"t{n}") for n, name in enumerate(names)),
+        *(Flow(id=f"b{n}", source=f"t{n}", target="j") for n in range(branches)),
+        Flow(id="z", source="j", target="e"),
+    )
+    lanes = (Lane(id="l", name="All", members=tuple(n.id for n in nodes)),)
+    return Model(id="m", processes=(Process(id="p", nodes=nodes, flows=flows, lanes=lanes),))
+
+
+@pytest.mark.parametrize("branches", [2, 5, 6, 12])
+def test_high_nodes_cover_nothing_and_are_entered_straight(branches: int) -> None:
+    (workflow,) = workflows(_wide(branches))
+    found = measure(workflow)
+    assert (found.overlaps, found.labels, found.through, found.strays) == (0, 0, 0, 0)
+    (into,) = (wire for wire in wires(workflow) if wire.target == "Which?")
+    assert branches > 4 or into.line[0][1] == into.line[-1][1]
+
+
+@pytest.mark.parametrize("seed", seeds(40))
+def test_outputs_stand_in_the_order_of_their_targets(seed: int) -> None:
+    model = random_model(seed, 12 + seed * 2)
+    for workflow in workflows(model):
+        body = boxes(workflow)
+        for name, ports in workflow["connections"].items():
+            node = next(n for n in workflow["nodes"] if n["name"] == name)
+            rules = node["parameters"].get("rules", {}).get("values", ())
+            if any("===" in json.dumps(rule) for rule in rules):
+                continue  # coded conditions: the first that holds counts
+            tops = [
+                min(ahead)
+                for ends in ports["main"][: len(rules)]
+                if (
+                    ahead := [
+                        body[e["node"]][1] for e in ends if body[e["node"]][0] > body[name][0]
+                    ]
+                )
+            ]
+            assert tops == sorted(tops), name
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*/model.*")), ids=lambda p: p.parent.name)
+def test_examples_are_readable(path: Path, registry: Registry) -> None:
+    ctx = PassContext(registry=registry)
+    model = load(str(path), registry, ctx, diagram=True)
+    assert model is not None
+    made = compile_model(model, registry.backends["n8n"], ctx)
+    assert made is not None
+    for artifact in made.artifacts:
+        workflow = json.loads(artifact.text)
+        found = measure(workflow)
+        assert (found.overlaps, found.labels, found.strays) == (0, 0, 0)
+        lanes = [n for n in workflow["nodes"] if n["name"].startswith("Lane ")]
+        assert found.notes == len(lanes) + 1, "one note beside the lanes"

@@ -6,6 +6,7 @@ The target refuses sub-processes for now, so these models are emitted without le
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -60,9 +61,10 @@ def test_each_workflow_has_its_notes_and_its_map() -> None:
         (content,) = (
             node["parameters"]["content"]
             for node in json.loads(artifact.text)["nodes"]
-            if node["name"] == "Map for orgflow"
+            if node["name"] == "About this workflow"
         )
-        said = json.loads(content[content.index("{") : content.rindex("}") + 1])
+        (line,) = re.findall(r"^\[orgflow\]: # \(orgflow-map 1 (.*)\)$", content, re.MULTILINE)
+        said = json.loads(line)
         assert (said["process"], said.get("scope")) == ("p", scope)
         assert set(said["nodes"].values()) == elements
 

@@ -196,7 +196,7 @@ def test_ids_come_back_by_map_or_notes(
     _, workflow = order
     edited = copy.deepcopy(workflow)
     if without == "map":
-        edited["nodes"] = [n for n in edited["nodes"] if n["name"] != "Map for orgflow"]
+        edited["nodes"] = [n for n in edited["nodes"] if n["name"] != "About this workflow"]
     if without == "names":
         text = json.dumps(edited).replace('"Create invoice"', '"Write an invoice"')
         edited = json.loads(text)

@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 from orgflow.backends.n8n.format.document import node_type, node_uuid, short_type
+from orgflow.backends.n8n.format.identity import HIDDEN, hidden
 from orgflow.backends.n8n.format.versions import type_version
 
 Json = dict[str, Any]
@@ -24,9 +26,11 @@ STAMP_PREFIX: Final = "orgflow-deploy 1 "
 RUN_MARK: Final = "run-"
 """What identities of copies begin with that `run` makes for the time of its runs."""
 
+# Notes of earlier versions have it as code.
+_LINE: Final = re.compile(rf"^(?:`|{re.escape(HIDDEN)}){STAMP_PREFIX}", re.MULTILINE)
 _NAME = "Deployed by orgflow"
 _BELOW = 200
-_WIDTH, _HEIGHT = 320, 144
+_WIDTH, _HEIGHT = 320, 96
 _WORDS = (
     "**Deployed by orgflow**: keep this note. What is changed here by hand stays when the model is "
     "deployed again."
@@ -154,7 +158,7 @@ def with_marker(
         "typeVersion": int(type_version("stickyNote")),
         "position": [int(left), int(low) + _BELOW],
         "parameters": {
-            "content": f"{_WORDS}\n\n`{STAMP_PREFIX}{said}`",
+            "content": f"{_WORDS}\n\n{hidden(STAMP_PREFIX + said)}",
             "height": _HEIGHT,
             "width": _WIDTH,
             "color": 7,
@@ -235,11 +239,11 @@ def _read(row: Mapping[str, Any]) -> DeploymentMarker | None:
     content = parameters.get("content") if isinstance(parameters, Mapping) else None
     if not isinstance(content, str) or short_type(row) != "stickyNote":
         return None
-    _, found, rest = content.partition(f"`{STAMP_PREFIX}")
-    if not found:
+    found = _LINE.search(content)
+    if found is None:
         return None
     try:
-        said, _ = json.JSONDecoder().raw_decode(rest)
+        said, _ = json.JSONDecoder().raw_decode(content, found.end())
     except (ValueError, RecursionError):
         return None
     identity = said.get("id") if isinstance(said, dict) else None

@@ -216,7 +216,9 @@ def test_without_a_base(bench: Bench) -> None:
     flow = put_between(filled(bench.workflow, "Pack goods"), "Pack goods", "Log")
     for row in flow["nodes"]:
         content = row["parameters"].get("content", "")
-        row["parameters"] |= {"content": content.partition("`orgflow-base")[0]} if content else {}
+        row["parameters"] |= (
+            {"content": content.partition("[orgflow]: # (orgflow-base")[0]} if content else {}
+        )
     bench.workflow = flow
     bench.set_model("Check stock:Look into stock", "Pack goods", "Send invoice")
     ran = bench.merge()

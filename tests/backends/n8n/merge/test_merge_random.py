@@ -77,7 +77,7 @@ def _outcome(case: Case, registry: Registry) -> str:
 
 
 def _is_map(row: Json) -> bool:
-    return str(row["name"]).startswith("Map for orgflow")
+    return str(row["name"]).startswith("About this workflow")
 
 
 @pytest.mark.parametrize("name", NAMES)
