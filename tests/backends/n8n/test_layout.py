@@ -135,15 +135,11 @@ def test_outputs_stand_in_the_order_of_their_targets(seed: int) -> None:
             rules = node["parameters"].get("rules", {}).get("values", ())
             if any("===" in json.dumps(rule) for rule in rules):
                 continue  # coded conditions: the first that holds counts
-            tops = [
-                min(ahead)
+            ahead = [
+                [body[end["node"]][1] for end in ends if body[end["node"]][0] > body[name][0]]
                 for ends in ports["main"][: len(rules)]
-                if (
-                    ahead := [
-                        body[e["node"]][1] for e in ends if body[e["node"]][0] > body[name][0]
-                    ]
-                )
             ]
+            tops = [min(one) for one in ahead if one]
             assert tops == sorted(tops), name
 
 
