@@ -21,4 +21,4 @@ def test_for_the_n8n_of_the_branch_office(orgflow_golden: Callable[..., None]) -
 def test_every_workflow_says_where_it_is_from() -> None:
     for path in sorted(GOLDEN.glob("*.json")):
         nodes = json.loads(path.read_text("utf-8"))["nodes"]
-        assert any(node["name"] == "Map for orgflow" for node in nodes), path.name
+        assert any(node["name"] == "About this workflow" for node in nodes), path.name
