@@ -237,7 +237,7 @@ def test_a_base_in_another_form_is_none(bench: Bench) -> None:
     flow = filled(bench.workflow, "Pack goods")
     for row in flow["nodes"]:
         content = row["parameters"].get("content", "")
-        if "`orgflow-base" in content:
+        if "orgflow-base" in content:
             row["parameters"]["content"] = content.replace(
                 merge_base.BASE_PREFIX, "orgflow-base 1 "
             )
