@@ -24,6 +24,7 @@ from orgflow_ir.model.source import SourceFile
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
 from orgflow_ir.plugins.contracts import Frontend
+from orgflow_ir.targets import TargetSpec
 
 MOST = 1_000
 """Most fixes made in one file."""
@@ -43,9 +44,10 @@ class Fixer:
         unsafe: bool,
         write: bool,
         preset: str | None = None,
+        target: TargetSpec | None = None,
     ) -> None:
         self._registry, self._from, self._write = registry, from_, write
-        self._preset = preset
+        self._preset, self._target = preset, target
         self._allowed = ("safe", "unsafe") if unsafe else ("safe",)
         self._made: list[str] = []
         self._left: list[str] = []
@@ -138,7 +140,7 @@ class Fixer:
     def _check(self, source: SourceFile) -> tuple[Model | None, list[Diagnostic]]:
         from orgflow.compiler import load, needs_diagram
 
-        ctx = PassContext(registry=self._registry)
+        ctx = PassContext(registry=self._registry, target=self._target)
         accepted = Acceptance(self._registry, errors=True, whole=False, preset=self._preset)
         accepted.configure(source.path, ctx)
         model = load(source, self._registry, ctx, from_=self._from, diagram=needs_diagram(ctx))

@@ -103,8 +103,9 @@ def command(
         from orgflow.commands.autofix import Fixer
 
         fixer = Fixer(
-            session.registry, from_, unsafe=unsafe_fixes, write=not show_diff, preset=preset
-        )
+            session.registry, from_, unsafe=unsafe_fixes, write=not show_diff, preset=preset,
+            target=backend.target if backend is not None else None,
+        )  # fmt: skip
         fixer.fix(files)
     with progress_bar() if len(files) >= MANY else nullcontext() as progress:
         for number, path in enumerate(files):

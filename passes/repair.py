@@ -3,7 +3,8 @@
 Each candidate is made on a copy and analysed again, without a run that shows what is left: only the
 processes that it changes or that call one of these, and in them only the scopes that are not what
 they were. Only a candidate that cures its fault and brings no other is offered as a fix or named in
-a help text.
+a help text. Where the target is known, candidates that it supports come first, and the help names
+what it does not support of the others; else those come first whose parts every target supports.
 """
 
 from __future__ import annotations
@@ -17,9 +18,12 @@ from orgflow.passes.repair_edits import Candidate
 from orgflow.passes.wording import Namer
 
 from orgflow_ir.analysis.soundness import Analysis, Fault, Property, analyse
-from orgflow_ir.diagnostics import apply
-from orgflow_ir.model import CallActivity, Model
+from orgflow_ir.diagnostics import Fix, Severity, apply
+from orgflow_ir.model import CallActivity, Event, Gateway, Model
+from orgflow_ir.model.element_names import listed
+from orgflow_ir.model.provenance import elements_by_id
 from orgflow_ir.pipeline import PassContext
+from orgflow_ir.targets.spec import Illegal, TargetSpec
 
 MOST = 40_000
 """Elements analysed again in all for one model: each candidate is a whole analysis."""
@@ -61,6 +65,7 @@ class Repairs:
         self._cures: dict[Key, frozenset[Key]] = {}
         self._faults: list[Fault] = []
         self._made = self._spent = False
+        self._refused: frozenset[str] | None = None
 
     def of(self, fault: Fault, ctx: PassContext, max_states: int, decide: str) -> Repair:
         """What repairs a fault; `decide` is said where nothing is proved."""
@@ -72,7 +77,7 @@ class Repairs:
             return Repair(None, "mend what is before it first, and check again")
         namer = Namer(fault.scope)
         key = _key(fault)
-        proved = self._table.get(key, [])
+        proved = self._fitting(key, ctx)
         safe = [c for c in proved if c.safe]
         if safe:
             return Repair(safe[0].fix, safe[0].advice)
@@ -88,6 +93,27 @@ class Repairs:
             return Repair(fix, f"decide: either {'; or '.join(advice)}")
         choice = advice[0].startswith("make ") and ", if " not in advice[0]
         return Repair(fix, f"{advice[0]}, if that is meant" if choice else advice[0])
+
+    def _fitting(self, key: Key, ctx: PassContext) -> list[Candidate]:
+        """The proved changes for a fault, those that the target supports first."""
+        proved = self._table.get(key, [])
+        if ctx.target is None:
+            if len(proved) > 1:
+                proved = sorted(proved, key=lambda c: not _everywhere(c.fix, ctx))
+            return proved
+        if not proved:
+            return proved
+        if self._refused is None:
+            self._refused = frozenset(_refusals(self.model, ctx.target, ctx))
+        found: list[tuple[bool, Candidate]] = []
+        for candidate in proved:
+            refusals = _refusals(apply(self.model, candidate.fix), ctx.target, ctx)
+            parts = [name for id, name in refusals.items() if id not in self._refused]
+            if parts:
+                text = f"{candidate.advice} ({ctx.target.name} does not support {listed(parts)})"
+                candidate = candidate._replace(advice=text)
+            found.append((bool(parts), candidate))
+        return [candidate for _, candidate in sorted(found, key=lambda pair: pair[0])]
 
     def _cause(self, fault: Fault) -> Fault | None:
         """Another fault whose cures are all cures of this one, and that none of these repairs."""
@@ -160,6 +186,33 @@ def _unchanged(before: Model, after: Model) -> frozenset[str]:
     while more := {p for p, called in calls.items() if called & changed} - changed:
         changed |= more
     return frozenset(p.id for p in after.processes) - changed
+
+
+def _refusals(model: Model, spec: TargetSpec, ctx: PassContext) -> dict[str, str]:
+    """What a target does not support of a model, by id, named for people."""
+    from orgflow_ir.targets import legalise  # only for faulty models
+
+    quiet = PassContext(registry=ctx.registry, target=spec, options=ctx.options)
+    legalise(model, spec, quiet, allow_lossy=True)
+    known = elements_by_id(model)
+    return {
+        d.element: quiet.full_name(known[d.element])
+        for d in quiet.diagnostics
+        if d.severity is Severity.ERROR and d.element in known
+    }
+
+
+def _everywhere(fix: Fix, ctx: PassContext) -> bool:
+    """Whether every target that executes supports the gateways and events that a fix makes, going
+    by its table: which shapes of flows it supports takes a whole legalisation to find out."""
+    made = {e.node.construct for e in fix.edits if isinstance(e.node, Gateway | Event)}
+    backends = ctx.registry.backends.values() if ctx.registry is not None else ()
+    return not any(
+        isinstance(spec.legality(construct), Illegal)
+        and not any(pattern.takes(construct) for pattern in spec.lowerings)
+        for spec in (backend.target for backend in backends if backend.target.executes)
+        for construct in made
+    )
 
 
 def repair(fault: Fault, model: Model, ctx: PassContext, max_states: int, decide: str) -> Repair:

@@ -4,7 +4,8 @@ person has to decide and about which elements."""
 from __future__ import annotations
 
 from collections import Counter
-from typing import NamedTuple
+from types import SimpleNamespace
+from typing import NamedTuple, cast
 
 import faulty_models as faulty
 import pytest
@@ -22,11 +23,14 @@ from orgflow_ir.analysis.token_game.replay import replay
 from orgflow_ir.analysis.token_game.semantics import Game, Policy
 from orgflow_ir.diagnostics import Diagnostic, Severity, apply
 from orgflow_ir.model import Flow, Model, SubProcess
+from orgflow_ir.model.constructs import CONSTRUCTS
 from orgflow_ir.pipeline import PassContext, PassManager
+from orgflow_ir.pipeline.leaves import Leaves
+from orgflow_ir.targets import Illegal, Legal, TargetSpec
 
 
-def check(of: Model) -> list[Diagnostic]:
-    ctx = PassContext()
+def check(of: Model, ctx: PassContext | None = None) -> list[Diagnostic]:
+    ctx = ctx or PassContext()
     PassManager(CHECK).run(of, ctx)
     return [d for d in ctx.diagnostics if d.severity is not Severity.INFO]
 
@@ -267,3 +271,48 @@ def test_the_run_goes_on_until_the_work_has_happened_twice() -> None:
     assert [s.element for s in found.trace][-4:] == ["j", "j", "on", "on"]
     game = Game(made, Policy(once=True))
     assert replay(game, found.trace, "P", "start").ok
+
+
+# -- targets -----------------------------------------------------------------------------------
+
+
+def refusing(*refused: str) -> TargetSpec:
+    everything = {name.split(".")[0]: Legal() for name in CONSTRUCTS}
+    return TargetSpec("paper", {**everything, **dict.fromkeys(refused, Illegal("no ink"))})
+
+
+def test_changes_that_the_target_supports_come_first() -> None:
+    made = faulty.boundary("exclusive", interrupting=False)
+    (found,) = check(made, PassContext(target=refusing("gateway.inclusive")))
+    assert found.fix is not None
+    assert found.fix.title == "let `One hour` interrupt `Ask`"
+    assert found.help == (
+        "decide: either let `Remind` end with an end event of its own; or let `One hour` interrupt "
+        "`Ask`; or make the exclusive gateway before `On` an inclusive gateway, to wait for "
+        "`Remind` where that has begun (paper does not support the inclusive gateway before `On`)"
+    )
+    (known,) = check(made, PassContext(target=refusing()))
+    assert known.help == CASES["an event that does not interrupt"].help
+
+
+def test_what_the_target_refuses_anyway_is_not_laid_to_the_change() -> None:
+    made = faulty.boundary("exclusive", interrupting=False)
+    (found,) = check(made, PassContext(target=refusing("event.boundary", "gateway.exclusive")))
+    assert found.help is not None
+    assert "does not support" not in found.help
+
+
+def test_without_a_target_what_every_target_supports_comes_first() -> None:
+    made = faulty.boundary("exclusive", interrupting=False)
+    backends = {"paper": Paper(refusing("gateway.inclusive")), "wall": Paper(refusing())}
+    registry = SimpleNamespace(backends=backends, lowerings={})
+    (found,) = check(made, PassContext(registry=cast(Leaves, registry)))
+    assert found.fix is not None
+    assert found.fix.title == "let `One hour` interrupt `Ask`"
+    assert "does not support" not in str(found.help)
+
+
+class Paper(NamedTuple):
+    """What a candidate is looked up in of a backend."""
+
+    target: TargetSpec
