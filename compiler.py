@@ -6,6 +6,7 @@ exception. The commands `compile`, `check`, `run` and `eval` all go this way.
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -38,6 +39,7 @@ from orgflow_ir.pipeline.leaves import Leaves
 from orgflow_ir.pipeline.outside import is_ours
 from orgflow_ir.plugins.contracts import Backend, Frontend
 from orgflow_ir.plugins.guards import emitted, leaf_name, parsed, sniffed
+from orgflow_ir.targets import executable_processes
 from orgflow_ir.targets.artifact import Emitted
 
 if TYPE_CHECKING:
@@ -74,6 +76,17 @@ class UnknownName(LookupError):
     def __init__(self, kind: str, name: str, known: Sequence[str]) -> None:
         self.kind, self.name, self.known = kind, name, tuple(known)
         super().__init__(f"no {kind} `{name}`; {suggestion(name, known)}")
+
+
+class UnknownProcess(UnknownName):
+    """A process that the model does not have; the message names those that it has."""
+
+    def __init__(self, name: str, known: Sequence[str]) -> None:
+        super().__init__("process", name, known)
+        there = f"the model has {listed(f'`{one}`' for one in known) or 'none'}"
+        near = suggestion(name, known)
+        said = f"{near} {there}" if near.startswith("did") else there
+        self.args = (f"no process `{name}`; {said}",)
 
 
 class OptionError(ValueError):
@@ -270,7 +283,7 @@ def only_process(model: Model, wanted: str) -> Model:
             if name:
                 names.setdefault(name, process.id)
     if wanted not in names:
-        raise UnknownName("process", wanted, tuple(dict.fromkeys(names)))
+        raise UnknownProcess(wanted, process_names(model))
     kept = next(p for p in model.processes if p.id == names[wanted])
 
     def moved(end: str) -> str:
@@ -291,6 +304,16 @@ def only_process(model: Model, wanted: str) -> Model:
         message_flows=tuple(f for f in flows if f.source and f.target),
     )
     return _without_traces(one, model)
+
+
+def process_names(model: Model) -> tuple[str, ...]:
+    """A name for each process, in order: what its pool is called, its own name, or its id."""
+    index = ModelIndex(model)
+    found = []
+    for process in model.processes:
+        pool = index.pool(process.id)
+        found.append((pool.caption if pool else "") or process.name.strip() or process.id)
+    return tuple(found)
 
 
 def _without_traces(model: Model, whole: Model) -> Model:
@@ -631,6 +654,70 @@ def compile_model(
             ctx.severities = {**GAP_SEVERITIES, **ctx.severities}
             check_gaps(model, ctx)
         return emitted(backend, legal, ctx)
+
+
+def compile_separately(
+    model: Model,
+    backend: Backend,
+    ctx: PassContext,
+    *,
+    options: Mapping[str, str] | None = None,
+    allow_lossy: bool = False,
+    force: bool = False,
+    strict: bool = False,
+) -> list[tuple[Model, Emitted]]:
+    """Each process of a model compiled by itself, as `only_process` gives it; those that compile,
+    whatever is wrong with the others. Messages between processes are reported as gaps, and what is
+    found in the whole model once. A second file of a name gets a number."""
+    from orgflow_ir.analysis.gaps.rules import OpenMessage
+
+    index = ModelIndex(model)
+    found: list[tuple[Model, Emitted]] = []
+    said = list(ctx.diagnostics)
+    paths: set[str] = set()
+    for process in executable_processes(model):
+        alone = only_process(model, process.id)
+        own = PassContext(registry=ctx.registry, services=ctx.services, grading=ctx.grading)
+        emitted = compile_model(
+            alone, backend, own, options=options, allow_lossy=allow_lossy, force=force,
+            strict=strict,
+        )  # fmt: skip
+        new = [d for d in own.diagnostics if d not in said]
+        ctx.diagnostics += new
+        said += new
+        if emitted is not None:
+            found.append((alone, _renamed(emitted, paths)))
+    ctx.source = model
+    for message in model.message_flows:
+        sender, receiver = index.process(message.source), index.process(message.target)
+        if sender is not None and receiver is not None:
+            ctx.emit(
+                OpenMessage,
+                f"nothing carries {ctx.name(message)} to {ctx.name(message.target)}: the processes "
+                "are compiled separately",
+                element=message,
+                help="let the step that sends it call the one that waits for it",
+            )
+    return found
+
+
+def _renamed(emitted: Emitted, taken: set[str]) -> Emitted:
+    """The files under paths that are not taken; from now on they are."""
+    paths: dict[str, str] = {}
+    for artifact in emitted.artifacts:
+        base, dot, suffix = artifact.path.partition(".")
+        path, number = artifact.path, 2
+        while path in taken:
+            path, number = f"{base}-{number}{dot}{suffix}", number + 1
+        taken.add(path)
+        paths[artifact.path] = path
+    if all(old == new for old, new in paths.items()):
+        return emitted
+    return dataclasses.replace(
+        emitted,
+        artifacts=tuple(a._replace(path=paths[a.path]) for a in emitted.artifacts),
+        source_map=emitted.source_map.moved(paths),
+    )
 
 
 def emit_anyway(model: Model, backend: Backend, ctx: PassContext) -> Emitted | None:

@@ -1,41 +1,100 @@
 """How many BPMN files compile, and why the others do not: `python benchmarks/refusals.py FOLDER…`.
 
 Counts files by the codes of their errors, and each refusal of a construct (OF403) by construct. A
-file with several reasons counts for each. `--show CODE` prints the messages of a code, too.
+file with several reasons counts for each. Then how many compile with approximations
+(`--allow-lossy`), with stubs (`unsupported=stub`), with stubs and in spite of errors of the flow
+(`--force`), and each process by itself (`-o DIR/`). `--show CODE` prints the messages of a code,
+`--sample N` refusals at random to be compared with the files, of each reason in turn.
 """
 
 from __future__ import annotations
 
 import argparse
+import random
 import re
 from collections import Counter
 from pathlib import Path
+from typing import Any, NamedTuple
 
-from orgflow.compiler import InputError, compile_model, load
+from orgflow.compiler import compile_model, compile_separately, load
 
-from orgflow_ir.diagnostics import Severity
+from orgflow_ir.diagnostics import Diagnostic, Severity
+from orgflow_ir.model import Model
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
 
-_CONSTRUCT = re.compile(r"\(([a-z][a-z.-]*)\) (?:is not supported|can only be)")
+_CONSTRUCT = re.compile(r"\(([a-z][a-z.-]*)\) (?:is not supported|can only be|on \S+ yet)")
+
+WAYS: dict[str, dict[str, Any]] = {
+    "--allow-lossy": {"allow_lossy": True},
+    "unsupported=stub": {"options": {"unsupported": "stub"}},
+    "unsupported=stub --force": {"options": {"unsupported": "stub"}, "force": True},
+}
+"""Ways to compile more files, as arguments of `compile_model`."""
 
 
-def refusals(path: Path, target: str, registry: Registry) -> list[tuple[str, str]]:
-    """The reasons for which a file does not compile, each with a message; none where it does."""
-    ctx = PassContext(registry=registry)
-    try:
-        model = load(str(path), registry, ctx, diagram=True)
-    except InputError as error:
-        return [("unreadable", str(error))]
-    if model is not None:
-        compile_model(model, registry.backends[target], ctx)
-    found = []
-    for diagnostic in ctx.diagnostics:
-        if diagnostic.severity is Severity.ERROR:
-            construct = _CONSTRUCT.search(diagnostic.message)
-            reason = f"{diagnostic.code} {construct[1] if construct else diagnostic.name}"
-            found.append((reason, diagnostic.message))
-    return found
+class Refusal(NamedTuple):
+    """An error of a file, and the reason that it is counted as."""
+
+    path: Path
+    reason: str
+    diagnostic: Diagnostic
+
+    def __str__(self) -> str:
+        d = self.diagnostic
+        line = f":{d.loc.line}" if d.loc is not None and d.loc.line is not None else ""
+        return f"{self.path.name}{line}: {self.reason}: {d.message} [{d.help or 'no help'}]"
+
+
+class Sweep:
+    """The files of some folders, read once."""
+
+    def __init__(self, folders: list[Path], target: str) -> None:
+        self.registry = Registry(outside=False)
+        self.target = target
+        self.paths = sorted(p for folder in folders for p in folder.rglob("*.bpmn*"))
+        self.read: dict[Path, tuple[Model | None, tuple[Diagnostic, ...]]] = {}
+        for path in self.paths:
+            ctx = PassContext(registry=self.registry)
+            model = load(str(path), self.registry, ctx, diagram=True)
+            self.read[path] = model, tuple(ctx.diagnostics)
+
+    def _context(self, path: Path) -> PassContext:
+        return PassContext(registry=self.registry, diagnostics=[*self.read[path][1]])
+
+    def refusals(self, path: Path, **more: Any) -> list[Refusal]:
+        """The reasons for which a file does not compile; none where it does."""
+        ctx, model = self._context(path), self.read[path][0]
+        if model is not None:
+            compile_model(model, self.registry.backends[self.target], ctx, **more)
+        found = []
+        for diagnostic in ctx.diagnostics:
+            if diagnostic.severity is Severity.ERROR:
+                construct = _CONSTRUCT.search(diagnostic.message)
+                reason = f"{diagnostic.code} {construct[1] if construct else diagnostic.name}"
+                found.append(Refusal(path, reason, diagnostic))
+        return found
+
+    def separately(self, path: Path) -> bool:
+        """Whether some process of a file compiles by itself."""
+        ctx, model = self._context(path), self.read[path][0]
+        if model is None or ctx.has_errors:
+            return False
+        return bool(compile_separately(model, self.registry.backends[self.target], ctx))
+
+
+def sampled(refusals: list[Refusal], wanted: int) -> list[Refusal]:
+    """Refusals at random (the same ones each time), of each reason in turn."""
+    by_reason: dict[str, list[Refusal]] = {}
+    for refusal in refusals:
+        by_reason.setdefault(refusal.reason, []).append(refusal)
+    dice = random.Random(12)
+    for found in by_reason.values():
+        dice.shuffle(found)
+    chosen: list[Refusal] = []
+    while len(chosen) < wanted and any(by_reason.values()):
+        chosen += [found.pop() for found in by_reason.values() if found]
+    return chosen[:wanted]
 
 
 def main() -> None:
@@ -44,18 +103,28 @@ def main() -> None:
     parser.add_argument("folders", type=Path, nargs="+")
     parser.add_argument("--target", default="n8n")
     parser.add_argument("--show", metavar="CODE", help="print the messages of this code")
+    parser.add_argument("--sample", metavar="N", type=int, default=0)
     arguments = parser.parse_args()
-    registry = Registry(outside=False)
-    files = sorted(p for folder in arguments.folders for p in folder.rglob("*.bpmn*"))
-    compiled, by_reason = 0, Counter[str]()
-    for path in files:
-        found = refusals(path, arguments.target, registry)
+    sweep = Sweep(arguments.folders, arguments.target)
+    compiled, by_reason, every = 0, Counter[str](), list[Refusal]()
+    ways = Counter[str]()
+    for path in sweep.paths:
+        found = sweep.refusals(path)
+        every += found
         compiled += not found
-        by_reason.update({reason for reason, _ in found})
-        for reason, message in found:
-            if arguments.show is not None and reason.startswith(arguments.show):
-                print(f"{path.name}: {reason}: {message}")
-    print(f"{compiled} of {len(files)} files compile for {arguments.target}")
+        by_reason.update({refusal.reason for refusal in found})
+        for way, more in WAYS.items():
+            ways[way] += not found or not sweep.refusals(path, **more)
+        ways["-o DIR/ (some process)"] += not found or sweep.separately(path)
+    for refusal in every:
+        if arguments.show is not None and refusal.reason.startswith(arguments.show):
+            print(refusal)
+    for refusal in sampled(every, arguments.sample):
+        print(refusal)
+    whole = len(sweep.paths) or 1
+    print(f"{compiled} of {whole} files compile for {arguments.target} ({compiled / whole:.0%})")
+    for way, number in ways.items():
+        print(f"{number} of {whole} with {way} ({number / whole:.0%})")
     for reason, number in by_reason.most_common():
         print(f"{number:6} {reason}")
 

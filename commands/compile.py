@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import click
@@ -11,13 +11,14 @@ from orgflow.commands.completion_values import FILE, targets
 from orgflow.commands.options import process_option, resolve_target, source_options
 from orgflow.commands.output import (
     destinations,
+    is_folder,
     keep_input,
     same_file,
     write_files,
     write_stdout,
 )
 from orgflow.commands.session import Session, configuration_for, exit_code, leave, text_width
-from orgflow.compiler import compile_model
+from orgflow.compiler import compile_model, compile_separately
 
 from orgflow_ir.diagnostics import Category, Diagnostic, Severity
 from orgflow_ir.diagnostics.suppression import carries_any
@@ -26,6 +27,7 @@ from orgflow_ir.model.element_names import listed
 from orgflow_ir.model.source import SourceFile
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import Backend
+from orgflow_ir.targets import executable_processes
 from orgflow_ir.targets.artifact import Artifact, Emitted
 
 
@@ -90,8 +92,9 @@ def command(
 ) -> None:
     """Compile the model in IN (a file, or - with --from) for a target.
 
-    The result goes to standard output, diagnostics go to standard error. Exit code 1: the model
-    has errors and nothing was written.
+    The result goes to standard output, diagnostics go to standard error. Into a folder (-o DIR/)
+    each of several processes is compiled by itself where they cannot be compiled together. Exit
+    code 1: the model has errors, and what has them was not written.
     """
     if output is not None and golden is not None:
         raise click.UsageError("-o writes and --check only compares; give one of them")
@@ -109,21 +112,24 @@ def command(
     backend, options = resolve_target(target, session.registry)
     ctx = session.context()
     model = session.load(in_, ctx, from_, diagram=backend.target.wants_diagram, process=process)
-    emitted = None
     artifacts: Sequence[Artifact] | None = None
+    beside: list[Artifact] = []
     if model is not None:
-        emitted = compile_model(
-            model, backend, ctx, options=options, allow_lossy=allow_lossy, force=force,
-            strict=strict,
+        folder = is_folder(golden or output or "", ()) and edited is None
+        made = _compile(
+            model, backend, ctx, folder=folder, options=options, allow_lossy=allow_lossy,
+            force=force, strict=strict,
         )  # fmt: skip
-        if verify and emitted is not None and not _verified(model, emitted, backend, ctx):
-            emitted = None
-        artifacts = emitted.artifacts if emitted is not None else None
-        if emitted is not None and edited is not None:
+        if verify:
+            made = [(one, e) for one, e in made if _verified(one, e, backend, ctx)]
+        if made:
+            artifacts = [artifact for _, emitted in made for artifact in emitted.artifacts]
+            beside = [artifact for _, emitted in made for artifact in emitted.beside]
+        if made and edited is not None:
             from orgflow.commands.merge import merged_artifacts
 
             artifacts = merged_artifacts(
-                edited, model, emitted, backend, session, ctx, dry_run=dry_run
+                edited, model, made[0][1], backend, session, ctx, dry_run=dry_run
             )
         _accept(in_, model, session, ctx)
     session.collect(ctx)
@@ -132,7 +138,7 @@ def command(
         if artifacts is not None and golden is not None:
             code = max(code, _compare(golden, artifacts, backend, session))
         elif artifacts is not None:
-            _write(in_, output, artifacts, emitted.beside if emitted is not None else ())
+            _write(in_, output, artifacts, beside)
         if report is not None:
             from orgflow.commands.report import markdown
 
@@ -140,10 +146,38 @@ def command(
             write_files([(Path(report), text)])
     finally:
         session.show()
-    if artifacts is None and session.format == "text":
+    if session.format == "text":
         for line in _no_help(session.diagnostics, backend, force=force, allow_lossy=allow_lossy):
             click.echo(line, err=True)
     leave(code)
+
+
+def _compile(
+    model: Model,
+    backend: Backend,
+    ctx: PassContext,
+    *,
+    folder: bool,
+    options: Mapping[str, str],
+    allow_lossy: bool,
+    force: bool,
+    strict: bool,
+) -> list[tuple[Model, Emitted]]:
+    """What was compiled, and of which model: of the whole one or, for a folder and where that has
+    errors, of each process by itself."""
+    separable = folder and len(executable_processes(model)) > 1
+    read = list(ctx.diagnostics)
+    emitted = compile_model(
+        model, backend, ctx, options=options, allow_lossy=allow_lossy, force=force, strict=strict
+    )
+    if emitted is not None:
+        return [(model, emitted)]
+    if not separable or any(d.severity is Severity.ERROR for d in read):
+        return []
+    ctx.diagnostics[:] = read
+    return compile_separately(
+        model, backend, ctx, options=options, allow_lossy=allow_lossy, force=force, strict=strict
+    )
 
 
 def _no_help(

@@ -78,7 +78,8 @@ def process_option(function: F) -> F:
     return click.option(
         "--process",
         metavar="NAME",
-        help="Only this process (id, name or pool); the other pools become black boxes.",
+        help="Only this process (id, name or pool; an unknown one prints all); the other pools "
+        "become black boxes.",
     )(function)
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from orgflow.passes.flow_attachment import Attachment, attachment
+
 from orgflow_ir.analysis.soundness.wiring import Wiring
 from orgflow_ir.diagnostics import Category, Edit, Fix, Rule, Severity
 from orgflow_ir.model import Event, Flow, Gateway, Model, Scope
@@ -24,6 +26,7 @@ class DanglingFlow(Rule):
         <sequenceFlow id="f" sourceRef="Pack" targetRef=""/>
     Instead
         <sequenceFlow id="f" sourceRef="Pack" targetRef="Ship"/>
+        Where the arrow is drawn to within 12 units of one shape, `check --fix` attaches it there.
     """
 
     code = "OF101"
@@ -153,7 +156,7 @@ class FlowEnds(Pass):
                     continue
                 if reached is None:
                     reached = ctx.analysis(Wiring, scope).live
-                _dangling(flow, here, reached, scope, ctx)
+                _dangling(flow, here, reached, scope, model, ctx)
         return model
 
 
@@ -171,7 +174,12 @@ def _named(flow: Flow) -> str:
 
 
 def _dangling(
-    flow: Flow, here: dict[str, ModelNode], reached: frozenset[str], scope: Scope, ctx: PassContext
+    flow: Flow,
+    here: dict[str, ModelNode],
+    reached: frozenset[str],
+    scope: Scope,
+    model: Model,
+    ctx: PassContext,
 ) -> None:
     ends, lost = [], []
     for word, end in (("from", flow.source), ("to", flow.target)):
@@ -182,20 +190,42 @@ def _dangling(
             lost.append(f"`{end}`")
         else:
             ends.append(f"{word} nowhere")
+    attached = attachment(flow, here, scope, model)
     gone = f", but there is no {listed(lost, last='and no')}" if lost else ""
     matters = flow.source in reached or flow.target in reached
     ctx.emit(
         DanglingFlow,
         f"{_named(flow)} leads {' '.join(ends)}{gone}",
         element=flow,
-        help="draw it from one step to another, or remove it",
+        help="draw it from one step to another, or remove it"
+        if attached is None
+        else _as_drawn(attached, ctx),
         severity=None if matters else Severity.WARNING,
         fix=Fix(
             title="remove the flow",
             applicability="unsafe",
             edits=(Edit(action="remove", scope=scope.id, id=flow.id),),
+        )
+        if attached is None
+        else Fix(
+            title=f"attach the flow {_to_where(attached, ctx)}",
+            applicability="safe" if attached.sure else "unsafe",
+            edits=(Edit(action="replace", scope=scope.id, id=flow.id, flow=attached.flow),),
         ),
     )
+
+
+def _as_drawn(attached: Attachment, ctx: PassContext) -> str:
+    """What to do about a flow whose drawn ends are at shapes."""
+    if attached.sure:
+        return f"attach it {_to_where(attached, ctx)}, where it is drawn"
+    near = listed([ctx.name(node) for node in attached.near], last="or")
+    return f"attach it to {near}: it is drawn near each"
+
+
+def _to_where(attached: Attachment, ctx: PassContext) -> str:
+    words = (("from", attached.source), ("to", attached.target))
+    return " ".join(f"{word} {ctx.name(end)}" for word, end in words if end is not None)
 
 
 def _crossing(flow: Flow, source: Scope, target: Scope, ctx: PassContext) -> None:

@@ -139,7 +139,9 @@ ASL_TARGET = TargetSpec(
         "activity.compensation": Illegal("an execution cannot undo finished work"),
         "activity.quantity": Illegal("a state is entered by one token at a time"),
         "call-activity": Illegal(
-            "it needs the ARN of another state machine", "draw what it calls in place", yet=True
+            "it needs the ARN of another state machine",
+            "move the steps of what it calls into this process",
+            yet=True,
         ),
         "sub-process.plain": Legal("a Parallel state with one branch"),
         "sub-process.starts": Illegal(
@@ -213,7 +215,7 @@ ASL_TARGET = TargetSpec(
         "flow.default": Legal("the default of a Choice state"),
         "flow.message": Illegal(
             "messages between processes are not emitted",
-            "--process NAME compiles one pool at a time",
+            "-o DIR/ compiles each process by itself, --process NAME one of them",
             yet=True,
         ),
         "variable.unseen": Illegal(

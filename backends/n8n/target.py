@@ -93,6 +93,10 @@ _WAITS = (
     "an n8n execution waits at one place at a time, and nothing is emitted that waits for "
     "whichever of several things comes first"
 )
+_UNDOES = "nothing is emitted that undoes finished work"
+_UNDO = "draw what undoes it as a path of its own, which a gateway leads to"
+_LATER = "decide behind the step what to do when it took too long or something else came"
+_TELL = "send a message, or decide at a gateway how the run goes on"
 _NO_TRIGGER = "no trigger is emitted for it"
 
 N8N_TARGET = TargetSpec(
@@ -105,13 +109,19 @@ N8N_TARGET = TargetSpec(
     },
     constructs={
         "task": Legal("a placeholder until it is filled"),
-        "activity.compensation": Illegal("n8n cannot undo finished work"),
-        "activity.quantity": Illegal("n8n starts an activity for each token"),
+        "activity.compensation": Illegal(_UNDOES, _UNDO, yet=True),
+        "activity.quantity": Illegal(
+            "a node is emitted that is done once for each time it is reached",
+            "draw a parallel gateway or a loop in its place",
+            yet=True,
+        ),
         "call-activity": Illegal(
-            "calls of other processes are not emitted", "draw what it calls in place", yet=True
+            "calls of other processes are not emitted",
+            "move the steps of what it calls into this process",
+            yet=True,
         ),
         "sub-process": Illegal(
-            "sub-processes are not emitted", "draw its content in place", yet=True
+            "sub-processes are not emitted", "move its steps into the parent process", yet=True
         ),
         "loop": Illegal(
             "markers for repetition are not emitted",
@@ -126,19 +136,19 @@ N8N_TARGET = TargetSpec(
         "event.catch.message": Legal("a webhook wait"),
         "event.catch.conditional": Legal("a placeholder"),
         "event.catch.none": Illegal("it has no trigger, so it waits for nothing", "give it one"),
-        "event.catch": Illegal(_NO_NODE, yet=True),
+        "event.catch": Illegal(_NO_NODE, "wait for a message or a time instead", yet=True),
         "event.throw.none": Legal(),
         "event.throw.message": Legal("a placeholder until it is filled"),
-        "event.throw": Illegal(_NO_NODE, yet=True),
-        "event.boundary": Illegal(_WAITS, "wait for one of them only", yet=True),
+        "event.throw": Illegal(_NO_NODE, _TELL, yet=True),
+        "event.boundary": Illegal(_WAITS, _LATER, yet=True),
         "event.boundary.none": Illegal("it has no trigger, so it never comes", "give it one"),
         "event.boundary.error": Illegal(
-            "what it is attached to becomes a placeholder, which does no work and so cannot fail",
+            "the error output of a node is not wired",
             "leave it out, and in n8n set `On Error` of the node that does the work to `Continue "
             "(using error output)`",
             yet=True,
         ),
-        "event.boundary.compensation": Illegal("n8n cannot undo finished work"),
+        "event.boundary.compensation": Illegal(_UNDOES, _UNDO, yet=True),
         "event.end.none": Legal(),
         "event.end.message": Legal("a placeholder until it is filled"),
         "event.end.terminate": LegalIf(
@@ -146,7 +156,7 @@ N8N_TARGET = TargetSpec(
             "nothing else can be running: n8n has no way to end other branches",
             named_beside,
         ),
-        "event.end": Illegal(_NO_NODE, yet=True),
+        "event.end": Illegal(_NO_NODE, _TELL, yet=True),
         "gateway.exclusive": Legal(),
         "gateway.parallel": Legal("its branches run one after the other"),
         "gateway.inclusive": Legal("its branches run one after the other"),
@@ -174,7 +184,7 @@ N8N_TARGET = TargetSpec(
         "flow.default": Legal(),
         "flow.message": Illegal(
             "messages between processes are not emitted",
-            "--process NAME compiles one pool at a time",
+            "-o DIR/ compiles each process by itself, --process NAME one of them",
             yet=True,
         ),
         "flow.message.black-box": Legal("the other side is not part of the workflow"),

@@ -14,6 +14,15 @@ from orgflow_ir.pipeline.collector import paused_collector
 from orgflow_ir.plugins.contracts import Frontend
 
 
+def leads_nowhere(model: Model) -> bool:
+    """Whether a flow begins or ends at nothing that is a node of its scope."""
+    for scope in model.scopes():
+        nodes = {node.id for node in scope.nodes}
+        if any(f.source not in nodes or f.target not in nodes for f in scope.flows):
+            return True
+    return False
+
+
 class BpmnFrontend(Frontend):
     """Reads BPMN 2.0 XML, in any encoding, with any prefix.
 
@@ -43,9 +52,19 @@ class BpmnFrontend(Frontend):
         def read() -> Model | None:
             document = open_document(source, ctx)
             model = read_model(document, source.path, ctx) if document is not None else None
-            if model is not None:
-                offer_ids(model, source.path, ctx)
+            if model is None:
+                return None
+            offer_ids(model, source.path, ctx)
+            if model.diagram is None and leads_nowhere(model):
+                model = with_drawing(model, source, ctx)
             return model
+
+        def with_drawing(model: Model, source: SourceFile, ctx: PassContext) -> Model:
+            """How flows are drawn says where they were meant to lead."""
+            quiet = PassContext(registry=ctx.registry, options={**ctx.options, "diagram": True})
+            document = open_document(source, quiet)
+            drawn = read_model(document, source.path, quiet) if document is not None else None
+            return model.replace(diagram=drawn.diagram) if drawn is not None else model
 
         with paused_collector():  # `read` returns inside: the tree is gone when it comes back on
             return read()

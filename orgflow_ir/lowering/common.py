@@ -57,7 +57,7 @@ def timer_use(
 ) -> ConstructUse:
     """The use of a time that a target does not keep; messages name the time and its text."""
     expression = event.definitions[0].expression
-    text = one_line(expression.text) if expression is not None else ""
+    text = one_line(expression.text).replace("`", "'") if expression is not None else ""
     subject = f"the time of {ctx.name(event)}, `{text}`,"
     return ConstructUse(construct, event, scope, reason, subject)
 

@@ -83,6 +83,13 @@ class SourceMap:
         self._model = model
         self._make = parts
 
+    def moved(self, paths: Mapping[str, str]) -> SourceMap:
+        """The same for files under other paths, given by their old ones."""
+        return SourceMap(
+            self._model,
+            lambda: [p._replace(artifact=paths.get(p.artifact, p.artifact)) for p in self.parts],
+        )
+
     @cached_property
     def parts(self) -> tuple[Part, ...]:
         """Every emitted part, in the order of the files."""

@@ -22,8 +22,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from orgflow_ir.diagnostics import Rule, Severity
 from orgflow_ir.diagnostics.core_rules import CrashedPass, FaultyLeaf
-from orgflow_ir.model import Element, Model
+from orgflow_ir.model import Element, Event, MessageFlow, Model
 from orgflow_ir.model.constructs import ConstructUse, plain_constructs
+from orgflow_ir.model.element_names import listed
+from orgflow_ir.model.index import ModelIndex
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.pipeline.leaves import Leaves
 from orgflow_ir.pipeline.manager import report_violations, verifying
@@ -41,8 +43,15 @@ from orgflow_ir.targets.rules import (
     LoweredConstruct,
     UnsupportedStub,
 )
-from orgflow_ir.targets.spec import UNSUPPORTED, Illegal, Legal, LegalIf, TargetSpec
-from orgflow_ir.targets.stubs import STUB, Cut, Stub, cut_out
+from orgflow_ir.targets.spec import (
+    UNSUPPORTED,
+    Illegal,
+    Legal,
+    LegalIf,
+    TargetSpec,
+    executable_processes,
+)
+from orgflow_ir.targets.stubs import STUB, Cut, Stub, cut_out, is_handler
 
 if TYPE_CHECKING:
     from orgflow_ir.plugins.contracts import Backend
@@ -78,12 +87,21 @@ def illegal_uses(model: Model, spec: TargetSpec, ctx: PassContext) -> list[Illeg
         verdict = spec.legality(use.construct)
         if isinstance(verdict, Illegal):
             reason, rule = use.reason or verdict.reason, verdict.rule or IllegalConstruct
-            found.append(IllegalUse(use, reason, verdict.help, verdict.yet, rule))
+            help = verdict.help
+            if isinstance(use.element, MessageFlow) and help:
+                help += f": {_process_names(model)}"
+            found.append(IllegalUse(use, reason, help, verdict.yet, rule))
         elif isinstance(verdict, LegalIf) and not verdict.test(use, model, ctx):
             because = verdict.because(use, model, ctx) if verdict.because is not None else ""
             reason = because or f"it is supported only if {verdict.reason}"
             found.append(IllegalUse(use, reason, ""))
     return found
+
+
+def _process_names(model: Model) -> str:
+    index = ModelIndex(model)
+    names = (index.pool(process.id) or process for process in executable_processes(model))
+    return listed(f"`{one.label}`" for one in names)
 
 
 def extended(spec: TargetSpec, registry: Leaves | None) -> TargetSpec:
@@ -401,10 +419,16 @@ class _Refusal(NamedTuple):
 
 
 def _refusals(illegal: Iterable[IllegalUse], ctx: PassContext) -> Iterator[_Refusal]:
-    """One for each source element: what patterns made of it is refused under its name."""
+    """One for each source element: what patterns made of it is refused under its name. How a
+    handler starts is no matter where the handler is refused."""
+    illegal = list(illegal)
+    handlers = {item.use.element.id for item in illegal if is_handler(item.use.element)}
     refused: set[str] = set()
     for item in illegal:
-        element = ctx.drawn(item.use.element)
+        element, scope = ctx.drawn(item.use.element), item.use.scope
+        starts = isinstance(element, Event) and element.position == "start"
+        if starts and scope is not None and scope.id in handlers:
+            continue
         if element.id not in refused:
             refused.add(element.id)
             yield _Refusal(element, item)
@@ -438,7 +462,7 @@ def _report_refused(refused: Iterable[_Refusal], spec: TargetSpec, ctx: PassCont
                 help="--allow-lossy accepts it",
             )
             continue
-        ctx.emit(rule, _refusal(item, spec, ctx), element=element, help=_ways(item.help, spec))
+        ctx.emit(rule, _refusal(item, spec, ctx), element=element, help=_ways(item, spec))
 
 
 def _refusal(item: IllegalUse, spec: TargetSpec, ctx: PassContext) -> str:
@@ -450,11 +474,14 @@ def _refusal(item: IllegalUse, spec: TargetSpec, ctx: PassContext) -> str:
     return f"{what} is not supported for {spec.name}: {item.reason}"
 
 
-def _ways(help: str, spec: TargetSpec) -> str | None:
+def _ways(item: IllegalUse, spec: TargetSpec) -> str | None:
     """What to do about a refusal: what is said of the construct, and the way that is always
     there."""
-    stub = f"--target '{spec.name}{{{UNSUPPORTED}={STUB}}}' compiles the rest with a stop there"
-    ways = [way for way in (help, stub if spec.stubs else "") if way]
+    ways = [item.help] if item.help else []
+    if spec.stubs:
+        left = isinstance(item.use.element, MessageFlow)
+        instead = "without it" if left else "with a stop there"
+        ways.append(f"--target '{spec.name}{{{UNSUPPORTED}={STUB}}}' compiles the rest {instead}")
     return "; or ".join(ways) or None
 
 

@@ -120,11 +120,11 @@ class _Round:
                 return self._shorten(element, scope)
             case Event() if element.position == "boundary":
                 return self._miss_boundary(element, scope, cut)
-            case Event() if element.position == "start" and _handles(scope):
+            case Event() if element.position == "start" and is_handler(scope):
                 return self._miss_handler(scope, self.holders[scope.id], cut)
             case Event() if element.position == "start":
                 return self._start_by_hand(element, scope, cut)
-            case SubProcess() if _handles(element):
+            case SubProcess() if is_handler(element):
                 return self._miss_handler(element, scope, cut)
             case Task() | CallActivity() | SubProcess() if element.for_compensation:
                 self._replace(element, scope, cut, cut_off=True)
@@ -250,7 +250,7 @@ def _entries(scope: Scope) -> list[Node]:
     return starts or [
         n
         for n in scope.nodes
-        if n.id not in led_to and not _attached(n) and not _handles(n) and not _is_cut_off(n)
+        if n.id not in led_to and not _attached(n) and not is_handler(n) and not _is_cut_off(n)
     ]
 
 
@@ -279,7 +279,7 @@ def _attached(element: Element) -> bool:
     return isinstance(element, Event) and element.attached_to is not None
 
 
-def _handles(scope: Element) -> TypeGuard[SubProcess]:
+def is_handler(scope: Element) -> TypeGuard[SubProcess]:
     """Whether a scope is an event sub-process."""
     return isinstance(scope, SubProcess) and scope.flavour == "event"
 

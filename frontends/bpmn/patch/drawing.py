@@ -6,7 +6,14 @@ import math
 
 from orgflow.frontends.bpmn.names import BPMNDI
 from orgflow.frontends.bpmn.patch.picture import Box, Edge, Picture, Point, Shape, number, waypoint
-from orgflow.frontends.bpmn.patch.room import around, ended_at, free, insert_strip, line_to
+from orgflow.frontends.bpmn.patch.room import (
+    around,
+    ended_at,
+    free,
+    insert_strip,
+    line_to,
+    on_border,
+)
 from orgflow.frontends.bpmn.patch.text import Changes
 from orgflow.frontends.bpmn.tree import XmlDocument, XmlElement
 
@@ -70,6 +77,18 @@ class Drawing:
             if points[0][0] > two.x and (through or not free(points, taken)):
                 points = around(one, two, taken)
         edge.points, edge.source, edge.target = points, source, target
+
+    def attached(self, name: str, source: str, target: str) -> None:
+        """Let an edge that was drawn near its ends touch them; between them it stays as it is."""
+        edge, one, two = self.picture.edges.get(name), self._box(source), self._box(target)
+        if edge is None or one is None or two is None or len(edge.points) < 2:
+            return
+        first, *between, last = edge.points
+        if edge.source != source:
+            first = on_border(first, one)
+        if edge.target != target:
+            last = on_border(last, two)
+        edge.points, edge.source, edge.target = (first, *between, last), source, target
 
     def add_gateway(
         self, name: str, kind: str, before: str | None, behind: tuple[str, ...]

@@ -213,14 +213,17 @@ class _Patch:
             self._moved(old.id, "outgoing", old.source, new.source)
             self.changes.set_attribute(element, "sourceRef", new.source)
         if (old.source, old.target) != (new.source, new.target):
-            self.drawing.rerouted(old.id, new.source, new.target)
+            known = all(end in self.elements for end in (old.source, old.target))
+            led = self.drawing.rerouted if known else self.drawing.attached
+            led(old.id, new.source, new.target)
 
     def _moved(self, flow: str, tag: str, old: str, new: str) -> None:
         """The list of a node's flows follows where the flow begins or ends."""
         found = self._references(old, tag, flow)
         for child in found:
             self.changes.remove(child)
-        if found and new not in self.added:
+        lost = old not in self.elements and self._lists_flows()
+        if (found or (lost and not self._references(new, tag, flow))) and new not in self.added:
             self._listed(flow, tag, new)
 
     def _listed(self, flow: str, tag: str, node: str) -> None:

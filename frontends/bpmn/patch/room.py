@@ -126,6 +126,16 @@ def free(points: Sequence[Point], taken: Iterable[Box]) -> bool:
     return not any(line.meets(box, 4) for box in taken for line in boxes)
 
 
+def on_border(point: Point, box: Box) -> Point:
+    """The point of a box's border that is nearest to a point."""
+    x = min(max(point[0], box.x), box.right)
+    y = min(max(point[1], box.y), box.bottom)
+    if (x, y) != point or x in (box.x, box.right) or y in (box.y, box.bottom):
+        return x, y
+    sides = ((box.x, y), (box.right, y), (x, box.y), (x, box.bottom))
+    return min(sides, key=lambda side: abs(side[0] - x) + abs(side[1] - y))
+
+
 def ended_at(points: Sequence[Point], target: Box, taken: Sequence[Box]) -> tuple[Point, ...]:
     """A line as it is drawn, but for its end: that is at a side of `target` now."""
     *before, near, last = points

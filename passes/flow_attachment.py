@@ -1,0 +1,109 @@
+"""Where a flow that begins or ends nowhere is drawn to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from orgflow_ir.model import Event, Flow, Model, Opaque, Scope
+from orgflow_ir.model import Node as ModelNode
+from orgflow_ir.model.diagram import PLANE, Edge, Shape
+
+NEAR = 12.0
+"""Diagram units from the border of a shape within which the end of a flow was meant to touch it:
+a little more than the 10 units of the grids and snap distances of modelling tools."""
+
+_Bounds = tuple[float, float, float, float]
+
+
+class Attachment(NamedTuple):
+    """A flow with the ends that it is drawn with.
+
+    Attributes:
+        flow: the flow, attached.
+        source: the node that it begins at, where it began nowhere.
+        target: the node that it ends at, where it ended nowhere.
+        near: nodes that an end is near, the nearest first, where there are several.
+    """
+
+    flow: Flow
+    source: str | None
+    target: str | None
+    near: tuple[str, ...] = ()
+
+    @property
+    def sure(self) -> bool:
+        """Whether each end is near one node only."""
+        return not self.near
+
+
+def attachment(
+    flow: Flow, here: Mapping[str, ModelNode], scope: Scope, model: Model
+) -> Attachment | None:
+    """The nodes of its scope at which the lost ends of a flow are drawn, the nearest of several;
+    `None` where one is drawn at none, or not drawn."""
+    diagram = model.diagram
+    if diagram is None:
+        return None
+    edge = next((e for e in diagram.edges if e.element == flow.id and len(e.waypoints) > 1), None)
+    if edge is None:
+        return None
+    shapes = [s for s in diagram.shapes if s.element in here and _plane(s) == _plane(edge)]
+    ends: dict[str, str] = {}
+    near: tuple[str, ...] = ()
+    for side, at, point in (
+        ("source", flow.source, edge.waypoints[0]),
+        ("target", flow.target, edge.waypoints[-1]),
+    ):
+        if at in here:
+            continue
+        found = _touched(point, side, shapes, here)
+        if not found:
+            return None
+        ends[side] = found[0]
+        near = near or (tuple(found) if len(found) > 1 else ())
+    attached = flow.replace(**ends)
+    if attached.source == attached.target or _parallel(attached, scope):
+        return None  # a loop of one step, or a second arrow, is more likely an accident
+    return Attachment(attached, ends.get("source"), ends.get("target"), near)
+
+
+def _plane(mark: Shape | Edge) -> str:
+    return dict(mark.extra).get(PLANE, "0")
+
+
+def _touched(
+    point: tuple[float, float], side: str, shapes: list[Shape], here: Mapping[str, ModelNode]
+) -> list[str]:
+    """The nodes whose border is near a point and that a flow may begin or end at, nearest first."""
+    found = [
+        (distance(point, shape.bounds), index, shape.element)
+        for index, shape in enumerate(shapes)
+        if _takes(side, here[shape.element])
+    ]
+    return [element for far, _, element in sorted(found) if far <= NEAR]
+
+
+def _takes(side: str, node: ModelNode) -> bool:
+    """Whether a flow may begin (or end) at a node."""
+    if isinstance(node, Opaque):
+        return False
+    if not isinstance(node, Event):
+        return True
+    if side == "source":
+        return node.position != "end"
+    return node.position in ("catch", "throw", "end")
+
+
+def _parallel(flow: Flow, scope: Scope) -> bool:
+    ends = (flow.source, flow.target)
+    return any(f.id != flow.id and (f.source, f.target) == ends for f in scope.flows)
+
+
+def distance(point: tuple[float, float], bounds: _Bounds) -> float:
+    """From a point to the border of a rectangle; inside it, too."""
+    (x, y), (left, top, width, height) = point, bounds
+    outside = (max(left - x, 0, x - left - width), max(top - y, 0, y - top - height))
+    if any(outside):
+        return float((outside[0] ** 2 + outside[1] ** 2) ** 0.5)
+    return min(x - left, left + width - x, y - top, top + height - y)

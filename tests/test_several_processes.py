@@ -1,0 +1,141 @@
+"""`compile` of a model with several processes: each into a file of a folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from cli_cases import Ran
+from orgflow import cli
+
+Invoke = Callable[..., Ran]
+
+HEAD = (
+    '<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" targetNamespace="t" id="d">'
+)
+POOLS = (
+    '<collaboration id="c"><participant id="pa" name="Buyer" processRef="a"/>'
+    '<participant id="pb" name="Seller" processRef="b"/>'
+    '<messageFlow id="m" name="order" sourceRef="ta" targetRef="sb"/></collaboration>'
+)
+SELLER = (
+    '<process id="b"><startEvent id="sb" name="Order came"><messageEventDefinition/></startEvent>'
+    '<task id="tb" name="Pack"/><sequenceFlow id="fb" sourceRef="sb" targetRef="tb"/></process>'
+)
+
+
+@pytest.fixture
+def invoke(capsys: pytest.CaptureFixture[str]) -> Invoke:
+    """Run a command line in this process."""
+
+    def call(*args: str | Path) -> Ran:
+        code = cli.run([str(a) for a in args])
+        captured = capsys.readouterr()
+        return Ran(code, captured.out, captured.err)
+
+    return call
+
+
+def model(folder: Path, step: str) -> Path:
+    """A buyer that does one step and sends, and a seller."""
+    path = folder / "trade.bpmn"
+    path.write_text(
+        f'{HEAD}{POOLS}<process id="a"><startEvent id="sa" name="Need"/>{step}'
+        '<sequenceFlow id="fa" sourceRef="sa" targetRef="ta"/></process>'
+        f"{SELLER}</definitions>"
+    )
+    return path
+
+
+@pytest.fixture
+def trade(tmp_path: Path) -> Path:
+    return model(tmp_path, '<sendTask id="ta" name="Send order"/>')
+
+
+@pytest.fixture
+def half(tmp_path: Path) -> Path:
+    """The buyer has what n8n does not support."""
+    return model(tmp_path, '<adHocSubProcess id="ta" name="Rate"><task id="x"/></adHocSubProcess>')
+
+
+def files(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.glob("*.json"))
+
+
+def test_each_pool_becomes_a_file_and_messages_between_them_are_gaps(
+    invoke: Invoke, trade: Path, tmp_path: Path
+) -> None:
+    ran = invoke("compile", trade, "--target", "n8n", "-o", f"{tmp_path / 'out'}/")
+    assert ran.code == 0
+    assert files(tmp_path / "out") == ["buyer.json", "seller.json"]
+    assert "error" not in ran.err
+    gap = " ".join(ran.err.split())
+    assert "nothing carries the message flow `order` from `Send order` to `Order came`" in gap
+    assert ran.err.count("nothing carries") == 1
+
+
+def test_a_bad_pool_does_not_stop_the_others(invoke: Invoke, half: Path, tmp_path: Path) -> None:
+    ran = invoke("compile", half, "--target", "n8n", "-o", f"{tmp_path / 'out'}/")
+    assert ran.code == 1
+    assert files(tmp_path / "out") == ["seller.json"]
+    assert ran.err.count("error OF403") == 1
+
+
+def test_each_is_verified_by_itself(invoke: Invoke, trade: Path, tmp_path: Path) -> None:
+    ran = invoke("compile", trade, "--target", "n8n", "--verify", "-o", f"{tmp_path / 'out'}/")
+    assert ran.code == 0
+    assert ran.err.count(": proved") == 2
+
+
+def test_a_golden_folder_holds_each(invoke: Invoke, trade: Path, tmp_path: Path) -> None:
+    out = f"{tmp_path / 'out'}/"
+    invoke("compile", trade, "--target", "n8n", "-o", out)
+    assert invoke("compile", trade, "--target", "n8n", "--check", out).code == 0
+
+
+@pytest.mark.parametrize("output", [(), ("-o", "out.json")])
+def test_without_a_folder_the_refusal_names_ways_and_processes(
+    invoke: Invoke, trade: Path, output: tuple[str, ...]
+) -> None:
+    ran = invoke("compile", trade, "--target", "n8n", *output)
+    assert ran.code == 1
+    said = " ".join(ran.err.split())
+    assert "-o DIR/ compiles each process by itself" in said
+    assert "--process NAME one of them: `Buyer` and `Seller`" in said
+
+
+def test_an_unknown_process_lists_those_that_are_there(invoke: Invoke, trade: Path) -> None:
+    ran = invoke("compile", trade, "--target", "n8n", "--process", "Sell")
+    assert ran.code == 2
+    assert "no process `Sell`; did you mean `Seller`? the model has `Buyer` and `Seller`" in ran.err
+
+
+def test_two_processes_of_one_name_become_two_files(
+    invoke: Invoke, half: Path, tmp_path: Path
+) -> None:
+    half.write_text(half.read_text().replace('"Buyer"', '"Seller"').replace("adHocSub", "sub"))
+    out = tmp_path / "out"
+    ran = invoke("compile", half, "--target", "asl", "-o", f"{out}/")
+    assert ran.code == 0
+    assert files(out) == ["seller-2.asl.json", "seller.asl.json"]
+
+
+# -- options that cannot help ----------------------------------------------------------------------
+
+
+def test_force_and_allow_lossy_report_that_they_do_not_help(
+    invoke: Invoke, half: Path, tmp_path: Path
+) -> None:
+    ran = invoke("compile", half, "--target", "n8n", "--process", "Buyer", "--force",
+                 "--allow-lossy")  # fmt: skip
+    assert ran.code == 1
+    assert "--force does not help: it lets OF201, OF202 and OF206 through" in ran.err
+    assert "--allow-lossy does not help: there is no approximation" in ran.err
+    assert "--target 'n8n{unsupported=stub}' compiles the rest" in ran.err
+
+
+def test_nothing_is_said_of_options_where_nothing_is_left(invoke: Invoke, trade: Path) -> None:
+    ran = invoke("compile", trade, "--target", "n8n", "--process", "Buyer", "--force")
+    assert ran.code == 0
+    assert "does not help" not in ran.err
