@@ -136,6 +136,11 @@ def writes(model: Model) -> Emitted:
         (gives(lambda m: [Artifact("a", "same")]), "gives the same text for all of 2"),
         (gives(lambda m: [Artifact("a", without_last(m))]), "leaves out a task: `Do LastOfAll`"),
         (emits(lambda m: writes(m)), "`emit` writes to disk itself: "),
+        (
+            {"rules": (Loud,), "lint": lambda self, source, ctx: ctx.emit(
+                Loud, "it is odd", severity=Severity.WARNING)},
+            "its own check of what it emits says LOUD001: it is odd",
+        ),
         (says("It is wrong"), "begins with a capital letter"),
         (says("it is wrong."), "without a full stop"),
         (says("one\ntwo"), "is not one line"),

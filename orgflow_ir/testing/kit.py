@@ -63,10 +63,11 @@ def check_backend(
 
     What its table calls legal must be emitted, twice and under other hash seeds with the same
     bytes that tell models and their tasks apart, to paths that are relative and unique, and
-    `emit` itself writes no file; what it refuses must be refused with a 4xx error
-    that names the element. Lowerings must lower their measure, and unless they say what they lose
-    leave the same runs. With `reads_back`, that frontend must give back the model that was
-    emitted. With `runs`, a backend that has a runner must do on its engine what the models mean.
+    `emit` itself writes no file, and its own `lint` finds nothing wrong in it; what it refuses must
+    be refused with a 4xx error that names the element. Lowerings must lower their measure, and
+    unless they say what they lose leave the same runs. With `reads_back`, that frontend must give
+    back the model that was emitted. With `runs`, a backend that has a runner must do on its
+    engine what the models mean.
     Raises `ContractError`, and `RunnerError` where the engine is missing.
     """
     from orgflow_ir.testing.conformance.backends import backend_problems

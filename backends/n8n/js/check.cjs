@@ -6,6 +6,12 @@ class RequestError extends Error {}
 
 const quote = (text) => JSON.stringify(text);
 
+/** Expressions that this process evaluates and a server does not. */
+function vanishing(value) {
+  if (typeof value === 'string') return value.startsWith('=') && /\$execution\s*\.\s*customData\b/.test(value);
+  return value !== null && typeof value === 'object' && Object.values(value).some(vanishing);
+}
+
 /**
  * Throws where n8n would refuse a workflow, or would fail without saying why. Returns the names of
  * its nodes. The type of a node is not looked at where `isStub(name)`.
@@ -19,6 +25,9 @@ function checkWorkflow(types, workflow, what, isStub) {
     names.add(node.name);
     const fault = isStub(node.name) ? null : types.fault(node);
     if (fault) throw new RequestError(`${what}: ${fault}`);
+    if (!isStub(node.name) && !node.disabled && vanishing(node.parameters)) {
+      throw new RequestError(`${what}: an expression of ${quote(node.name)} reads $execution.customData, which is undefined in expressions on a server`);
+    }
   }
   const missing = (name) => {
     if (!names.has(name)) throw new RequestError(`${what} connects ${quote(name)}, which is no node of it`);

@@ -8,6 +8,34 @@ const PROXY_NAMES = [
   '$itemIndex', '$prevNode', '$runIndex', '$vars', '$env', '$parameter', '$jmespath', '$if', '$ifEmpty',
 ];
 
+const copyOf = (value) => (value === undefined ? undefined : JSON.parse(JSON.stringify(value)));
+const copyItems = (items) => items?.map((item) => item && { ...item, json: copyOf(item.json) });
+const copyPorts = (ports) => ports?.map(copyItems);
+
+/**
+ * What code gets to see of a run: as in the real runner's process a copy, which it may change and
+ * nobody else sees. Runs of a node are copied when code asks for them.
+ */
+function apart(functions) {
+  const { runExecutionData, inputData, connectionInputData } = functions;
+  const copies = new Map();
+  const copyRuns = (runs) => runs.map((run) => ({ ...run, data: { ...run.data, main: copyPorts(run.data?.main) } }));
+  const runData = new Proxy(runExecutionData.resultData.runData, {
+    get(all, name) {
+      if (!Object.hasOwn(all, name)) return all[name];
+      if (!copies.has(name)) copies.set(name, copyRuns(all[name]));
+      return copies.get(name);
+    },
+  });
+  const own = (value) => ({ value, writable: true, enumerable: true, configurable: true });
+  const main = copyPorts(inputData.main);
+  return Object.create(functions, {
+    runExecutionData: own({ ...runExecutionData, resultData: { ...runExecutionData.resultData, runData } }),
+    inputData: own({ ...inputData, main }),
+    connectionInputData: own(main?.[0] ?? copyItems(connectionInputData)),
+  });
+}
+
 /** Builds startRunnerTask for n8n's additional data. `luxon` is n8n's own copy. */
 function makeTaskRunner(luxon) {
   function contextFor(functions, itemIndex, extra) {
@@ -49,7 +77,8 @@ function makeTaskRunner(luxon) {
     }
   }
 
-  async function runCode(settings, functions, timeout) {
+  async function runCode(settings, node, timeout) {
+    const functions = apart(node);
     const items = functions.getInputData();
     if (settings.nodeMode !== 'runOnceForEachItem') {
       const extra = { items, ...settings.additionalProperties };

@@ -37,6 +37,14 @@ function storeAndLoad(runExecutionData) {
   stack.splice(0, stack.length, ...structuredClone(stack));
 }
 
+/** Items are the server's to keep: what an expression writes into one is gone there, and refused here. */
+function freeze(value) {
+  if (value === null || typeof value !== 'object' || Object.isFrozen(value)) return;
+  if (!Array.isArray(value) && Object.getPrototypeOf(value) !== Object.prototype) return;
+  Object.freeze(value);
+  for (const inner of Object.values(value)) freeze(inner);
+}
+
 class Run {
   constructor(host, request) {
     checkRequest(host.types, request);
@@ -132,6 +140,7 @@ class Run {
     entry.outputs = (main ?? []).map((output) => output?.length ?? 0);
     entry.status = data.executionStatus ?? 'success';
     entry.error = data.error?.message ?? null;
+    for (const item of (main ?? []).flat()) freeze(item?.json);
     if (this.withData) entry.items = structuredClone(jsonOf(main));
     execution.last = entry;
   }

@@ -230,12 +230,12 @@ class LostItemSettings(Rule):
 class VanishingData(Rule):
     """
     What it finds
-        An expression that reads `$execution.customData`, or code that writes into the item of
-        another node.
+        An expression that reads `$execution.customData` or writes into an item, or code that writes
+        into the item of another node.
     Why it is wrong
         On an n8n server `$execution.customData` is undefined in expressions, and what is written
-        into another node's item is gone: code there works on a copy. In a test of the node alone
-        both may seem to work.
+        into another node's item is gone: code and expressions there work on a copy. In a test of
+        the node alone both may seem to work.
     Example
         `={{ $execution.customData.get("approved") }}`
     Instead

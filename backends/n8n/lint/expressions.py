@@ -45,6 +45,11 @@ _WRITTEN: Final = re.compile(
     r"""\$\(\s*(['"]).*?\1\s*\)\s*\.(?:first|last|item|all|itemMatching)\b(?:\([^()]*\))?"""
     r"""(?:\[\d+\])?\.json(?:\??\.\w+|\[[^\]]+\])+\s*(?:=(?![=>])|[-+*/]=|\+\+|--)"""
 )
+_WRITTEN_HERE: Final = re.compile(
+    r"""(?:\$json|\$input\s*\.(?:item|first\(\)|last\(\)|all\(\)\[\d+\])\.json)"""
+    r"""(?:\.\w+|\[[^\]]+\])+\s*(?:=(?![=>])|[-+*/]=|\+\+|--)|"""
+    r"""\bdelete\s+\$json\b|\bObject\.assign\(\s*\$json\b"""
+)
 _NODE: Final = re.compile(
     r"""\$node\s*(?:\[\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|`([^`]*)`)\s*\]|\.([A-Za-z_]\w*))"""
     r"""\s*(?:\?\.|\.)\s*(\w+)"""
@@ -170,6 +175,8 @@ def _vanishing(report: Report, node: Node) -> None:
             what = "`$execution.customData`, which is undefined in expressions on a server"
         elif _WRITTEN.search(text):
             what = "the item of another node, which only this node sees changed"
+        elif not script and any(_WRITTEN_HERE.search(code) for code in _PIECE.findall(text)):
+            what = "its item, which only this expression sees changed"
         else:
             continue
         verb = "reads" if what.startswith("`$") else "writes into"

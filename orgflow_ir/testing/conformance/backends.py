@@ -86,12 +86,21 @@ def _model_problems(backend: Backend, construct: str, model: Model) -> list[str]
     if artifacts is None:
         problems += _refusal_problems(backend, model, said)
     else:
-        problems += file_problems(artifacts)
+        problems += file_problems(artifacts) or _lint_problems(backend, artifacts)
         problems += _map_problems(backend, model)
         problems += _again_problems(backend, model, tried)
     if construct in CONSTRUCTS:
         problems += _cell_problems(backend, construct, tried)
     return problems
+
+
+def _lint_problems(backend: Backend, artifacts: Iterable[Artifact]) -> list[str]:
+    """What the backend's own check of its format says of what it emits: nothing."""
+    ctx = context(backend)
+    for artifact in artifacts:
+        backend.lint(SourceFile(artifact.path, artifact.text.encode()), ctx)
+    found = [d for d in ctx.diagnostics if d.severity is not Severity.INFO]
+    return [f"its own check of what it emits says {d.code}: {d.message}" for d in found]
 
 
 def _map_problems(backend: Backend, model: Model) -> list[str]:

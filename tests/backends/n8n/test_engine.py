@@ -261,3 +261,56 @@ def test_garbage_is_refused_in_words(
     with pytest.raises(EngineError, match=said):
         engine.run(workflow, "T", **more)
     assert engine.run(flow([START]), "T").status == "success"
+
+
+# -- what a server does not keep ------------------------------------------------------------------
+
+KEEPS = reads("K", here="$json", first="$('A').first().json")
+
+
+def code(name: str, text: str) -> Json:
+    return node(name, "code", 2, {"jsCode": text})
+
+
+@pytest.mark.parametrize(
+    "writes",
+    [
+        "$('A').first().json.x = 2",
+        "$json.x = 2",
+        "$json.inner.y = 2",
+        "delete $json.x",
+        "Object.assign($json, { x: 2 })",
+    ],
+)
+def test_what_an_expression_writes_into_an_item_is_gone(engine: LocalEngine, writes: str) -> None:
+    """On a server expressions work on a copy."""
+    given: Json = {"x": 1, "inner": {"y": 1}}
+    noise = {**reads("W", done=f"(() => {{ try {{ {writes} }} catch {{}} return 1 }})()")}
+    nodes = [START, noop("A"), noise, reads("K", first="$('A').first().json")]
+    run = engine.run(flow(nodes, "T>A", "A>W", "W>K"), "T", items=[{"json": given}])
+    assert run.status == "success", run.error
+    assert json.loads(output(run)["first"]) == given
+
+
+def test_what_code_writes_into_an_item_is_its_own(engine: LocalEngine) -> None:
+    """It may change what it is given, and hand that on; nodes before it have what they had."""
+    given: Json = {"x": 1, "inner": {"y": 1}}
+    text = """
+    for (const item of $input.all()) { item.json.x = 2; item.json.inner.y = 3; }
+    $('A').first().json.x = 7;
+    if ($('A').first().json.x !== 7) throw new Error('not its own copy');
+    return $input.all();
+    """
+    nodes = [START, noop("A"), code("W", text), KEEPS]
+    run = engine.run(flow(nodes, "T>A", "A>W", "W>K"), "T", items=[{"json": given}])
+    assert run.status == "success", run.error
+    assert json.loads(output(run)["here"]) == {"x": 2, "inner": {"y": 3}}
+    assert json.loads(output(run)["first"]) == given
+
+
+def test_custom_data_in_an_expression_is_refused(engine: LocalEngine) -> None:
+    asks = reads("R", value="$execution.customData.get('approved')")
+    with pytest.raises(EngineError, match="undefined in expressions on a server"):
+        engine.run(flow([START, asks], "T>R"), "T")
+    told = code("R", "$execution.customData.set('approved', 'yes'); return [];")
+    assert engine.run(flow([START, told], "T>R"), "T").status == "success"

@@ -64,3 +64,30 @@ def test_an_expression_that_ends_in_the_middle(
     assert "OF441" in codes(made, registry)
     field["value"] = "={{ $json.a }} and {{ $json.b ? 'x +' : '?' }} +"
     assert codes(made, registry) == []
+
+
+WRITES = [
+    "$json.a = 1", "$json.a.b += 1", "$json['a']++", "delete $json.a",
+    "Object.assign($json, {a: 1})", "$input.first().json.a = 1", "$('T').first().json.a = 1",
+    "$execution.customData.get('a')",
+]  # fmt: skip
+READS = [
+    "$json.a == 1", "$json.a === 1", "$json.a >= 1", "$json.a <= 1", "$json.a != 1",
+    "[1].map((a) => $json.a)", "Object.assign({}, $json)", "$json.a }} = 5 {{ 1",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("code", [*WRITES, *READS])
+def test_what_an_expression_writes_is_reported(registry: Registry, code: str) -> None:
+    field = {"id": "1", "name": "b", "value": f"={{{{ {code} }}}}", "type": "string"}
+    parameters = {"assignments": {"assignments": [field]}, "options": {}}
+    made = workflow({"type": "n8n-nodes-base.set", "typeVersion": 3.4, "parameters": parameters})
+    assert ("OF492" in codes(made, registry)) is (code in WRITES)
+
+
+def test_code_may_change_what_it_is_given(registry: Registry) -> None:
+    text = "for (const item of $input.all()) item.json.a = 1; $json.b = 2; return $input.all();"
+    made = workflow(
+        {"type": "n8n-nodes-base.code", "typeVersion": 2, "parameters": {"jsCode": text}}
+    )
+    assert "OF492" not in codes(made, registry)
