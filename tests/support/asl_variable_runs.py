@@ -87,12 +87,16 @@ def play(
 ) -> tuple[Played, list[tuple[str, str | None]]]:
     """A run, and its tasks in the order in which they were done."""
     process = process_of(made)
+    tasks = {t for t, scope in process.graph.scope_of.items()
+             if isinstance(scope.graph.nodes[t], Task)}  # fmt: skip
     order: list[tuple[str, str | None]] = []
     visits: Counter[str] = Counter()
     lock = threading.Lock()
     ways = list(FILLINGS)
 
     def effect(element: str) -> Answer:
+        if element not in tasks:
+            return Answer({})  # a message
         with lock:
             visit = visits[element]
             visits[element] += 1

@@ -67,7 +67,8 @@ def scenario(request: RunRequest) -> Scenario:
             row |= {"type": "n8n-nodes-base.manualTrigger", "typeVersion": 1, "parameters": {}}
             row.pop("webhookId", None)
     workflow["pinData"] = {request.trigger: list(request.items or [{"json": {}}])}
-    return Scenario(str(workflow["name"]), workflow, request.trigger)
+    called = dict(reversed((request.workflows or {}).items()))  # inner ones first
+    return Scenario(str(workflow["name"]), workflow, request.trigger, workflows=called)
 
 
 def _replace(row: Json, stub: Mapping[str, Any]) -> None:

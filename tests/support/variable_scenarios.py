@@ -10,7 +10,7 @@ from typing import Any
 from orgflow.frontends.bpmn.frontend import BpmnFrontend
 from text_model import model
 
-from orgflow_ir.model import Event, Model
+from orgflow_ir.model import Event, Model, SubProcess
 from orgflow_ir.model.elements import EventDefinition
 from orgflow_ir.model.source import SourceFile
 from orgflow_ir.pipeline import PassContext
@@ -216,13 +216,52 @@ yes -> end1
 no -> end2
 """
 
+WAITS = """
+start -> enter
+enter -> split
+split -> a
+split -> c
+a -> wait1
+wait1 -> inner
+inner -> b1: big
+inner -> b2: small
+b1 -> meet
+b2 -> meet
+meet -> join
+c -> wait2
+wait2 -> d
+d -> join
+join -> g
+g -> yes: ok
+g -> no: not ok
+yes -> end1
+no -> end2
+"""
+SUB = """
+start -> enter
+enter -> sub
+sub -> g
+g -> yes: ok
+g -> no: not ok
+yes -> end1
+no -> end2
+"""
+INSIDE = """
+start -> work
+work -> inner
+inner -> b1: big
+inner -> b2: small
+b1 -> end1
+b2 -> end2
+"""
+
 OK = {"ok": "${ok}", "not ok": "${!ok}"}
 AGAIN = {"again": "${state == 'again'}", "good": "${state != 'again'}"}
 
 
 def scenarios() -> list[Scenario]:
     """All of them."""
-    return [*_files(), *_texts(), *_values()]
+    return [*_files(), *_texts(), *_calls(), *_values()]
 
 
 def _files() -> list[Scenario]:
@@ -370,6 +409,66 @@ def _texts() -> list[Scenario]:
             for setter in ("a", "b", "c", "d")
         ),
     ]  # fmt: skip
+
+
+def _waiting(made: Model) -> Model:
+    """The same model with messages to wait for in place of the tasks `wait1` and `wait2`."""
+    process = made.processes[0]
+    nodes = tuple(
+        Event(
+            id=n.id, name=n.name, position="catch",
+            definitions=(EventDefinition(kind="message"),),
+        )
+        if n.id in ("wait1", "wait2")
+        else n
+        for n in process.nodes
+    )  # fmt: skip
+    return made.replace(processes=(process.replace(nodes=nodes),))
+
+
+def _nested(outer: Model, inner: Model) -> Model:
+    """The outer model with the inner one in place of its task `sub`."""
+    process, inside = outer.processes[0], inner.processes[0]
+    renamed = tuple(n.replace(id=f"i_{n.id}") if isinstance(n, Event) else n for n in inside.nodes)
+    flows = tuple(
+        f.replace(
+            id=f"i_{f.id}",
+            source=f"i_{f.source}" if f.source == "start" else f.source,
+            target=f"i_{f.target}" if f.target.startswith("end") else f.target,
+        )
+        for f in inside.flows
+    )
+    body = SubProcess(id="sub", name="Details", nodes=renamed, flows=flows)
+    nodes = tuple(body if n.id == "sub" else n for n in process.nodes)
+    return outer.replace(processes=(process.replace(nodes=nodes),))
+
+
+def _calls() -> list[Scenario]:
+    """Message waits in parallel branches, and a sub-process, which n8n runs as a call of another
+    workflow: variables go in and come out."""
+    both = {
+        "split": "parallel", "join": "parallel", "inner": "exclusive Large?", "meet": "exclusive",
+        "g": "exclusive Right?",
+    }  # fmt: skip
+    sizes = {"big": "${amount > 10}", "small": "${amount <= 10}", **OK}
+    waits = _waiting(model(WAITS, both, sizes))
+    inside = model(INSIDE, {"inner": "exclusive Large?"}, sizes)
+    nested = _nested(model(SUB, {"g": "exclusive Right?"}, OK), inside)
+    given = {"enter": [{"amount": 50, "ok": False}]}
+    return [
+        Scenario("waits, read inside", waits, given, last="no"),
+        Scenario("waits, set inside", waits, {**given, "b1": [{"ok": True}]}, last="yes"),
+        Scenario("waits, set and read inside", waits, {**given, "a": [{"amount": 5}]}, last="no"),
+        Scenario(
+            "waits, set in the other branch", waits, {**given, "d": [{"ok": True}]}, last="yes"
+        ),
+        Scenario("waits, never set", waits, {"enter": [{"ok": True}]}),
+        Scenario("call, read inside", nested, given, last="no"),
+        Scenario("call, set inside", nested, {**given, "b1": [{"ok": True}]}, last="yes"),
+        Scenario(
+            "call, set and read inside", nested, {**given, "work": [{"amount": 5}]}, last="no"
+        ),
+    ]
 
 
 def _values() -> list[Scenario]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from asl_models import boundary, end, gateway, on, start, sub, task
@@ -18,16 +19,18 @@ from asl_variable_runs import (
     FillingEngine,
     compiled,
     fault,
+    filled,
     play,
     process_of,
     verdicts,
 )
+from orgflow.backends.asl.engine import FUNCTION, Answer
 from orgflow.backends.asl.format import all_states
 from seeds import at_least, seeds
 from text_model import model
 from variable_random import random_scenario
 from variable_replay import explain
-from variable_scenarios import LOOP, OK, PARALLEL, THREE, VISIBLE, Scenario, scenarios
+from variable_scenarios import LOOP, OK, PARALLEL, THREE, VISIBLE, Scenario, _file, scenarios
 
 from orgflow_ir.model import Expression, Loop, Model, Node, Task
 from orgflow_ir.model.bindings import Field as FormField
@@ -142,6 +145,32 @@ def test_an_unchanged_value_handed_on_in_a_branch_is_not_set(
     made = compiled(scenario, registry)
     played, order = play(moto, scenario, made, "fields")
     assert "yes" in [t for t, _ in order], played
+
+
+def test_a_label_decision_in_a_loop_asks_again(moto: FillingEngine, registry: Registry) -> None:
+    """What the message said once is no answer to a question that is asked on every pass."""
+    made = compiled(Scenario("d2", _file("d2_loop_trigger.bpmn"), {}), registry)
+    process = process_of(made)
+    (decision,) = process.graph.decisions.values()
+    gateway = decision.gateway.id
+    assert decision.setter == gateway
+    ends = []
+    for order in (decision.values, decision.values[::-1]):
+        asked: list[str] = []
+
+        def effect(element: str, asked: list[str] = asked, order: Any = order) -> Answer:
+            asked.append(element)
+            passes = asked.count(gateway)
+            return Answer({decision.variable: order[passes - 1]} if element == gateway else {})
+
+        machine = filled(process)
+        decide = machine["States"][process.deciders[gateway]]
+        decide |= {"Type": "Task", "Resource": FUNCTION + gateway.encode().hex()}
+        del decide["Result"]
+        moto.load(machine)
+        played = moto.run({decision.variable: order[0]}, effect, 30)
+        ends.append((played.status, asked.count(gateway)))
+    assert ("SUCCEEDED", 2) in ends
 
 
 def test_label_decisions_carry_no_variables(registry: Registry) -> None:
