@@ -22,7 +22,7 @@ SMALL = [name for name in SCENARIOS if name[0] == "c" and name[1].isdigit()]
 MORE = (
     "nested loops", "and in a loop in and", "inclusive True False", "inclusive loop",
     "parallel equal", "parallel different", "three replacing", "message", "visible", "bridge c",
-    "call, set inside",
+    "waits, set inside",
     "value null", "value list", "value object",
 )  # fmt: skip
 SECONDS = 60.0

@@ -29,10 +29,16 @@ one after the other."""
 _WRONG = "a later item, which does not count"
 
 
+class RefusedError(ValueError):
+    """The command does not compile a scenario for n8n."""
+
+
 def compiled(scenario: Scenario) -> CompiledProcess:
-    """The scenario's process, compiled as the command does it."""
+    """The scenario's process, compiled as the command does it. Raises `RefusedError`."""
     ctx = PassContext()
     legal = legalise(scenario.model, N8N_TARGET, ctx, allow_lossy=False)
+    if ctx.has_errors:
+        raise RefusedError("; ".join(d.message for d in ctx.diagnostics))
     made = N8nBackend().emit(legal, ctx)
     assert made.artifacts, [d.message for d in ctx.diagnostics]
     (process,) = made.compiled.values()
@@ -118,12 +124,14 @@ def verdicts(
     engine: LocalEngine, made: Sequence[Scenario], fillings: Sequence[str] = FILLINGS
 ) -> Iterator[Verdict]:
     """Each scenario with each filling, judged."""
-    processes = [compiled(s) for s in made]
-    cases = [
-        (scenario, process, filling)
-        for scenario, process in zip(made, processes, strict=True)
-        for filling in fillings
-    ]
+    cases = []
+    for scenario in made:
+        try:
+            process = compiled(scenario)
+        except RefusedError as error:
+            yield Verdict(scenario.name, "refused", str(error))
+        else:
+            cases += [(scenario, process, filling) for filling in fillings]
     runs = engine.run_many(request(*case) for case in cases)
     for (scenario, process, filling), run in zip(cases, runs, strict=True):
         wanted = play(scenario.model.processes[0], scenario.sets, scenario.start)
