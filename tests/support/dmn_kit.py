@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from orgflow.backends.n8n.engine.node import find_node
+from orgflow.backends.n8n.feel.decisions import decision_values
 from orgflow.frontends.dmn.reader import read_dmn
 
 from orgflow_ir.analysis.expressions.feel import calendar
 from orgflow_ir.analysis.expressions.feel.evaluator import equal
+from orgflow_ir.analysis.expressions.feel.functions.conversions import text_of
 from orgflow_ir.analysis.expressions.feel.parser import normal_name
 from orgflow_ir.analysis.expressions.feel.values import Value, kind
 from orgflow_ir.decisions.link import DecisionModel, link
@@ -140,3 +145,51 @@ def agrees(found: Any, expected: Any) -> bool:
     if isinstance(found, dict):
         return found.keys() == expected.keys() and all(agrees(found[k], expected[k]) for k in found)
     return bool(found == expected) or equal(found, expected) is True
+
+
+def value_code(value: Value) -> str:
+    """A value as code for the runtime of translations."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true" if value else "false"
+        case Decimal():
+            return f"num({json.dumps(str(value))})"
+        case str():
+            return json.dumps(value)
+        case tuple():
+            return f"[{', '.join(map(value_code, value))}]"
+        case dict():
+            entries = ", ".join(f"[{json.dumps(k)}, {value_code(v)}]" for k, v in value.items())
+            return f"new Map([{entries}])"
+    return f"atLiteral({json.dumps(text_of(value))})"
+
+
+_RUN = """
+const cases = JSON.parse(require('fs').readFileSync(0, 'utf8'));
+console.log(JSON.stringify(cases.map((code) => {
+  try { return ['value', new Function(code)()]; } catch (e) { return ['error', String(e)]; }
+})));
+"""
+
+
+def run_javascript(programs: Sequence[str]) -> list[tuple[str, str]]:
+    """What bodies of functions return in Node: `("value", …)` or `("error", message)` each."""
+    done = subprocess.run(
+        [str(find_node().path), "-e", _RUN], input=json.dumps(programs), capture_output=True,
+        text=True, check=True, encoding="utf-8",
+    )  # fmt: skip
+    return [(kind_, value) for kind_, value in json.loads(done.stdout)]
+
+
+def case_program(model: DecisionModel, case: Case) -> str:
+    """A body that returns the value of a case's decision as FEEL writes it.
+
+    Raises `Unsupported` where the decision is not translated.
+    """
+    given = ", ".join(
+        f"[{json.dumps(normal_name(name))}, {value_code(value)}]"
+        for name, value in case.given.items()
+    )
+    return decision_values(model, case.node, given)

@@ -66,6 +66,9 @@ MAX_LENGTH = 100_000
 MAX_DEPTH = 60
 """Levels of nesting in the text."""
 
+MAX_RETRIES = 100
+"""Ends of ranges that are read twice; each may hold others."""
+
 MAX_HEIGHT = 300
 """Levels of the tree; higher ones overflow the stack of what walks them by recursion."""
 
@@ -231,6 +234,7 @@ class _Parser:
         self.members = _Known((*PROPERTIES, *members))
         self.type_names = _Known((*SIMPLE_NAMES, *types))
         self.in_filter = 0
+        self.retries = 0
         self.unfiltered = 0
         """The depth at which `[` closes a range instead of beginning a filter; 0: nowhere."""
         self.depth = 0
@@ -327,11 +331,11 @@ class _Parser:
         with self.nested():
             return self.operation(_OR)
 
-    def operation(self, least: int) -> Tree:
+    def operation(self, least: int, left: Tree | None = None, start: int = 0) -> Tree:
         """Operators from a level on, those of one level from the left (one method for all levels,
-        so that nesting costs few frames)."""
-        start = self.at
-        left = self.unary()
+        so that nesting costs few frames). The first operand may have been read: `left`."""
+        if left is None:
+            start, left = self.at, self.unary()
         while True:
             if least <= _POWER and self.accept("**"):
                 left = Arithmetic("**", left, self.unary(), self.since(start))
@@ -372,21 +376,17 @@ class _Parser:
     def unary(self) -> Tree:
         start = self.at
         if not self.accept("-"):
-            return self.instance()
+            return self.instance(self.postfix(self.primary(), start), start)
         with self.nested():
             return Negation(self.unary(), self.since(start))
 
-    def instance(self) -> Tree:
-        start = self.at
-        value = self.postfix()
+    def instance(self, value: Tree, start: int) -> Tree:
         while self.accept_word("instance"):
             self.expect_word("of")
             value = InstanceOf(value, self.type(), self.since(start))
         return value
 
-    def postfix(self) -> Tree:
-        start = self.at
-        value = self.primary()
+    def postfix(self, value: Tree, start: int) -> Tree:
         while True:
             if self.ahead(".") and not self.ahead(".."):
                 self.accept(".")
@@ -494,6 +494,9 @@ class _Parser:
         try:
             return self.expression(), self.closing_bracket()
         except FeelError:
+            self.retries += 1
+            if self.retries > MAX_RETRIES:
+                raise
             self.at, self.depth, self.in_filter = start, depth, in_filter
             self.names.back(mark)
         self.unfiltered = self.depth + 1
@@ -751,20 +754,28 @@ class _Parser:
     def tests_of_in(self) -> UnaryTests:
         """Behind `in`: one test, or several in parentheses."""
         start = self.at
-        if self.ahead("("):
-            mark, depth, in_filter = self.names.mark(), self.depth, self.in_filter
-            self.at += 1
-            self.skip()
-            try:
-                tests = self.test_list()
-                self.expect(")")
-            except FeelError:
-                # A range: what was read of it is forgotten.
-                self.at, self.depth, self.in_filter = start, depth, in_filter
-                self.names.back(mark)
-            else:
-                return UnaryTests(tests, False, self.since(start))
-        return UnaryTests((self.test(_SUM),), False, self.since(start))
+        if not self.accept("("):
+            return UnaryTests((self.test(_SUM),), False, self.since(start))
+        first = self.test(_OR)
+        if first.operator is None and self.accept(".."):
+            high, closing = self.range_end()
+            ends = first.operand, high
+            first = self.goes_on(
+                RangeLiteral(*ends, False, closing == "]", self.since(start)), start
+            )
+            return UnaryTests((first,), False, self.since(start))
+        tests = [first]
+        while self.accept(","):
+            tests.append(self.test(_OR))
+        self.expect(")")
+        if len(tests) == 1 and first.operator is None:
+            tests = [self.goes_on(first.operand, start)]
+        return UnaryTests(tuple(tests), False, self.since(start))
+
+    def goes_on(self, value: Tree, start: int) -> UnaryTest:
+        """A test that begins with a value which was in parentheses."""
+        value = self.operation(_SUM, self.instance(self.postfix(value, start), start), start)
+        return UnaryTest(None, value, self.since(start))
 
     def test(self, least: int) -> UnaryTest:
         start = self.at

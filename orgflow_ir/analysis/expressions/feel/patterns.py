@@ -16,7 +16,7 @@ _ESCAPES = {"n": "\\n", "r": "\\r", "t": "\\t"}
 _CLASSES = {"d": "0-9", "w": "A-Za-z0-9_", "s": " \\t\\n\\r"}
 _LITERAL = frozenset("\\|.-^?*+{}()[]$/")
 _QUANTIFIER = re.compile(r"(?:[?*+]|\{\d+(?:,\d*)?\})\??", re.ASCII)
-_META = frozenset("\\|.^?*+{}()[]$/-")
+_META = frozenset("\\|.^?*+{}()[]$/")
 
 
 class _Malformed(Exception):
@@ -132,7 +132,7 @@ class _Reader:
         low = self.class_sign(sign)
         following = self.pattern[self.at : self.at + 2]
         if following[:1] != "-" or following[1:] in ("]", "", "["):
-            return low if len(low) > 2 or low.startswith("\\") else _literal(low)
+            return low
         self.at += 1
         high = self.class_sign(self.next())
         if len(low) > 2 or len(high) > 2:
@@ -143,7 +143,7 @@ class _Reader:
 
     def class_sign(self, sign: str) -> str:
         if sign != "\\":
-            return _literal(sign)
+            return _in_class(sign)
         sign = self.next()
         if sign in _ESCAPES:
             return _ESCAPES[sign]
@@ -152,12 +152,16 @@ class _Reader:
         if sign.lower() in _CLASSES:
             raise self.refused("p")
         if sign in _LITERAL:
-            return _literal(sign)
+            return _in_class(sign)
         raise self.refused(sign)
 
 
 def _literal(sign: str) -> str:
     return f"\\{sign}" if sign in _META else sign
+
+
+def _in_class(sign: str) -> str:
+    return "\\-" if sign == "-" else _literal(sign)
 
 
 def _code(sign: str) -> int:

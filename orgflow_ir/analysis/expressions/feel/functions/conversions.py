@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import datetime
 import re
+from collections.abc import Callable
 from decimal import Decimal
 
 from orgflow_ir.analysis.expressions.feel import calendar, numbers
-from orgflow_ir.analysis.expressions.feel.evaluator import Unsupported, at_literal, range_of
-from orgflow_ir.analysis.expressions.feel.syntax import AtLiteral, Call, FeelError, Literal, Name
+from orgflow_ir.analysis.expressions.feel.evaluator import (
+    Unsupported,
+    at_literal,
+    compared,
+    range_of,
+)
 from orgflow_ir.analysis.expressions.feel.values import (
     NANOS,
     Date,
@@ -245,30 +250,30 @@ def range_from(source: str) -> Value:
     included = match[1] == "[", match[4] == "]"
     if (low is None and included[0]) or (high is None and included[1]):
         return None
-    from orgflow_ir.analysis.expressions.feel.evaluator import compared
-
     if low is not None and high is not None and compared("<=", low, high) is not True:
         return None
     return range_of(low, high, *included)
 
 
+_END = re.compile(
+    r"(?P<number>-?(?:\d+(?:\.\d+)?|\.\d+))"
+    r'|(?P<kind>@|)"(?P<text>[^"\\\n]*)"'
+    r'|(?P<function>date|time|date and time|duration)\("(?P<argument>[^"\\\n]*)"\)',
+    re.ASCII,
+)
+_CONVERSIONS: dict[str, Callable[[str], Value]] = {
+    "date": date_from, "time": time_from, "date and time": date_time_from,
+    "duration": duration_from,
+}  # fmt: skip
+
+
 def _end(text: str) -> Value:
     """A literal: a number, a string, or a date, time or duration."""
-    from orgflow_ir.analysis.expressions.feel.parser import parse_expression
-
-    try:
-        tree = parse_expression(text)
-    except FeelError:
+    match = _END.fullmatch(text)
+    if match is None:
         return None
-    match tree:
-        case Literal(value) if isinstance(value, Decimal | str):
-            return value
-        case AtLiteral(inner):
-            return at_literal(inner)
-        case Call(Name(name), (Literal(inner),), None) if isinstance(inner, str):
-            convert = {
-                "date": date_from, "time": time_from, "date and time": date_time_from,
-                "duration": duration_from,
-            }.get(name)  # fmt: skip
-            return None if convert is None else convert(inner)
-    return number_from(text)
+    if match["number"] is not None:
+        return number_from(match["number"])
+    if match["function"] is not None:
+        return _CONVERSIONS[match["function"]](match["argument"])
+    return at_literal(match["text"]) if match["kind"] else match["text"]

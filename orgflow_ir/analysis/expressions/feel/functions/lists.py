@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from decimal import Decimal
 
@@ -236,10 +235,22 @@ def sort(list_: List, precedes: Function | None = None) -> Value:
         unordered = unordered or not isinstance(found, bool)
         return found is True
 
-    def order(one: Value, two: Value) -> int:
-        if before(one, two):
-            return -1
-        return 1 if before(two, one) else 0
+    def merged(all_: List) -> List:
+        if len(all_) < 2:
+            return all_
+        half = len(all_) // 2
+        one, two = merged(all_[:half]), merged(all_[half:])
+        found: list[Value] = []
+        i = j = 0
+        while i < len(one) and j < len(two):
+            if before(two[j], one[i]):
+                found.append(two[j])
+                j += 1
+            else:
+                found.append(one[i])
+                i += 1
+        return (*found, *one[i:], *two[j:])
 
-    result = tuple(sorted(list_, key=functools.cmp_to_key(order)))
+    # A merge sort by hand: a function that is no order gives the same in every translation.
+    result = merged(list_)
     return None if unordered else result

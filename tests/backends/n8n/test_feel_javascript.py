@@ -1,0 +1,252 @@
+"""FEEL and decisions as JavaScript: the evaluator is the referee, in Node and on n8n's engine."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dmn_kit import case_program, read_suite, run_javascript
+from engine_fixture import START, flow, node, reads
+from feel_random import VALUES, differences, expression
+from orgflow.backends.n8n.engine.local import LocalEngine
+from orgflow.backends.n8n.feel.decisions import decision_code
+from orgflow.backends.n8n.feel.printer import feel_expression
+from orgflow.backends.n8n.feel.runtime import _blocks, definitions
+from orgflow.backends.n8n.format.expressions import read_code, read_parameter
+from orgflow.frontends.dmn.reader import read_dmn
+
+from orgflow_ir.analysis.expressions.feel.evaluator import Unsupported, evaluate
+from orgflow_ir.analysis.expressions.feel.functions.conversions import text_of
+from orgflow_ir.analysis.expressions.feel.parser import parse_expression
+from orgflow_ir.analysis.expressions.feel.signatures import SIGNATURES
+from orgflow_ir.analysis.expressions.feel.values import imported
+from orgflow_ir.decisions.evaluate import decide
+from orgflow_ir.decisions.link import link
+
+KIT = Path(__file__).resolve().parents[4] / "shared" / "data" / "dmn-tck"
+SAMPLE = sorted(path for path in KIT.glob("compliance-level-*/*") if path.is_dir())[::4]
+"""A quarter of the suites; `benchmarks/dmn_tck.py` runs all."""
+
+
+def compiled(text: str, *names: str) -> str:
+    """The translation of an expression whose variables are properties of the item."""
+    tree = parse_expression(text, names)
+    return feel_expression(tree, lambda n: f"$json[{json.dumps(n)}]" if n in names else None)
+
+
+def in_node(texts: Mapping[str, str], item: dict[str, Any]) -> dict[str, Any]:
+    programs = [
+        f"const $json = {json.dumps(item)};\nreturn JSON.stringify({code});"
+        for code in texts.values()
+    ]
+    found = run_javascript(programs)
+    assert {kind for kind, _ in found} == {"value"}, found
+    return {name: json.loads(value) for name, (_, value) in zip(texts, found, strict=True)}
+
+
+def test_the_kit_is_there(shared: Path) -> None:
+    assert (shared / "data" / "dmn-tck").is_dir()
+
+
+@pytest.mark.parametrize("folder", SAMPLE, ids=lambda folder: folder.name)
+def test_kit(folder: Path) -> None:
+    suite = read_suite(folder, int(folder.parent.name[-1]))
+    programs, expected = [], []
+    for case in suite.cases:
+        programs.append(case_program(suite.model, case))
+        expected.append(("value", text_of(decide(suite.model, case.node, case.given))))
+    assert run_javascript(programs) == expected
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_expressions(seed: int) -> None:
+    rng = random.Random(seed)
+    wrong, count = differences([expression(rng) for _ in range(250)])
+    assert count == 250
+    assert wrong == []
+
+
+ITEM = {"x": 12, "name": "Bo", "rows": [{"p": 1}, {"p": 2.5}], "first name": "A", "none": None}
+EXPRESSIONS = {
+    "x > 10": True,
+    '"}}" + name + "{{"': "}}Bo{{",
+    "0.1 + 0.2": 0.3,
+    "sum(rows.p)": 3.5,
+    "rows[p > 1]": [{"p": 2.5}],
+    "for i in 1..3 return i * x": [12, 24, 36],
+    "sort([3, 1, 2], function(a, b) a < b)": [1, 2, 3],
+    'date and time("2024-07-01T12:00:00@Europe/Paris").time offset': "PT2H",
+    'replace("abc", "(b)", "[$1]")': "a[b]c",
+    "none": None,
+    "missing": None,
+    "x.constructor": None,
+    '{constructor: 1, "__proto__": 2}': {"constructor": 1, "__proto__": 2},
+    '".constructor"': ".constructor",
+    "[1..x]": "[1..12]",
+    "first name": "A",
+    "string(2 ** 70)": "1180591620717411303424",
+    '@"2024-01-31" + @"P1M"': "2024-02-29",
+    "x in (< 5, > 10) and x between 1 and 20": True,
+    "exp(1) + log(10) + sqrt(2)": 6.435080483826186,
+    "some r in rows satisfies r.p = 1": True,
+}
+
+
+def test_values_come_from_json_and_go_to_it() -> None:
+    codes = {text: compiled(text, *ITEM) for text in EXPRESSIONS}
+    assert in_node(codes, ITEM) == EXPRESSIONS
+
+
+def test_expressions_on_the_engine(engine: LocalEngine) -> None:
+    fields = {f"e{at}": compiled(text, *ITEM) for at, text in enumerate(EXPRESSIONS)}
+    run = engine.run(flow([START, reads("R", **fields)], "T>R"), "T", items=[{"json": ITEM}])
+    assert run.status == "success", run.error
+    ((found,),) = run.output
+    assert [json.loads(found[name]) for name in fields] == list(EXPRESSIONS.values())
+
+
+def test_a_sample_of_the_kit_on_the_engine(engine: LocalEngine) -> None:
+    fields, expected = {}, {}
+    for folder in SAMPLE:
+        suite = read_suite(folder, int(folder.parent.name[-1]))
+        for at, case in enumerate(suite.cases[::8]):
+            name = f"{suite.name[:4]}_{at}"
+            program = case_program(suite.model, case)
+            fields[f"k{name}"] = f"(() => {{\n{program}\n}})()"
+            expected[f"k{name}"] = text_of(decide(suite.model, case.node, case.given))
+    assert all("}}" not in code for code in fields.values())
+    assert len(fields) > 40
+    run = engine.run(flow([START, reads("R", **fields)], "T>R"), "T")
+    assert run.status == "success", run.error
+    ((found,),) = run.output
+    assert {name: json.loads(found[name]) for name in fields} == expected
+
+
+DECISION = """
+<definitions xmlns="https://www.omg.org/spec/DMN/20230324/MODEL/" name="m" namespace="urn:m">
+  <itemDefinition name="tLevel"><typeRef>string</typeRef>
+    <allowedValues><text>"low", "high"</text></allowedValues></itemDefinition>
+  <inputData id="a" name="Due Date"><variable name="Due Date" typeRef="date"/></inputData>
+  <inputData id="b" name="amount"><variable name="amount" typeRef="number"/></inputData>
+  <decision id="r" name="Risk"><variable name="Risk" typeRef="tLevel"/>
+    <informationRequirement><requiredInput href="#b"/></informationRequirement>
+    <decisionTable hitPolicy="FIRST"><input><inputExpression><text>amount</text>
+      </inputExpression></input><output/>
+      <rule><inputEntry><text>&gt; 1000</text></inputEntry>
+        <outputEntry><text>"high"</text></outputEntry></rule>
+      <rule><inputEntry><text>-</text></inputEntry>
+        <outputEntry><text>"low"</text></outputEntry></rule></decisionTable></decision>
+  <businessKnowledgeModel id="f" name="later"><encapsulatedLogic>
+    <formalParameter name="d" typeRef="date"/>
+    <literalExpression><text>d + @"P1M"</text></literalExpression>
+    </encapsulatedLogic></businessKnowledgeModel>
+  <decision id="d" name="Result">
+    <informationRequirement><requiredDecision href="#r"/></informationRequirement>
+    <informationRequirement><requiredInput href="#a"/></informationRequirement>
+    <knowledgeRequirement><requiredKnowledge href="#f"/></knowledgeRequirement>
+    <context><contextEntry><variable name="risk"/>
+      <literalExpression><text>Risk</text></literalExpression></contextEntry>
+      <contextEntry><variable name="due"/>
+      <literalExpression><text>later(Due Date)</text></literalExpression></contextEntry>
+    </context></decision>
+</definitions>
+"""
+
+
+def test_a_decision_in_a_code_node(engine: LocalEngine) -> None:
+    code = decision_code(link(read_dmn(DECISION.encode())), "Result")
+    code += "\nreturn $input.all().map((item) => ({ json: decision(item.json) }));"
+    workflow = flow([START, node("C", "code", 2, {"jsCode": code})], "T>C")
+    items = [
+        {"json": {"Due Date": "2024-01-31", "amount": 1000.01}},
+        {"json": {"Due Date": "no date", "amount": "x"}},
+    ]
+    run = engine.run(workflow, "T", items=items)
+    assert run.status == "success", run.error
+    (found,) = run.output
+    assert list(found) == [
+        {"risk": "high", "due": "2024-02-29"},
+        {"risk": "low", "due": None},
+    ]
+
+
+def test_the_same_bytes_for_the_same_decision() -> None:
+    codes = {decision_code(link(read_dmn(DECISION.encode())), "Result") for _ in range(3)}
+    assert len(codes) == 1
+
+
+def test_only_what_is_needed_is_emitted() -> None:
+    plain = compiled("x > 10", "x")
+    assert len(plain) < 5_000
+    assert not any(word in plain for word in ("Intl", "RegExp", "parseDate", "f_sum_"))
+    assert "Intl" in compiled('time("10:30:00Z")')
+    assert "} }" not in compiled('"} }"').replace('"} }"', "")
+
+
+def test_an_expression_is_whole_where_it_stands() -> None:
+    for text in EXPRESSIONS:
+        code = compiled(text, *ITEM)
+        assert "}}" not in code
+        reading = read_parameter("={{ " + code + " }}")
+        assert (reading.faults, reading.references) == ((), ())
+
+
+def test_no_text_of_a_source_becomes_code() -> None:
+    texts = ['x"); process.exit(1); ("', "\u2028alert(1)", "`${1}`", "\\", "</script>", "}}", "*/"]
+    codes = {text: compiled(json.dumps(text, ensure_ascii=False)) for text in texts[:1] + texts[2:]}
+    assert list(in_node(codes, {}).values()) == list(codes)
+    tree = parse_expression('{"); process.exit(1); (": 1}')
+    assert in_node({"a": feel_expression(tree, lambda _: None)}, {})["a"] == {
+        "); process.exit(1); (": 1
+    }
+
+
+@pytest.mark.parametrize("name", sorted(definitions()))
+def test_each_definition_can_be_read_as_n8n_cuts_expressions(name: str) -> None:
+    body, _ = _blocks()[name]
+    assert read_code(body).faults == ()
+
+
+def test_every_function_has_an_implementation() -> None:
+    needed = {f"f_{s.implementation}" for signatures in SIGNATURES.values() for s in signatures}
+    assert needed <= definitions()
+
+
+def test_what_is_not_translated_is_refused() -> None:
+    tree = parse_expression('function(x) external {java: {class: "a", method signature: "b()"}}')
+    with pytest.raises(Unsupported, match="an external function"):
+        feel_expression(tree, lambda _: None)
+
+
+def test_a_number_that_json_does_not_have_is_an_error() -> None:
+    code = compiled("10 ** 400")
+    assert run_javascript([f"return {code};"])[0] == (
+        "error", "Error: FEEL: a number that JSON does not have",
+    )  # fmt: skip
+
+
+def test_values_that_tests_use_are_the_same_everywhere() -> None:
+    values = {name: evaluate(parse_expression(text)) for name, text in VALUES.items()}
+    assert imported({"a": [1, 2], "d e": "x"}) == values["b c"]
+
+
+@pytest.mark.parametrize("model", ["examples/order-to-cash/model.bpmn"])
+def test_a_compile_without_decisions_loads_nothing_of_them(model: str) -> None:
+    root = Path(__file__).resolve().parents[3]
+    code = (
+        "import sys, orgflow\n"
+        f"orgflow.compile(orgflow.read({str(root / model)!r}), target='n8n')\n"
+        "rooms = ('orgflow_ir.analysis.expressions.feel', 'orgflow_ir.decisions', "
+        "'orgflow.backends.n8n.feel', 'orgflow.frontends.dmn', 'zoneinfo')\n"
+        "print([name for name in sys.modules if name.startswith(rooms)])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=root
+    )
+    assert done.stdout.strip() == "[]"
