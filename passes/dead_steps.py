@@ -52,7 +52,7 @@ class DeadSteps(FlowPass):
             for scope in found.process.scopes():
                 steps = by_scope.get(id(scope))
                 if steps:
-                    namer = Namer(scope)
+                    namer = ctx.analysis(Namer, scope)
                     ctx.emit(
                         DeadStep,
                         f"{namer.names(steps)} never {'happens' if len(steps) == 1 else 'happen'}: "

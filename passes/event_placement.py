@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import ClassVar, TypeGuard
 
 from orgflow.passes.wording import Namer
@@ -165,14 +165,16 @@ class EventPlacement(Pass):
             within: dict[str, bool] = {}
             for scope in process.scopes():
                 transacted = _is(scope, "transaction") or within.get(scope.id, False)
+                hosts: dict[str, ModelNode] = {}
                 for node in scope.nodes:
                     if isinstance(node, SubProcess):
                         within[node.id] = transacted
                     elif isinstance(node, Event) and node.position == "boundary":
+                        hosts = hosts or {n.id: n for n in reversed(scope.nodes)}
                         if sources is None:
                             flows = (f for s in ctx.scopes(model) for f in s.flows)
                             sources = frozenset(f.source for f in flows)
-                        _boundary(node, scope, node.id not in sources, ctx)
+                        _boundary(node, hosts, scope, node.id not in sources, ctx)
                     elif not transacted and _ends_by_cancel(node):
                         _cancel_end(node, scope, ctx)
                 _starts(scope, ctx)
@@ -209,11 +211,13 @@ def _has(event: Event, kind: str) -> bool:
     return any(d.kind == kind for d in event.definitions)
 
 
-def _boundary(event: Event, scope: Scope, loose: bool, ctx: PassContext) -> None:
-    host = next((n for n in scope.nodes if n.id == event.attached_to), None)
+def _boundary(
+    event: Event, hosts: Mapping[str, ModelNode], scope: Scope, loose: bool, ctx: PassContext
+) -> None:
+    host = hosts.get(event.attached_to or "")
     if host is None:
         return  # OF106 or OF153 has said so
-    named = Namer(scope).name(event.id)
+    named = ctx.analysis(Namer, scope).name(event.id)
     if cancels_nothing(event, (host,)):
         if isinstance(host, SubProcess):
             ways = f"make {ctx.name(host)} a transaction with a cancel end event in it, or make "
@@ -257,7 +261,7 @@ def _ends_by_cancel(node: ModelNode) -> TypeGuard[Event]:
 
 
 def _cancel_end(event: Event, scope: Scope, ctx: PassContext) -> None:
-    named = Namer(scope).name(event.id)
+    named = ctx.analysis(Namer, scope).name(event.id)
     if _is(scope, "plain"):
         help_text = (
             f"make {ctx.name(scope)} a transaction with a cancel event on its border, or make "
@@ -285,7 +289,7 @@ def _starts(scope: Scope, ctx: PassContext) -> None:
         _event_starts(scope, starts, ctx)
         return
     plain = next((s for s in starts if not s.definitions), None)
-    namer = Namer(scope)
+    namer = ctx.analysis(Namer, scope)
     for start in starts:
         if not waits_in_vain(start, scope):
             continue
@@ -328,7 +332,7 @@ def _ad_hoc(scope: SubProcess, ctx: PassContext) -> None:
 
 
 def _event_starts(scope: SubProcess, starts: list[Event], ctx: PassContext) -> None:
-    namer = Namer(scope)
+    namer = ctx.analysis(Namer, scope)
     what = ctx.full_name(scope)
     for start in starts:
         if _has(start, "error") and not start.interrupting:
@@ -357,7 +361,10 @@ def _event_starts(scope: SubProcess, starts: list[Event], ctx: PassContext) -> N
 
 
 def _flows(scope: Scope, ctx: PassContext) -> None:
+    if not any(_is(node, "event") for node in scope.nodes):
+        return
     here = {n.id: n for n in scope.nodes}
+    name = ctx.analysis(Namer, scope).name
     for flow in scope.flows:
         source, target = here.get(flow.source), here.get(flow.target)
         if source is None or target is None:
@@ -366,7 +373,7 @@ def _flows(scope: Scope, ctx: PassContext) -> None:
         if _is(target, "event"):
             ctx.emit(
                 EventSubProcessFlow,
-                f"{named} from {Namer(scope).name(source.id)} leads into the event sub-process "
+                f"{named} from {name(source.id)} leads into the event sub-process "
                 f"{ctx.name(target)}, which only its start event begins",
                 element=flow,
                 help=f"remove the flow; or, to do {ctx.name(target)} in the course of things, make "
@@ -375,7 +382,7 @@ def _flows(scope: Scope, ctx: PassContext) -> None:
         elif _is(source, "event"):
             ctx.emit(
                 EventSubProcessFlow,
-                f"{named} to {Namer(scope).name(target.id)} leaves the event sub-process "
+                f"{named} to {name(target.id)} leaves the event sub-process "
                 f"{ctx.name(source)}, after which nothing goes on",
                 element=flow,
                 help=f"remove the flow, and draw what is to be done then in {ctx.name(source)}",

@@ -68,7 +68,7 @@ class GatewayConditions(Pass):
             out: dict[str, list[Flow]] = {}
             for flow in scope.flows:
                 out.setdefault(flow.source, []).append(flow)
-            namer = Namer(scope)
+            namer = ctx.analysis(Namer, scope)
             for node in scope.nodes:
                 if isinstance(node, Gateway) and node.gateway_kind in ("exclusive", "inclusive"):
                     flows = out.get(node.id, [])

@@ -76,9 +76,10 @@ class LackOfSynchronisation(FlowPass):
         for fault in faults:
             if fault.element in endless:
                 continue  # the same fault, seen where it shows
-            if not fault.unbounded and _drawn_twice(fault):
+            graph = ctx.analysis(ControlFlow, fault.scope)
+            if not fault.unbounded and _drawn_twice(fault, graph):
                 continue  # OF131 reports the second arrow
-            namer = Namer(fault.scope)
+            namer = ctx.analysis(Namer, fault.scope)
             quiet = fault.masked
             if fault.unbounded:
                 name = namer.name(fault.element)
@@ -90,9 +91,9 @@ class LackOfSynchronisation(FlowPass):
                 decide = f"decide what has to be done before the loop goes back to {name}"
                 places: tuple[Related, ...] = ()
             else:
-                rule, (message, decide) = WorkDoneTwice, _twice(fault, namer)
+                rule, (message, decide) = WorkDoneTwice, _twice(fault, namer, graph)
                 places = related(fault, namer, "several branches start here")
-                quiet = fault.masked or _only_ends(fault)
+                quiet = fault.masked or _only_ends(fault, graph)
             repaired = self.repaired(fault, model, ctx, decide)
             ctx.emit(
                 rule,
@@ -109,7 +110,7 @@ class LackOfSynchronisation(FlowPass):
     def _report_endless(
         self, fork: str, scope: Scope, shown: Fault | None, model: Model, ctx: PassContext
     ) -> None:
-        namer = Namer(scope)
+        namer = ctx.analysis(Namer, scope)
         name = namer.name(fork)
         decide = f"decide when a run goes on from {name} and when it goes back"
         repaired = Repair(None, decide)
@@ -126,17 +127,15 @@ class LackOfSynchronisation(FlowPass):
         )
 
 
-def _drawn_twice(fault: Fault) -> bool:
+def _drawn_twice(fault: Fault, graph: ControlFlow) -> bool:
     """Whether what comes together are flows that are drawn twice."""
-    graph = ControlFlow(fault.scope)
     flows = arrivals(fault, graph)
     return len(flows) > 1 and len({(f.source, *branch_key(f)) for f in flows}) == 1
 
 
-def _only_ends(fault: Fault) -> bool:
+def _only_ends(fault: Fault, graph: ControlFlow) -> bool:
     """Whether nothing but an end event without a definition comes after a gateway: no work is done
     twice there."""
-    graph = ControlFlow(fault.scope)
     if not isinstance(graph.nodes[fault.element], Gateway) or not graph.out[fault.element]:
         return False
     behind = [graph.nodes[n] for n in reach([fault.element], graph.successors)]
@@ -144,11 +143,10 @@ def _only_ends(fault: Fault) -> bool:
     return all(isinstance(n, Event) and n.position == "end" and not n.definitions for n in ends)
 
 
-def _twice(fault: Fault, namer: Namer) -> tuple[str, str]:
+def _twice(fault: Fault, namer: Namer, graph: ControlFlow) -> tuple[str, str]:
     """What is done twice and why, and what to decide where nothing is proved to repair it."""
     net = fault.net
     assert net is not None
-    graph = ControlFlow(fault.scope)
     name = namer.name(fault.element)
     node = namer.nodes[fault.element]
     gate = isinstance(node, Gateway)

@@ -43,7 +43,7 @@ class LeftoverTokens(FlowPass):
         """Report; the model is given back as it is."""
         doubled = list(findings(model, ctx, self.max_states, "unsync"))
         for fault in findings(model, ctx, self.max_states, "leftover"):
-            namer = Namer(fault.scope)
+            namer = ctx.analysis(Namer, fault.scope)
             assert fault.net is not None
             comes = (namer.comes_from(fault.net, a) for a in fault.taken_arcs)
             late = " and ".join(dict.fromkeys(comes)) or "a branch that runs again"

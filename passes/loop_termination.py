@@ -52,7 +52,7 @@ class LoopTermination(FlowPass):
                 continue  # told as unbounded work
             if fault.ended_by is not None:
                 continue  # "repeat until this event comes": left through the event
-            namer = Namer(fault.scope)
+            namer = ctx.analysis(Namer, fault.scope)
             decide = "decide where a run shall leave the loop, and lead a way to an end from there"
             repaired = self.repaired(fault, model, ctx, decide)
             known = [i for i in fault.cycle if i in namer.nodes]

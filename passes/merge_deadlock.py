@@ -46,14 +46,12 @@ class MergeDeadlock(FlowPass):
     def run(self, model: Model, ctx: PassContext) -> Model:
         """Report; the model is given back as it is."""
         for fault in findings(model, ctx, self.max_states, "deadlock"):
-            namer = Namer(fault.scope)
+            namer = ctx.analysis(Namer, fault.scope)
             node = namer.nodes[fault.element]
             if isinstance(node, Event) and any(d.kind == "link" for d in node.definitions):
                 continue  # told as a broken link (OF118)
-            if (
-                isinstance(node, Gateway)
-                and not ctx.analysis(ControlFlow, fault.scope).out[node.id]
-            ):
+            graph = ctx.analysis(ControlFlow, fault.scope)
+            if isinstance(node, Gateway) and not graph.out[node.id]:
                 continue  # an event-based gateway without ways out: OF110 reports it
             event = fault.ended_by
             missing = _missing(fault, namer)
@@ -66,7 +64,7 @@ class MergeDeadlock(FlowPass):
             until = f", until {ctx.name(event)} ends it" if event is not None else ""
             ctx.emit(
                 DeadlockedJoin,
-                _message(fault, namer, missing) + until + (MASKED if fault.masked else ""),
+                _message(fault, namer, missing, graph) + until + (MASKED if fault.masked else ""),
                 element=node,
                 help=repaired.help,
                 related=related(fault, namer, place) + _others(fault, namer),
@@ -104,7 +102,7 @@ def _missing(fault: Fault, namer: Namer) -> str:
     return f"the way `{labels[0]}` from {split}" if labels else f"the other way from {split}"
 
 
-def _message(fault: Fault, namer: Namer, missing: str) -> str:
+def _message(fault: Fault, namer: Namer, missing: str, graph: ControlFlow) -> str:
     net = fault.net
     assert net is not None
     join = namer.name(fault.element)
@@ -135,7 +133,7 @@ def _message(fault: Fault, namer: Namer, missing: str) -> str:
             f"there from {here}{lost}"
         )
     if not fault.split:
-        if own_loop(fault, ControlFlow(fault.scope)):
+        if own_loop(fault, graph):
             why = f"which comes only after {join} itself: no run ever gets past it"
             return f"{join} waits for {missing}, {why}{lost}"
         return f"{join} waits for {missing}, which in some run can no longer come{lost}"

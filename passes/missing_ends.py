@@ -59,7 +59,7 @@ def _check(scope: Scope, ctx: PassContext) -> None:
     last = [n.id for n in scope.nodes if n.id in reached and not graph.out[n.id] and _ends(n)]
     if not last:
         return
-    namer = Namer(scope)
+    namer = ctx.analysis(Namer, scope)
     names = [namer.name(n) for n in last[:_SHOWN]]
     if len(last) > _SHOWN:
         names.append(f"{len(last) - _SHOWN} more")

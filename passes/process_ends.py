@@ -174,11 +174,12 @@ def _check(scope: Scope, ctx: PassContext) -> None:
         )
     for node in scope.nodes:
         if isinstance(node, Gateway) and node.id in reached and not graph.out[node.id]:
+            named = ctx.analysis(Namer, scope).name(node.id)
             waits = node.gateway_kind == "event"
             events = "lead it to the events that it waits for"
             ctx.emit(
                 LooseGateway,
-                f"nothing leaves {Namer(scope).name(node.id)}: a run that comes to it "
+                f"nothing leaves {named}: a run that comes to it "
                 + ("waits there for ever" if waits else "ends there"),
                 element=node,
                 help=f"{events if waits else 'draw the flows that leave it'}, or put an end event "
@@ -246,6 +247,7 @@ def _apart(node: ModelNode, graph: ControlFlow) -> bool:
 def _islands(dead: list[ModelNode], graph: ControlFlow) -> list[list[ModelNode]]:
     """Connected parts of the dead nodes, in model order."""
     left = {n.id for n in dead}
+    place = {n.id: i for i, n in enumerate(dead)}
     found: list[list[ModelNode]] = []
     for node in dead:
         if node.id not in left:
@@ -260,5 +262,5 @@ def _islands(dead: list[ModelNode], graph: ControlFlow) -> list[list[ModelNode]]
                     left.discard(other)
                     members.add(other)
                     stack.append(other)
-        found.append([n for n in dead if n.id in members])
+        found.append([dead[i] for i in sorted(place[m] for m in members)])
     return found

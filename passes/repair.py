@@ -17,6 +17,7 @@ from orgflow.passes.repair_candidates import Candidates
 from orgflow.passes.repair_edits import Candidate
 from orgflow.passes.wording import Namer
 
+from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.analysis.soundness import Analysis, Fault, Property, analyse
 from orgflow_ir.diagnostics import Fix, Severity, apply
 from orgflow_ir.model import CallActivity, Event, Gateway, Model
@@ -72,10 +73,10 @@ class Repairs:
         if not self._made:
             self._made, self._max_states = True, max_states
             self._flow = ctx.analysis(FlowAnalyses, self.model)
-            self._look(analyses(self.model, ctx, max_states))
+            self._look(analyses(self.model, ctx, max_states), ctx)
         if fault.masked:
             return Repair(None, "mend what is before it first, and check again")
-        namer = Namer(fault.scope)
+        namer = ctx.analysis(Namer, fault.scope)
         key = _key(fault)
         proved = self._fitting(key, ctx)
         safe = [c for c in proved if c.safe]
@@ -129,13 +130,16 @@ class Repairs:
                 return other if other.scope is fault.scope else None
         return None
 
-    def _look(self, before: tuple[Analysis, ...]) -> None:
+    def _look(self, before: tuple[Analysis, ...], ctx: PassContext) -> None:
         self._faults = [f for found in before for f in (*found.faults, *found.masked)]
         waiting: list[tuple[Fault, list[Candidate]]] = []
         for fault in self._faults:
             if _key(fault) not in self._table and not fault.masked:
                 self._table[_key(fault)] = []
-                waiting.append((fault, list(Candidates(self.model, fault.scope).of(fault))))
+                graph = ctx.analysis(ControlFlow, fault.scope)
+                namer = ctx.analysis(Namer, fault.scope)
+                made = Candidates(self.model, fault.scope, namer, graph)
+                waiting.append((fault, list(made.of(fault))))
         left = MOST
         for safe in (True, False):  # what needs no decision is tried for all faults first
             for fault, candidates in waiting:

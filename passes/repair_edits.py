@@ -33,9 +33,15 @@ class Candidate(NamedTuple):
 class ScopeRepair:
     """Makes candidates for the faults of one scope."""
 
-    def __init__(self, model: Model, scope: Scope) -> None:
+    def __init__(
+        self,
+        model: Model,
+        scope: Scope,
+        namer: Namer | None = None,
+        graph: ControlFlow | None = None,
+    ) -> None:
         self.model, self.scope = model, scope
-        self.namer, self.graph = Namer(scope), ControlFlow(scope)
+        self.namer, self.graph = namer or Namer(scope), graph or ControlFlow(scope)
 
     def draft(self) -> Draft:
         """Edits to come, of the model as it is."""

@@ -139,12 +139,22 @@ class Reading:
         of the element that it belongs to."""
         if label(node):
             return describe(node)
-        owner = None
-        for other in self.document.elements:  # outer ones come first
-            inside = other.start < node.start and node.end <= other.end
-            if inside and label(other) and other.local in FLOW_NODES:
-                owner = other
+        owner = self._owners.get(node)
         return describe(node) if owner is None else f"`<{node.qname}>` of {describe(owner)}"
+
+    @cached_property
+    def _owners(self) -> dict[XmlElement, XmlElement]:
+        """For each element the innermost flow node with a name around it."""
+        owners: dict[XmlElement, XmlElement] = {}
+        around: list[XmlElement] = []
+        for element in self.document.elements:  # outer ones come first
+            while around and around[-1].end < element.end:
+                around.pop()
+            if around:
+                owners[element] = around[-1]
+            if element.local in FLOW_NODES and label(element):
+                around.append(element)
+        return owners
 
     def claim(self, node: XmlElement) -> str:
         """The id of an element of the IR: its own, or one made for it. Idempotent."""

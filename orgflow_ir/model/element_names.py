@@ -146,6 +146,10 @@ class ElementNames:
         if isinstance(of, Model):
             self._others.update((e.id, e) for e in (*of.pools, *of.message_flows))
             self._pool_of = {p.process: p for p in of.pools if p.process is not None}
+        self._unlabelled: dict[str, str] = {}
+        """Names of nodes without a label that were asked for."""
+        self._alike: dict[int, dict[str, dict[str, int]]] = {}
+        """By scope and kind the nodes without a label, numbered."""
         self.after: dict[str, list[str]] = {}
         self.before: dict[str, list[str]] = {}
         for scope in scopes:
@@ -203,6 +207,11 @@ class ElementNames:
         return f"the {what} {ends}"
 
     def _unnamed(self, node: Node) -> str:
+        if node.id not in self._unlabelled:
+            self._unlabelled[node.id] = self._by_place(node)
+        return self._unlabelled[node.id]
+
+    def _by_place(self, node: Node) -> str:
         """A node without a label: a boundary event by its host, another by what is around it."""
         what = kind_words(node)
         if isinstance(node, Event) and node.attached_to is not None:
@@ -210,10 +219,14 @@ class ElementNames:
         joins = len(self.before.get(node.id, ())) > 1
         around = (("after", self.before), ("before", self.after))
         scope = self._scope_of[node.id]
-        same = [n.id for n in scope.nodes if kind_words(n) == what and not one_line(n.name)]
+        alike = self._alike.get(id(scope))
+        if alike is None:
+            alike = self._alike[id(scope)] = _numbered(scope)
+        same = alike.get(what, {})
         # What is next to it says more than what is farther on; a start or an end says enough only
         # where there is one such element.
-        anchors = [(self._is_named, 1), (self._is_named, _FAR)]
+        labelled = sum(map(len, alike.values())) < len(scope.nodes)
+        anchors = [(self._is_named, 1), (self._is_named, _FAR)] if labelled else []
         anchors += [(self._is_end, _FAR)] if len(same) == 1 else []
         for anchored, far in anchors:
             for word, near in around[:: -1 if joins else 1]:
@@ -223,7 +236,7 @@ class ElementNames:
         where = f" in `{scope.label}`" if one_line(scope.name) else ""
         if len(same) == 1:
             return f"the {what}{where}"
-        return f"the {ordinal(same.index(node.id) + 1)} unlabelled {what}{where}"
+        return f"the {ordinal(same.get(node.id, 1))} unlabelled {what}{where}"
 
     def _anchor(self, node: str) -> str:
         found = self.nodes[node]
@@ -251,6 +264,16 @@ class ElementNames:
                 if wanted(found):
                     return found
         return None
+
+
+def _numbered(scope: Scope) -> dict[str, dict[str, int]]:
+    """The nodes of a scope without a label by what they are, each with its number among them."""
+    found: dict[str, dict[str, int]] = {}
+    for node in scope.nodes:
+        if not one_line(node.name):
+            same = found.setdefault(kind_words(node), {})
+            same.setdefault(node.id, len(same) + 1)
+    return found
 
 
 _FAR = 200

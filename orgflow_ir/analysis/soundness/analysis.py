@@ -334,8 +334,9 @@ class _Analyser:
             found = self.verdicts[id(scope)]
             if not self._entered(scope):
                 continue
+            wiring = self.memory.wiring(scope)
             for node in scope.nodes:
-                if node.id not in found.used and not apart(node, scope):
+                if node.id not in found.used and not apart(node, wiring):
                     if node.id in found.net.live and not found.decided:
                         continue
                     faults.append(Fault("dead", scope, node.id))

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import assert_never
 
 from orgflow_ir.analysis.soundness.net import Body
-from orgflow_ir.analysis.soundness.wiring import is_handler
+from orgflow_ir.analysis.soundness.wiring import Wiring, is_handler
 from orgflow_ir.model import CallActivity, Event, Gateway, Opaque, Scope, SubProcess, Task
 from orgflow_ir.model import Node as ModelNode
 
@@ -49,17 +49,18 @@ def entangled(scope: SubProcess) -> bool:
     return any(n > 1 for n in into.values())
 
 
-def apart(node: ModelNode, scope: Scope) -> bool:
+def apart(node: ModelNode, wiring: Wiring) -> bool:
     """Whether it is no surprise that no flow leads to a node."""
     match node:
         case Opaque():
-            return not any(node.id in (f.source, f.target) for f in scope.flows)
+            number = wiring.at[node.id]
+            return not (wiring.outs[number] or wiring.ins[number])
         case Event():
             if node.position != "boundary":
                 return False
-            host = next((n for n in scope.nodes if n.id == node.attached_to), None)
+            host = wiring.at.get(node.attached_to or "")
             compensates = any(d.kind == "compensation" for d in node.definitions)
-            return host is None or is_handler(host) or compensates
+            return host is None or is_handler(wiring.nodes[host]) or compensates
         case Task() | CallActivity() | SubProcess() | Gateway():
             return is_handler(node)
         case _:
