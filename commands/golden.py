@@ -67,7 +67,7 @@ def golden_difference(
             lines += [f"--- {place}\n", "+++ compiled now\n", comparison_text(compared, width)]
         else:
             lines += _few(unified)
-            said = "only layout differs: positions, ids, white space or the order of keys\n"
+            said = "only layout differs: positions, ids, white space or order\n"
             lines.append(said if compared.verdict == "same" else comparison_text(compared, width))
     return "".join(lines)
 

@@ -53,14 +53,14 @@ def test_what_differs_is_told(invoke: Invoke, workflow: Any, tmp_path: Path) -> 
     ran = invoke("diff", old, new)
     assert (ran.code, ran.err) == (1, "")
     assert ran.out.startswith("Leave request: different behaviour\n")
-    assert "≠ Record absence in payroll            Send rejection\n" in ran.out
+    assert "≠ Send rejection                       Record absence in payroll\n" in ran.out
     assert "- Request approved? [No] → Send rejection\n" in ran.out
 
 
 def test_only_layout(invoke: Invoke, workflow: Any, tmp_path: Path) -> None:
     old = write(tmp_path / "old.json", workflow)
     ran = invoke("diff", old, write(tmp_path / "new.json", relaid(workflow)))
-    assert ran == Ran(0, "only layout differs: positions, ids or the order of keys\n", "")
+    assert ran == Ran(0, "only layout differs: positions, ids or order\n", "")
     ran = invoke("diff", old, old)
     assert (ran.code, ran.out.splitlines()[-1]) == (0, "no difference")
 
@@ -106,7 +106,7 @@ def test_two_drawings(invoke: Invoke, leave: Path, tmp_path: Path) -> None:
     moved = text.replace('<dc:Bounds x="', '<dc:Bounds x="1')
     assert moved != text
     ran = invoke("diff", leave, write(tmp_path / "moved.bpmn", moved))
-    assert (ran.code, ran.out) == (0, "only layout differs: positions, ids or the order of keys\n")
+    assert (ran.code, ran.out) == (0, "only layout differs: positions, ids or order\n")
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_check_shows_what_the_workflow_does_differently(
     assert ran.out.startswith(
         f"--- {golden}\n+++ compiled now\nLeave request: different behaviour\n"
     )
-    assert "≠ Send rejection                       Record absence in payroll\n" in ran.out
+    assert "≠ Record absence in payroll            Send rejection\n" in ran.out
 
 
 def test_check_says_that_only_bytes_differ(invoke: Invoke, leave: Path, tmp_path: Path) -> None:
@@ -168,9 +168,7 @@ def test_check_says_that_only_bytes_differ(invoke: Invoke, leave: Path, tmp_path
     assert ran.code == 1
     assert ran.out.startswith(f"--- {golden}\n+++ compiled now\n@@")
     assert "-        340,\n+        336,\n" in ran.out
-    assert ran.out.endswith(
-        "only layout differs: positions, ids, white space or the order of keys\n"
-    )
+    assert ran.out.endswith("only layout differs: positions, ids, white space or order\n")
 
 
 def test_check_of_a_golden_file_that_is_broken(invoke: Invoke, leave: Path, tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ def comparison_text(comparison: Comparison, width: int = 80) -> str:
     for part in shown:
         lines += [*_part(part, width, single=len(comparison.parts) == 1), ""]
     if comparison.layout_only:
-        lines.append("only layout differs: positions, ids or the order of keys")
+        lines.append("only layout differs: positions, ids or order")
     elif not comparison.differs:
         lines.append(_summary(comparison))
     while lines and not lines[-1]:

@@ -6,8 +6,6 @@ Headless Chromium drives the editor of the server: paste, rename, move, insert a
 from __future__ import annotations
 
 import json
-import os
-import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +13,7 @@ from typing import Any
 
 import pytest
 from cli_cases import orgflowc
-from engine_fixture import missing
+from editor_browser import WAIT_MS, browser_context
 from orgflow.backends.n8n.server.client.client import Client
 from orgflow.backends.n8n.server.process import N8nServer, Owner
 
@@ -23,43 +21,22 @@ Json = dict[str, Any]
 
 ROOT = Path(__file__).resolve().parents[2]
 MODEL = ROOT / "examples/leave-request/model.bpmn"
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-FLAGS = ("--disable-gpu", "--disable-background-networking", "--disable-component-update",
-         "--disable-sync", "--no-first-run")  # fmt: skip
 PASTE = """(text) => {
   const data = new DataTransfer();
   data.setData('text/plain', text);
   document.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true }));
 }"""
-WAIT_MS = 60_000
 
 
 @pytest.fixture
 def page(server: N8nServer, owner: Owner, client: Client) -> Iterator[Any]:
     """An empty workflow in the editor, by the owner, who has logged in."""
-    found = next((path for name in BROWSERS if (path := shutil.which(name))), None)
-    if found is None:
-        missing(f"no browser for n8n's editor: none of {', '.join(BROWSERS)} is on PATH")
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        missing("playwright is not installed: pip install 'orgflow[live]'")
-    # Chromium has no sandbox for root, as whom CI often runs.
-    flags = [*FLAGS, *(["--no-sandbox"] if getattr(os, "geteuid", lambda: 1)() == 0 else [])]
-    with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=found, args=flags)
-        context = browser.new_context(viewport={"width": 1600, "height": 900})
-        context.set_default_timeout(WAIT_MS)
-        who = {"emailOrLdapLoginId": owner.email, "password": owner.password}
-        assert context.request.post(f"{server.url}/rest/login", data=who).ok
+    with browser_context(server, owner) as context:
         opened = context.new_page()
         opened.goto(f"{server.url}/workflow/new", wait_until="domcontentloaded")
         opened.wait_for_selector('[data-test-id="canvas"]')
         opened.get_by_text("Add first step").wait_for()
-        try:
-            yield opened
-        finally:
-            browser.close()
+        yield opened
 
 
 def on_canvas(page: Any, name: str) -> Any:

@@ -11,6 +11,8 @@ from typing import Any
 
 from orgflow.backends.n8n.diff.behaviour import Decisions
 from orgflow.backends.n8n.diff.canonical import canonical, flags, parameters_of
+from orgflow.backends.n8n.diff.decisions import Joint
+from orgflow.backends.n8n.format.json_values import inside
 from orgflow.backends.n8n.format.matching import Matching
 from orgflow.backends.n8n.format.references import follow
 from orgflow.backends.n8n.format.workflow_document import Wire, WorkflowDocument
@@ -65,6 +67,8 @@ def _conditions(matching: Matching[str], decisions: Decisions) -> Iterator[Chang
         mine = [(r.atom, r.holds) for r in joint.old.rules]
         its = [(r.atom, r.holds) for r in joint.new.rules]
         if mine != its and sorted(mine) == sorted(its):
+            if _is_order_free(joint):
+                continue
             old, new = ([r.label or r.words for r in d.rules] for d in (joint.old, joint.new))
             detail = "its conditions are tried in another order"
             yield Change("changed", "condition", partner, detail, ", ".join(old), ", ".join(new))
@@ -75,6 +79,31 @@ def _conditions(matching: Matching[str], decisions: Decisions) -> Iterator[Chang
             for rule in joint.new.rules:
                 if (rule.atom, rule.holds) not in mine and rule.atom not in {a for a, _ in mine}:
                     yield Change("added", "condition", partner, rule.label, None, rule.words)
+
+
+def _is_order_free(joint: Joint) -> bool:
+    """Whether it means nothing in which order the rules stand: all are tried, or each asks for a
+    value of its own of one thing."""
+    if joint.old.every and joint.new.every:
+        return True
+    asked = [
+        rule.exclusive for rule in joint.old.rules if rule.exclusive is not None and rule.holds
+    ]
+    things = {thing for thing, _ in asked}
+    return len(things) == 1 and len(set(asked)) == len(joint.old.rules)
+
+
+def _in_old_order(joint: Joint, parameters: Any) -> Any:
+    """Parameters of the new version of a Switch with its rules in the order of the old one."""
+    values = inside(parameters, "rules", "values")
+    places = {(rule.atom, rule.holds): rule.output for rule in joint.new.rules}
+    asked = [(rule.atom, rule.holds) for rule in joint.old.rules]
+    order = [places[one] for one in asked if one in places]
+    whole = isinstance(values, list) and sorted(order) == list(range(len(values)))
+    if not whole or order == sorted(order):
+        return parameters
+    rules = {**parameters["rules"], "values": [values[place] for place in order]}
+    return {**parameters, "rules": rules}
 
 
 def _bodies(
@@ -90,7 +119,10 @@ def _bodies(
             yield Change("changed", "node", partner, "type version", *versions)
         before = parameters_of(mine, follow(mine.parameters, renamed))
         after = parameters_of(its, its.parameters)
-        told = name in decisions.joints and bool(decisions.joints[name].changed)
+        joint = decisions.joints.get(name)
+        told = joint is not None and bool(joint.changed)
+        if joint is not None and its.short == "switch":
+            after = _in_old_order(joint, after)
         for path, was, now in _differences(before, after, ""):
             if told and _is_condition(path):
                 continue

@@ -25,8 +25,13 @@ _JS_WORDS = frozenset(
         "true", "try", "typeof", "var", "void", "while", "with", "yield", "let", "static", "await",
     }
 )  # fmt: skip
-# An underscore inside a word is none of Markdown's.
-_MARKUP = re.compile(r"[\\`*\[\]<]|(?<![^\W_])_|_(?![^\W_])")
+# What means something in the Markdown of the editor: links also without brackets, `@[x](y)`, which
+# loads a video and may end in code further on, emoji (`:x:`, `;)`), `(c)`, dashes. An underscore
+# inside a word means nothing, nor do a colon or full stop before a blank.
+_MARKUP = re.compile(
+    r"[\\`*\[\]<>~&@|=\"]|(?<![^\W_])_|_(?![^\W_])|[:.](?=\S)|/(?=/)|-(?=[-)])|(?<=-)-"
+    r"|;(?=[-)])|\((?=\w{1,2}\))|#(?=#*$)"
+)
 MAX_NAME = 100
 """Longest node name in characters: longer ones are cut, the note keeps the whole label."""
 
@@ -45,8 +50,10 @@ def literal(text: str) -> str:
 
 def quoted(text: str) -> str:
     """Text in a code span, of which nothing is Markdown."""
-    fence = "``" if "`" in text else "`"
-    return f"{fence} {text} {fence}" if len(fence) > 1 else f"`{text}`"
+    if "`" not in text:
+        return f"`{text}`"
+    fence = "`" * (1 + max(map(len, re.findall("`+", text))))
+    return f"{fence} {text} {fence}"
 
 
 class Names:

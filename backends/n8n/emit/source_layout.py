@@ -211,7 +211,7 @@ class _Places:
         for spots in cells.values():
             for left, y in spots:
                 self._take((left, y + ROW * (y + NODE // 2 > at)))
-        return x, at + (ROW - NODE - _NAME) // 2
+        return x, at + _snap((ROW - NODE - _NAME) / 2)
 
     def _wanted(self, key: NodeKey) -> tuple[int, int]:
         x, y = (_snap(value) for value in self.spots[key])

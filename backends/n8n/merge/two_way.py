@@ -10,7 +10,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from orgflow.backends.n8n import node_types
-from orgflow.backends.n8n.format.json_values import mapping
+from orgflow.backends.n8n.format.document import short_type
+from orgflow.backends.n8n.format.identity import map_place, readable
+from orgflow.backends.n8n.format.json_values import inside, mapping, rows
 from orgflow.backends.n8n.format.references import follow
 from orgflow.backends.n8n.format.workflow_document import Node, WorkflowDocument
 from orgflow.backends.n8n.merge.content import ADDRESSED, is_placeholder, same_body
@@ -37,6 +39,10 @@ def presumed_base(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> Json:
             row = _both(node, other, edited, now)
         elif node.tag is not None or node.name in edited.map.nodes:
             row = _removed(node)
+        elif node.sticky and map_place(text := node.parameters.get("content")):
+            if readable(str(text)):
+                continue
+            row = dict(node.raw)  # the map alone, as an earlier version wrote it
         else:
             continue  # a person added it
         names[node.key] = row["name"]
@@ -62,13 +68,26 @@ def _both(theirs: Node, ours: Node, edited: WorkflowDocument, now: Mapping[str, 
     taken: Mapping[str, Any]
     if same_body(its, mine) or (is_placeholder(mine) and not is_placeholder(its)):
         taken = mine
-    elif is_placeholder(its):
+    elif is_placeholder(its) or _in_another_order(its, mine):
         taken = its
     else:
         taken = {"type": mine.get("type"), "typeVersion": mine.get("typeVersion"), "parameters": {}}
     row |= {key: taken.get(key) for key in ("type", "typeVersion", "parameters")}
     shared = theirs.raw.keys() & mine.keys() - row.keys() - {"notes"}
     return {**row, **{key: mine[key] for key in sorted(shared)}}
+
+
+def _in_another_order(its: Json, mine: Mapping[str, Any]) -> bool:
+    """Whether two Switch nodes have the same rules: the layout gives the order of outputs."""
+    parameters = [mapping(node.get("parameters")) for node in (its, mine)]
+    rules = [rows(inside(one, "rules", "values")) for one in parameters]
+    rest = [{key: value for key, value in one.items() if key != "rules"} for one in parameters]
+    return (
+        short_type(its) == "switch"
+        and same_body({**its, "parameters": rest[0]}, {**mine, "parameters": rest[1]})
+        and len(rules[0]) == len(rules[1])
+        and all(rule in rules[1] for rule in rules[0])
+    )
 
 
 def _removed(theirs: Node) -> Json:

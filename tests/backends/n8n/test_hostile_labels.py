@@ -63,10 +63,14 @@ def test_no_label_is_markdown_in_a_sticky_note() -> None:
     """The editor shows sticky notes as Markdown: it loaded the picture that a lane was called."""
     label = "![x](https://example.com/pixel.png) <img src=x> *b* `c` [l](u) a_b _i_ \\"
     assert literal(label) == (
-        "!\\[x\\](https://example.com/pixel.png) \\<img src=x> "
-        "\\*b\\* \\`c\\` \\[l\\](u) a_b \\_i\\_ \\\\"
+        "!\\[x\\](https\\:\\//example\\.com/pixel\\.png) \\<img src\\=x\\> "
+        "\\*b\\* \\`c\\` \\[l\\]\\(u) a_b \\_i\\_ \\\\"
+    )
+    assert literal("Ask Kim: 3 - 4 days, e.g. by mail (2)") == (
+        "Ask Kim: 3 - 4 days, e\\.g. by mail \\(2)"
     )
     assert quoted("a`b") == "`` a`b ``"
+    assert quoted("``` fence ``") == "```` ``` fence `` ````"
     task = Task(id="t", name=label)
     process = Process(
         id="p",

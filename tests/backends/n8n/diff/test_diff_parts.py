@@ -309,7 +309,7 @@ def test_what_the_api_puts_around_is_looked_through() -> None:
     found, _ = files(GOOD, {"data": [{**GOOD, "active": True, "updatedAt": "now"}]})
     assert found is not None
     assert found.layout_only
-    assert comparison_text(found) == "only layout differs: positions, ids or the order of keys\n"
+    assert comparison_text(found) == "only layout differs: positions, ids or order\n"
 
 
 def test_names_cannot_drive_a_terminal() -> None:

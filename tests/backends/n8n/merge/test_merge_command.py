@@ -15,6 +15,7 @@ import pytest
 from cli_cases import Ran
 from orgflow import cli
 from orgflow.backends.n8n.format import merge_base
+from orgflow.backends.n8n.format.identity import read_map
 from orgflow.backends.n8n.merge.merge import merge
 from verify_edits import node, pasted, renamed, without
 
@@ -339,3 +340,22 @@ def test_a_base_is_what_was_packed(bench: Bench) -> None:
     assert [n["parameters"] for n in found["nodes"] if "content" not in n["parameters"]] == [
         n["parameters"] for n in flow["nodes"] if "content" not in n["parameters"]
     ]
+
+
+def test_the_notes_of_an_earlier_version_become_one(bench: Bench) -> None:
+    """Version 0.1 wrote the map as code, into a note of its own, and no base."""
+    flow = filled(bench.workflow, "Pack goods")
+    (about,) = (row for row in flow["nodes"] if row["name"] == "About this workflow")
+    text, _, rest = about["parameters"]["content"].partition("\n\n[orgflow]: # (")
+    said = rest.partition(")\n")[0]
+    about["parameters"]["content"] = text
+    content = f"**For orgflow**: keep this note, it ties the nodes to the model.\n\n`{said}`"
+    old_map = {**about, "id": "m", "name": "Map for orgflow", "parameters": {"content": content}}
+    bench.workflow = {**flow, "nodes": [*flow["nodes"], old_map]}
+    ran = bench.merge()
+    assert ran.code == 0, ran.err
+    found = json.loads(ran.out)
+    assert node(found, "Pack goods")["type"] == "n8n-nodes-base.code"
+    notes = [row for row in found["nodes"] if row["type"].endswith("stickyNote")]
+    assert [row["name"] for row in notes] == ["About this workflow"]
+    assert read_map(enumerate(notes)).nodes == read_map(enumerate(bench.workflow["nodes"])).nodes
