@@ -329,7 +329,7 @@ def test_a_stub_has_the_reason_in_the_model() -> None:
     (stub,) = (n for n in legal.processes[0].nodes if isinstance(n, Opaque))
     assert (stub.id, stub.origin, stub.derived_from) == ("n1", "unsupported-stub", ("n1",))
     assert stub.stops == (
-        "orgflow does not support `Pack` (sub-process.ad-hoc) on n8n yet: sub-processes are not "
-        "emitted"
+        "orgflow does not support `Pack` (sub-process.ad-hoc) on n8n yet: steps without an order "
+        "of their own are not emitted"
     )
     assert Model.from_json(legal.to_json()) == legal

@@ -196,7 +196,7 @@ ASL_TARGET = TargetSpec(
         "gateway.event.instantiating": Illegal("an execution begins in one way only"),
         "gateway.mixed": Illegal("a Parallel state cannot join what it did not split"),
         "gateway.complex": Illegal(
-            "its activation condition has no counterpart in a state machine",
+            "it goes on by a rule of its own, and no state waits by such a rule",
             "say what it does with exclusive, parallel or inclusive gateways",
         ),
         "parallel.unstructured": Illegal(

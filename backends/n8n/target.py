@@ -123,6 +123,21 @@ N8N_TARGET = TargetSpec(
         "sub-process": Illegal(
             "sub-processes are not emitted", "move its steps into the parent process", yet=True
         ),
+        "sub-process.event": Illegal(
+            "nothing is emitted that begins while other steps are under way",
+            "decide in the process itself what to do when its event has come",
+            yet=True,
+        ),
+        "sub-process.transaction": Illegal(
+            "nothing is emitted that undoes finished work",
+            "move its steps into the parent process, and what undoes them behind a gateway",
+            yet=True,
+        ),
+        "sub-process.ad-hoc": Illegal(
+            "steps without an order of their own are not emitted",
+            "draw its steps in the parent process, in the order in which they are done",
+            yet=True,
+        ),
         "loop": Illegal(
             "markers for repetition are not emitted",
             "draw the loop with a gateway and a flow back",
@@ -140,12 +155,19 @@ N8N_TARGET = TargetSpec(
         "event.throw.none": Legal(),
         "event.throw.message": Legal("a placeholder until it is filled"),
         "event.throw": Illegal(_NO_NODE, _TELL, yet=True),
+        "event.throw.compensation": Illegal(_UNDOES, _UNDO, yet=True),
         "event.boundary": Illegal(_WAITS, _LATER, yet=True),
         "event.boundary.none": Illegal("it has no trigger, so it never comes", "give it one"),
         "event.boundary.error": Illegal(
             "the error output of a node is not wired",
             "leave it out, and in n8n set `On Error` of the node that does the work to `Continue "
             "(using error output)`",
+            yet=True,
+        ),
+        "event.boundary.cancel": Illegal(_UNDOES, _UNDO, yet=True),
+        "event.boundary.escalation": Illegal(
+            "nothing leads from where an escalation is thrown to where it is caught",
+            "decide behind the step how the run goes on",
             yet=True,
         ),
         "event.boundary.compensation": Illegal(_UNDOES, _UNDO, yet=True),
@@ -157,6 +179,13 @@ N8N_TARGET = TargetSpec(
             named_beside,
         ),
         "event.end": Illegal(_NO_NODE, _TELL, yet=True),
+        "event.end.compensation": Illegal(_UNDOES, _UNDO, yet=True),
+        "event.end.cancel": Illegal(_UNDOES, _UNDO, yet=True),
+        "event.end.error": Illegal(
+            _NO_NODE,
+            "let it be a plain end event, and put a Stop and Error node before it in n8n",
+            yet=True,
+        ),
         "gateway.exclusive": Legal(),
         "gateway.parallel": Legal("its branches run one after the other"),
         "gateway.inclusive": Legal("its branches run one after the other"),
@@ -168,7 +197,7 @@ N8N_TARGET = TargetSpec(
         "gateway.mixed": Illegal("a Merge cannot also split"),
         "gateway.event": Illegal(_WAITS, "wait for one of them only", yet=True),
         "gateway.complex": Illegal(
-            "its activation condition has no counterpart in n8n",
+            "it goes on by a rule of its own, and no node of n8n waits by such a rule",
             "say what it does with exclusive, parallel or inclusive gateways",
         ),
         "split.conditional": Illegal("a node of n8n has no conditions on its wires"),

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from orgflow_ir.diagnostics import Rule, Severity
 from orgflow_ir.diagnostics.core_rules import CrashedPass, FaultyLeaf
-from orgflow_ir.model import Element, Event, MessageFlow, Model
+from orgflow_ir.model import Element, MessageFlow, Model
 from orgflow_ir.model.constructs import ConstructUse, plain_constructs
 from orgflow_ir.model.element_names import listed
 from orgflow_ir.model.index import ModelIndex
@@ -51,7 +51,7 @@ from orgflow_ir.targets.spec import (
     TargetSpec,
     executable_processes,
 )
-from orgflow_ir.targets.stubs import STUB, Cut, Stub, cut_out, is_handler
+from orgflow_ir.targets.stubs import STUB, Cut, Stub, cut_out
 
 if TYPE_CHECKING:
     from orgflow_ir.plugins.contracts import Backend
@@ -419,16 +419,10 @@ class _Refusal(NamedTuple):
 
 
 def _refusals(illegal: Iterable[IllegalUse], ctx: PassContext) -> Iterator[_Refusal]:
-    """One for each source element: what patterns made of it is refused under its name. How a
-    handler starts is no matter where the handler is refused."""
-    illegal = list(illegal)
-    handlers = {item.use.element.id for item in illegal if is_handler(item.use.element)}
+    """One for each source element: what patterns made of it is refused under its name."""
     refused: set[str] = set()
     for item in illegal:
-        element, scope = ctx.drawn(item.use.element), item.use.scope
-        starts = isinstance(element, Event) and element.position == "start"
-        if starts and scope is not None and scope.id in handlers:
-            continue
+        element = ctx.drawn(item.use.element)
         if element.id not in refused:
             refused.add(element.id)
             yield _Refusal(element, item)
