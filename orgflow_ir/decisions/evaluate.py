@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from orgflow_ir.analysis.expressions.feel.boundary import from_json, to_json
 from orgflow_ir.analysis.expressions.feel.evaluator import Unsupported, arguments, evaluate
 from orgflow_ir.analysis.expressions.feel.parser import normal_name
+from orgflow_ir.analysis.expressions.feel.types import ANY
 from orgflow_ir.analysis.expressions.feel.values import Function, Value, coerced
 from orgflow_ir.decisions.link import DecisionModel, Input, Logic, Service, Unit
 
@@ -34,6 +36,20 @@ def decide(model: DecisionModel, name: str, given: Mapping[str, Value]) -> Value
         named = [name for name, _ in found.parameters or ()]
         return found.call([values.get(name) for name in named], None)
     return found
+
+
+def decide_json(model: DecisionModel, name: str, given: Mapping[str, object]) -> object:
+    """The value of a decision as JSON, of inputs as JSON: what `decide` gives, with texts for
+    dates, times and durations where the model declares them.
+
+    Raises:
+        Unsupported, KeyError: as `decide`; also for a value that JSON does not have.
+    """
+    types = {unit.name: unit.type for unit in model.units.values() if isinstance(unit, Input)}
+    values = {
+        key: from_json(value, types.get(normal_name(key), ANY)) for key, value in given.items()
+    }
+    return to_json(decide(model, name, values))
 
 
 class _Evaluation:

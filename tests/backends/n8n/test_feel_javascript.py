@@ -26,7 +26,7 @@ from orgflow_ir.analysis.expressions.feel.functions.conversions import text_of
 from orgflow_ir.analysis.expressions.feel.parser import parse_expression
 from orgflow_ir.analysis.expressions.feel.signatures import SIGNATURES
 from orgflow_ir.analysis.expressions.feel.values import imported
-from orgflow_ir.decisions.evaluate import decide
+from orgflow_ir.decisions.evaluate import decide, decide_json
 from orgflow_ir.decisions.link import link
 
 KIT = Path(__file__).resolve().parents[4] / "shared" / "data" / "dmn-tck"
@@ -174,6 +174,22 @@ def test_a_decision_in_a_code_node(engine: LocalEngine) -> None:
         {"risk": "high", "due": "2024-02-29"},
         {"risk": "low", "due": None},
     ]
+
+
+VALUES_OF_JSON = (
+    1, 1000, 1000.5, "x", "2024-01-31", "2024-02-30", "10:00:00", None, True, [1], ["2024-01-31"],
+    [], {"a": 1}, 1e300, 0.1,
+)  # fmt: skip
+
+
+def test_a_decision_gives_in_node_what_the_evaluator_gives() -> None:
+    model = link(read_dmn(DECISION.encode()))
+    items = [
+        {"Due Date": due, "amount": amount} for due in VALUES_OF_JSON for amount in VALUES_OF_JSON
+    ]
+    code = decision_code(model, "Result")
+    (found,) = run_javascript([f"{code}\nreturn {json.dumps(items)}.map(decision);"])
+    assert found == ("value", [decide_json(model, "Result", item) for item in items])
 
 
 def test_the_same_bytes_for_the_same_decision() -> None:
