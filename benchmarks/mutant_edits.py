@@ -96,6 +96,115 @@ def change_literal(draft: Draft) -> str | None:
     return f"{name} tests {changed}"
 
 
+def change_value(draft: Draft) -> str | None:
+    """A label that a condition compares with is another one, in a field or in an expression."""
+    found = pick(draft, [(n, c) for n, c in _all_conditions(draft) if _label_of(c)])
+    if found is None:
+        return None
+    name, condition = found
+    label = _label_of(condition)
+    wanted = pick(draft, (f"{label} (new)", label.upper() + "!", "Other"))
+    if condition.get("rightValue"):
+        condition["rightValue"] = wanted
+    else:
+        quoted = f'"{wanted}"'
+        condition["leftValue"] = _LABEL.sub(lambda m: m[1] + quoted + m[3], condition["leftValue"])
+    return f"{name} is for {wanted!r} instead of {label!r}"
+
+
+_LABEL = re.compile(r'(=== |\.includes\()"([^"\\]+)"(\)* \}\})$')
+
+
+def _label_of(condition: Json) -> str:
+    """The one text that a condition is about; "" for any other condition."""
+    if condition["operator"]["operation"] == "equals":
+        return str(condition["rightValue"])
+    match = _LABEL.search(condition["leftValue"])
+    return match[2] if match is not None and condition["leftValue"].count('"') == 2 else ""
+
+
+_FIELD = re.compile(r"json((?:\??\.\w+)+)")
+
+
+def change_variable(draft: Draft) -> str | None:
+    """A condition reads another variable: one of the workflow, or one that nothing sets."""
+    conditions = _all_conditions(draft)
+    found = pick(draft, [(n, c) for n, c in conditions if _FIELD.search(c["leftValue"])])
+    if found is None:
+        return None
+    name, condition = found
+    paths = sorted({p for _, c in conditions for p in _FIELD.findall(c["leftValue"])})
+    now = _FIELD.findall(condition["leftValue"])
+    wanted = pick(draft, [p for p in (*paths, f"{now[0]}_new") if p not in now])
+    condition["leftValue"] = condition["leftValue"].replace(f"json{now[0]}", f"json{wanted}")
+    return f"{name} reads {wanted} instead of {now[0]}"
+
+
+def _old_rules(draft: Draft, name: str) -> list[Json] | None:
+    """The rules of a Switch as version 1 has them, an output each; None where it cannot."""
+    node = draft.nodes[name]
+    rules = _rules(node)
+    conditions = conditions_of(node)
+    if node["parameters"]["options"].get("allMatchingOutputs") or len(rules) > 3:
+        return None
+    if len({c["leftValue"] for c in conditions}) > 1:
+        return None
+    if any(c["operator"]["operation"] != "equals" for c in conditions):
+        return None
+    return [
+        {"operation": "equal", "value2": c["rightValue"], "output": index}
+        for index, c in enumerate(conditions)
+    ]
+
+
+def old_switch(draft: Draft) -> str | None:
+    """A Switch is of version 1, with the same rules, outputs and fallback."""
+    return _old_switch(draft, 1)
+
+
+def second_switch(draft: Draft) -> str | None:
+    """A Switch is of version 2, which drops what no rule fits or hands it to a rule's output."""
+    return _old_switch(draft, 2)
+
+
+def old_switch_value(draft: Draft) -> str | None:
+    """A Switch of version 1 compares with another value, or negates a rule."""
+    said = _old_switch(draft, 1)
+    if said is None:
+        return None
+    node = next(n for n in draft.nodes.values() if n["typeVersion"] == 1 and "rules" in str(n))
+    rule = pick(draft, node["parameters"]["rules"]["rules"])
+    if draft.rng.random() < 0.5:
+        rule["value2"] += " (new)"
+        return f"{said}, for {rule['value2']!r}"
+    rule["operation"] = "notEqual"
+    return f"{said}, for anything but {rule['value2']!r}"
+
+
+def _old_switch(draft: Draft, version: int) -> str | None:
+    name = pick(draft, [n for n in draft.of_type("switch") if _old_rules(draft, n) is not None])
+    if name is None:
+        return None
+    node = draft.nodes[name]
+    rules = _old_rules(draft, name) or []
+    extra = "fallbackOutput" in node["parameters"]["options"]
+    fallback = len(rules) if extra else -1
+    if version == 2:
+        for rule, label in zip(rules, _rules(node), strict=True):
+            rule["outputKey"] = label["outputKey"]
+            del rule["output"]
+        fallback = draft.rng.choice((-1, 0)) if extra else -1
+    node["typeVersion"] = version
+    node["parameters"] = {
+        "mode": "rules",
+        "dataType": "string",
+        "value1": conditions_of(node)[0]["leftValue"],
+        "rules": {"rules": rules},
+        "fallbackOutput": fallback,
+    }
+    return f"{name} is of version {version}"
+
+
 def drop_rule(draft: Draft) -> str | None:
     """A Switch loses a rule, with its wires or (what is wired stays where it is) without."""
     name = pick(draft, [n for n, s in draft.of_type("switch").items() if len(_rules(s)) > 1])

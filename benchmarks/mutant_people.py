@@ -8,6 +8,7 @@ import copy
 from mutant_edits import add_noop, conditions_of, lead_through
 from mutant_flow import Draft, Json, fresh_id, pick
 from orgflow.backends.n8n.format.document import inputs_of, is_trigger, outputs_of, short_type
+from orgflow.backends.n8n.format.identity import tag_of
 
 _PREFIX = "n8n-nodes-base."
 
@@ -32,9 +33,16 @@ _BODIES: tuple[tuple[str, float, Json], ...] = (
 _WAIT: Json = {"resume": "timeInterval", "amount": 2, "unit": "hours"}
 
 
+def _placeholders(draft: Draft) -> dict[str, Json]:
+    """Nodes that hold the place of a step, by name."""
+    rows = draft.of_type("noOp")
+    tags = {name: tag_of(row.get("notes")) for name, row in rows.items()}
+    return {name: row for name, row in rows.items() if (tag := tags[name]) is None or not tag[1]}
+
+
 def fill_in(draft: Draft) -> str | None:
     """A placeholder gets a body, under its name."""
-    name = pick(draft, draft.of_type("noOp"))
+    name = pick(draft, _placeholders(draft))
     if name is None:
         return None
     kind, version, parameters = pick(draft, _BODIES[:-1])
@@ -45,7 +53,7 @@ def fill_in(draft: Draft) -> str | None:
 
 def fill_in_all(draft: Draft) -> str | None:
     """Every placeholder gets a body."""
-    placeholders = draft.of_type("noOp")
+    placeholders = _placeholders(draft)
     for node in placeholders.values():
         kind, version, parameters = pick(draft, _BODIES[:-1])
         node |= {"type": _PREFIX + kind, "typeVersion": version, "parameters": parameters}
@@ -181,17 +189,18 @@ def add_trigger(draft: Draft) -> str | None:
 
 
 def change_trigger(draft: Draft) -> str | None:
-    """What was started by hand is started by a form or on schedule."""
+    """What was started by hand is started by a call or on schedule; by a call only where no
+    condition reads the item, since what is sent is under `body`."""
     name = pick(draft, draft.of_type("manualTrigger"))
     if name is None:
         return None
-    kind, version, parameters = pick(
-        draft,
-        (
-            ("scheduleTrigger", 1.2, {"rule": {"interval": [{"field": "weeks"}]}}),
-            ("webhook", 2.1, {"httpMethod": "POST", "path": "start-here", "options": {}}),
-        ),
-    )
+    kinds: list[tuple[str, float, Json]] = [
+        ("scheduleTrigger", 1.2, {"rule": {"interval": [{"field": "weeks"}]}}),
+        ("webhook", 2.1, {"httpMethod": "POST", "path": "start-here", "options": {}}),
+    ]
+    decided = [c for n in draft.of_type("if", "switch").values() for c in conditions_of(n)]
+    reads = any("$json" in str(c["leftValue"]) for c in decided)
+    kind, version, parameters = pick(draft, kinds[:1] if reads else kinds)
     draft.nodes[name] |= {
         "type": _PREFIX + kind,
         "typeVersion": version,

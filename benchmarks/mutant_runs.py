@@ -235,7 +235,7 @@ class Subject:
         found: dict[str, list[int]] = {}
         for node in run.order:
             element = self._element(node.node, stands, off)
-            if element in self.visible and element is not None:
+            if element in self.visible and element is not None and not node.unfed:
                 found.setdefault(element, []).append(sum(node.outputs))
         return {element: tuple(counts) for element, counts in found.items()}
 
@@ -244,7 +244,9 @@ class Subject:
     ) -> Truth:
         """How a played script differs from what the model, and the original, do."""
         executed = tuple(
-            NodeExecution(n.node, self._element(n.node, stands, off), n.status) for n in run.order
+            NodeExecution(n.node, self._element(n.node, stands, off), n.status)
+            for n in run.order
+            if not n.unfed
         )
         choices = script.run.choices
         if script.odd is not None:

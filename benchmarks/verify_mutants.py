@@ -117,7 +117,8 @@ def opinion(subject: Subject, workflow: dict[str, Any], what: str = "as compiled
         error.add_note(f"verify was asked about {subject.key}: {what}")
         raise
     ms = (time.process_time() - begun) * 1000
-    verdict = found.verdict.name.lower() if found.states else "refused"
+    looked = found.states or found.difference is not None
+    verdict = found.verdict.name.lower() if looked else "refused"
     message = found.bound or ""
     steps: tuple[Step, ...] = ()
     if found.difference is not None:

@@ -71,6 +71,8 @@ class NodeRun:
         error: n8n's message, also where the node goes on after its error.
         caller: the place in `EngineRun.order` of the node run that called this sub-workflow.
         items: the JSON of the items on each output, if the request asked for data.
+        unfed: whether nothing came in by its first input: a node of one input did
+            no work then, also where `alwaysOutputData` made it hand something on. A Merge may do.
     """
 
     node: str
@@ -81,6 +83,7 @@ class NodeRun:
     error: str | None
     caller: int | None
     items: tuple[tuple[Mapping[str, Any], ...], ...] | None = None
+    unfed: bool = False
 
 
 @dataclass(frozen=True)
@@ -175,6 +178,7 @@ def _node_run(entry: Mapping[str, Any]) -> NodeRun:
         error=entry["error"],
         caller=entry["caller"],
         items=_items(items) if items is not None else None,
+        unfed=entry.get("unfed", False),
     )
 
 

@@ -141,6 +141,7 @@ class Run {
     entry.status = data.executionStatus ?? 'success';
     entry.error = data.error?.message ?? null;
     for (const item of (main ?? []).flat()) freeze(item?.json);
+    if (data.source?.length > 0 && !data.source[0]) entry.unfed = true;
     if (this.withData) entry.items = structuredClone(jsonOf(main));
     execution.last = entry;
   }

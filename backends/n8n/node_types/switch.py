@@ -56,9 +56,9 @@ def _outputs(version: float | None, parameters: Parameters) -> int | None:
 
 
 def _behaviour(use: Use) -> Behaviour | None:
-    if use.version < 3:
-        return None
     parameters = use.parameters
+    if use.version < 3:
+        return _before_three(use)
     if parameters.get("mode", "rules") == "expression":
         number = parameters.get("numberOutputs", 4)
         given = isinstance(number, int) and 1 <= number <= MOST_OUTPUTS
@@ -78,6 +78,21 @@ def _behaviour(use: Use) -> Behaviour | None:
     return Behaviour(
         kind="choice", outputs=outputs, choices=_all_matching(len(rules), extra, every)
     )
+
+
+def _before_three(use: Use) -> Behaviour:
+    """Versions 1 and 2: the first rule that holds, and a fallback to one of the outputs or none."""
+    parameters = use.parameters
+    number: Any = 4
+    if use.version >= 2 and parameters.get("mode", "rules") == "expression":
+        number = parameters.get("outputsAmount", 4)
+    elif use.version >= 2:
+        listed = mapping(parameters.get("rules")).get("rules")
+        number = len(listed) if isinstance(listed, list | tuple) else 0
+    given = isinstance(number, int) and 1 <= number <= MOST_OUTPUTS
+    outputs = number if given else max(1, use.wired)
+    every = parameters.get("mode") == "expression" or parameters.get("fallbackOutput", -1) != -1
+    return Behaviour(kind="choice", outputs=outputs, choices=_routes(outputs, every))
 
 
 def _routes(outputs: int, every: bool) -> Callable[[int, int], Iterator[Counts]]:

@@ -1,8 +1,11 @@
 """How a node that decides reads a gateway's decision: by conditions, not by where its wires go.
 
 Conditions are compared as text, with every `$('Name')` replaced by what that node stands for, so
-that renamed nodes change nothing. A condition that the reference has too says which branch it is
-true for; any other is *changed*: it is reported, and taken to choose as the one in its place did.
+that renamed nodes change nothing. Those of version 1 and 2 nodes are written as later versions do
+where that means the same. A condition that the reference has too says which branch it is true for,
+and so does its negation. One that differs in its value is true for none, one that differs in the
+variable it reads may be true or not, unless the step that sets the decision names the new value or
+variable. Any other is *changed*: it is reported, and taken to choose as the one in its place did.
 """
 
 from __future__ import annotations
@@ -12,11 +15,11 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from orgflow.backends.n8n.emit.decisions import condition, never_set
-from orgflow.backends.n8n.emit.graph import NodeKey
-from orgflow.backends.n8n.format.conditions import rules_of
+from orgflow.backends.n8n.emit.graph import NodeKey, decide_key
+from orgflow.backends.n8n.format.conditions import Condition, rules_of
 from orgflow.backends.n8n.format.json_values import mapping
 from orgflow.backends.n8n.format.matching import Matching
 from orgflow.backends.n8n.format.workflow_document import Node, WorkflowDocument
@@ -39,6 +42,9 @@ _MOST_UNKNOWN = 4
 Predicate = frozenset[str]
 """True where any of these branches (flow ids of the graph) is taken."""
 
+OTHER_VALUE: Predicate = frozenset({"\0"})
+"""True for a value that no branch has, so where no branch is taken that a run can decide for."""
+
 NO_BRANCH: Predicate = frozenset()
 """True where a variable was never set, so that no branch may be taken."""
 
@@ -60,6 +66,8 @@ class Reader:
         predicates: for each rule what it is true for; None where nobody knows.
         every: whether all outputs with a true condition are taken, or only the first.
         fallback: the output taken where none is true; None: the items are dropped.
+        negated: places of rules that are true where their predicate is not.
+        ports: the output of each rule; None: that of its place.
         broken: names of nodes that it reads and that are not there.
         compiled: whether the compiler made it, so that it has to stop where no branch fits.
     """
@@ -71,11 +79,18 @@ class Reader:
     fallback: int | None
     broken: tuple[str, ...] = ()
     compiled: bool = True
+    negated: frozenset[int] = frozenset()
+    ports: tuple[int, ...] | None = None
 
     @property
     def stops(self) -> tuple[int, ...]:
         """Outputs by which an item leaves because a variable was never set."""
-        return tuple(i for i, p in enumerate(self.predicates) if p == NO_BRANCH)
+        return self._ports(
+            i for i, p in enumerate(self.predicates) if p == NO_BRANCH and i not in self.negated
+        )
+
+    def _ports(self, places: Iterable[int]) -> tuple[int, ...]:
+        return tuple(places if self.ports is None else (self.ports[i] for i in places))
 
     def outputs(self, taken: frozenset[str]) -> Iterator[tuple[int, ...]]:
         """Outputs by which an item leaves when the branches `taken` are decided for; several
@@ -86,12 +101,16 @@ class Reader:
             true = [
                 i
                 for i, p in enumerate(self.predicates)
-                if (chosen.get(i, False) if p is None else bool(p & taken))
+                if (
+                    chosen.get(i, False)
+                    if p is None
+                    else bool(p & taken) is not (i in self.negated)
+                )
             ]
             if not self.every:
                 true = true[:1]
             if true:
-                yield tuple(true)
+                yield self._ports(true)
             else:
                 yield () if self.fallback is None else (self.fallback,)
 
@@ -114,6 +133,7 @@ class _Rules(NamedTuple):
     loose: bool
     every: bool
     fallback: int | None
+    ports: tuple[int, ...] | None = None
 
     def texts(self, names: Names) -> tuple[str, ...]:
         return tuple(names.canonical(f, self.loose) for f in self.filters)
@@ -185,19 +205,52 @@ def _name(match: re.Match[str]) -> str:
 
 
 def _rules(step: Node) -> _Rules | None:
-    """The rules of a node; None where it is no If or Switch of a version with filters."""
-    if step.short not in ("if", "switch") or step.version < (2 if step.short == "if" else 3):
+    """The rules of an If or Switch; None for any other node."""
+    if step.short not in ("if", "switch"):
         return None
     found = rules_of(step.short, step.version, step.parameters)
     if found is None:
         return None
+    first = step.short == "switch" and step.version < 2
     return _Rules(
-        tuple(rule.condition.raw for rule in found.rules),
+        tuple(_filter(rule.condition) for rule in found.rules),
         tuple(rule.label for rule in found.rules),
         found.loose,
         found.every,
         len(found.rules) if found.fallback == "extra" else found.fallback,
+        tuple(rule.output for rule in found.rules) if first else None,
     )
+
+
+_AS_LATER = {"equal": "equals", "notEqual": "notEquals"}
+
+
+def _filter(condition: Condition) -> Mapping[str, Any]:
+    """A condition as later versions write it. One of version 1 is compared without conversion: with
+    a text that is the same, any other has a mark of its own."""
+    if not condition.first:
+        return condition.raw
+    conditions = [
+        {
+            "leftValue": one.left,
+            "rightValue": one.right,
+            "operator": {
+                "type": one.kind,
+                "operation": _AS_LATER.get(str(one.operation), one.operation),
+            },
+        }
+        for one in condition.comparisons
+    ]
+    texts = all(
+        one.kind == "string" and one.operation in _AS_LATER and isinstance(one.right, str)
+        and not is_expression(one.right)
+        for one in condition.comparisons
+    )  # fmt: skip
+    return {
+        "conditions": conditions,
+        "combinator": "or" if condition.either else "and",
+        "options": {"caseSensitive": True, "typeValidation": "loose" if texts else "version 1"},
+    }
 
 
 def _known(ref: Reference, names: Names) -> dict[str, list[Key]]:
@@ -273,6 +326,12 @@ class _Reading:
         gateway = self.ref.compiled.workflow_graph.nodes[key].element
         texts, wanted = now.texts(self.names), before.texts(self.own)
         predicates = [_predicate(text, gateway, self.known) for text in texts]
+        negated: set[int] = set()
+        for place, text in enumerate(texts):
+            turned = self._negated(text, gateway) if predicates[place] is None else None
+            if turned is not None:
+                predicates[place] = turned
+                negated.add(place)
         changed: list[Changed] = []
         left = [i for i, text in enumerate(wanted) if text not in texts]
         for place, predicate in enumerate(predicates):
@@ -282,12 +341,18 @@ class _Reading:
             said = "no such rule"
             if was is not None:
                 left.remove(was)
-                predicates[place] = _predicate(wanted[was], gateway, self.known)
+                match difference(wanted[was], texts[place]):
+                    case Difference("value", word) if not self._names(gateway, word):
+                        predicates[place] = OTHER_VALUE
+                    case Difference("variable", word) if not self._names(gateway, word):
+                        pass  # nobody knows what it is true for
+                    case _:
+                        predicates[place] = _predicate(wanted[was], gateway, self.known)
                 said = _said([wanted[was]], self.ref.label_of)
             text = _said([texts[place]], self.ref.label_of)
             changed.append(Changed(name, gateway, said, text))
-        outputs = len(predicates) + (now.fallback is not None)
-        few = outputs < len(self.ref.decision(gateway).branches)
+        leaves = {*range(len(predicates))} if now.ports is None else {*now.ports}
+        few = len(leaves | ({now.fallback} - {None})) < len(self.ref.decision(gateway).branches)
         if not self._tied(name) and (few or None in predicates):
             return
         self.changed += changed
@@ -306,6 +371,32 @@ class _Reading:
             now.fallback,
             tuple(dict.fromkeys(broken)),
             self._tied(name),
+            frozenset(negated),
+            now.ports,
+        )
+
+    def _negated(self, text: str, gateway: str) -> Predicate | None:
+        """What the condition is true for that a text is the negation of, if a gateway has it."""
+        for other, keys in self.known.items():
+            found = difference(other, text) if any(k.gateway == gateway for k in keys) else None
+            if found is not None and found.kind == "negation":
+                return _predicate(other, gateway, self.known)
+        return None
+
+    def _names(self, gateway: str, word: str) -> bool:
+        """Whether the step that sets a gateway's decision names a value or a variable, and did not
+        when it was compiled: a person has written another one in both."""
+        setter: NodeKey = self.ref.decision(gateway).setter
+        if setter == gateway:
+            setter = decide_key(gateway)
+        quoted = json.dumps(word, ensure_ascii=False)[1:-1]
+        named = re.compile(rf"(?<!\w){re.escape(quoted)}(?!\w)")
+        if named.search(_parameters(self.ref.nodes[setter])):
+            return False
+        return any(
+            named.search(_parameters(self.steps[name]))
+            for name, key in self.matching.key_of.items()
+            if key == setter
         )
 
     def _stands_for(
@@ -327,6 +418,103 @@ class _Reading:
         if place in left:
             return place
         return left[0] if len(left) == 1 and len(before.filters) == len(now.filters) else None
+
+
+def _parameters(step: Node) -> str:
+    return json.dumps(step.parameters, ensure_ascii=False)
+
+
+class Difference(NamedTuple):
+    """What makes one condition another.
+
+    Attributes:
+        kind: it holds where the other does not, compares with another value, or reads another
+            variable.
+        word: the new value or the last part of the new variable's path.
+    """
+
+    kind: Literal["negation", "value", "variable"]
+    word: str = ""
+
+
+_NOT = re.compile(r"=\{\{ !\s*\((?P<code>.*)\) \}\}", re.DOTALL)
+_PATH = re.compile(r"(?<=json)((?:\??\.\w+)+)")
+_LITERAL = re.compile(r'"(?:[^"\\]|\\.)*"')
+_OF_VALUE = re.compile(r"(?:===? |\.includes\()\0\)* \}\}")
+"""The end of an expression that holds for one value, `\0`."""
+
+
+def difference(was: str, now: str) -> Difference | None:
+    """What makes one canonical condition of a single comparison another. None where they differ
+    otherwise, or in more than one thing."""
+    (mine, *options), (its, *others) = json.loads(was), json.loads(now)
+    if options != others or len(mine) != 1 or len(its) != 1:
+        return None
+    before, after = _sign(*mine[0]), _sign(*its[0])
+    if before[:3] == after[:3]:
+        return Difference("negation") if before.holds is not after.holds else None
+    if before.operation != after.operation or before.holds is not after.holds:
+        return None
+    if before.left == after.left:
+        plain = not is_expression(before.right) and not is_expression(after.right)
+        sensitive = options[-1] or str(before.right).casefold() != str(after.right).casefold()
+        if before.operation == "equals" and plain and sensitive:
+            return Difference("value", str(after.right))
+        return None
+    if before.right != after.right or not (
+        isinstance(before.left, str) and isinstance(after.left, str)
+    ):
+        return None
+    if _PATH.sub("", before.left) == _PATH.sub("", after.left):
+        known = set(_PATH.findall(before.left))
+        new = next(path for path in _PATH.findall(after.left) if path not in known)
+        return Difference("variable", new.rpartition(".")[2])
+    value = _value(before.left), _value(after.left)
+    if value[0] is not None and value[1] is not None and value[0][0] == value[1][0]:
+        return Difference("value", value[1][1])
+    return None
+
+
+def _value(code: str) -> tuple[str, str] | None:
+    """The rest of an expression and the value, where it holds for one value alone."""
+    values = _LITERAL.findall(code)
+    rest = _LITERAL.sub("\0", code)
+    if len(values) != 1 or "||" in rest or "!(" in rest or not _OF_VALUE.search(rest):
+        return None
+    return rest, str(json.loads(values[0]))
+
+
+class _Sign(NamedTuple):
+    """A comparison without its negations."""
+
+    left: Any
+    right: Any
+    operation: str
+    holds: bool
+
+
+def _sign(left: Any, right: Any, kind: Any, operation: Any) -> _Sign:
+    """See `_Sign`. Only of equality and truth is the opposite sure, whatever the data."""
+    del kind
+    positive = {"notEquals": "equals", "false": "true"}.get(operation)
+    holds = positive is None
+    operation = positive or str(operation)
+    if operation == "true":
+        right = ""
+        match = _NOT.fullmatch(left) if isinstance(left, str) else None
+        if match is not None and _closed(match["code"]):
+            left, holds = "={{ " + match["code"].strip() + " }}", not holds
+    return _Sign(left, right, operation, holds)
+
+
+def _closed(code: str) -> bool:
+    """Whether brackets around a piece of code are around all of it."""
+    depth = 0
+    for sign in code:
+        depth += (sign == "(") - (sign == ")")
+        if depth < 0:
+            return False
+    return depth == 0
 
 
 def _predicate(text: str, gateway: str, known: Mapping[str, list[Key]]) -> Predicate | None:

@@ -31,7 +31,9 @@ class ChangedExpression(Rule):
         A condition or a waiting time that is not the one the model gives.
     Why it is wrong
         Whether the new one decides as the old one did depends on data, and nobody has judged that:
-        everything else was verified as if it did.
+        everything else was verified as if it did. A condition that is negated, or that compares
+        with another value or variable, is judged (OF480), unless the step that sets the decision
+        was filled with a node that names the new value or variable.
     Example
         `amount > 1000` became `amount > 5000` in n8n's editor.
     Instead

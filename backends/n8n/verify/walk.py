@@ -223,12 +223,16 @@ class Walk:
         """The point after the engine's step: decisions that the node sets are open again, those
         that nothing can read any more are forgotten."""
         # 1. The engine moves; pending nodes that lead to nothing are dropped.
+        place = self.machine.at(point.config)
         config = self._without_inert(self.machine.step(point.config, outcome))
         # 2. The node has output a new value: the gateways that read it may choose again. A wait
-        # outputs when it is over, and a disabled node sets nothing.
+        # outputs when it is over, a disabled node sets nothing, and one that got no item but always
+        # outputs data hands on an item without a value.
         decided = dict(point.decided)
         if not isinstance(outcome, Opens) and name not in self.roles.disabled:
-            decided.update((gateway, OPEN) for gateway in self.roles.sets.get(name, ()))
+            fed = place is None or place.kind == "trigger" or any(place.inputs[:1])
+            value = OPEN if fed else ()
+            decided.update((gateway, value) for gateway in self.roles.sets.get(name, ()))
         # 3. A decision that no pending node leads to a reader of is forgotten, so that points that
         # differ by it alone are one and loops close.
         alive: set[str] = set()

@@ -147,6 +147,16 @@ def test_a_stub_that_replaces_gives_as_many_items_as_its_node_would(engine: Loca
         assert run.output == (({"s": 1},) * count,)
 
 
+def test_a_node_that_nothing_reached_by_its_first_input_is_marked(engine: LocalEngine) -> None:
+    always = {**noop("A"), "alwaysOutputData": True}
+    main = flow([START, always, noop("E")], "T>A", "A>E")
+    main["connections"]["T"]["main"][0][0]["index"] = 2
+    run = engine.run(main, "T", stubs={"A": {"visits": [{"s": 1}]}}, data=True)
+    assert names(run) == ["T", "A", "E"]
+    assert [entry.unfed for entry in run.order] == [False, True, False]
+    assert run.output == (({},),)
+
+
 def test_a_failing_stub_and_a_failing_sub_workflow_leave_by_the_error_output(
     engine: LocalEngine,
 ) -> None:

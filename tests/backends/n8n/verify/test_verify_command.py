@@ -77,6 +77,12 @@ def test_findings_as_diagnostics(invoke: Invoke, workflow: Path) -> None:
 def test_changed_expressions_are_a_warning(invoke: Invoke, workflow: Path) -> None:
     path = changed(workflow, lambda w: json.loads(json.dumps(w).replace('"Yes"', '"Ja"')))
     ran = invoke("verify", LEAVE, path, "--format", "json")
+    assert (ran.code, json.loads(ran.err)["diagnostics"][0]["code"]) == (1, "OF480")
+    other = '{"type": "string", "operation": "contains"}'
+    changed(path, lambda w: json.loads(json.dumps(w).replace('"Ja"', '"Yes"')))
+    before = '{"type": "string", "operation": "equals"}'
+    changed(path, lambda w: json.loads(json.dumps(w).replace(before, other)))
+    ran = invoke("verify", LEAVE, path, "--format", "json")
     assert (ran.code, json.loads(ran.err)["diagnostics"][0]["code"]) == (0, "OF481")
     assert "changed: `Request approved?`" in ran.out
     assert invoke("verify", LEAVE, path, "--strict").code == 1

@@ -21,6 +21,17 @@ from orgflow_ir.targets.verification import Verdict, Verification
 ROOT = Path(__file__).resolve().parents[4]
 CHOICE = "Request approved?"
 
+TWO_WAYS = """<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" id="d"
+ targetNamespace="https://example.org"><process id="p" isExecutable="true">
+ <startEvent id="s" /><userTask id="a" name="Measure" /><exclusiveGateway id="g" name="Large?"
+ default="no" /><userTask id="b" name="Call two" /><userTask id="c" name="Call one" />
+ <endEvent id="e" /><endEvent id="f" /><sequenceFlow id="1" sourceRef="s" targetRef="a" />
+ <sequenceFlow id="2" sourceRef="a" targetRef="g" />
+ <sequenceFlow id="yes" name="Yes" sourceRef="g" targetRef="b" />
+ <sequenceFlow id="no" sourceRef="g" targetRef="c" />
+ <sequenceFlow id="3" sourceRef="b" targetRef="e" />
+ <sequenceFlow id="4" sourceRef="c" targetRef="f" /></process></definitions>"""
+
 
 class Case:
     """A model and its compiled workflow."""
@@ -357,24 +368,148 @@ def test_trigger_gone(leave: Case) -> None:
 def test_changed_condition_is_reported_and_the_rest_is_judged(leave: Case) -> None:
     workflow = copy.deepcopy(leave.workflow)
     rule = edits.node(workflow, CHOICE)["parameters"]["rules"]["values"][0]["conditions"]
-    rule["conditions"][0]["rightValue"] = "Never"
+    rule["conditions"][0]["operator"]["operation"] = "startsWith"
     result = leave.verify(workflow)
     assert result.verdict is Verdict.CHANGED
     (change,) = result.changed
     assert (change.node, change.element) == (CHOICE, "request_approved")
     assert change.was == "request_approved of “Check leave request” equals Yes"
-    assert change.now == "request_approved of “Check leave request” equals Never"
+    assert change.now == "request_approved of “Check leave request” startsWith Yes"
     assert leave.verify(workflow, strict=True).verdict is Verdict.DIFFERENT
     cut = copy.deepcopy(workflow)
     cut["connections"]["Send rejection"]["main"] = [[]]
     assert leave.verify(cut).verdict is Verdict.DIFFERENT
 
 
-def test_negated_condition_is_reported(leave: Case) -> None:
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"rightValue": "Never"},
+        {"operator": {"type": "string", "operation": "notEquals"}},
+        {"leftValue": ("request_approved", "approved_by")},
+    ],
+)
+def test_another_value_variable_or_sign_is_different(leave: Case, change: dict[str, Any]) -> None:
+    for place in (0, 1):
+        workflow = copy.deepcopy(leave.workflow)
+        rule = edits.node(workflow, CHOICE)["parameters"]["rules"]["values"][place]["conditions"]
+        condition = rule["conditions"][0]
+        for key, value in change.items():
+            new = condition[key].replace(*value) if isinstance(value, tuple) else value
+            assert new != condition[key]
+            condition[key] = new
+        assert leave.verify(workflow).verdict is Verdict.DIFFERENT
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        ({"rightValue": "approved"}, "return [{json: {request_approved: 'approved'}}];"),
+        ({"leftValue": ("request_approved", "state")}, "return [{json: {state: 'Yes'}}];"),
+    ],
+)
+def test_a_value_or_variable_that_the_filled_step_names_is_a_changed_expression(
+    leave: Case, change: dict[str, Any], code: str
+) -> None:
     workflow = copy.deepcopy(leave.workflow)
-    rule = edits.node(workflow, CHOICE)["parameters"]["rules"]["values"][1]["conditions"]
-    rule["conditions"][0]["operator"]["operation"] = "notEquals"
+    for rule in edits.node(workflow, CHOICE)["parameters"]["rules"]["values"]:
+        condition = rule["conditions"]["conditions"][0]
+        for key, value in change.items():
+            if isinstance(value, tuple):
+                condition[key] = condition[key].replace(*value)
+            elif condition[key] == "Yes":
+                condition[key] = value
+    assert leave.verify(workflow).verdict is Verdict.DIFFERENT
+    filled = {"type": "n8n-nodes-base.code", "typeVersion": 2, "parameters": {"jsCode": code}}
+    edits.node(workflow, "Check leave request").update(filled)
     assert leave.verify(workflow).verdict is Verdict.CHANGED
+
+
+def _old_switch(workflow: dict[str, Any], version: int, **changes: Any) -> dict[str, Any]:
+    """The choice as a Switch of version 1 or 2; the fallback of version 1 is output 3."""
+    found = copy.deepcopy(workflow)
+    row = edits.node(found, CHOICE)
+    values = row["parameters"]["rules"]["values"]
+    conditions = [rule["conditions"]["conditions"][0] for rule in values]
+    rules = [
+        {"operation": "equal", "value2": c["rightValue"], **({"output": i} if version < 2 else {})}
+        for i, c in enumerate(conditions)
+    ]
+    rules[0] |= changes
+    row["typeVersion"] = version
+    row["parameters"] = {
+        "dataType": "string",
+        "value1": conditions[0]["leftValue"],
+        "rules": {"rules": rules},
+        "fallbackOutput": 3 if version < 2 else -1,
+    }
+    return found
+
+
+def test_old_switch(leave: Case) -> None:
+    assert leave.verify(_old_switch(leave.workflow, 1)).verdict is Verdict.PROVED
+    turned = _old_switch(leave.workflow, 1, output=1)
+    assert leave.verify(turned).verdict is Verdict.DIFFERENT
+    rules = edits.node(turned, CHOICE)["parameters"]["rules"]["rules"]
+    rules[1]["output"] = 0
+    wires = turned["connections"][CHOICE]["main"]
+    wires[0], wires[1] = wires[1], wires[0]
+    assert leave.verify(turned).verdict is Verdict.PROVED
+    for change in ({"value2": "Never"}, {"operation": "notEqual"}):
+        assert leave.verify(_old_switch(leave.workflow, 1, **change)).verdict is Verdict.DIFFERENT
+    smaller = _old_switch(leave.workflow, 1, operation="smaller")
+    assert leave.verify(smaller).verdict is Verdict.CHANGED
+
+
+def test_switch_of_version_2_ends_silently_where_no_branch_fits(leave: Case) -> None:
+    found = different(leave, _old_switch(leave.workflow, 2))
+    assert "where no branch of `Request approved?` fits" in found
+
+
+@pytest.mark.parametrize(
+    ("operation", "value", "verdict"),
+    [
+        ("equal", "Yes", Verdict.PROVED),
+        ("notEqual", "Yes", Verdict.DIFFERENT),
+        ("equal", "yes", Verdict.DIFFERENT),
+        ("contains", "Yes", Verdict.CHANGED),
+    ],
+)
+def test_if_of_version_1(
+    registry: Registry, tmp_path: Path, operation: str, value: str, verdict: Verdict
+) -> None:
+    path = tmp_path / "model.bpmn"
+    path.write_text(TWO_WAYS, "utf-8")
+    case = Case(path, registry)
+    row = edits.node(case.workflow, "Large?")
+    assert row["type"].endswith(".if")
+    left = row["parameters"]["conditions"]["conditions"][0]["leftValue"]
+    test = {"value1": left, "operation": operation, "value2": value}
+    row |= {"typeVersion": 1, "parameters": {"conditions": {"string": [test]}}}
+    assert case.verify(case.workflow).verdict is verdict
+
+
+def test_a_step_without_items_sets_nothing(registry: Registry, tmp_path: Path) -> None:
+    """What comes by an input that a step does not have is not worked on, even where the step always
+    outputs data."""
+    text = TWO_WAYS.replace('<userTask id="a" name="Measure" />', "")
+    text = text.replace('<sequenceFlow id="2" sourceRef="a" targetRef="g" />', "")
+    path = tmp_path / "model.bpmn"
+    path.write_text(text.replace('targetRef="a"', 'targetRef="g"'), "utf-8")
+    case = Case(path, registry)
+    assert case.verify(case.workflow).verdict is Verdict.PROVED
+    workflow = copy.deepcopy(case.workflow)
+    setter = edits.node(workflow, "Decide: Large?")
+    assert setter["alwaysOutputData"]
+    (end,) = (
+        end
+        for kinds in workflow["connections"].values()
+        for ends in kinds["main"]
+        for end in ends
+        if end["node"] == setter["name"]
+    )
+    end["index"] = 1
+    assert case.verify(workflow).verdict is Verdict.DIFFERENT
 
 
 def test_first_order_of_execution_is_reported(leave: Case) -> None:
