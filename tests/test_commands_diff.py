@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,8 @@ from diff_edits import compiled, relaid, renamed, swapped_branches
 from orgflow import cli
 
 from orgflow_ir.plugins import Registry
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "benchmarks"))
 
 Invoke = Callable[..., Ran]
 SCHEMA = Path(__file__).resolve().parent.parent / "orgflow_ir" / "schema" / "comparison.schema.json"
@@ -208,3 +212,13 @@ def test_check_of_another_target_is_textual(invoke: Invoke, leave: Path, tmp_pat
     ran = invoke("compile", leave, "--target", "ir", "--check", golden)
     assert ran.code == 1
     assert ran.out.startswith(f"--- {golden}\n+++ compiled now\n@@")
+
+
+def test_a_file_does_not_differ_from_itself(shared: Path, root: Path) -> None:
+    """A sample of what `benchmarks/diff_self.py` compares."""
+    diff_self: Any = importlib.import_module("diff_self")
+    paths = list(diff_self.files([shared / "data"]))[::20]
+    paths += sorted(root.glob("tests/diagnostics/OF131*/*.*"))
+    found = {str(path): diff_self.compared(path) for path in paths}
+    assert {path: f.fault for path, f in found.items() if f.fault} == {}
+    assert {f.kind for f in found.values()} >= {"workflow", "model"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import zip_longest
 from typing import Any
 
@@ -185,20 +185,36 @@ def _flows(
     before = _by_ends(old, lambda id: pairs.get(id, f"\0{id}" if id in mine else id))
     after = _by_ends(new, lambda id: id)
     for ends in dict.fromkeys((*before, *after)):
-        one, two = before.get(ends, []), after.get(ends, [])
-        names = [f.name for f in two]
-        same = [(f, two[names.index(f.name)]) for f in one if f.name in names]
-        done = {id(f) for pair in same for f in pair}
-        left = [f for f in one if id(f) not in done], [f for f in two if id(f) not in done]
-        for was, now in (*same, *zip_longest(*left)):
-            if was is None:
+        for was, now in _paired(before.get(ends, []), after.get(ends, [])):
+            if was is not None and now is not None:
+                yield from _flow(was, now, _arrow(now, its))
+            elif now is not None:
                 text = _arrow(now, its)
                 yield Change("added", "flow", text, "", None, text)
-            elif now is None:
+            elif was is not None:
                 text = _arrow(was, mine)
                 yield Change("removed", "flow", text, "", text, None)
-            else:
-                yield from _flow(was, now, _arrow(now, its))
+
+
+_ALIKE: tuple[Callable[[Flow], object], ...] = (
+    lambda f: (f.name, f.condition, f.default, f.id),
+    lambda f: (f.name, f.condition, f.default),
+    lambda f: (f.name, f.id),
+    lambda f: f.name,
+)
+
+
+def _paired(one: list[Flow], two: list[Flow]) -> Iterator[tuple[Flow | None, Flow | None]]:
+    """Flows between the same ends, each in one pair: the most alike first."""
+    left, right = list(one), list(two)
+    for by in _ALIKE:
+        for was in list(left):
+            now = next((f for f in right if by(f) == by(was)), None)
+            if now is not None:
+                left.remove(was)
+                right.remove(now)
+                yield was, now
+    yield from zip_longest(left, right)
 
 
 def _flow(was: Flow, now: Flow, arrow: str) -> Iterator[Change]:

@@ -85,11 +85,6 @@ def test_mutants_of_the_benchmark_are_judged_as_the_referee_does(
     assert counts[("different", "different")] > 30
 
 
-DRAWN_TWICE = pytest.mark.xfail(
-    strict=True, reason="diff does not yet pair two flows between the same ends with a copy's"
-)
-
-
 @pytest.mark.parametrize("seed", range(0, 60, 7))
 def test_random_processes_are_judged_as_the_referee_does(seed: int) -> None:
     process = random_process(seed)
@@ -107,11 +102,7 @@ def test_random_processes_are_judged_as_the_referee_does(seed: int) -> None:
             assert found.verdict == expected or stuck, (seed, found)
 
 
-@pytest.mark.parametrize(
-    "path",
-    [pytest.param(p, marks=[DRAWN_TWICE] if p.match("OF131*/bad.*") else []) for p in MODELS],
-    ids=lambda p: f"{p.parent.name}/{p.stem}",
-)
+@pytest.mark.parametrize("path", MODELS, ids=lambda p: f"{p.parent.name}/{p.stem}")
 def test_malformed_models_are_compared_as_far_as_they_go(path: Path, registry: Registry) -> None:
     model = read(path, registry)
     other = next((p for p in MODELS if p.parent == path.parent and p != path), path)
