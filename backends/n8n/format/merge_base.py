@@ -9,9 +9,10 @@ a fraction of its time, which was a seventh of a compile. zlib's output differs 
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from orgflow.backends.n8n.format.document import TYPE_PREFIX
@@ -21,7 +22,8 @@ BASE_PREFIX: Final = "orgflow-base 2 "
 """First words of the line that carries the base in the note."""
 
 FILE_PREFIX: Final = "orgflow-base-file 2 "
-"""First words of the line that says that the base is in a file: the id of the workflow follows."""
+"""First words of the line that says that the base is in a file: the id of the workflow follows, and
+a digest of the base, so that the base of another workflow or compile is not taken for it."""
 
 MOST_CHARACTERS: Final = 65_536
 """A longer base is no text for a note: about 250 nodes."""
@@ -122,13 +124,13 @@ def pack_base(workflow: Mapping[str, Any]) -> str:
 
 
 def keep_base(workflow: Mapping[str, Any], packed: str) -> None:
-    """Put a base into the note with the map, or where it is too long, the id of its file."""
+    """Put a base into the note with the map, or where it is too long, what finds its file."""
     for row in workflow["nodes"]:
         content = row["parameters"].get("content")
         if map_place(content) is not None:
             line = hidden(f"{BASE_PREFIX}{packed}")
             if len(packed) > MOST_CHARACTERS:
-                line = hidden(f"{FILE_PREFIX}{workflow.get('id', '')}")
+                line = hidden(f"{FILE_PREFIX}{_digest(packed)} {workflow.get('id', '')}")
             others = (one for one in content.split("\n") if not _LINE.match(one))
             row["parameters"]["content"] = "\n".join([*others, line])
             return
@@ -210,9 +212,29 @@ def packed_base(contents: Iterable[str]) -> str | None:
     return _said(contents, BASE_PREFIX)
 
 
-def base_file_id(contents: Iterable[str]) -> str | None:
-    """The id under which a file keeps the base, where a note says so."""
-    return _said(contents, FILE_PREFIX)
+def base_in_file(contents: Iterable[str], read: Callable[[str], str | None]) -> str | None:
+    """The packed base that a file keeps, where a note says so.
+
+    Args:
+        contents: the texts of sticky notes.
+        read: gives what the file of a workflow's id has; None where there is none.
+    """
+    digest, found, id = (_said(contents, FILE_PREFIX) or "").partition(" ")
+    packed = read(id) if found else None
+    return packed if packed is not None and _digest(packed) == digest else None
+
+
+def is_kept_base(contents: Iterable[str], packed: str) -> bool:
+    """Whether a packed base is the one that sticky notes carry, or say to be in a file."""
+    texts = list(contents)
+    said = packed_base(texts)
+    if said is not None:
+        return said == packed
+    return (_said(texts, FILE_PREFIX) or "").partition(" ")[0] == _digest(packed)
+
+
+def _digest(packed: str) -> str:
+    return hashlib.sha256(packed.encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def _said(contents: Iterable[str], prefix: str) -> str | None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from orgflow.backends.n8n.diff.files import paired
 from orgflow.backends.n8n.format.document import dumps
-from orgflow.backends.n8n.format.merge_base import base_file_id, packed_base, unpack_base
+from orgflow.backends.n8n.format.merge_base import base_in_file, packed_base, unpack_base
 from orgflow.backends.n8n.format.workflow_document import WorkflowDocument, workflows_of
 from orgflow.backends.n8n.merge.merge import merge
 from orgflow.backends.n8n.merge.report import Merged
@@ -34,8 +34,7 @@ def base_of(workflow: WorkflowDocument, bases: Bases) -> dict[str, Any] | None:
     contents = [str(n.parameters.get("content", "")) for n in workflow.nodes if n.sticky]
     packed = packed_base(contents)
     if packed is None:
-        kept = base_file_id(contents)
-        packed = bases(kept) if kept is not None else None
+        packed = base_in_file(contents, bases)
     return unpack_base(packed) if packed is not None else None
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from orgflow.backends.n8n.format.document import to_api
 from orgflow.backends.n8n.format.json_values import mapping
-from orgflow.backends.n8n.format.merge_base import pack_base, packed_base
+from orgflow.backends.n8n.format.merge_base import is_kept_base, pack_base
 from orgflow.backends.n8n.format.versions import DEFAULT_VERSION, N8nVersion
 from orgflow.backends.n8n.format.workflow_document import WorkflowDocument
 from orgflow.backends.n8n.merge.report import Merged
@@ -266,11 +266,10 @@ def _is_complete(row: Json) -> bool:
 def is_as_compiled(workflow: Mapping[str, Any]) -> bool:
     """Whether a workflow is exactly what a model was compiled to."""
     rows = [row for row in workflow.get("nodes", ()) if isinstance(row, Mapping)]
-    packed = packed_base(str(mapping(row.get("parameters")).get("content", "")) for row in rows)
-    if packed is None:
-        return False
+    contents = [str(mapping(row.get("parameters")).get("content", "")) for row in rows]
     try:
-        return pack_base({k: workflow[k] for k in _COMPILED if k in workflow}) == packed
+        packed = pack_base({k: workflow[k] for k in _COMPILED if k in workflow})
+        return is_kept_base(contents, packed)
     except (KeyError, TypeError, IndexError, AttributeError):
         return False  # not even the form of a compile
 

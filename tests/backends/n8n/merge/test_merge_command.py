@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import copy
 import hashlib
+import importlib
 import itertools
 import json
 from collections.abc import Callable
@@ -17,6 +18,7 @@ from orgflow import cli
 from orgflow.backends.n8n.format import merge_base
 from orgflow.backends.n8n.format.identity import read_map
 from orgflow.backends.n8n.merge.merge import merge
+from orgflow.backends.n8n.server.deploy.plan import is_as_compiled
 from verify_edits import node, pasted, renamed, without
 
 Json = dict[str, Any]
@@ -249,21 +251,87 @@ def test_a_base_in_another_form_is_none(bench: Bench) -> None:
     assert node(json.loads(ran.out), "Pack goods")["type"] == "n8n-nodes-base.code"
 
 
-def test_a_long_base_is_in_a_file(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    for module in (merge_base, __import__("orgflow.backends.n8n.backend", fromlist=["x"])):
+@pytest.fixture
+def long(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> Bench:
+    """As if the base were too long for a note."""
+    for module in (merge_base, importlib.import_module("orgflow.backends.n8n.backend")):
         monkeypatch.setattr(module, "MOST_CHARACTERS", 100)
     bench.invoke("compile", bench.model, "--target", "n8n", "-o", bench.file)
-    (kept,) = (tmp_path / ".orgflow").iterdir()
-    assert "orgflow-base-file" in bench.file.read_text("utf-8")
-    bench.workflow = filled(bench.workflow, "Pack goods")
-    bench.set_model("Check stock:Look into stock", "Pack goods", "Ship order")
-    ran = bench.merge()
-    assert ran.code == 0
-    assert "N8N002" not in ran.err
+    return bench
+
+
+def base_file(bench: Bench) -> Path:
+    (kept,) = (bench.folder / ".orgflow").iterdir()
+    return kept
+
+
+def test_a_long_base_is_in_a_file(long: Bench) -> None:
+    assert "orgflow-base-file" in long.file.read_text("utf-8")
+    assert f"`{merge_base.BASE_PREFIX}" not in long.file.read_text("utf-8")
+    long.workflow = filled(long.workflow, "Pack goods")
+    for tasks in (("Check stock:Look into stock", *TASKS[1:3]), TASKS, TASKS[1:3]):
+        before = base_file(long).read_text("ascii")
+        long.set_model(*tasks)
+        ran = long.merge("-o", str(long.file))
+        assert ran.code == 0, ran.err
+        assert "N8N002" not in ran.err
+        assert base_file(long).read_text("ascii") != before, "the base of the next merge"
+    assert order(long.workflow) == ["Order received", "Pack goods", "Ship order", "Done"]
+    assert node(long.workflow, "Pack goods")["type"] == "n8n-nodes-base.code"
+
+
+def _missing(kept: Path, _: Bench) -> None:
     kept.unlink()
-    assert "N8N002" in bench.merge().err
+
+
+def _no_text(kept: Path, _: Bench) -> None:
+    kept.write_bytes(b"\xff\xfe" * 40)
+
+
+def _cut_off(kept: Path, _: Bench) -> None:
+    kept.write_text(kept.read_text("ascii")[:-40], "ascii")
+
+
+def _of_another_workflow(kept: Path, bench: Bench) -> None:
+    other = bpmn("Send invoice").replace('id="order" name="Order"', 'id="bill" name="Bill"')
+    (bench.folder / "bill.bpmn").write_text(other, "utf-8")
+    bench.invoke(
+        "compile", bench.folder / "bill.bpmn", "--target", "n8n", "-o", bench.folder / "bill.json"
+    )
+    (its,) = (one for one in kept.parent.iterdir() if one != kept)
+    its.replace(kept)
+
+
+def _of_a_later_compile(kept: Path, bench: Bench) -> None:
+    """Compiled into another file, without a merge: what the model has more since then was not
+    taken out by a person."""
+    bench.set_model(*TASKS)
+    bench.invoke("compile", bench.model, "--target", "n8n", "-o", bench.folder / "new.json")
+    assert kept.is_file()
+
+
+@pytest.mark.parametrize(
+    "harm",
+    [_missing, _no_text, _cut_off, _of_another_workflow, _of_a_later_compile],
+    ids=lambda harm: harm.__name__.strip("_"),
+)
+def test_a_file_that_does_not_keep_the_base(
+    long: Bench, harm: Callable[[Path, Bench], None]
+) -> None:
+    long.workflow = filled(long.workflow, "Pack goods")
+    harm(base_file(long), long)
+    long.set_model(*TASKS)
+    ran = long.merge()
+    assert ran.code == 0, ran.err
+    assert "N8N002" in ran.err
+    found = json.loads(ran.out)
+    assert order(found) == ["Order received", *TASKS, "Done"]
+    assert node(found, "Pack goods")["type"] == "n8n-nodes-base.code"
+
+
+def test_a_compile_whose_base_is_in_a_file_is_known_as_one(long: Bench) -> None:
+    assert is_as_compiled(long.workflow)
+    assert not is_as_compiled(filled(long.workflow, "Pack goods"))
 
 
 def test_what_would_change(bench: Bench) -> None:
