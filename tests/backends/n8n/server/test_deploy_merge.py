@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from cli_cases import DEADLOCK, Ran
 from n8n_stand_in import KEY, StandIn
+from order_models import order_model as model
 from orgflow.backends.n8n.server.deploy.deployment_marker import marker_of
 from orgflow.cli import run
 
@@ -45,30 +46,6 @@ def orgflowc(*args: str | Path) -> Ran:
 @pytest.fixture
 def deploy(server: StandIn) -> Deploy:
     return lambda *args: orgflowc("deploy", "--url", server.url, *args)
-
-
-def model(path: Path, *tasks: str, start: str = "Order received", lane: str = "") -> Path:
-    """A process of these tasks in a row; `check:Look` is the task `check` called `Look`."""
-    ids = ["start", *(task.split(":")[0] for task in tasks), "end"]
-    rows = "".join(
-        f'<task id="{task.split(":")[0]}" name="{task.split(":")[-1]}"/>' for task in tasks
-    )
-    flows = "".join(
-        f'<sequenceFlow id="f{i}" sourceRef="{ids[i]}" targetRef="{ids[i + 1]}"/>'
-        for i in range(len(ids) - 1)
-    )
-    refs = "".join(f"<flowNodeRef>{id}</flowNodeRef>" for id in ids)
-    lanes = f'<laneSet id="ls"><lane id="l" name="{lane}">{refs}</lane></laneSet>' if lane else ""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(
-        '<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" id="d" '
-        'targetNamespace="x"><message id="m" name="Order"/>'
-        f'<process id="order" name="Order" isExecutable="true">{lanes}'
-        f'<startEvent id="start" name="{start}"><messageEventDefinition messageRef="m"/>'
-        f'</startEvent>{rows}<endEvent id="end" name="Done"/>{flows}</process></definitions>',
-        "utf-8",
-    )
-    return path
 
 
 def only(server: StandIn) -> Json:
