@@ -1,5 +1,9 @@
 """Emitted bytes of two checkouts compared: `python benchmarks/output_bytes.py OLD NEW [--list]`.
 
+With `--named` the differences are attributed to the improvements in `improvements.py`, one after
+the other; the table says in how many outputs each is, and what no improvement explains. Exit code 1
+where something is not explained.
+
 Compiles every model of the examples, the tests and the shared data (or of `--models`) for every
 target with both checkouts, and prints how many outputs are equal and how the others differ: by
 target, and by the parts of the files that differ. Exit code 1 where any output differs.
@@ -21,6 +25,7 @@ from typing import Any, NamedTuple
 
 from against import python
 from bench import installed_copy
+from improvements import IMPROVEMENTS, attribute
 
 TARGETS = ("n8n", "asl", "bpmn", "mermaid", "svg", "ir")
 MOST_BYTES = 2_000_000
@@ -80,11 +85,16 @@ class Output(NamedTuple):
 
 
 class Compared(NamedTuple):
-    """A model and a target, and how the outputs differ; `None` where they are equal."""
+    """A model and a target, and how the outputs differ; `None` where they are equal.
+
+    `improvements` are the named ones among the differences; `explained` where there are no others.
+    """
 
     model: str
     target: str
     difference: str | None
+    improvements: tuple[str, ...] = ()
+    explained: bool = True
 
 
 def main() -> int:
@@ -98,10 +108,16 @@ def main() -> int:
         help="files and folders (default: NEW's examples and tests, and ../shared/data beside it)",
     )  # fmt: skip
     parser.add_argument("--targets", nargs="+", default=TARGETS, metavar="T", help="only these")
+    parser.add_argument(
+        "--named", action="store_true", help="attribute the differences to named improvements"
+    )
     args = parser.parse_args()
     new = args.new.resolve()
     folders = args.models or [new / "examples", new / "tests", new.parent / "shared" / "data"]
     found = compare(args.old.resolve(), new, list(models(folders)), args.targets)
+    if args.named:
+        print(named_report(found, every=args.list))
+        return int(not all(item.explained for item in found))
     print(report(found, every=args.list))
     return int(any(item.difference is not None for item in found))
 
@@ -124,9 +140,20 @@ def compare(old: Path, new: Path, paths: Sequence[Path], targets: Sequence[str])
             streams.append(compiled(env, paths, targets, Path(place) / f"{name}.txt"))
         work = itertools.product(paths, targets)
         return [
-            Compared(str(path), target, difference(Output.read(before), Output.read(after)))
+            compared(str(path), target, Output.read(before), Output.read(after))
             for (path, target), before, after in zip(work, *streams, strict=True)
         ]
+
+
+def compared(model: str, target: str, old: Output, new: Output) -> Compared:
+    """One model and target."""
+    cause = difference(old, new)
+    if cause is None:
+        return Compared(model, target, None)
+    if old.files is None or new.files is None:
+        return Compared(model, target, cause, (), False)
+    names, explained = attribute(old.files, new.files)
+    return Compared(model, target, cause, names, explained)
 
 
 def compiled(
@@ -226,6 +253,26 @@ def report(found: Sequence[Compared], *, every: bool = False) -> str:
                 for item in found
                 if (item.target, item.difference) == (target, cause)
             ]
+    return "\n".join(lines)
+
+
+def named_report(found: Sequence[Compared], *, every: bool = False) -> str:
+    """In how many outputs of a target each improvement is, and what none explains."""
+    different = [item for item in found if item.difference is not None]
+    names = [item.name for item in IMPROVEMENTS]
+    targets = list(dict.fromkeys(item.target for item in found))
+    width = max(map(len, names)) + 2
+    lines = [f"{'improvement':{width}}" + "".join(f"{t:>9}" for t in targets)]
+    for name in names:
+        counts = [sum(i.target == t and name in i.improvements for i in different) for t in targets]
+        if any(counts):
+            lines.append(f"{name:{width}}" + "".join(f"{n:>9,}" for n in counts))
+    left = [item for item in different if not item.explained]
+    for name, some in (("not explained", left), ("different", different), ("outputs", found)):
+        counts = [sum(item.target == t for item in some) for t in targets]
+        lines.append(f"{name:{width}}" + "".join(f"{n:>9,}" for n in counts))
+    for item in left if every else ():
+        lines += [f"{item.target} {item.model}", f"    {item.difference}"]
     return "\n".join(lines)
 
 

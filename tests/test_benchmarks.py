@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,6 +15,7 @@ sys.path.insert(0, str(ROOT / "benchmarks"))
 
 import against  # noqa: E402
 import bench  # noqa: E402
+import improvements  # noqa: E402
 import output_bytes  # noqa: E402
 import structure  # noqa: E402
 
@@ -146,3 +149,77 @@ def test_a_kind_of_node_is_added_to_the_union(tmp_path: Path) -> None:
     text = (tmp_path / "orgflow_ir" / "model" / "elements.py").read_text("utf-8")
     assert "class Seventh(Element):" in text
     assert "| Opaque | Seventh" in text
+
+
+def workflow(**more: Any) -> dict[str, Any]:
+    """A workflow of a step and a decision; `more` is what the step has besides."""
+    step = {"name": "Check", "type": "noOp", "position": [0, 0], "parameters": {}, **more}
+    decision = {
+        "name": "Ok?", "type": "n8n-nodes-base.if", "typeVersion": 2, "position": [1, 0],
+        "parameters": {"value": "$('Check').last(0).json.ok"},
+    }  # fmt: skip
+    end = {"name": "End", "type": "noOp", "position": [2, 0], "parameters": {}}
+    wires = {"Check": wire("Ok?"), "Ok?": wire("End")}
+    return {"nodes": [step, decision, end], "connections": wires}
+
+
+def wire(to: str) -> dict[str, Any]:
+    return {"main": [[{"node": to, "type": "main", "index": 0}]]}
+
+
+def attributed(old: Any, new: Any) -> tuple[tuple[str, ...], bool]:
+    return improvements.attribute({"a": json.dumps(old)}, {"a": json.dumps(new)})
+
+
+def test_named_differences_are_taken_out() -> None:
+    old = workflow(notes="Do it.\n\norgflow: check")
+    new = workflow(
+        notes="Do it, please.\n\norgflow: check", executeOnce=True, alwaysOutputData=True
+    )
+    new["nodes"][0]["position"] = [5, 5]
+    new["nodes"][1]["parameters"] = {"value": "$('Check').first(0).json.ok"}
+    assert attributed(old, new) == (
+        (
+            "steps run once and always hand on an item", "decisions read the first item",
+            "notes say what to set", "layout",
+        ), True,
+    )  # fmt: skip
+    helper = {
+        "name": "Check data", "type": "set", "notes": "x\n\norgflow: check (data)",
+        "position": [0, 1], "parameters": {},
+    }  # fmt: skip
+    variables = workflow(notes=old["nodes"][0]["notes"])
+    variables["nodes"].append(helper)
+    variables["nodes"][1].update(type="n8n-nodes-base.switch", parameters={"rules": []})
+    variables["connections"].update({"Check": wire("Check data"), "Check data": wire("Ok?")})
+    assert attributed(old, variables) == (("variables are set, kept and read",), True)
+
+
+def test_what_has_no_name_stays() -> None:
+    old = workflow(notes="Do it.\n\norgflow: check", retryOnFail=False)
+    other_element = workflow(notes="Do it.\n\norgflow: pack", retryOnFail=False)
+    assert attributed(old, other_element) == ((), False)
+    flag = workflow(notes=old["nodes"][0]["notes"], retryOnFail=True, executeOnce=True)
+    assert attributed(old, flag) == (("steps run once and always hand on an item",), False)
+    elsewhere = json.loads(
+        json.dumps(old).replace('"End", "type": "main"', '"Check", "type": "main"')
+    )
+    assert attributed(old, elsewhere) == ((), False)
+    assert improvements.attribute({"a": "{}"}, {"a": "{ }"}) == ((), False)
+    assert improvements.attribute({"a": "{}"}, {"b": "{}"}) == ((), False)
+    assert improvements.attribute({"a": "x 1"}, {"a": "x 2"}) == (("layout",), True)
+    assert improvements.attribute({"a": "x 1"}, {"a": "y 1"}) == ((), False)
+
+
+def test_the_table_counts_what_no_improvement_explains() -> None:
+    Compared = output_bytes.Compared
+    found = [
+        Compared("m", "n8n", None),
+        Compared("n", "n8n", "nodes", ("layout",), True),
+        Compared("o", "n8n", "names", (), False),
+    ]
+    lines = output_bytes.named_report(found, every=True).splitlines()
+    assert [line.split() for line in lines] == [
+        ["improvement", "n8n"], ["layout", "1"], ["not", "explained", "1"], ["different", "2"],
+        ["outputs", "3"], ["n8n", "o"], ["names"],
+    ]  # fmt: skip
