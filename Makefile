@@ -79,7 +79,7 @@ demo: $(VENV)/.demo ## compile an example and show what came out
 	@$(BIN)/python examples/demo.py $(EXAMPLE) build/demo/leave-request.json
 
 test: engine ## all tests
-	$(BIN)/python -m pytest -n 2 $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n 2 --junitxml=build/tests.xml $(PYTEST_ARGS)
 
 # Every seed of the random tests, then the comparisons that only fuzzing needs.
 fuzz: engine ## random tests with every seed
@@ -90,7 +90,7 @@ fuzz: engine ## random tests with every seed
 test-live: engine $(VENV)/.live ## tests on real n8n servers and in the editor
 	@$(BIN)/orgflowc engine install --server
 	@$(BIN)/orgflowc engine install --server --n8n 1.123.81
-	$(BIN)/python -m pytest tests/live $(PYTEST_ARGS)
+	$(BIN)/python -m pytest tests/live --junitxml=build/tests-live.xml $(PYTEST_ARGS)
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .

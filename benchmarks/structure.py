@@ -8,7 +8,9 @@ is run, so that any revision can be counted.
   copy of each checkout;
 - `--to-add` prints instead what it takes to add something: the lines of each patch in
   `benchmarks/to_add`, which has to apply to this checkout (exit code 1 where one does not); with
-  `--write` it also puts them into `docs/architecture.md`.
+  `--write` it also puts them into `docs/architecture.md`;
+- `--tests [N]` prints instead the minutes of `make test` and `make test-live` as their last runs
+  reported them, and the N slowest files and tests.
 """
 
 from __future__ import annotations
@@ -24,6 +26,8 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
+
+from suite_times import suites_table
 
 ROOT = Path(__file__).resolve().parent.parent
 PRODUCT = (
@@ -220,13 +224,19 @@ def main() -> int:
     parser.add_argument("--node-kind", action="store_true", help="add a seventh kind of node")
     parser.add_argument("--to-add", action="store_true", help="count the lines of additions")
     parser.add_argument("--write", action="store_true", help="put the additions into the docs")
+    parser.add_argument(
+        "--tests", type=int, nargs="?", const=0, metavar="N", help="the minutes of the test suites"
+    )
     args = parser.parse_args()
     if args.to_add:
         return print_additions(write=args.write)
+    roots = [path.resolve() for path in args.checkouts]
+    if args.tests is not None:
+        print(suites_table(roots, args.tests))
+        return 0
     figures = dict(FIGURES)
     if args.node_kind:
         figures["errors of types with a seventh node kind"] = places_for_a_node_kind
-    roots = [path.resolve() for path in args.checkouts]
     wide = max(len(name) for name in figures)
     print(" " * wide, *(f"{root.name[:12]:>12}" for root in roots))
     for name, figure in figures.items():

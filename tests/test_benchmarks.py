@@ -18,6 +18,7 @@ import bench  # noqa: E402
 import improvements  # noqa: E402
 import output_bytes  # noqa: E402
 import structure  # noqa: E402
+import suite_times  # noqa: E402
 
 COUNTED = "==7== \n==7== I   refs:      1,234,567\n==7== \n"
 
@@ -223,3 +224,26 @@ def test_the_table_counts_what_no_improvement_explains() -> None:
         ["improvement", "n8n"], ["layout", "1"], ["not", "explained", "1"], ["different", "2"],
         ["outputs", "3"], ["n8n", "o"], ["names"],
     ]  # fmt: skip
+
+
+def test_the_minutes_of_the_suites_are_those_of_the_reports(tmp_path: Path) -> None:
+    report = """<testsuites><testsuite tests="3" failures="1" errors="1" skipped="0" time="90.0">
+      <testcase classname="tests.test_a" name="one" time="1.5" />
+      <testcase classname="tests.test_a" name="two" time="2.5"><failure /></testcase>
+      <testcase classname="tests.sub.test_b" name="three[x]" time="3.0" />
+    </testsuite></testsuites>"""
+    (tmp_path / "build").mkdir()
+    (tmp_path / "build" / "tests.xml").write_text(report)
+    lines = suite_times.suites_table([tmp_path], 2).splitlines()
+    assert lines[1].split()[-4:] == ["3", "2", "0", "1.5"]
+    assert "no build/tests-live.xml: run `make test-live` there first" in lines[2]
+    assert [line.split() for line in lines[5:7] + lines[9:]] == [
+        ["4.0", "tests/test_a.py"], ["3.0", "tests/sub/test_b.py"],
+        ["3.0", "tests/sub/test_b.py::three[x]"], ["2.5", "tests/test_a.py::two"],
+    ]  # fmt: skip
+
+
+def test_the_makefile_writes_the_reports_that_are_read() -> None:
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    for report in suite_times.REPORTS.values():
+        assert f"--junitxml={report} $(PYTEST_ARGS)" in makefile
