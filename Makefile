@@ -23,7 +23,7 @@ help: ## print this
 	@echo "make test-live  tests on real n8n servers and in the editor (4.7 GB, installed once)"
 	@echo "make lint     ruff: rules and formatting"
 	@echo "make types    mypy, strict"
-	@echo "make golden   write the golden files anew (look at the diff)"
+	@echo "make golden   write the golden files again (look at the diff)"
 	@echo "make bench    print the speed and memory figures beside their targets"
 	@echo "make bench AGAINST=FOLDER [QUICK=1]  compare the speed of this checkout with another one"
 	@echo "make bench-report  the same and how fast other readers are, into benchmarks/README.md"

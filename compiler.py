@@ -377,7 +377,7 @@ def select_frontend(
         names = listed((f"`{f.name}`" for f in fitting), last="or")
         why = f"{source.path} may be in the format of {names}"
     else:
-        why = f"the format of {source.path} cannot be told from its suffix and its content"
+        why = f"the format of {source.path} cannot be determined from its suffix and its content"
     ctx.emit(
         UnknownFormat,
         why,

@@ -398,7 +398,7 @@ def reorder_rules(draft: Draft) -> str | None:
 
 
 def _disjoint(node: Json) -> bool:
-    """Whether the order of a Switch's rules does not matter: all that fit, or texts told apart."""
+    """Whether the order of a Switch's rules does not matter: all fit, or they compare texts."""
     rules, options = _rules(node), node["parameters"]["options"]
     conditions = conditions_of(node)
     if len(rules) < 2:

@@ -361,5 +361,5 @@ def disable(draft: Draft) -> str | None:
 
 
 def canonical(value: Any) -> str:
-    """Text by which JSON values are told apart."""
+    """Text by which JSON values are distinguished."""
     return json.dumps(value, sort_keys=True, ensure_ascii=False)

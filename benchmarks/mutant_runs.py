@@ -1,4 +1,4 @@
-"""What mutants do on n8n's real engine, held against the model: the ground truth for `verify`.
+"""What mutants do on n8n's real engine, compared with the model: the ground truth for `verify`.
 
 Every mutant plays the scripts that the original plays: the runs that `enumerate_runs` finds, random
 walks of the token game (loops taken twice, other orders), and one *odd* run for each decision that

@@ -29,7 +29,7 @@ BOTH: dict[str, list[object]] = {"V": [None], "W": [None]}
 
 
 def waits() -> Iterator[Scenario]:
-    """Timers and webhook waits: answered, timed out, for ever; in branches, in loops."""
+    """Timers and webhook waits: answered, timed out, indefinitely; in branches, in loops."""
     for items in (1, 3):
         start = [hook(), many("A", items)]
         wired = flow([*start, timer("W", 0.3), noop("E")], "T>A>W>E")

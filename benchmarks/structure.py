@@ -1,8 +1,8 @@
 """Figures about the structure of the code: `python benchmarks/structure.py [CHECKOUT …]`.
 
-One column a checkout (this one by default): lines of code, how often node kinds are told apart by
-`isinstance` and by exhaustive matches, how many files know a concept of n8n. Files are read, none
-is run, so that any revision can be counted.
+One column a checkout (this one by default): lines of code, how often node kinds are distinguished
+by `isinstance` and by exhaustive matches, how many files know a concept of n8n. Files are read,
+none is run, so that any revision can be counted.
 
 - `--node-kind` also counts the places that mypy names when a seventh kind of node is added to a
   copy of each checkout;

@@ -97,7 +97,7 @@ def read(path: str, registry: Registry, ctx: PassContext) -> Configuration:
         line = re.search(r"line (\d+)", str(error))
         _invalid(
             ctx, path, int(line[1]) if line else None, f"{path} is not TOML: {error}",
-            "mend its syntax",
+            "fix its syntax",
         )  # fmt: skip
         return Configuration(path, folder)
     lines = [n for n, row in enumerate(text.splitlines(), 1) if _HEAD.match(row)]

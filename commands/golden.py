@@ -104,7 +104,7 @@ def check_golden(
         frontend: as for `--from`.
         allow_lossy: as `--allow-lossy`.
         force: as `--force`.
-        update: write it anew instead of comparing.
+        update: write it again instead of comparing.
 
     Raises:
         ValueError: no such frontend, target or option of the target.

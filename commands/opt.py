@@ -23,7 +23,7 @@ from orgflow_ir.pipeline import Pass, PassManager, PipelineError, parse_pipeline
     shell_complete=passes,
     help="Passes in order, with options; empty for none.",
 )
-@click.option("--target", metavar="T", help="Target that the passes are told about.")
+@click.option("--target", metavar="T", help="Target that the passes run for.")
 @click.option("-o", "output", metavar="FILE", help="Write there instead of to stdout.")
 @click.option("--print-after", is_flag=True, help="Print the model after every pass, to stderr.")
 @click.option("--time", "timing", is_flag=True, help="Print how long each pass took, to stderr.")

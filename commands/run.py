@@ -75,7 +75,7 @@ def command(
 
     Placeholder tasks are replaced by stubs that set the decision variables as scripted;
     expressions stay as emitted. On a server (--engine URL) a copy is deployed for the time of the
-    runs. With --executions nothing is run: what the deployed workflow did is held against the
+    runs. With --executions nothing is run: what the deployed workflow did is compared with the
     model. Exit code 1: a run differs, or the model has errors; 3: the server failed.
     """
     session = Session(format_, verbose=verbose)

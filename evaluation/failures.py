@@ -1,7 +1,7 @@
 """Every failed attempt as a typed record (SEEDS.md, "feedback"), by rules; nothing is guessed.
 
 The rules read what is there: diagnostics, answers of a server, messages of executions, and traces
-held against the model. Where none speaks, the source is `unknown` and the evidence is handed on.
+compared with the model. Where none speaks, the source is `unknown` and the evidence is handed on.
 """
 
 from __future__ import annotations

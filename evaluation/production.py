@@ -1,4 +1,4 @@
-"""Replay of production: what a deployed workflow really did, held against the model.
+"""Replay of production: what a deployed workflow really did, compared with the model.
 
 Each stored execution is followed on the token game with the choices that its nodes took. A run
 that the model does not allow is a deviation; one that failed or is not over is told as such, and

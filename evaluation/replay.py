@@ -1,4 +1,4 @@
-"""Replay: every enumerated run of a model, executed on a target, held against the token game.
+"""Replay: every enumerated run of a model, executed on a target, compared with the token game.
 
 Precision, recall and F1 compare the multisets of executed tasks and of tasks of the run, as the
 published figures do; beyond them the order of all visible elements must be one that the token game

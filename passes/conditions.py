@@ -114,7 +114,7 @@ class SameBranchLabel(Rule):
     What it finds
         Two flows out of one exclusive or inclusive gateway with the same label, to different steps.
     Why it is wrong
-        A label is what decides: with the same one twice nobody can tell which way is meant.
+        A label is what decides: the same one twice is ambiguous.
     Example
         `Order ok?` has two flows `yes`, to `Ship` and to `Bill`.
     Instead

@@ -20,8 +20,8 @@ class DeadStep(Rule):
         Steps that a way leads to, and that no run ever comes to all the same: after a sub-process
         that always ends in an error, at an event that waits for an error nothing throws.
     Why it is wrong
-        They look like part of the process and never happen. (What comes after a join that waits for
-        ever never happens either; that is told with the join, OF201.)
+        They look like part of the process and never happen. (What comes after a join that waits
+        indefinitely never happens either; OF201 reports that join.)
     Example
         The sub-process `Pay` has only error end events; `Ship` comes after it on the normal way.
     Instead

@@ -18,7 +18,7 @@ class MissingShape(Rule):
     What it finds
         An element that the diagram does not draw. A model without any diagram has one finding.
     Why it is wrong
-        It is part of the process, and nobody sees it: modelling tools show what is drawn only.
+        It is part of the process and not visible: modelling tools show only what has a shape.
     Example
         <task id="a" name="Pack"/> without a BPMNShape for `a`
     Instead

@@ -37,7 +37,7 @@ class SingleEvent(Rule):
         An event-based gateway with one way out only.
     Why it is wrong
         It lets events race, so it has two ways out or more (BPMN 2.0.2, 10.6.6); with one the event
-        alone does the same. Mostly the time after which nobody waits any longer was forgotten.
+        alone does the same. Usually the time limit of the wait is missing.
     Example
         An event-based gateway that leads to `Answer received` only.
     Instead

@@ -272,5 +272,5 @@ def _check(
             SelfLoop,
             f"{_named(flow)} leads from {ctx.name(source)} back to itself",
             element=flow,
-            help="lead it back to the step that is to be done again before this is asked anew",
+            help="lead it back to the step that has to be repeated before this decision",
         )

@@ -20,7 +20,7 @@ from orgflow_ir.pipeline import Pass, PassContext, Stage
 if TYPE_CHECKING:
     from orgflow_ir.analysis.token_game.semantics import Game
 
-MASKED = " (once the faults before it are mended)"
+MASKED = " (once the faults before it are fixed)"
 
 
 class Repair(NamedTuple):

@@ -16,15 +16,15 @@ class TokensLeftOver(Rule):
     """
     What it finds
         A join that has gone on already when one of its branches comes to it once more; nothing is
-        left that this second time could be joined with, and it waits there for ever.
+        left that this second time could be joined with, and it waits there indefinitely.
     Why it is wrong
         The process never counts as finished, and what the extra work led to is lost. It is the
         consequence of work that is done twice (OF203).
     Example
         `Pack` and `Bill` run in parallel into an exclusive gateway, and the way from there and
-        `Label` into a parallel one: it goes on with the first and keeps the second for ever.
+        `Label` into a parallel one: it goes on with the first and keeps the second indefinitely.
     Instead
-        Mend the doubled work: join `Pack` and `Bill` with a parallel gateway.
+        Fix the doubled work: join `Pack` and `Bill` with a parallel gateway.
     """
 
     code = "OF204"
@@ -54,7 +54,7 @@ class LeftoverTokens(FlowPass):
             ctx.emit(
                 TokensLeftOver,
                 f"{namer.name(fault.element)} has gone on already when {late} leads to it once "
-                "more: what comes then waits there for ever, and the run is never finished"
+                "more: what comes then waits there indefinitely, and the run is never finished"
                 + (MASKED if fault.masked else ""),
                 element=namer.nodes[fault.element],
                 help=repaired.help,

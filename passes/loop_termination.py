@@ -59,7 +59,7 @@ class LoopTermination(FlowPass):
             ctx.emit(
                 EndlessLoop,
                 f"a run that comes to {namer.name(fault.element)} goes round "
-                f"{namer.names(known)} for ever: no way leads to an end"
+                f"{namer.names(known)} indefinitely: no way leads to an end"
                 + (MASKED if fault.masked else ""),
                 element=namer.nodes[fault.element],
                 help=repaired.help,

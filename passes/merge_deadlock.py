@@ -21,8 +21,8 @@ class DeadlockedJoin(Rule):
         A parallel (or inclusive) gateway that waits for a branch which some run never takes. Every
         such join is named, with a run that ends before it.
     Why it is wrong
-        The run stops there for ever: nothing after the join happens, and nobody is told. On n8n the
-        execution ends green all the same.
+        The run stops there: nothing after the join happens, and no error is reported. On n8n the
+        execution ends with the status success.
     Example
         `Stock ok?` (exclusive) leads to `Pack` or to `Reorder`; both lead into a parallel gateway,
         and `Ship` comes after it. A run takes one of the two, the gateway waits for the other.
@@ -38,7 +38,7 @@ class DeadlockedJoin(Rule):
 
 
 class MergeDeadlock(FlowPass):
-    """Reports joins in which a run stops for ever."""
+    """Reports joins in which a run stops indefinitely."""
 
     name: ClassVar[str] = "merge-deadlock"
     rules: ClassVar[tuple[type[Rule], ...]] = (DeadlockedJoin,)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class UnsentMessage(Rule):
     """
     What it finds
-        An element that waits for a message which, in some run of all pools together, nobody sends.
+        An element that waits for a message which, in some run of all pools together, is never sent.
     Why it is wrong
         The process never goes on, though each pool by itself is free of faults.
     Example
@@ -194,8 +194,9 @@ class _Telling:
         element = self.flows[flow]
         self.ctx.emit(
             UnreceivedMessage,
-            f"in some run nobody takes {self._message(flow)} from {self._node(element.source)}: "
-            f"when all has ended, {self._node(element.target)} is not there to receive it",
+            f"in some run nothing receives {self._message(flow)} from "
+            f"{self._node(element.source)}: when all has ended, "
+            f"{self._node(element.target)} is not there to receive it",
             element=element,
             related=self._related(fault, source=True),
             trace=fault.trace,

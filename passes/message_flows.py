@@ -35,7 +35,7 @@ class DanglingMessageFlow(Rule):
     What it finds
         A message flow that begins or ends nowhere, or at what is no step, no event and no pool.
     Why it is wrong
-        Nobody sends or nobody receives the message (BPMN 2.0.2, 7.6.2 and 9.4).
+        The message has no sender or no receiver (BPMN 2.0.2, 7.6.2 and 9.4).
     Example
         <messageFlow id="m" sourceRef="Send" targetRef=""/>
     Instead

@@ -23,7 +23,7 @@ class NoEnd(Rule):
         A process or sub-process with a start event and steps, but without an end event.
     Why it is wrong
         Where there is a start event there is an end event, too (BPMN 2.0.2, 10.5.3). The process
-        ends after its last steps; whether it is meant to, and with what outcome, nobody can see.
+        ends after its last steps; the model does not show whether that is intended.
     Example
         `Order received` leads to `Ship`, and nothing leaves `Ship`.
     Instead
@@ -55,7 +55,7 @@ class MissingEnds(Pass):
 def _check(scope: Scope, ctx: PassContext) -> None:
     graph = ctx.analysis(ControlFlow, scope)
     reached = ctx.analysis(Wiring, scope).live
-    # Where nothing is last, the process goes round for ever, which OF202 says.
+    # Where nothing is last, the process goes round indefinitely, which OF202 says.
     last = [n.id for n in scope.nodes if n.id in reached and not graph.out[n.id] and _ends(n)]
     if not last:
         return

@@ -180,7 +180,7 @@ def _check(scope: Scope, ctx: PassContext) -> None:
             ctx.emit(
                 LooseGateway,
                 f"nothing leaves {named}: a run that comes to it "
-                + ("waits there for ever" if waits else "ends there"),
+                + ("waits there indefinitely" if waits else "ends there"),
                 element=node,
                 help=f"{events if waits else 'draw the flows that leave it'}, or put an end event "
                 "in its place",

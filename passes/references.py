@@ -83,7 +83,7 @@ class CalledProcessStart(Rule):
 
 
 class References(Pass):
-    """Reports references that lead nowhere; what a frontend has reported is not told again."""
+    """Reports references that lead nowhere; what a frontend has reported is not repeated."""
 
     name: ClassVar[str] = "references"
     stage: ClassVar[Stage] = Stage.VERIFY

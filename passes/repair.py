@@ -75,7 +75,7 @@ class Repairs:
             self._flow = ctx.analysis(FlowAnalyses, self.model)
             self._look(analyses(self.model, ctx, max_states), ctx)
         if fault.masked:
-            return Repair(None, "mend what is before it first, and check again")
+            return Repair(None, "fix what is before it first, and check again")
         namer = ctx.analysis(Namer, fault.scope)
         key = _key(fault)
         proved = self._fitting(key, ctx)
@@ -84,7 +84,7 @@ class Repairs:
             return Repair(safe[0].fix, safe[0].advice)
         cause = self._cause(fault)
         if cause is not None:
-            return Repair(None, f"mend {namer.name(cause.element)} first: with it this goes away")
+            return Repair(None, f"fix {namer.name(cause.element)} first: with it this goes away")
         if not proved:
             untried = " (the model is too large to try changes for this one)" if self._spent else ""
             return Repair(None, decide + untried)

@@ -14,8 +14,8 @@ from orgflow_ir.pipeline import PassContext
 class UndecidedFlow(Rule):
     """
     What it finds
-        A part of the process for which it was not decided whether a join can wait for ever or work
-        can be done twice: an element that cannot be judged, or a part with too many cases to go
+        A part of the process that could not be checked for joins that wait indefinitely and for
+        duplicate execution: an element that cannot be judged, or a part with too many cases to go
         through them all.
     Why it is wrong
         Nothing need be wrong; that no fault is reported there is no proof that there is none.

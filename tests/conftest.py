@@ -67,5 +67,5 @@ def registry() -> Registry:
 
 @pytest.fixture
 def artifacts(snapshot: Any) -> Any:
-    """Golden files of what backends emit; `make golden` writes them anew."""
+    """Golden files of what backends emit; `make golden` writes them again."""
     return snapshot.use_extension(artifact_extension())

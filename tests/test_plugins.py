@@ -85,7 +85,7 @@ def install(folder: Path, name: str, code: str) -> dict[str, str]:
 
 
 def forget(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the plugin be imported anew, and be gone after the test."""
+    """Let the plugin be imported again, and be gone after the test."""
     monkeypatch.setitem(sys.modules, "acme_plugin", ModuleType("acme_plugin"))
     del sys.modules["acme_plugin"]
 

@@ -77,7 +77,7 @@ class MotoEngine:
         self._patch(functions, "boto_client_for", lambda **_: self)
         self._patch(events, "boto_client_for", lambda **_: self)
         self._patch(parser, "parse", staticmethod(self._parse_once))
-        self._threads: list[Any] = _moto("utils").TMP_THREADS  # every run's, kept for ever
+        self._threads: list[Any] = _moto("utils").TMP_THREADS  # every run's, kept indefinitely
         self._schedule: Schedule | None = None
         state = _moto("asl.component.state.state").CommonStateField
         self._patch(state, "eval", self._gate(state.eval))

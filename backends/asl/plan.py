@@ -42,7 +42,7 @@ class Arrival(NamedTuple):
 
     `flows` are flows into the join that may get a token; `exact`: each gets exactly one on every
     run; `always`: at least one of them does. `None` in its place: nothing ever arrives or ends,
-    since the part only aborts or goes round for ever.
+    since the part only aborts or goes round indefinitely.
     """
 
     flows: frozenset[str]

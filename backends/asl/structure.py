@@ -264,7 +264,7 @@ class _Planner:
             self._fault(
                 node or shared,
                 f"some of its branches meet at {self._named(shared)} and others do not, and they "
-                "cannot be told apart as blocks",
+                "cannot be distinguished as blocks",
             )
         return ""
 

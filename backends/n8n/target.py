@@ -102,7 +102,7 @@ _NO_TRIGGER = "no trigger is emitted for it"
 N8N_TARGET = TargetSpec(
     name="n8n",
     consequences={
-        "OF201": "the execution ends green there: nothing behind it happens, and nobody is told",
+        "OF201": "the execution ends there with the status success: nothing after it happens",
         "OF202": "the execution goes round until the server stops it",
         "OF203": "every step behind it runs once for each branch that comes",
         "OF206": "every round is added to one execution, until the server stops it",

@@ -10,7 +10,7 @@ class UnknownHighlight(Rule):
     What it finds
         An element that is to be highlighted in a picture and is not in the model or not drawn.
     Why it is wrong
-        The picture would not show what was asked for, and nobody would see that.
+        The picture would silently not show what was asked for.
     Example
         --target "svg{highlight=chekc}" for a model whose task has the id `check`.
     Instead

@@ -30,7 +30,7 @@ class MissingId(Rule):
     What it finds
         A step, event, gateway, process or pool without an id; it is given one made of its tag and a
         number.
-        (Flows, lanes and the like get one too, without a word: little refers to them.)
+        (Flows, lanes and the like get one, too; that is not reported, since little refers to them.)
     Why it is wrong
         BPMN allows it, but nothing can refer to the element: no flow can lead there.
     Example

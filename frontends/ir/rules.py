@@ -28,7 +28,7 @@ class InvalidIr(Rule):
     What it finds
         JSON that is not a model of the IR: an unknown or missing field, a value of the wrong kind.
     Why it is wrong
-        The IR is closed: what it does not know would be lost without a word.
+        The IR is closed: what it does not know would be lost silently.
     Example
         {"id": "m", "proceses": []}
     Instead

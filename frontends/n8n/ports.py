@@ -17,7 +17,7 @@ from orgflow.frontends.n8n.conditions import condition_words, expression, operan
 from orgflow_ir.model import Expression, GatewayKind
 
 NO_MATCH = -1
-"""The way of an item that no output takes: it is gone without a word (N8N.md, switch)."""
+"""The way of an item that no output takes: it is gone silently (N8N.md, switch)."""
 
 _CLASSIFIERS = frozenset({"textClassifier", "sentimentAnalysis", "guardrails"})
 _MOST = 256

@@ -25,7 +25,7 @@ BUDGET = 20_000
 """States visited before the analysis gives up."""
 
 MOST = 3
-"""Instances of one process, and messages of one flow under way, that are told apart."""
+"""Instances of one process, and messages of one flow under way, that are distinguished."""
 
 FaultKind = Literal["unsent", "circular", "unreceived"]
 

@@ -66,11 +66,11 @@ class InvalidConfiguration(Rule):
         An `orgflow.toml` that cannot be read: no TOML, a key that means nothing, a value of the
         wrong type.
     Why it is wrong
-        What it says would be ignored without a word.
+        What it says would be ignored silently.
     Example
         `[[supress]]` instead of `[[suppress]]`.
     Instead
-        Mend what the message names; the command reference shows every key.
+        Fix what the message names; the command reference shows every key.
     """
 
     code = "OF004"

@@ -2,7 +2,7 @@
 
 What a tool drew is the reader's picture of the process: nothing in it is moved. Only what it does
 not draw is added, and what contradicts the model (a flow whose line ends somewhere else, a shape
-without size) is drawn anew.
+without size) is drawn again.
 """
 
 from __future__ import annotations

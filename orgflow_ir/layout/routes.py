@@ -274,7 +274,7 @@ def _cost(
         if taken is not None and taken != way:
             cost += _SHARED_PORT
         elif taken == "out" and cell.kind == "gateway" and link.label is not None:
-            cost += _SHARED_BRANCH  # two labels beside one line cannot be told apart
+            cost += _SHARED_BRANCH  # two labels beside one line cannot be distinguished
         if side in ("top", "bottom") and cell.kind != "gateway":
             cost += _ODD_PORT if way == "in" or not link.back else _ODD_PORT / 4
     if link.back and path.source_side == "bottom":

@@ -1,4 +1,4 @@
-"""What does a task, as the source says it: one class a way of doing work, told apart by `kind`.
+"""What does a task, as the source says it: one class a way of doing work, distinguished by `kind`.
 
 Texts are those of the source: they may be templates or expressions of its language (`${url}`,
 `=order.id`), which nothing here evaluates. What a vendor says beyond the fields stands in

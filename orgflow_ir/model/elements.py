@@ -260,7 +260,7 @@ class Flow(Element):
 
 
 class Lane(Element):
-    """A lane; lanes nest by `parent`, sets of lanes are told apart by `lane_set`."""
+    """A lane; lanes nest by `parent`, sets of lanes are distinguished by `lane_set`."""
 
     members: tuple[str, ...] = ()
     parent: str | None = None

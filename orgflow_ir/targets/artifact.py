@@ -144,7 +144,7 @@ class Emitted:
 
     @classmethod
     def whole(cls, model: Model, *artifacts: Artifact) -> Emitted:
-        """Files whose parts are not told apart: each as a whole stands for everything."""
+        """Files whose parts are not distinguished: each as a whole stands for everything."""
 
         def parts() -> list[Part]:
             return [Part(artifact.path, "", "file", _sources(model)) for artifact in artifacts]

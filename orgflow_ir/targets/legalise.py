@@ -8,7 +8,7 @@ It ends by construction. What a pattern produces, and what patterns make of that
 be what it consumes; so each pattern has a rank above those of all patterns that may take what it
 produces (`rank_patterns`). An illegal use has the rank of the highest pattern that takes it. Each
 round must lower the multiset of these ranks: it may replace uses by any number of lower ones, and
-such steps cannot go on for ever (Dershowitz and Manna, "Proving termination with multiset
+such steps cannot go on indefinitely (Dershowitz and Manna, "Proving termination with multiset
 orderings", 1979). A set of patterns without ranks is refused before anything is rewritten, and a
 pattern that does not do what it declares is stopped after one round.
 """

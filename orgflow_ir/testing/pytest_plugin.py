@@ -20,7 +20,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """`--orgflow-update`, and where the models and golden files of a project are."""
     group = parser.getgroup("orgflow")
     group.addoption(
-        "--orgflow-update", action="store_true", help="write the golden files of models anew"
+        "--orgflow-update", action="store_true", help="write the golden files of models again"
     )
     parser.addini(
         "orgflow_models",

@@ -29,7 +29,7 @@ def test_an_event_gateway_without_ways_out_is_one_finding(task: str) -> None:
     before = "a" if task else "g"
     (found,) = check(model(f"start -> {before}\n{task}".strip(), {"g": "event Which?"}))
     assert (found.code, found.severity) == ("OF110", Severity.ERROR)
-    assert "waits there for ever" in found.message
+    assert "waits there indefinitely" in found.message
 
 
 # -- starts and ends ------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""What is advised mends the fault and brings no other; where nothing does, the help says what a
+"""What is advised fixes the fault and brings no other; where nothing does, the help says what a
 person has to decide and about which elements."""
 
 from __future__ import annotations
@@ -242,7 +242,7 @@ def test_a_fault_that_comes_of_another_is_told_as_such() -> None:
     assert helps == {
         "OF203": "make the exclusive gateway after `A` a parallel gateway, since the parallel "
         "gateway before `A` takes all its ways",
-        "OF204": "mend the exclusive gateway after `A` first: with it this goes away",
+        "OF204": "fix the exclusive gateway after `A` first: with it this goes away",
     }
 
 

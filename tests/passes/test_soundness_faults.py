@@ -91,7 +91,7 @@ HANGS = "si-xi xi-ti xi-ui ti-ai ui-ai ai-vi"
 
 
 def hanging(*last: Event) -> SubProcess:
-    """`Pay`, in which a join waits for ever, and what would come after it."""
+    """`Pay`, in which a join waits indefinitely, and what would come after it."""
     return SubProcess(id="Pay", nodes=build(HANGS, *last).nodes, flows=tuple(flows(HANGS, "i")))
 
 
@@ -101,7 +101,7 @@ def error(name: str, host: str) -> Event:
 
 
 def test_an_inclusive_join_waits_for_a_step_that_hangs() -> None:
-    """Its error is thrown only behind the join that waits for ever."""
+    """Its error is thrown only behind the join that waits indefinitely."""
     way = "s-a1 a1-Pay a1-t2 Pay-o1 t2-o1 o1-t3 t3-e on-t9 t9-e9"
     process = build(way, hanging(end("vi", "error")), error("on", "Pay"))
     found = analyse(process)
@@ -166,14 +166,14 @@ def test_such_joins_are_told_however_deep() -> None:
 
 
 def test_a_join_with_a_fault_of_its_own_is_told_beside_the_one_before_it() -> None:
-    """The way into `a2` is a choice too: mending `a1` alone would not let it go on."""
+    """The way into `a2` is a choice too: fixing `a1` alone would not let it go on."""
     own = NESTED.replace("a0-t3", "a0-x2 x2-t3 x2-t5 t5-e2")
     found = analyse(build(own))
     assert told(found) == {("deadlock", "a1")}
     assert [(f.kind, f.element) for f in found.masked] == [("deadlock", "a2")]
     assert found.faults[0].behind == ()
-    mended = own.replace("a1", "x3")
-    assert told(analyse(build(mended))) == {("deadlock", "a2")}
+    fixed = own.replace("a1", "x3")
+    assert told(analyse(build(fixed))) == {("deadlock", "a2")}
 
 
 def test_independent_faults_are_all_told() -> None:
@@ -185,7 +185,7 @@ def test_independent_faults_are_all_told() -> None:
 
 
 def test_faults_behind_a_fault_are_told_as_such() -> None:
-    """One after the other: the second shows once the first is mended."""
+    """One after the other: the second shows once the first is fixed."""
     found = analyse(build("s-x1 x1-t1 x1-t2 t1-a1 t2-a1 a1-x2 x2-t3 x2-t4 t3-a2 t4-a2 a2-e"))
     assert told(found) == {("deadlock", "a1")}
     assert [(f.kind, f.element) for f in found.masked] == [("deadlock", "a2")]

@@ -239,7 +239,7 @@ def test_difference_inclusive_join_does_not_wait(referee: Referee):
 
 def test_difference_join_counts_the_branch_not_taken(referee: Referee):
     """A parallel join takes the "discarded" that a merge before it passes on for an arrival: `d`
-    runs before `b` is done, and the token that then comes waits there for ever."""
+    runs before `b` is done, and the token that then comes waits there indefinitely."""
     game, run = only_run(MERGE_BEFORE_JOIN, taken=("h-b",))
     execution = referee.execute(request(MERGE_BEFORE_JOIN, run) | {"order": ["a", "d", "b"]})
     assert [e for e in execution.order if e in "abd"] == ["a", "d", "b"]

@@ -49,7 +49,7 @@ CASES = {
         {"completed"},
     ),
     "livelock_partly": Case(
-        "x may leave at once; once m is reached t and m go round for ever, nothing leaves",
+        "x may leave at once; once m is reached t and m go round indefinitely, nothing leaves",
         {"start s: f0, fire x: f1, fire e | completed"},
         {"completed"},
         uncovered=dict.fromkeys(("f2", "f3", "f4"), "only on runs that do not end"),

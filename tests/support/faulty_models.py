@@ -1,4 +1,4 @@
-"""Small faulty models, each with a fault whose mend is not the gateway that split the branches."""
+"""Small faulty models, each with a fault whose fix is not the gateway that split the branches."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ class Fault:
         slow: seconds to wait before anything.
         deed: done before the call is passed on (or instead, with a status).
         skip: how many matching calls go through first.
-        times: how often it happens; -1 for ever.
+        times: how often it happens; -1 indefinitely.
     """
 
     call: str

@@ -9,7 +9,7 @@ from orgflow_ir.model import Event, EventDefinition, Flow, Gateway, Node, Proces
 GATES = {"x": "exclusive", "a": "parallel", "o": "inclusive"}
 
 NESTED = "s-a0 a0-x1 a0-t3 x1-t1 x1-t2 t1-a1 t2-a1 a1-a2 t3-a2 a2-t4 t4-e"
-"""`a1` waits for ever, and `a2` for it."""
+"""`a1` waits indefinitely, and `a2` for it."""
 DEEP = "s-a0 a0-x1 a0-t3 a0-t5 x1-t1 x1-t2 t1-a1 t2-a1 a1-a2 t3-a2 a2-o3 t5-o3 o3-t4 t4-e"
 """… and `o3` for `a2`."""
 CYCLE = "s-a1 a1-o1 a1-o2 o1-t1 t1-x1 o2-t2 t2-x2 x1-o2 x2-o1 x1-a2 x2-a2 a2-e"

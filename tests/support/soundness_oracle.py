@@ -355,7 +355,7 @@ class Oracle:
         begun = {s for h in used if h in self.scopes for s in self.scopes[h].starts}
         found.dead = set(self.kind) - used - begun
         found.livelock = len(leading_to(after, escape)) < len(after)
-        if found.livelock:  # what rests beside an endless loop rests for ever
+        if found.livelock:  # what rests beside an endless loop rests indefinitely
             lost = {s for s in calm if s is not None} - leading_to(calm, escape)
             for group in bottoms(calm, lost):
                 for frame in set.intersection(*(set(self.resting(s)) for s in group)):

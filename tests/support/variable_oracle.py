@@ -102,7 +102,7 @@ class _Instance:
                     None,
                 )
                 if join is None:
-                    raise RuntimeError(f"waits for ever at {ready[0]}")
+                    raise RuntimeError(f"waits indefinitely at {ready[0]}")
                 for flow in [f for f, n in waiting[join].items() if n]:
                     waiting[join][flow] -= 1
                 stack += self._leave(join, nodes, out)
@@ -128,7 +128,7 @@ class _Instance:
             elif isinstance(node, Event) and node.position == "end":
                 continue
             stack += self._leave(at, nodes, out)
-        raise RuntimeError("goes on for ever")
+        raise RuntimeError("goes on indefinitely")
 
     def _leave(
         self, at: str, nodes: Mapping[str, Any], out: Mapping[str, list[Any]]

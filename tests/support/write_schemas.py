@@ -1,4 +1,4 @@
-"""The published JSON Schemas of what the command line prints; `make golden` writes them anew."""
+"""The published JSON Schemas of what the command line prints; `make golden` writes them again."""
 
 from __future__ import annotations
 

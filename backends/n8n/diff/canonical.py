@@ -19,7 +19,7 @@ _DEFAULTS: Mapping[str, Any] = {
 
 def canonical(value: Any) -> Any:
     """A parameter without empty objects, lists and nulls (the editor writes or leaves them as it
-    likes) and without the ids of conditions and assignments, which it makes anew."""
+    likes) and without the ids of conditions and assignments, which it makes again."""
     if isinstance(value, Mapping):
         kept = {k: canonical(v) for k, v in value.items()}
         if "operator" in kept or {"name", "type"} <= kept.keys():

@@ -15,7 +15,7 @@ class NotComparable(Rule):
     Example
         A golden file with the conflict marks of a merge in it: <<<<<<< HEAD
     Instead
-        Correct the file, export the workflow again, or write the golden file anew:
+        Correct the file, export the workflow again, or write the golden file again:
         orgflowc compile model.bpmn --target n8n -o golden.json
     """
 

@@ -35,7 +35,7 @@ _SINGLE = 3
 
 class Settled(NamedTuple):
     """Where a version stands once it has done what only it does: the hidden nodes it ran on the
-    way, and whether it goes round among them for ever."""
+    way, and whether it goes round among them indefinitely."""
 
     config: Config
     ran: tuple[str, ...]

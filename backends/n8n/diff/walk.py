@@ -24,7 +24,7 @@ State = tuple[Config, Config]
 _ENDS: Mapping[str, str] = {
     "success": "the run ends",
     "error": "the run ends in an error",
-    "waiting": "the run waits for ever",
+    "waiting": "the run waits indefinitely",
 }
 
 
@@ -98,7 +98,7 @@ class Walk:
         if one.endless or other.endless:
             if one.endless is not other.endless:
                 which = "old" if one.endless else "new"
-                raise _Different(f"only the {which} run goes round for ever", *rows)
+                raise _Different(f"only the {which} run goes round indefinitely", *rows)
             return
         a, b = one.config, other.config
         if self.old.piles_up(a) or self.new.piles_up(b):

@@ -248,7 +248,7 @@ class _Emitter:
 
     def _silent_postorder(self, root: str) -> list[str]:
         """Silent gateways from `root` on, each after those it leads to (a ring of silent gateways
-        alone does nothing for ever; the checks refuse it, here it ends somewhere)."""
+        alone never does anything; the checks refuse it, here it ends somewhere)."""
 
         def ahead(node: str) -> Iterator[str]:
             return (f.target for f in self.graph.flows_out(node) if f.target in self.e.silent)

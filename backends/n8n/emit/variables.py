@@ -2,7 +2,7 @@
 
 n8n has no variable that all nodes of an execution share and that a step may overwrite: a node that
 replaces the item drops what it carried, and a Merge lets a stale copy win. So wherever a condition
-that reads a variable may still come, a node behind each step sets the variable anew: to what the
+that reads a variable may still come, a node behind each step sets the variable again: to what the
 step hands on under its name, else to what it was before. Conditions then read `$json.approved`.
 
 Where tasks work side by side, each item also counts how often a variable was set, and behind the
@@ -44,7 +44,7 @@ class Carried:
         steps: nodes that may set variables, and replace the item.
         beside: steps in parallel branches that may set a variable which a gateway reads.
         after: variables on the item behind a node that was added, by its key.
-        counted: whether copies in parallel branches are told apart by a count.
+        counted: whether copies in parallel branches are distinguished by a count.
     """
 
     read: Mapping[str, tuple[str, ...]]

@@ -1,6 +1,6 @@
 """Which `typeVersion` of each node type an n8n version understands, and which one we emit.
 
-n8n accepts an unknown typeVersion without a word and then runs something else (N8N.md, "Refused
+n8n accepts an unknown typeVersion silently and then runs something else (N8N.md, "Refused
 nowhere and silently wrong"), so a version that `NodeType.versions` does not list is never emitted.
 Read from `dist/types/nodes.json` of the package n8n-nodes-base that each n8n release depends on:
 n8n 2.41.1 → n8n-nodes-base 2.41.1; n8n 1.123.0 → 1.121.0 and n8n 1.123.81 → 1.121.53 (these two
@@ -19,7 +19,7 @@ _VERSION = re.compile(r"(\d{1,4})\.(\d{1,4})(?:\.\d{1,4})?")
 
 
 class N8nVersion(NamedTuple):
-    """A minor release of n8n; patch releases are not told apart."""
+    """A minor release of n8n; patch releases are not distinguished."""
 
     major: int
     minor: int

@@ -297,7 +297,7 @@ def _check_addresses(graph: _Graph) -> Iterator[Problem]:
 def _check_suffix(node: _Node, suffix: str, waits: dict[str, str]) -> Iterator[Problem]:
     path = ("parameters", "options", "webhookSuffix")
     if suffix.startswith("="):
-        # N8N_PATTERNS.md section 0: an expression here never matched, the call got 404 for ever.
+        # N8N_PATTERNS.md section 0: an expression here never matched, every call got 404.
         message = f"`{node.name}` can never be resumed: its webhookSuffix must be fixed text"
         yield node.problem("webhook-suffix", message, *path)
         return

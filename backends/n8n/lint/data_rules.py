@@ -72,7 +72,7 @@ class UnwiredErrorOutput(Rule):
     What it finds
         `onError` is `continueErrorOutput` and nothing is wired to the error output.
     Why it is wrong
-        What fails is gone without a word, and the run ends with status success.
+        What fails is lost silently, and the run ends with the status success.
     Example
         An HTTP Request with only its first output wired.
     Instead

@@ -169,7 +169,7 @@ def _writers(flow: Workflow, name: str) -> frozenset[int]:
 
 
 def _reader(flow: Workflow, items: Items, merge: Node, name: str) -> Node | None:
-    """A node that reads the field behind the Merge, before it is written anew."""
+    """A node that reads the field behind the Merge, before it is written again."""
     behind = flow.after(merge.index, avoiding=_writers(flow, name))
     for index in sorted(behind):
         node = flow.nodes[index]

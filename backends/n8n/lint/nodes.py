@@ -96,7 +96,7 @@ def _unknown_version(report: Report, node: Node, found: tuple[float, ...]) -> No
     newest = found[-1]
     newer = "is newer than any" if node.version > newest else "is none"
     apart = catalogue.versioned(node.type)
-    does = "cannot run the node" if apart else "runs it by rules nobody tested"
+    does = "cannot run the node" if apart else "runs it by untested rules"
     report.add(
         UnknownTypeVersion,
         node,

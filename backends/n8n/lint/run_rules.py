@@ -137,7 +137,7 @@ class DeadSchedule(Rule):
         A cron expression that n8n cannot read: Quartz's `?`, `L`, `W`, `#`, a year, a
         number out of range.
     Why it is wrong
-        The workflow is published without a word, and never starts.
+        The workflow is published silently, and never starts.
     Example
         `0 0 12 ? * MON`
     Instead
@@ -157,7 +157,7 @@ class SharedAddress(Rule):
         Two triggers that answer the same call, or a wait whose address can never be called.
     Why it is wrong
         n8n does not publish two triggers of one path; a `webhookSuffix` that is an
-        expression never matches, so the call gets 404 for ever.
+        expression never matches, so every call gets 404.
     Example
         Two Webhooks with method POST and path `order`.
     Instead

@@ -29,8 +29,8 @@ class UnknownTypeVersion(Rule):
     What it finds
         A `typeVersion` that this n8n does not know, often because it is newer.
     Why it is wrong
-        n8n takes it without a word. Where each version of a node is a program of its own,
-        there is none to run and the run stops; other nodes run by rules nobody tested.
+        n8n accepts it silently. Where each version of a node is a program of its own,
+        there is none to run and the run stops; other nodes run by untested rules.
     Example
         An If with `"typeVersion": 9`.
     Instead
@@ -69,7 +69,7 @@ class UnknownParameter(Rule):
     What it finds
         A parameter that no version of its node knows.
     Why it is wrong
-        n8n ignores it without a word and uses the default of what was meant.
+        n8n ignores it silently and uses the default of what was meant.
     Example
         A Set with `"assignment": {…}`.
     Instead
@@ -88,7 +88,7 @@ class OtherVersionParameter(Rule):
     What it finds
         A parameter that the node knows in another version than its `typeVersion`.
     Why it is wrong
-        n8n ignores it without a word: the node does not do what the parameter says.
+        n8n ignores it silently: the node does not do what the parameter says.
     Example
         A Set of version 3.4 with `values`, which is how version 2 names its fields.
     Instead
@@ -107,7 +107,7 @@ class RefusedKey(Rule):
     What it finds
         A key of a workflow, of its settings or of a node that n8n does not know.
     Why it is wrong
-        The API answers 400 to the whole workflow; the editor drops the key without a word.
+        The API answers 400 to the whole workflow; the editor drops the key silently.
         A key that looks like a misspelt one is a warning: what it says does not happen.
     Example
         `"onErorr": "continueErrorOutput"` at a node.

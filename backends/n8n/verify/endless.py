@@ -1,4 +1,4 @@
-"""Runs of the workflow that go on for ever without doing anything the model does."""
+"""Runs of the workflow that go on indefinitely without doing anything the model does."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def circle(after: Mapping[Point, Sequence[Onward]]) -> Point | None:
 def _without_dead_ends(
     onward: Mapping[Point, list[Point]], back: Mapping[Point, list[Point]], points: set[Point]
 ) -> set[Point]:
-    """The points from which `onward` goes on for ever inside `points`."""
+    """The points from which `onward` goes on indefinitely inside `points`."""
     count = {point: sum(1 for to in onward[point] if to in points) for point in points}
     done = deque(point for point in points if not count[point])
     left = set(points)
@@ -67,8 +67,8 @@ def _without_dead_ends(
 
 def pumped(back: Iterable[tuple[Point, Move]], point: Point) -> bool:
     """Whether the way to `point` (`back` are its moves from the last one on, each with the point it
-    is made from) repeats itself for ever: the same node with the same items runs again, the model
-    has not moved, and what was pending below it then was never touched."""
+    is made from) repeats itself indefinitely: the same node with the same items runs again, the
+    model has not moved, and what was pending below it then was never touched."""
     frame = point.config.frames[0]
     top, lowest = frame.stack[-1], len(frame.stack)
     for earlier, move in back:

@@ -116,7 +116,7 @@ class PilesUp(TooMuch):
 
 def live_decisions(machine: EngineModel, roles: Roles) -> list[frozenset[str]]:
     """For each node of the main workflow the gateways whose decision may be read from there on
-    before it is set anew; all else about them can be forgotten."""
+    before it is set again; all else about them can be forgotten."""
     flow = machine.flows[0]
     reads: list[set[str]] = [set() for _ in flow.nodes]
     sets: list[set[str]] = [set() for _ in flow.nodes]

@@ -108,7 +108,7 @@ class Walk:
         place = self.machine.at(point.config)
         name = place.node if place is not None else ""
         return Differs(
-            f"the workflow goes round in circles at `{name}` for ever, where the model goes on",
+            f"the workflow loops at `{name}` indefinitely, where the model goes on",
             (SideBySide(" or ".join(self.marking.next(point)[:3]), f"{name}: again and again"),),
         )
 
@@ -341,8 +341,8 @@ class Walk:
             label = self.marking.label(self.roles.owners[reader.gateway])
             ways = self.marking.ways(other)
             raise Differs(
-                f"`{place.node}` reads what was decided before, since nothing has decided anew: it "
-                f"cannot take `{ways}` here, and the model can",
+                f"`{place.node}` reads what was decided before, since nothing has decided again: "
+                f"it cannot take `{ways}` here, and the model can",
                 (SideBySide(f"{label} → {ways}", place.node),),
                 (options[other],),
             )
@@ -415,7 +415,7 @@ class Walk:
         if point.unfit:
             if point.config.status != "error":
                 raise Differs(
-                    f"where no branch of `{point.unfit}` fits, the run ends without a word, as if "
+                    f"where no branch of `{point.unfit}` fits, the run ends silently, as if "
                     "all were done; a compiled workflow stops there and says so",
                     (SideBySide("", "ends"),),
                     unfit=True,

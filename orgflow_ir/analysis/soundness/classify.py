@@ -205,7 +205,7 @@ class Classifier:
         ]
 
     def _once_repaired(self) -> None:
-        """Joins that still wait for ever once the clashes are repaired as the reduction does it."""
+        """Joins that still wait indefinitely once the reduction has repaired the clashes."""
         fast, net, found = self.fast, self.net, self.found
         if not (fast.clashes and fast.edges and found.faults):
             return
@@ -254,7 +254,7 @@ class Classifier:
         return self._components.get(node, -1)
 
     def _stuck(self) -> None:
-        """Joins that wait for ever: what waits only because another one does is named with it."""
+        """Joins that wait indefinitely, each with those that wait only because of it."""
         seen, net, knots = self.seen, self.net, Knots(self.space)
         found: dict[tuple[int, ...], tuple[list[State], dict[int, None]]] = {}
         for state in seen.stuck:
@@ -294,7 +294,7 @@ class Classifier:
         return None
 
     def _improper(self) -> None:
-        """A run that comes to an end and leaves a token at a join for ever."""
+        """A run that comes to an end and leaves a token at a join indefinitely."""
         net = self.net
         for state in self.seen.stuck:
             if state.mask & self.space.end:

@@ -1,4 +1,4 @@
-"""Runs of a net as evidence: what they needed, where they turned, whether they go on for ever."""
+"""Runs of a net as evidence: what they needed, where they turned, whether they ever end."""
 
 from __future__ import annotations
 
@@ -77,8 +77,8 @@ def outward(net: Net, log: list[Firing]) -> list[Firing]:
 
 def grows(net: Net, log: list[Firing]) -> bool:
     """Whether the run comes to a position that covers an earlier one with more tokens: what led
-    from there to here can then be repeated for ever (inclusive joins aside: more tokens can make
-    them wait). Tokens at the end do not count."""
+    from there to here can then be repeated indefinitely (inclusive joins aside: more tokens can
+    make them wait). Tokens at the end do not count."""
     play = Play(net)
     seen: list[tuple[int, dict[int, int]]] = []
     holding, put = 0, set[int]()

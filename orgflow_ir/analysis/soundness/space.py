@@ -254,7 +254,7 @@ class Space:
                     del more[e]
             else:
                 mask &= ~(1 << e)
-        # Edges where a number says nothing more are capped, else loops would count for ever.
+        # Edges where a number says nothing more are capped, else loops would count indefinitely.
         twice = mask & put & ~self.flat
         for e in bits(twice):
             if not (self.capped >> e & 1 and e in more):

@@ -28,7 +28,7 @@ class Property(StrEnum):
     DEAD = "dead element"
     """An element that no run comes to."""
     IMPROPER = "improper completion"
-    """An end is reached and a token stays behind for ever."""
+    """An end is reached and a token stays behind indefinitely."""
     STUCK = "no option to complete"
     """From some state no run comes to an end."""
 
@@ -50,7 +50,7 @@ class Way(NamedTuple):
 class Fault:
     """One fault of a scope, with the run that shows it.
 
-    deadlock, leftover: `element` waits for ever; `split` took `taken` and not what leads to
+    deadlock, leftover: `element` waits indefinitely; `split` took `taken` and not what leads to
     `missing` (`split` empty: they come from nodes that never run); `mutual` are other joins that
     wait for it as it does for them, `behind` joins that wait only because it does. unsync:
     `element` passes several tokens that `split` made by taking all of `taken`; `unbounded`: more

@@ -173,7 +173,7 @@ class Play:
                 return
 
     def stuck(self) -> list[int]:
-        """Nodes that wait for ever: tokens are left, nothing moves, nothing ended it all."""
+        """Nodes that wait indefinitely: tokens are left, nothing moves, nothing ended it all."""
         if any(self.net.dst[a] == TERM for a in self.marks):
             return []
         aside = self.net.aside  # what may still happen beside a task that is over does not

@@ -129,7 +129,7 @@ def _again_problems(backend: Backend, model: Model, first: Told) -> list[str]:
         return [f"the second time it {again}"]
     if again[0] != first[0]:
         return ["the same model gives other bytes the second time"]
-    return [] if again[1] == first[1] else ["the same model is told other things the second time"]
+    return [] if again[1] == first[1] else ["the second time the same model gets other findings"]
 
 
 def _all_legal(backend: Backend, model: Model) -> bool:
@@ -149,7 +149,7 @@ def _cell_problems(backend: Backend, construct: str, tried: Told) -> list[str]:
     if cell in ("supported", "lowered") and of_it:
         return [f"the matrix says {cell}, but: {of_it[0].message}"]
     if cell == "lowered" and artifacts is not None and all(d.code != "OF401" for d in said):
-        return ["the matrix says lowered, but nothing tells of the lowering (OF401)"]
+        return ["the matrix says lowered, but the lowering is not reported (OF401)"]
     return []
 
 

@@ -157,7 +157,7 @@ def mutants(definition: Any) -> Iterator[Any]:
 
 
 def test_a_replay_sees_what_is_wrong(registry: Registry, runner: MotoRunner) -> None:
-    """Negative control: machines with an edit that changes what they do are told apart."""
+    """Negative control: machines with an edit that changes what they do are distinguished."""
     seen = tried = 0
     for name in ("decision inside a branch, in a loop", "inclusive with a default"):
         made = Compiled(CASES[name], registry)

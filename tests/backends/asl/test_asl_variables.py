@@ -98,7 +98,7 @@ def test_random_models(moto: FillingEngine, registry: Registry) -> None:
 def test_the_referee_misses_states_that_are_taken_out(
     name: str, moto: FillingEngine, registry: Registry
 ) -> None:
-    """Machines whose states do not keep variables are told apart."""
+    """Machines whose states do not keep variables are distinguished."""
     scenario = SCENARIOS[name]
     made = compiled(scenario, registry)
     whole = process_of(made).definition

@@ -118,7 +118,7 @@ class WorkflowClient(Client):
                 return
 
     def update(self, workflow_id: str, body: Mapping[str, Any]) -> Json:
-        """Put new content; a published workflow is published anew by n8n itself.
+        """Put new content; a published workflow is published again by n8n itself.
 
         Raises:
             RefusedError: 404 where it is gone; 409 where a webhook path is taken, and the content

@@ -149,8 +149,8 @@ class N8nDeployPlan(DeployPlan):
             if names and not step.problems:
                 shown = ", ".join(f"`{name}`" for name in names[:_SHOWN])
                 more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-                count = f"{len(names)} placeholder{'s' if len(names) > 1 else ''}"
-                yield f"`{step.wanted.name}` has {count} that nobody has filled: {shown}{more}"
+                count = f"{len(names)} unfilled placeholder{'s' if len(names) > 1 else ''}"
+                yield f"`{step.wanted.name}` has {count}: {shown}{more}"
 
     def preview(self, ctx: PassContext, width: int) -> Iterator[str]:
         """See `DeployPlan`."""

@@ -83,7 +83,7 @@ class DeploymentMarker(NamedTuple):
 
 
 def identity_of(workflow: Mapping[str, Any]) -> str:
-    """What a workflow in a file is called for ever: by the note of an earlier deploy, else by its
+    """What a workflow in a file is always called: by the note of an earlier deploy, else by its
     id (compiled files have one that depends on the model alone), else by its name."""
     note = _note(workflow)
     if note is not None:

@@ -114,7 +114,7 @@ def report_version(version: ServerVersion, ctx: PassContext) -> None:
             help=f"update n8n to {KNOWN_VERSIONS[0]} or later",
         )
     elif not version.exact:
-        what = f"the server is n8n {version.text}" if version.text else "the version is not told"
+        what = f"the server is n8n {version.text}" if version.text else "the version is unknown"
         ctx.emit(
             rules.UnknownServerVersion,
             f"{what}: workflows are deployed as n8n {version.known} takes them",
@@ -129,7 +129,7 @@ def report_fit(wanted: Wanted, version: N8nVersion, ctx: PassContext) -> bool:
         ctx.emit(
             rules.NodeTooNew,
             f"node `{node.node}` of `{wanted.name}` is `{node.kind}` {node.version:g}; the server "
-            f"has it up to {node.newest:g} and would run another version without a word",
+            f"has it up to {node.newest:g} and would run another version silently",
             help=f"compile for it: --target 'n8n{{version={version}}}', or deploy the model itself",
         )
     return fits

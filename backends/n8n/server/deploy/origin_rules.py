@@ -13,7 +13,7 @@ class AnotherProcess(Rule):
         the file it is made from is another one and still there.
     Why it is wrong
         The other process would be overwritten. Drawing tools call every process `Process_1`, so
-        two models in files of one name are often not told apart by their ids.
+        two models in files of one name are often not distinguished by their ids.
     Example
         sales/order.bpmn was deployed, and now stock/order.bpmn, which is about something else.
     Instead
@@ -75,7 +75,7 @@ class LeftRun(Rule):
         A copy of a workflow that `run --engine URL` published for the time of its runs, and whose
         run does not answer for it any more.
     Why it is wrong
-        It is a published workflow that nobody uses. `run` and `deploy` remove it as soon as the run
+        It is a published workflow without a use. `run` and `deploy` remove it as soon as the run
         is known to be over: on the same machine at once, on another one after an hour.
     Example
         A run was ended by `kill -9`, or its machine was switched off.

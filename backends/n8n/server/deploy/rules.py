@@ -71,7 +71,7 @@ class UnsupportedServer(Rule):
     What it finds
         A server older than the oldest n8n whose nodes are known.
     Why it is wrong
-        n8n takes nodes of a version that it does not have without a word, and then does something
+        n8n silently accepts nodes of a version that it does not have, and then does something
         else.
     Example
         n8n 1.50.
@@ -89,7 +89,7 @@ class UnsupportedServer(Rule):
 class UnknownServerVersion(Rule):
     """
     What it finds
-        A server whose version is not told, or newer than those whose nodes were examined.
+        A server whose version is unknown, or newer than those whose nodes were examined.
     Why it is wrong
         The workflows are written for the newest n8n that is known. A newer n8n keeps the node
         versions of older ones, so this usually works.
@@ -111,7 +111,7 @@ class NodeTooNew(Rule):
     What it finds
         A node of a version that this server's n8n does not have.
     Why it is wrong
-        n8n takes it without a word, and then runs another version of the node, or nothing.
+        n8n takes it silently, and then runs another version of the node, or nothing.
     Example
         An `Edit Fields` node of version 3.5 on n8n 1.123, which has up to 3.4.
     Instead
@@ -268,9 +268,9 @@ class AmbiguousWorkflow(Rule):
     What it finds
         Several workflows on the server that could be the one to update.
     Why it is wrong
-        Which of them to update cannot be told.
+        The files do not show which of them to update.
     Example
-        An archived workflow was restored after it had been deployed anew.
+        An archived workflow was restored after it had been deployed again.
     Instead
         Delete or archive all but one.
     """
@@ -329,7 +329,7 @@ class VanishedWorkflow(Rule):
     Example
         Two people deploy and tidy up at the same time.
     Instead
-        Give the same command again: it is created anew.
+        Give the same command again: it is created again.
     """
 
     code = "OF617"

@@ -70,7 +70,7 @@ def read_execution(answer: Json) -> StoredExecution:
         for place, (name, rows) in enumerate(by_node.items())
         for run, row in enumerate(rows)
     ]
-    # The index starts anew when a wait is over, the time does not.
+    # The index starts again when a wait is over, the time does not.
     found.sort(key=lambda entry: entry[:3])
     return StoredExecution(
         identity,

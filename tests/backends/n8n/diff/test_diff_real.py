@@ -1,4 +1,4 @@
-"""No false alarm: real workflows, examples and the benchmark, laid out anew and renamed."""
+"""No false alarm: real workflows, examples and the benchmark, laid out again and renamed."""
 
 from __future__ import annotations
 

@@ -279,7 +279,7 @@ def many(folder: Path, count: int) -> list[Path]:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_ended_in_the_middle(site: Site, tmp_path: Path, number: int) -> None:
-    """After Ctrl-C or SIGTERM nothing is half there; after SIGKILL the next deploy mends it."""
+    """After Ctrl-C or SIGTERM nothing is half there; after SIGKILL the next deploy fixes it."""
     files = many(tmp_path, 12)
     site.proxy.faults = [Fault("POST .*/publish", slow=0.3, times=-1)]
     child = started(site, *files)

@@ -237,9 +237,9 @@ def test_a_duplicate_of_the_editor(server: StandIn, deploy: Deploy, tmp_path: Pa
 
 def test_what_is_unfinished(server: StandIn, deploy: Deploy, tmp_path: Path) -> None:
     file = model(tmp_path / "order.bpmn", "check", "ship")
-    assert "unfinished: `Order` has 2 placeholders that nobody has filled" in deploy(file).err
+    assert "unfinished: `Order` has 2 unfilled placeholders" in deploy(file).err
     fill(server, "ship")
-    assert "has 1 placeholder that nobody has filled: `check`" in deploy(file).err
+    assert "has 1 unfilled placeholder: `check`" in deploy(file).err
 
 
 def test_a_folder(server: StandIn, deploy: Deploy, tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ WORKFLOW = {
 
 
 class Fake:
-    """Answers each `METHOD path` with the next of its answers, the last one for ever."""
+    """Answers each `METHOD path` with the next of its answers, the last one indefinitely."""
 
     def __init__(self) -> None:
         self.answers: dict[str, list[Answer]] = {}

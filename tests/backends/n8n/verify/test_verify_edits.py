@@ -217,7 +217,7 @@ def test_an_added_trigger_starts_the_same(leave: Case) -> None:
 
 
 def test_an_added_step_that_leads_nowhere_in_a_loop(leave: Case) -> None:
-    """It is pending for ever: without care the states would never end."""
+    """It is pending indefinitely: without care the states would never end."""
     workflow = copy.deepcopy(leave.workflow)
     edits.node(workflow, "Leave needed")
     workflow["nodes"].append(
@@ -338,7 +338,7 @@ def test_going_round_in_circles(leave: Case) -> None:
     alone = edits.inserted(leave.workflow, "Confirm leave")
     alone["connections"]["Log it"]["main"] = [[{"node": "Log it", "type": "main", "index": 0}]]
     message = different(leave, alone)
-    assert message.startswith("the workflow goes round in circles at `Log it` for ever")
+    assert message.startswith("the workflow loops at `Log it` indefinitely")
     beside = edits.inserted(leave.workflow, "Confirm leave")
     edits.node(beside, "Log it")["position"] = [-999, -999]
     beside["connections"]["Log it"]["main"][0].append(
