@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -127,6 +128,7 @@ def writes(model: Model) -> Emitted:
         ({"target": TargetSpec("plain", TABLE | {"lane": Illegal("")})}, "reason for `lane`"),
         ({"target": TargetSpec("plain", TABLE, options={"x": ["a"]})}, "of its option `x`"),
         (emits(lambda m: 1 / 0), "raised ZeroDivisionError"),
+        (emits(lambda m: sys.exit(3)), "raised SystemExit: 3"),
         (emits(lambda m: Emitted.whole(m)), "emitted nothing and said nothing"),
         (emits(lambda m: ("a", "b")), "not an `Emitted`"),
         (gives(lambda m: [Artifact("a", "\ud800")]), "cannot be written as UTF-8"),
@@ -343,6 +345,7 @@ COUNTER = iter(range(1_000_000))
     ("fields", "said"),
     [
         ({"run": lambda self, m, ctx: 1 / 0}, "raised ZeroDivisionError"),
+        ({"run": lambda self, m, ctx: sys.exit(3)}, "raised SystemExit: 3"),
         ({"run": lambda self, m, ctx: None}, "`run` gave None, not a model"),
         ({"run": lambda self, m, ctx: m.replace()}, "returns the very object"),
         ({"run": lambda self, m, ctx: _renamed(m), "stage": Stage.LOWER}, "changes it once more"),

@@ -490,6 +490,7 @@ def test_lowerings_of_one_plugin_are_tried(tmp_path: Path) -> None:
         ({"consumes": "event"}, "not a tuple of constructs"),
         ({"name": "Acme Ring"}, "not words with hyphens"),
         ({"rewrite": lambda self, use, rewriter, ctx: 1 / 0}, "raised ZeroDivisionError"),
+        ({"rewrite": lambda self, use, rewriter, ctx: sys.exit(3)}, "raised SystemExit: 3"),
     ):
         with pytest.raises(ContractError, match=said):
             check_lowerings([type("Other", (ring,), change)()])

@@ -73,7 +73,7 @@ def _try(backend: Backend, model: Model, **options: str) -> Told | str:
     """What was emitted and said, or the exception in words."""
     try:
         return emit(backend, model, options)
-    except Exception as error:  # noqa: BLE001  # "never raises" is what is tested
+    except (Exception, SystemExit) as error:  # noqa: BLE001  # "never raises" is what is tested
         return f"raised {type(error).__name__}: {error}"
 
 

@@ -137,7 +137,7 @@ def _parse_problems(frontend: Frontend, source: Sample) -> list[str]:
     try:
         model, ctx = _parse(frontend, source)
         frontend.sniff(_head(frontend, source))
-    except Exception as error:  # noqa: BLE001  # "never raises" is what is tested
+    except (Exception, SystemExit) as error:  # noqa: BLE001  # "never raises" is what is tested
         return [f"raised {type(error).__name__}: {error}"]
     problems = said_problems(ctx.diagnostics, frontend.rules)
     if model is None and not ctx.has_errors:
@@ -178,7 +178,7 @@ def _memory_problems(frontend: Frontend, path: str) -> list[str]:
         with SourceStream(path, _Letters(LONG_LINE), once=True) as stream:
             frontend.parse(stream, ctx)
         taken = tracemalloc.get_traced_memory()[1] - before
-    except Exception as error:  # noqa: BLE001  # "never raises" is what is tested
+    except (Exception, SystemExit) as error:  # noqa: BLE001  # "never raises" is what is tested
         return [f"a line of {LONG_LINE >> 20} MB: raised {type(error).__name__}: {error}"]
     finally:
         if not traced:

@@ -66,7 +66,7 @@ def _model_problems(
         return _try(pattern, model, derivations)
     except PatternError as error:
         return [f"it {error}"]
-    except Exception as error:  # noqa: BLE001  # "never raises" is what is tested
+    except (Exception, SystemExit) as error:  # noqa: BLE001  # "never raises" is what is tested
         return [f"raised {type(error).__name__}: {error}"]
 
 

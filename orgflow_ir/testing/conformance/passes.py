@@ -46,7 +46,7 @@ def _model_problems(item: Pass, model: Model) -> list[str]:
         first, said = _run(item, model)
         second, said_again = _run(item, Model.from_json(text))
         third, _ = _run(item, first) if isinstance(first, Model) else (first, [])
-    except Exception as error:  # noqa: BLE001  # "never raises" is what is tested
+    except (Exception, SystemExit) as error:  # noqa: BLE001  # "never raises" is what is tested
         return [f"raised {type(error).__name__}: {error}"]
     if not isinstance(first, Model):
         return [f"`run` gave {first!r}, not a model"]
