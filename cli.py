@@ -35,8 +35,8 @@ _COMMANDS: dict[str, str] = {
 }
 """Every command with its line of help, here so that `--help` imports none of them."""
 
-OK, MODEL_ERRORS, MISUSE, INTERRUPTED = 0, 1, 2, 130
-"""Exit codes; 3 (a server or model endpoint failed) belongs to the commands that talk to one."""
+OK, MISUSE, INTERRUPTED = 0, 2, 130
+"""Exit codes; 1 (errors in a model) and 3 (a server failed) belong to the commands."""
 
 
 class ClosedOutput(click.ClickException):

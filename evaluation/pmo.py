@@ -69,10 +69,6 @@ class PmoReport:
             for r in self.rows
         )
 
-    def write_csv(self, path: Path) -> None:
-        """The rows as CSV."""
-        path.write_text(self.to_csv(), encoding="utf-8")
-
     def to_csv(self) -> str:
         """The rows as CSV text."""
         out = io.StringIO()

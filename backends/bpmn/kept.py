@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import NamedTuple
 from xml.parsers import expat
 
@@ -284,8 +284,3 @@ def attribute(extra: Extra, local: str, ns: str = BPMN) -> str | None:
     """A kept attribute's value."""
     key = f"@{{{ns}}}{local}"
     return next((value for k, value in extra if k == key), None)
-
-
-def as_mapping(extra: Extra) -> Mapping[str, str]:
-    """Kept attributes by key."""
-    return {k: v for k, v in extra if k.startswith("@")}

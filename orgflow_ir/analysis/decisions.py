@@ -49,13 +49,11 @@ def _read_condition(condition: Expression) -> Tree | None:
 class DecisionConventions(NamedTuple):
     """What a target's syntax asks for: the field names that it allows (of a label, and a fallback
     where nothing of it is left), which conditions it supports (`compile` gives `None` for a label
-    and raises `ConditionError`), a label as the text of a value, and what a step that only decides
-    is called."""
+    and raises `ConditionError`), and a label as the text of a value."""
 
     field_name: Callable[[str, str], str] = _field_name
     compile: Callable[[Expression], Tree | None] = _read_condition
     text: Callable[[str], str] = one_line
-    own_step: str = "the step before it"
 
 
 class Branch(NamedTuple):
@@ -100,7 +98,6 @@ class Decision(NamedTuple):
     sources: tuple[str, ...]
     setter_label: str
     description: str
-    read_from: str
     unread: tuple[UnreadCondition, ...] = ()
     bare: tuple[Branch, ...] = ()
 
@@ -182,9 +179,6 @@ def decide(scope: Scope, graph: ControlFlow, style: DecisionConventions) -> dict
             setter = gateway.id
         sources = tuple(tasks) + ((trigger,) if trigger else ())
         sources = sources if setter in sources else (setter, *sources)
-        labels = [
-            style.own_step if s == gateway.id else f"`{graph.nodes[s].label}`" for s in sources
-        ]
         result[gateway.id] = Decision(
             gateway=gateway,
             branches=branches,
@@ -194,7 +188,6 @@ def decide(scope: Scope, graph: ControlFlow, style: DecisionConventions) -> dict
             sources=sources,
             setter_label=graph.nodes[setter].label,
             description=describe_gateway(gateway, graph),
-            read_from=", else ".join(labels),
             unread=unread,
             bare=tuple(b for b in branches if b.flow.id in bare),
         )

@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 MERGE_INPUTS = 10
 """Most inputs a Merge node offers (DESIGN); wider joins are nested."""
 
-CONVENTIONS = DecisionConventions(field_name, text=plain, own_step="the decision node before it")
+CONVENTIONS = DecisionConventions(field_name, text=plain)
 
 
 @dataclass(eq=False, repr=False)
