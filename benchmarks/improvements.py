@@ -74,6 +74,65 @@ def _base(old: Any, new: Any) -> bool:
     return changed
 
 
+_MAP = "Map for orgflow"
+
+
+def _one_note(old: Any, new: Any) -> bool:
+    """One note above the workflow, which holds the map out of sight, in place of two."""
+    if not any(True for _ in _pairs(old, new)):
+        return False
+    maps = [n for n in old["nodes"] if n["name"].startswith(_MAP)]
+    above = [n for n in new["nodes"] if "\n[orgflow]: #" in n["parameters"].get("content", "")]
+    if not maps or not above or any(n["name"] == maps[0]["name"] for n in new["nodes"]):
+        return False
+    words = {n["name"]: n for n in old["nodes"]}
+    for note in above:
+        if note["name"] in words:
+            note["parameters"] = words[note["name"]]["parameters"]
+        else:
+            new["nodes"].remove(note)
+    for at, node in enumerate(old["nodes"]):
+        if node in maps:
+            new["nodes"].insert(at, deepcopy(node))
+    return True
+
+
+def _outputs(old: Any, new: Any) -> bool:
+    """The outputs of Switch nodes, and the wires of an output, in the order that crosses least."""
+    changed = False
+    for before, node in _pairs(old, new):
+        name = node["name"]
+        wires = new["connections"].get(name, {}).get("main", [])
+        was = old["connections"].get(name, {}).get("main", [])
+        rules, old_rules = _rules(node), _rules(before)
+        keys, old_keys = [_key(r) for r in rules], [_key(r) for r in old_rules]
+        if keys != old_keys and sorted(keys) == sorted(old_keys) and len(set(keys)) == len(keys):
+            order = [keys.index(key) for key in old_keys]
+            rules[:] = [rules[at] for at in order]
+            wires[: len(order)] = [wires[at] for at in order]
+            changed = True
+        for at, (port, old_port) in enumerate(zip(wires, was, strict=False)):
+            if port != old_port and _sorted(port) == _sorted(old_port):
+                wires[at] = old_port
+                changed = True
+    return changed
+
+
+def _rules(node: Json) -> list[Json]:
+    if not node["type"].endswith(".switch"):
+        return []
+    found: list[Json] = node["parameters"].get("rules", {}).get("values", [])
+    return found
+
+
+def _key(rule: Json) -> str:
+    return str(rule.get("outputKey", ""))
+
+
+def _sorted(port: list[Json] | None) -> list[str]:
+    return sorted(json.dumps(wire, sort_keys=True) for wire in port or ())
+
+
 def _items(old: Any, new: Any) -> bool:
     """Nodes run once and hand on an item whatever they are given."""
     changed = False
@@ -254,6 +313,8 @@ def _bindings(old: Any, new: Any) -> bool:
 
 IMPROVEMENTS = (
     Improvement("what was compiled is in the map note", _base),
+    Improvement("one note holds the words and the map", _one_note),
+    Improvement("outputs in the order that crosses least", _outputs),
     Improvement("steps run once and always hand on an item", _items),
     Improvement("decisions read the first item", _first_item),
     Improvement("variables are set, kept and read", _variables),
