@@ -11,7 +11,7 @@ def main(model: str, result: str) -> None:
     """Describe the workflow file `result` that `model` was compiled to."""
     workflow = json.loads(Path(result).read_text("utf-8"))
     nodes = [n for n in workflow["nodes"] if not n["type"].endswith(".stickyNote")]
-    print(f"\n{model}\n  became the n8n workflow {result} with {len(nodes)} nodes:\n")
+    print(f"\n{model}\n  became an n8n workflow with {len(nodes)} nodes,\n  {result}:\n")
     width = max(len(node["name"]) for node in nodes)
     for node in nodes:
         print(f"    {node['name']:<{width}}  {node['type'].rsplit('.', 1)[-1]}")
@@ -19,12 +19,14 @@ def main(model: str, result: str) -> None:
     print(
         f"""
 What to do next
-  look at it     in n8n: a new workflow, menu, Import from File, {result}
-  connect it     {readme} says what to put in place of each placeholder
-  run it here    .venv/bin/orgflowc engine install     (n8n's own engine, about 0.9 GB)
-                 .venv/bin/orgflowc run {model} --all-paths
+  look at it     in n8n: a new workflow, menu, Import from File, the file above
+  connect it     replace the placeholders, as this page says:
+                 {readme}
+  run it here    .venv/bin/orgflowc engine install       # n8n's engine, 0.9 GB
+                 .venv/bin/orgflowc run --all-paths \\
+                   {model}
   your own file  .venv/bin/orgflowc check FILE.bpmn
-                 .venv/bin/orgflowc compile FILE.bpmn --target n8n -o FILE.json"""
+                 .venv/bin/orgflowc compile --target n8n -o FILE.json FILE.bpmn"""
     )
 
 

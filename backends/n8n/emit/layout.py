@@ -153,9 +153,10 @@ def _exits(
     left = _MOST_CLIMBS * len(layer)
     for source, targets in forward.items():
         for target in targets:
-            span = layer[target] - layer[source]
+            if layer[target] - layer[source] <= _FAR:
+                continue
             node, end = source, idom[target]
-            while span > _FAR and node != end and left:
+            while node != end and left:
                 if idom[node] in choices:
                     found.add(node)
                 node, left = idom[node], left - 1

@@ -6,17 +6,20 @@ from collections.abc import Mapping
 
 from orgflow.backends.n8n.emit.emitter import CompiledScope
 from orgflow.backends.n8n.emit.graph import NodeKey, Port
+from orgflow.backends.n8n.emit.references import quote_node
 
 
 def order_outputs(compiled: CompiledScope, positions: Mapping[NodeKey, tuple[int, int]]) -> None:
     """Sort the outputs of each decision by values, of which no two are equal.
 
-    The fallback stays the last output, as n8n has it. What keeps process variables reads outputs by
-    number, so a scope that has such nodes is left as it is.
+    The fallback stays the last output, as n8n has it. What keeps process variables may read outputs
+    by number; the nodes that it reads from are left as they are.
     """
-    if compiled.carried is not None:
-        return
     graph = compiled.workflow_graph
+    keeping = ""
+    if compiled.carried is not None:
+        kept = (n.parameters for n in graph.nodes.values() if n.role in ("data", "latest"))
+        keeping = "\n".join(str(p.get("jsonOutput") or p.get("jsCode")) for p in kept)
     targets: dict[Port, list[NodeKey]] = {}
     for source, target in graph.wires:
         targets.setdefault(source, []).append(target.node)
@@ -29,6 +32,8 @@ def order_outputs(compiled: CompiledScope, positions: Mapping[NodeKey, tuple[int
         rules = node.parameters["rules"]["values"]
         if len(rules) != len(chosen):
             continue  # each branch has an If of its own
+        if keeping and quote_node(node.name) in keeping:
+            continue
         at_x = positions[gateway][0]
 
         def height(number: int, gateway: str = gateway, at_x: int = at_x) -> tuple[bool, int]:
