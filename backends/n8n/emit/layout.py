@@ -66,6 +66,7 @@ def grid(
     wires: Iterable[tuple[NodeKey, NodeKey]],
     ports: Mapping[NodeKey, int] = _NONE,
     choices: Collection[NodeKey] = (),
+    late: Collection[NodeKey] = (),
 ) -> dict[NodeKey, tuple[int, int]]:
     """Column and row of each node.
 
@@ -74,6 +75,8 @@ def grid(
         wires: in the order of outputs.
         ports: for nodes with more than two on a side, how many.
         choices: nodes of whose branches only one runs, so that their order means nothing.
+        late: nodes that stand right before what they lead to, since the wire to them is straight
+            and one from them past others to another row would run through nodes.
     """
     succ: dict[NodeKey, list[NodeKey]] = {n: [] for n in nodes}
     into: dict[NodeKey, int] = dict.fromkeys(nodes, 0)
@@ -90,6 +93,9 @@ def grid(
     for node in reversed(order):
         for target in forward[node]:
             layer[target] = max(layer[target], layer[node] + 1)
+    for node in order:  # successors come first
+        if node in late and forward[node]:
+            layer[node] = max(layer[node], min(layer[t] for t in forward[node]) - 1)
     idom = dominators(_ROOT, forward)
     children: dict[NodeKey, list[NodeKey]] = {n: [] for n in succ}
     for node in sorted(idom, key=lambda n: layer[n]):

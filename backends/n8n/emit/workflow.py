@@ -102,7 +102,8 @@ def _positions(
     rest = [k for k, n in workflow_graph.nodes.items() if n.role != "trigger"]
     wires = sorted(workflow_graph.wires, key=lambda w: (_stops(w[1], workflow_graph), w[0].number))
     choices = [g for g, d in compiled.decisions.items() if not d.several]
-    cells = grid([*triggers, *rest], ((a.node, b.node) for a, b in wires), ports, choices)
+    late = {key for key, node in workflow_graph.nodes.items() if node.role == "data"}
+    cells = grid([*triggers, *rest], ((a.node, b.node) for a, b in wires), ports, choices, late)
     lane_of = _lane_of(compiled)
     bands: dict[str, tuple[int, int]] = {}
     if lane_of:

@@ -13,6 +13,8 @@ from n8n_compiled import workflows
 from orgflow.backends.n8n.emit.layout import banded, grid
 from orgflow.compiler import compile_model, load
 from seeds import seeds
+from variable_runs import compiled
+from variable_scenarios import scenarios
 
 from orgflow_ir.model import Event, Flow, Gateway, Lane, Model, Process, Task
 from orgflow_ir.pipeline import PassContext
@@ -156,3 +158,13 @@ def test_examples_are_readable(path: Path, registry: Registry) -> None:
         assert (found.overlaps, found.labels, found.strays) == (0, 0, 0)
         lanes = [n for n in workflow["nodes"] if n["name"].startswith("Lane ")]
         assert found.notes == len(lanes) + 1, "one note beside the lanes"
+
+
+@pytest.mark.parametrize(
+    "name", ["c6", "and in a loop in and", "waits, set inside", "inclusive loop", "bridge a"]
+)
+def test_nodes_that_keep_variables_are_in_nobodys_way(name: str) -> None:
+    """They stand right before what they lead to: else wires from short branches to a join run
+    through nodes of the longer ones."""
+    found = measure(compiled({s.name: s for s in scenarios()}[name]).root.workflow)
+    assert (found.overlaps, found.labels, found.through) == (0, 0, 0)
