@@ -428,7 +428,7 @@ class Emitter:
         values = {e.id: came.take(e.caption, "event") for e in events}
         self.e.races[gateway.id] = values
         which = self.s.take(f"Which came first: {name}", gateway.id, "which")
-        state = self.leaves.race(gateway, events, values)
+        state = {**self.leaves.race(gateway, events, values), "Next": which}
         choices = []
         for way, event in zip(step.ways, events, strict=True):
             happened = self.s.names[event.id]
