@@ -101,8 +101,17 @@ def _needs(decision: Decision) -> tuple[Need, ...]:
 
 
 def on_item(path: Path) -> str:
-    """JavaScript that reads a variable from the item."""
-    return "$json." + "?.".join(path)
+    """JavaScript that reads a variable from the item. Names that are no identifiers stand in
+    brackets, without `?.` before them: n8n takes some such reads for undefined."""
+    code = "$json"
+    for number, part in enumerate(path):
+        if part.isidentifier():
+            code += f"?.{part}" if number else f".{part}"
+        elif number:
+            code = f"({code} ?? {{}})[{js_string(part)}]"
+        else:
+            code += f"[{js_string(part)}]"
+    return code
 
 
 def _bypassed(decision: Decision, compiled: CompiledScope) -> bool:

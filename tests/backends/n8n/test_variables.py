@@ -16,7 +16,7 @@ from text_model import model
 from variable_oracle import play
 from variable_random import random_scenario
 from variable_runs import FILLINGS, RefusedError, compiled, fault, request, verdicts
-from variable_scenarios import BRIDGE, LOOP, OK, PARALLEL, VISIBLE, Scenario, scenarios
+from variable_scenarios import BRIDGE, LOOP, OK, PARALLEL, THREE, VISIBLE, Scenario, scenarios
 
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.analysis.decisions import DecisionConventions, decide
@@ -118,6 +118,22 @@ def test_traps_of_expressions(name: str) -> None:
         assert text.startswith("={{ ")
         assert text.index("}}") == len(text) - 2
         assert "?.[" not in text
+
+
+@pytest.mark.parametrize("name", ["größe", "order-id", "日本", "a b", "x.y", "it's", "}}"])
+def test_names_that_are_no_identifiers_stand_in_brackets(engine: LocalEngine, name: str) -> None:
+    quoted = f'"{name}"' if "'" in name else f"'{name}'"
+    conditions = {"ok": f"${{order[{quoted}] == 'x'}}", "not ok": f"${{order[{quoted}] != 'x'}}"}
+    gateways = {"g0": "exclusive", "j": "exclusive", "g": "exclusive"}
+    sizes = {"big": "${size > 10}", "small": "${size <= 10}", **conditions}
+    scenario = Scenario(
+        name, model(THREE, gateways, sizes),
+        {"enter": [{"size": 50}], "b": [{"order": {name: "x"}}]}, last="yes",
+    )  # fmt: skip
+    process = compiled(scenario)
+    (run,) = engine.run_many([request(scenario, process, "replace")])
+    assert run.status == "success", run.error
+    assert "Yes" in [n.node for n in run.order]
 
 
 def test_label_decisions_have_no_more_nodes() -> None:
