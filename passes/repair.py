@@ -27,7 +27,7 @@ from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets.spec import Illegal, TargetSpec
 
 MOST = 40_000
-"""Elements analysed again in all for one model: each candidate is a whole analysis."""
+"""Elements and states looked at again in all for one model: each candidate is an analysis."""
 Key = tuple[str, str]
 """Kind and element of a fault."""
 
@@ -149,29 +149,29 @@ class Repairs:
                     if left < 0:
                         self._spent = True
                         return
-                    left -= self.size
-                    self._try(_key(fault), candidate, before)
+                    left -= self.size + self._try(_key(fault), candidate, before)
 
     def _safe(self, key: Key) -> bool:
         return any(c.safe for c in self._table[key])
 
-    def _try(self, key: Key, candidate: Candidate, before: Sequence[Analysis]) -> None:
-        """Analyse the model with a change made, and keep the change if it is proved."""
+    def _try(self, key: Key, candidate: Candidate, before: Sequence[Analysis]) -> int:
+        """Analyse the model with a change made, and keep the change if it is proved. Returns how
+        many states were looked at."""
         fixed = apply(self.model, candidate.fix)
         same = _unchanged(self.model, fixed)
         there = _facts([found for found in before if found.process.id not in same])
-        after = _facts(
-            [
-                analyse(p, fixed, max_states=self._max_states, show=False, memory=self._flow.memory)
-                for p in fixed.processes
-                if p.nodes and p.id not in same
-            ]
-        )
+        found = [
+            analyse(p, fixed, max_states=self._max_states, show=False, memory=self._flow.memory)
+            for p in fixed.processes
+            if p.nodes and p.id not in same
+        ]
+        after, states = _facts(found), sum(a.states for a in found)
         if key in after.faults or not there.covers(after):
-            return
+            return states
         self._table[key].append(candidate)
         cured = there.faults - after.faults
         self._cures[key] = self._cures.get(key, cured) & cured
+        return states
 
 
 def _unchanged(before: Model, after: Model) -> frozenset[str]:
