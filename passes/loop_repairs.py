@@ -6,8 +6,12 @@ from collections.abc import Iterator
 
 from orgflow.passes.repair_edits import KINDS, Candidate, ScopeRepair
 
+from orgflow_ir.analysis.control_flow.graph import reach
 from orgflow_ir.analysis.soundness import Fault
 from orgflow_ir.model import Event, Flow, Gateway
+
+MOST = 20
+"""Splits of a loop, and joins for each, that are looked at."""
 
 
 def leaving(repair: ScopeRepair, fault: Fault) -> Iterator[Candidate]:
@@ -48,6 +52,39 @@ def _unused_end(repair: ScopeRepair) -> str | None:
         if ends and not graph.into[node.id]:
             return node.id
     return None
+
+
+def joining(repair: ScopeRepair, fault: Fault) -> Iterator[Candidate]:
+    """The branches of a parallel split in the loop are joined where they first meet."""
+    graph, name = repair.graph, repair.namer.name
+    home = graph.components[fault.element]
+    inside = [n for n, c in graph.components.items() if c == home]
+    meetings = [n for n in inside if len(graph.flows_in(n)) > 1][:MOST]
+    for fork in [n for n in inside if len(graph.flows_out(n)) > 1][:MOST]:
+        split = graph.nodes[fork]
+        out = [f for f in graph.flows_out(fork) if graph.components[f.target] == home]
+        if not isinstance(split, Gateway) or split.gateway_kind != "parallel" or len(out) < 2:
+            continue
+        for meeting in meetings:
+            apart = frozenset({fork, meeting})
+            branches = [{fork, *reach([f.target], graph.successors, apart)} for f in out]
+            if sum(len(b) - 1 for b in branches) != len(set().union(*branches)) - 1:
+                continue  # they meet before
+            into = [f for f in graph.flows_in(meeting) if any(f.source in b for b in branches)]
+            direct = [f for f in into if f.source == fork]
+            came = sum(any(f.source in b - {fork} for f in into) for b in branches) + len(direct)
+            if meeting == fork or came < len(out) or len(into) != len(out):
+                continue
+            why = f", since {name(fork)} starts all of them each time round"
+            found = graph.nodes[meeting]
+            whole = len(into) == len(graph.flows_in(meeting))
+            plain = isinstance(found, Gateway) and len(graph.flows_out(meeting)) == 1
+            if isinstance(found, Gateway) and plain and whole:
+                fix = repair.of_kind(found, "parallel", "safe")
+            else:
+                fix = repair.joined(meeting, "parallel", into, "safe")
+            yield Candidate(fix, f"{fix.title}{why}")
+            break
 
 
 def bounding(repair: ScopeRepair, fault: Fault) -> Iterator[Candidate]:

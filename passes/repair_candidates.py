@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from orgflow.passes.causes import Jump, begins, beside, broken_off, jump, own_loop
-from orgflow.passes.loop_repairs import bounding, leaving
+from orgflow.passes.loop_repairs import bounding, joining, leaving
 from orgflow.passes.repair_edits import KINDS, Candidate, ScopeRepair
 
 from orgflow_ir.analysis.control_flow.graph import ControlFlow, reach
@@ -40,6 +40,7 @@ class Candidates(ScopeRepair):
         if fault.kind == "livelock":
             yield from leaving(self, fault)
         if fault.kind == "unsync" and fault.unbounded:
+            yield from joining(self, fault)
             yield from bounding(self, fault)
             return
         if fault.kind not in ("deadlock", "unsync"):

@@ -273,6 +273,40 @@ def test_the_run_goes_on_until_the_work_has_happened_twice() -> None:
     assert replay(game, found.trace, "P", "start").ok
 
 
+def test_branches_that_meet_in_a_loop_are_joined() -> None:
+    """Two branches that meet at a step before the loop goes back; at a gateway of their own."""
+    for meeting, title in (
+        ("Weigh", "join what comes from `Pack` and `Bill` with a parallel gateway before `Weigh`"),
+        ("met", "make the exclusive gateway before `Weigh` a parallel gateway"),
+    ):
+        made = model(
+            f"""start -> again
+            again -> fork
+            fork -> Pack
+            fork -> Bill
+            Pack -> {meeting}
+            Bill -> {meeting}
+            {"met -> Weigh" if meeting == "met" else ""}
+            Weigh -> ok
+            ok -> again: no
+            ok -> end: yes""".replace("            \n", ""),
+            {
+                "again": "exclusive",
+                "fork": "parallel",
+                "ok": "exclusive Right?",
+                "met": "exclusive",
+            },
+        )
+        found = [d for d in check(made) if d.fix is not None]
+        assert found[0].fix is not None
+        assert found[0].fix.title in (
+            title,
+            title.replace("what comes from `Pack` and `Bill`", "the branches"),
+        )
+        assert found[0].fix.applicability == "safe"
+        assert check(apply(made, found[0].fix)) == []
+
+
 # -- targets -----------------------------------------------------------------------------------
 
 
