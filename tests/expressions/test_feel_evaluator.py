@@ -29,6 +29,8 @@ def shown(text: str, **values: Any) -> str:
         ("2 ** 0.5", "1.414213562373095048801688724209698"),
         ("2 ** -2", "0.25"),
         ("1 / 0", "null"),
+        ("-(1 / 3)", "-0.3333333333333333333333333333333333"),
+        ("abs(-1 / 3)", "0.3333333333333333333333333333333333"),
         ("10 ** 6145", "null"),
         ("12345678901234567890123456789012345", "12345678901234567890123456789012340"),
         # Three truth values (table 50).
@@ -133,6 +135,14 @@ def shown(text: str, **values: Any) -> str:
 )  # fmt: skip
 def test_values(text: str, value: str) -> None:
     assert shown(text) == value
+
+
+def test_numbers_from_outside_are_those_of_json() -> None:
+    assert shown("x", x=12345678901234567890123) == "12345678901234568000000"
+    assert shown("x", x=9007199254740991) == "9007199254740991"
+    assert shown("x", x=0.1) == "0.1"
+    assert shown("x", x=10**400) == "null"
+    assert shown("x", x=float("nan")) == "null"
 
 
 def test_values_from_outside() -> None:

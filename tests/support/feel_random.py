@@ -58,7 +58,9 @@ def expression(rng: random.Random, depth: int = 3) -> str:
     def inner() -> str:
         return expression(rng, depth - 1)
 
-    match rng.randrange(18):
+    match rng.randrange(19):
+        case 18:
+            return f"-({inner()})"
         case 0 | 1 | 2:
             return f"({inner()} {rng.choice(('+', '-', '*', '/', '**'))} {inner()})"
         case 3:

@@ -406,7 +406,7 @@ def element_at(elements: Sequence[Value], index: Decimal) -> Value:
 def _negated(value: Value) -> Value:
     match value:
         case Decimal():
-            return -value if value else value
+            return value.copy_negate() if value else value
         case Days(nanos):
             return Days(-nanos)
         case Months(count):
@@ -455,7 +455,7 @@ def _scaled(operator: str, value: Days | Months, by: Decimal) -> Value:
     """A duration multiplied or divided, cut to whole nanoseconds or months."""
     own = value.nanos if isinstance(value, Days) else value.months
     found = numbers.computed(operator, Decimal(own), by)
-    if found is None or abs(found) > calendar.MAX_NANOS:
+    if found is None or found.copy_abs() > calendar.MAX_NANOS:
         return None
     return calendar.days(int(found)) if isinstance(value, Days) else calendar.months(int(found))
 
@@ -535,7 +535,7 @@ def steps(low: Value, high: Value) -> Sequence[Value] | None:
         case Decimal(), Decimal():
             distance = numbers.computed("-", high, low)
             step: Decimal | int = 1 if low <= high else -1
-            count = 0 if distance is None else int(abs(distance)) + 1
+            count = 0 if distance is None else int(distance.copy_abs()) + 1
             _bounded(count)
             return [numbers.CONTEXT.add(low, Decimal(step * at)) for at in range(count)]
         case Date(), Date():

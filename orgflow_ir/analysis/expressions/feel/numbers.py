@@ -1,5 +1,9 @@
 """Numbers of FEEL: decimals of 34 digits, rounded half to even (IEEE 754 decimal128; DMN 1.5,
-10.3.2.3.1). What is not finite is null."""
+10.3.2.3.1). What is not finite is null.
+
+Python's operators and `abs` round to the default context's 28 digits: only the methods of `CONTEXT`
+and those that do not round (`copy_abs`, comparisons, `to_integral_value`) are used on numbers.
+"""
 
 from __future__ import annotations
 

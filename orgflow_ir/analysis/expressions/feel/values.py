@@ -7,6 +7,7 @@ its times may have an offset or the name of a time zone.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -248,6 +249,16 @@ def coerced(value: Value, wanted: Type) -> Value:
     return None
 
 
+_EXACT = 2**53
+
+
+def _double(value: float) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
+
+
 def imported(value: object) -> Value:
     """A value of Python or JSON as one of FEEL: numbers become decimals, lists tuples.
 
@@ -255,7 +266,8 @@ def imported(value: object) -> Value:
     """
     match value:
         case int() | float() if not isinstance(value, bool):
-            number = Decimal(repr(value))
+            # JSON's numbers are doubles wherever they end up.
+            number = Decimal(repr(value if -_EXACT < value < _EXACT else _double(value)))
             return number if number.is_finite() else None
         case list() | tuple():
             return tuple(imported(v) for v in value)

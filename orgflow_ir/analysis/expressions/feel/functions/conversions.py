@@ -104,7 +104,9 @@ def time_from(source: str | Date | Time | DateTime) -> Value:
 
 def time_of(hour: Decimal, minute: Decimal, second: Decimal, offset: Value = None) -> Value:
     found = [numbers.integer(number) for number in (hour, minute)]
-    nanos = numbers.integer((second * NANOS).to_integral_value("ROUND_DOWN"))
+    nanos = numbers.integer(
+        numbers.CONTEXT.multiply(second, Decimal(NANOS)).to_integral_value("ROUND_DOWN")
+    )
     hours, minutes = found
     if hours is None or minutes is None or nanos is None:
         return None

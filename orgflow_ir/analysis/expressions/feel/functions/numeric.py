@@ -54,7 +54,7 @@ def abs_(n: Decimal | Days | Months) -> Value:
             return Days(abs(nanos))
         case Months(count):
             return Months(abs(count))
-    return abs(n)
+    return n.copy_abs()
 
 
 def modulo(dividend: Decimal, divisor: Decimal) -> Value:
