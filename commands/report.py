@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from orgflow_ir.analysis.facts import all_statements
 from orgflow_ir.diagnostics import Category, Diagnostic, Severity
 from orgflow_ir.diagnostics.ordering import ordered
 from orgflow_ir.diagnostics.text import printable, summary
@@ -40,6 +41,7 @@ def markdown(
             scopes = list(process.scopes())
             nodes, flows = sum(len(s.nodes) for s in scopes), sum(len(s.flows) for s in scopes)
             lines.append(f"| {_text(process.label)} | {nodes} | {flows} |")
+        lines += _said(model)
     left = ordered(diagnostics)
     for title, severity, category in _SECTIONS:
         here = [d for d in left if d.severity is severity and category in (None, d.category)]
@@ -49,6 +51,17 @@ def markdown(
             lines.append("|---|---|---|---|")
             lines += [_row(d) for d in here]
     return "\n".join(lines) + "\n"
+
+
+def _said(model: Model) -> list[str]:
+    """What the model says of its elements beside its flow: what does tasks, annotations, data …"""
+    rows = [
+        f"| {_text(element.label)} | {_text(said.label)} | {_text(said.text)} |"
+        for element, said in all_statements(model)
+    ]
+    if not rows:
+        return []
+    return ["", "## From the model", "", "| element | what | text |", "|---|---|---|", *rows]
 
 
 def _row(d: Diagnostic) -> str:

@@ -76,7 +76,7 @@ def test_the_note_reads_as_the_model() -> None:
     text, _ = _compiled(Script(language="groovy", code="x = 1\ny = 2", result="r"), "n8n")
     workflow = json.loads(text.split("\n}\n")[0] + "\n}")
     (note,) = (n["notes"] for n in workflow["nodes"] if n["name"] == "Ship")
-    said = "The model says:\n- script in groovy:\nx = 1\ny = 2\n- result variable: r\n\nPlaceholder"
+    said = "From the model:\n- script in groovy:\nx = 1\ny = 2\n- result variable: r\n\nKeep"
     assert said in note
 
 

@@ -12,6 +12,7 @@ from orgflow.backends.asl.format import dumps
 from orgflow.backends.asl.source_map import parts
 from orgflow.backends.asl.target import ASL_TARGET
 
+from orgflow_ir.analysis.facts import keep
 from orgflow_ir.model import Model
 from orgflow_ir.model.element_names import slug, title
 from orgflow_ir.pipeline import PassContext
@@ -83,6 +84,7 @@ class AslBackend(Backend):
 
 def emit_machines(model: Model, ctx: PassContext) -> list[CompiledProcess] | None:
     """The state machine of each process that has anything to run; `None` after OF912."""
+    model = keep(model, "the comments of states", ctx, lanes=True)
     emissions = []
     faulty = False
     for process in executable_processes(model):

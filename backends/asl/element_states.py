@@ -57,7 +57,6 @@ class Leaves:
             for n in scope.nodes
             if isinstance(n, Event) and n.position == "boundary" and n.trigger == "timer"
         }
-        self.notes = gaps.notes_on(model)
         self.defaults = Defaults()
         self.callbacks = str(ctx.options.get("tasks", "placeholder")) == "callback"
 
@@ -80,16 +79,14 @@ class Leaves:
             p for p in (gaps.sets(self.setters.get(task.id, [])), self._kept(task)) if p
         )
         if self.answered(task):
-            own = gaps.own_words(task, self.notes.get(task.id, ()))
-            state = self._callback(task, " ".join((said, *own)).strip())
+            state = self._callback(task, said)
             if task.id in self.limits:
                 state["TimeoutSeconds"] = self.limits[task.id]
             return state
         gaps.complete_task(task, self.defaults, self.ctx)
-        own = gaps.own_words(task, self.notes.get(task.id, ()))
         kind = "" if task.task_type == "abstract" else f"{task.task_type.replace('-', ' ')} "
         words = f"Placeholder for a {kind}task: put the Task state that does the work in its place."
-        return self._placeholder(task, gaps.comment(task, words, said, *own))
+        return self._placeholder(task, gaps.comment(task, words, said))
 
     def _kept(self, task: Task) -> str:
         """Which variables the result of a task may set."""

@@ -82,12 +82,20 @@ class Emitter:
         gaps.complete_starts(self.s, self.e.starts, self.leaves.defaults)
         self.leaves.defaults.complete(self.ctx)
         self.e.definition = {
-            "Comment": title(self.model, self.s.process),
+            "Comment": self._comment(),
             "StartAt": begin,
             "States": frame.states,
         }
         if any(_has_stubs(scope) for scope in self.s.scopes.values()):
             keep_reachable(self.e.definition)
+
+    def _comment(self) -> str:
+        """What the whole is called, and what the model says of it."""
+        process = self.s.process
+        name = title(self.model, process)
+        pools = [one_line(p.name) for p in self.model.pools if p.process == process.id]
+        others = [f"Pool: {pool}." for pool in pools if pool and pool not in name]
+        return " ".join(words for words in (name, *others, gaps.documented(process.doc)) if words)
 
     def _begin(self, frame: Frame) -> str:
         """The state that makes the token: the input in its field, empty places for results."""

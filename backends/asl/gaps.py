@@ -5,6 +5,7 @@ from __future__ import annotations
 from orgflow.backends.asl.graph import ProcessGraph
 
 from orgflow_ir.analysis.decisions import Decision, DecisionConventions
+from orgflow_ir.analysis.facts.notes import HEADING
 from orgflow_ir.analysis.gaps import Defaults, has_implementation
 from orgflow_ir.analysis.gaps.rules import (
     OpenDecision,
@@ -13,8 +14,8 @@ from orgflow_ir.analysis.gaps.rules import (
     UnlabelledBranch,
     UnreadCondition,
 )
-from orgflow_ir.model import Element, Expression, Model, Task
-from orgflow_ir.model.binding_text import statements, summary
+from orgflow_ir.model import Element, Expression, Task
+from orgflow_ir.model.binding_text import summary
 from orgflow_ir.model.element_names import listed, one_line
 from orgflow_ir.model.provenance import source_ids
 from orgflow_ir.pipeline import PassContext
@@ -26,43 +27,19 @@ _KEPT = 2000
 
 def comment(node: Element, *lines: str) -> str:
     """What a state stands for: construct and id, what has to be said, then the model's words."""
-    words = one_line(node.doc)
+    head = f"[{node.construct} {one_line(node.id)}]"
+    return " ".join(p for p in (head, *lines, documented(node.doc)) if p)
+
+
+def documented(doc: str) -> str:
+    """Documentation in one line, and the facts at its end as they are: code has lines."""
+    head, heading, facts = doc.rpartition(HEADING)
+    words = one_line(head if heading else facts)
     words = words if len(words) <= _KEPT else words[:_KEPT].rstrip() + "…"
-    return " ".join(p for p in (f"[{node.construct} {one_line(node.id)}]", *lines, words) if p)
-
-
-def notes_on(model: Model) -> dict[str, tuple[str, ...]]:
-    """Texts of the annotations that hang on elements, by element, in the model's order."""
-    found: dict[str, tuple[str, ...]] = {}
-    artifacts = [*model.artifacts, *(a for s in model.scopes() for a in s.artifacts)]
-    texts = {a.id: one_line(a.text) for a in artifacts if a.artifact_kind == "annotation"}
-    for line in artifacts:
-        for note, element in ((line.source, line.target), (line.target, line.source)):
-            if note is not None and element is not None and texts.get(note):
-                found[element] = (*found.get(element, ()), texts[note])
-    return found
-
-
-def own_words(node: Task, notes: tuple[str, ...]) -> tuple[str, ...]:
-    """What the model says of a task beside its documentation, for its comment: what does it, and
-    the annotations that hang on it."""
-    found = statements(node)
-    lines = [f"The model has the {s.label}:\n{_code(s.text)}\n" for s in found if s.code]
-    details = "; ".join(f"{s.label}: {_cut(s.text)}" for s in found if not s.code)
-    if details:
-        lines.append(f"The model has {details}.")
-    return (*lines, *(f"Note: {_cut(n)}" for n in notes))
-
-
-def _cut(text: str) -> str:
-    words = one_line(text)
-    return words if len(words) <= _KEPT else words[:_KEPT].rstrip() + "…"
-
-
-def _code(text: str) -> str:
-    """Code with its lines, as JSON and every console take it."""
-    kept = "".join(c if c.isprintable() or c in "\n\t" else " " for c in text).strip()
-    return kept if len(kept) <= _KEPT else kept[:_KEPT].rstrip() + "…"
+    if not heading:
+        return words
+    kept = "".join(c if c.isprintable() or c in "\n\t" else " " for c in facts).strip()
+    return f"{words}\n{heading}\n{kept}".strip()
 
 
 def sets(decisions: list[Decision], whose: str = "its result") -> str:
@@ -152,8 +129,8 @@ def complete_task(node: Task, defaults: Defaults, ctx: PassContext) -> None:
     if has_implementation(node):
         ctx.emit(
             UnsupportedBinding,
-            f"no state runs {summary(node)} of `{node.label}`; emitted a Pass state that keeps it "
-            "in its `Comment`",
+            f"orgflow does not support {summary(node)} of `{node.label}` on asl yet; emitted a "
+            "Pass state that keeps it in its `Comment`",
             element=node,
             help="put a Task state that does it (such as a Lambda function) in its place and keep "
             "name and `ResultPath`",

@@ -23,6 +23,7 @@ from orgflow.backends.n8n.server.deploy.rules import DEPLOY_RULES, SERVER_RULES
 from orgflow.backends.n8n.target import N8N_TARGET
 from orgflow.backends.n8n.verify.rules import VERIFY_RULES
 
+from orgflow_ir.analysis.facts import keep
 from orgflow_ir.model import Model
 from orgflow_ir.model.element_names import slug
 from orgflow_ir.model.source import SourceFile
@@ -179,12 +180,13 @@ class N8nBackend(Backend):
 
 def compile_processes(model: Model, ctx: PassContext) -> list[CompiledProcess]:
     """Each process that has anything to run, compiled, not checked."""
+    digest = model_hash(model)
+    model = keep(model, "the notes of the workflow", ctx)
     compiled = []
     for process in executable_processes(model):
         for scope in scopes_of(model, process):
             report_parallel(scope.body, ctx)
         compiled.append(compile_process(model, process, ctx))
-    digest = model_hash(model)
     version = _version(ctx)
     for one in (scope for process in compiled for scope in process.scopes):
         build(one, digest, version)

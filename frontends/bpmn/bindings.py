@@ -122,7 +122,7 @@ def read_binding(
     own = _own(r, node) if node.children else None
     if own is not None:
         return own, False
-    performers = _performers(node) if node.local == "userTask" else {}
+    performers = _performers(r, node) if node.local == "userTask" else {}
     if not performers and not _speaks(node):
         return plain, False
     source = _Source(node)
@@ -466,15 +466,20 @@ def _data_inputs(node: XmlElement) -> tuple[Parameter, ...]:
     return tuple(found)
 
 
-def _performers(node: XmlElement) -> dict[str, str]:
-    """Who does a user task, in BPMN's own words (BPMN 2.0.2, 10.3.2.3)."""
+def _performers(r: Reading, node: XmlElement) -> dict[str, str]:
+    """Who does a user task, in BPMN's own words (BPMN 2.0.2, 10.3.2.3): an expression, or a
+    resource of the document by its name."""
     found: dict[str, str] = {}
     for child in node.children:
         if child.ns != BPMN or child.local not in PERFORMERS:
             continue
-        text = " ".join(
-            e.text.strip() for e in child.descendants() if e.local == "formalExpression"
-        ).strip()
+        texts = [e.text.strip() for e in child.descendants() if e.local == "formalExpression"]
+        for reference in child.children:
+            if reference.local == "resourceRef":
+                resource = r.ids.get(reference.text.strip().rpartition(":")[2])
+                name = resource.attrs.get("name", "") if resource is not None else ""
+                texts.append(name or reference.text.strip())
+        text = " ".join(texts).strip()
         if text:
             name = "candidate_groups" if child.local == "potentialOwner" else "assignee"
             found[name] = f"{found[name]}, {text}" if name in found else text

@@ -89,7 +89,7 @@ def _binding(binding: AnyBinding) -> Iterator[Statement]:
             if binding.resource:
                 yield Statement("script", "script resource", binding.resource)
         case Worker():
-            if binding.target is not None:
+            if binding.target is not None and not binding.target.startswith("##"):
                 yield Statement(doer(binding), binding.by or "implementation", binding.target)
             if binding.code is not None:
                 yield Statement(doer(binding), "code", binding.code, code=True)

@@ -143,6 +143,26 @@ class UnsupportedStub(Rule):
     category = Category.TARGET
 
 
+class KeptAsNote(Rule):
+    """
+    What it finds
+        What a model says beside its flow: annotations, data, messages, settings of engines,
+        documentation of flows, performers of lanes.
+    Why it is wrong
+        Nothing is lost: it is in the note or comment of what stands for the element, or of the
+        whole. But nothing in the result acts on it.
+    Example
+        The annotation `Law says 14 days` on `Check invoice`.
+    Instead
+        Nothing to do, unless the work depends on it.
+    """
+
+    code = "OF408"
+    name = "kept-as-note"
+    severity = Severity.INFO
+    category = Category.TARGET
+
+
 TARGET_RULES: tuple[type[Rule], ...] = (
     LoweredConstruct,
     LossyLowering,
@@ -151,4 +171,5 @@ TARGET_RULES: tuple[type[Rule], ...] = (
     UnsupportedTime,
     UnsupportedCondition,
     UnsupportedStub,
+    KeptAsNote,
 )

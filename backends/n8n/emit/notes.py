@@ -16,7 +16,7 @@ from orgflow_ir.analysis.gaps.rules import (
     UnreadCondition,
 )
 from orgflow_ir.model import Event, Gateway, Opaque, Scope, Task
-from orgflow_ir.model.binding_text import statements, summary
+from orgflow_ir.model.binding_text import summary
 from orgflow_ir.model.element_names import listed
 from orgflow_ir.model.provenance import source_ids
 from orgflow_ir.pipeline import PassContext
@@ -57,8 +57,8 @@ def task(node: Task, decisions: list[Decision], defaults: Defaults, ctx: PassCon
     if has_implementation(node):
         ctx.emit(
             UnsupportedBinding,
-            f"n8n does not run {summary(node)} of `{node.label}`; emitted a placeholder that keeps "
-            "it in its note",
+            f"orgflow does not support {summary(node)} of `{node.label}` on n8n yet; emitted a "
+            "placeholder that keeps it in its note",
             element=node,
             help=_REPLACE,
         )
@@ -67,20 +67,7 @@ def task(node: Task, decisions: list[Decision], defaults: Defaults, ctx: PassCon
     placeholder = (
         f"Placeholder for a {kind}task: put the node that does the work here, keep the name."
     )
-    return [*_sets(decisions), *_doc(node.doc), *_kept(node), f"{placeholder} {_ONCE}"]
-
-
-def _kept(node: Task) -> list[str]:
-    """What the model says of a task and no node runs."""
-    found = statements(node)
-    if not found:
-        return []
-    lines = []
-    for one in found:
-        text = one.text.strip()
-        multiline = one.code or "\n" in text
-        lines.append(f"- {one.label}:\n{text}" if multiline else f"- {one.label}: {text}")
-    return ["The model says:\n" + "\n".join(lines)]
+    return [placeholder, *_sets(decisions), *_doc(node.doc), _ONCE]
 
 
 def decision(d: Decision, defaults: Defaults) -> list[str]:
@@ -129,12 +116,12 @@ def gateway(node: Gateway) -> list[str]:
 def stub(node: Opaque, reason: str) -> list[str]:
     """Note of the placeholder of what n8n does not support."""
     lead = "lead what leads to the stop here, and remove the stop"
-    return [*_doc(node.doc), f"{plain(reason)}. Put the node that does it here, {lead}."]
+    return [f"{plain(reason)}. Put the node that does it here, {lead}.", *_doc(node.doc)]
 
 
 def event(node: Event, open_time: bool, text: str, defaults: Defaults) -> list[str]:
     """Note of an event, with what the workflow does until its gap is filled."""
-    lines = _doc(node.doc)
+    lines: list[str] = []
     if open_time:
         words = "the Wait node waits 0 seconds until the time is set"
         defaults.add((OpenTime,), node.id, words, f"{_TIMES}, or set it in n8n's Wait node")
@@ -163,7 +150,7 @@ def event(node: Event, open_time: bool, text: str, defaults: Defaults) -> list[s
         )
         said = f": {plain(text)}" if text.strip() else ""
         lines.append(f"Placeholder for waiting until a condition holds{said}. Passes on at once.")
-    return lines
+    return [*lines, *_doc(node.doc)]
 
 
 def start(
@@ -175,7 +162,7 @@ def start(
     defaults: Defaults,
 ) -> list[str]:
     """Note of a trigger, with how the workflow starts until its gap is filled."""
-    lines = [*_sets(decisions), *_doc(node.doc)]
+    lines: list[str] = []
     if node.trigger == "timer" and unread:
         defaults.add((OpenTime,), node.id, "the workflow is started by hand", _CYCLES)
         lines.append("When this starts is left open: put a Schedule Trigger in its place.")
@@ -185,4 +172,4 @@ def start(
         defaults.add((OpenMessage,), node.id, words, help)
         defaults.add((OpenStart,), process.id, f"emitted a webhook for `{node.label}`", help)
         lines.append("Starts when its URL is called; the fields are under body.")
-    return lines
+    return [*lines, *_sets(decisions), *_doc(node.doc)]

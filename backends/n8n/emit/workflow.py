@@ -302,6 +302,13 @@ def _summary(
         todo = [*todo[: _LIST - 1], f"- … and {len(todo) - _LIST + 1} more (see the notes)"]
     if todo:
         lines += ["", "**What is left to do**", *todo]
+    doc = compiled.scope.body.doc.strip()
+    if doc:
+        lines += ["", *map(literal, doc.splitlines())]
+    for node in compiled.scope.body.nodes:
+        if node.id in compiled.silent and node.doc.strip():  # no node of the workflow shows it
+            lines += ["", f"**{literal(node.label)}**"]
+            lines += map(literal, node.doc.strip().splitlines())
     lines += ["", _KEEP]
     height = _height(lines)
     content = "\n".join([*lines, "", _map(compiled, digest)])

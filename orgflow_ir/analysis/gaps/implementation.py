@@ -8,8 +8,15 @@ from orgflow_ir.model.bindings import Worker
 
 def has_implementation(task: Task) -> bool:
     """Whether the model defines what does a task, whatever a target makes of it: settings and
-    mappings alone do no work."""
+    mappings alone do no work, and the name of a technology names nothing that does."""
     binding = task.binding
     if isinstance(binding, Worker):
+        if binding.by == "implementation" and (binding.target or "").lower() in _TECHNOLOGIES:
+            return False
         return binding.target is not None or binding.code is not None
     return binding is not None
+
+
+_TECHNOLOGIES = frozenset(("##unspecified", "##webservice", "webservice", "other"))
+"""BPMN's own words for `implementation`, the second its default (BPMN 2.0.2, 10.3.3), and how
+exporters of BPMN 1 write them."""

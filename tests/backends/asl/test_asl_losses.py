@@ -101,12 +101,18 @@ def test_what_the_model_says_of_a_task_is_kept(registry: Registry, referee: Vali
     made = Compiled(found, registry)
     assert referee.problems(made.definitions[0]) == []
     states = dict(all_states(made.definitions[0]))
-    assert f"the script in javascript:\n{code}" in states["Task t"]["Comment"]
+    assert f"- script in javascript:\n{code}" in states["Task t"]["Comment"]
     assert len(states["Task t"]["Comment"]) < 2500
-    assert "The model has class: com.acme.X. Note: Take care" in states["Task u"]["Comment"]
+    assert "- class: com.acme.X" in states["Task u"]["Comment"]
+    assert "- annotation: Take care" in states["Task u"]["Comment"]
     first, second = made.told("OF404")
-    assert "no state runs the script in `javascript` of `Task t`" in first.message
-    assert "no state runs the class `com.acme.X` of `Task u`" in second.message
+    assert (
+        "orgflow does not support the script in `javascript` of `Task t` on asl yet"
+        in first.message
+    )
+    assert (
+        "orgflow does not support the class `com.acme.X` of `Task u` on asl yet" in second.message
+    )
     (open_,) = made.told("OF501")
     assert open_.element == "v"
 

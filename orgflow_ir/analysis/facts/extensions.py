@@ -1,0 +1,232 @@
+"""Extension data of vendors as statements that people read.
+
+The vocabulary of process engines says how work is done, so all of it counts. Of other tools only
+what a person wrote counts: attributes that an organisation defines, owners, texts. Colours, fonts,
+positions and switches of an editor say nothing about the process.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from xml.sax.saxutils import escape, unescape
+
+from orgflow_ir.model import CallActivity, Element, Event, Task
+from orgflow_ir.model.binding_text import Statement, statements
+from orgflow_ir.model.bindings import ENGINES, says_binding
+from orgflow_ir.model.element_names import one_line
+from orgflow_ir.model.value import Extra
+
+SETTING = "settings"
+FOREIGN = "data of other tools"
+
+BPMN = "http://www.omg.org/spec/BPMN/20100524/MODEL"
+_EXTRA_ENGINES = frozenset((*ENGINES, "http://www.camunda.com/fox", "http://fixflow.org/bpmn"))
+_SILENT = (
+    "http://www.w3.org/",  # names of namespaces, places of schemas, languages
+    "http://www.omg.org/spec/BPMN/20100524/DI",
+    "http://www.omg.org/spec/DD/",
+    "http://www.omg.org/spec/BPMN/non-normative/",  # colours, and names in other languages
+    "http://bpmn.io/schema/bpmn/",
+    "http://camunda.org/schema/modeler/",
+    "http://www.w4.eu/spec/BPMN/20110930/GRAPH",
+    "urn:orgflow",
+)
+"""Beginnings of namespaces that say how a model is drawn, or which program wrote it."""
+
+_STRUCTURE = frozenset(
+    (
+        # parts that are modelled and kept for writing, or the defaults of the specification
+        "id", "type", "extension", "exporter", "exporterVersion", "targetNamespace",
+        "expressionLanguage", "typeLanguage", "import", "collaboration", "relationship",
+        "documentation", "default", "incoming", "outgoing", "laneSet", "isInterrupting",
+        "cancelActivity", "parallelMultiple", "triggeredByEvent", "instantiate", "isCollection",
+        "itemSubjectRef", "conditionExpression", "script", "scriptFormat", "isImmediate",
+        "isClosed", "processType", "category", "categoryValueRef", "gatewayDirection",
+        "completionQuantity", "startQuantity", "isForCompensation", "textFormat", "sourceRef",
+        "targetRef", "dataInputAssociation", "dataOutputAssociation", "inputSet", "outputSet",
+        "supports", "definitionalCollaborationRef", "eventDefinitionRef", "inputDataItem",
+    )
+)  # fmt: skip
+"""BPMN's own words in extension data that another statement has, or that say nothing to people."""
+
+_KINDS = ("http-connector", "external", "http", "mail", "Rest", "Email", "TaskName")
+"""Words that say which kind of binding it is."""
+
+_EDITOR = ("diagramRelationId", "modelerTemplateIcon")
+"""Words of engines' namespaces that only their editors read."""
+
+_NAMES = ("metaKey", "key", "name", "Name", "label")
+_VALUES = ("metaValue", "value", "Value", "stringValue", "expression")
+_KNOWN = frozenset((*_NAMES, *_VALUES))
+_ID = re.compile(r"(?:id|ref|type)$", re.IGNORECASE)
+_DRAWN = re.compile(
+    r"colou?r|width|height|font|opacity|margin|padding|background|foreground|border|icon|image"
+    r"|thumbnail|stencil|template(?!text)|style|position|coordinate|collapsed|read_?only|sheetid"
+    r"|signaviolabel|hyperlinks|visuali|conformance|translation|representation|guid|uuid|checksum|version|creationdate|modificationdate|created|modified|changed",
+    re.IGNORECASE,
+)
+_CODED = re.compile(
+    r"#?[0-9a-f]{6,8}|[\d.,;\s-]*|true|false|null|none|default|\[\]|\{\}"
+    r"|_?\{?[0-9a-f]{8}-[0-9a-f-]{20,}\}?|sid-[0-9a-f-]+|automatic|no (?:entry|change)",
+    re.IGNORECASE,
+)
+_TAG = re.compile(
+    r"<([\w.-]+:)?([\w.-]+)((?:\s+[\w:.-]+\s*=\s*(?:\"[^\"]*\"|'[^']*'))*)\s*/?>([^<]*)"
+)
+_ATTRIBUTE = re.compile(r"""([\w:.-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
+_CDATA = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+_MARKUP = re.compile(r"<[^>]*>")
+
+
+def extension_statements(
+    element: Element, names: Mapping[str, str] | None = None
+) -> Iterator[Statement]:
+    """What the extension data of an element says, its event definitions and loop included, but for
+    what its binding says already; `names` are those of root elements by their ids."""
+    bound = ""
+    if isinstance(element, Task | CallActivity) and element.extra:
+        bound = " ".join(f"{s.what} {s.label} {s.text}" for s in statements(element)).lower()
+    names = names or {}
+    yield from _of(element.extra, bound, names)
+    if isinstance(element, Event):
+        for definition in element.definitions:
+            yield from _of(definition.extra, "", names)
+    loop = getattr(element, "loop", None)
+    if loop is not None:
+        yield from _of(loop.extra, "", names)
+
+
+def _of(extra: Extra, bound: str, names: Mapping[str, str]) -> Iterator[Statement]:
+    for key, value in extra:
+        attribute = key.startswith("@")
+        namespace, _, name = key.removeprefix("@").removeprefix("{").rpartition("}")
+        if namespace.startswith(_SILENT):
+            continue
+        if namespace == BPMN:
+            found = _of_bpmn(name, value, attribute, bound, names)
+        elif namespace in _EXTRA_ENGINES:
+            found = _of_engine(key, name, value, attribute, bound)
+        else:
+            found = _of_tool(name, value, attribute)
+        if found is not None:
+            yield found
+
+
+def _of_bpmn(
+    name: str, value: str, attribute: bool, bound: str, names: Mapping[str, str]
+) -> Statement | None:
+    """A word of the specification that the IR has no field for."""
+    if name in _STRUCTURE or value.startswith("##"):
+        return None
+    if attribute:
+        known = value.lower() in bound
+        value = names.get(value.rpartition(":")[2], value)
+        return None if known else Statement(SETTING, name, one_line(value))
+    if name in ("ioSpecification", "dataInput", "dataOutput", "property"):
+        found = [a["name"] for _, a, _ in tags(value) if a.get("name")]
+        found = [n for n in found if n.lower() not in bound]
+        found = [n for n in found if not n.startswith("__")]  # placeholders of an editor
+        return Statement(SETTING, _IO.get(name, name), ", ".join(found)) if found else None
+    words = [names.get(w.rpartition(":")[2], w) for w in _words(value, but=_OWN)]
+    words = [w for w in words if w.lower() not in bound]
+    return Statement(SETTING, name, one_line(" ".join(words))) if words else None
+
+
+_OWN = ("id", "name")
+"""Attributes of a performer itself, which its editor gives it."""
+_IO = {"ioSpecification": "inputs and outputs", "dataInput": "input", "dataOutput": "output"}
+
+
+def _of_engine(key: str, name: str, value: str, attribute: bool, bound: str) -> Statement | None:
+    words = [value.strip()] if attribute else _words(value)
+    if not words or name in _EDITOR:
+        return None
+    if (
+        bound
+        and says_binding(key)
+        and all(word.lower() in bound for word in words if word not in _KINDS)
+    ):
+        return None
+    return Statement(SETTING, name, one_line(value if attribute else pairs(value)))
+
+
+def _of_tool(name: str, value: str, attribute: bool) -> Statement | None:
+    """What a person wrote into another tool; nothing where its editor wrote it."""
+    if attribute:
+        written = _is_written(name, value)
+        return Statement(FOREIGN, name, one_line(value)) if written else None
+    found = []
+    within = name  # the named element around one that holds its value
+    for tag, attributes, text in tags(value):
+        label = next((attributes[n] for n in _NAMES if attributes.get(n)), "")
+        within = label or within
+        label = label or (within if tag.lower() in ("value", "content", "text") else tag)
+        values = [attributes[n] for n in _VALUES if attributes.get(n)] or [text]
+        named = [(label, v) for v in values]
+        others = ((k, v) for k, v in attributes.items() if k not in _KNOWN and not _ID.search(k))
+        named += [(k, v) for k, v in others if " " in v.strip()]  # people write words
+        found += [
+            f"{k}: {one_line(plain(v))}" if k != name else one_line(plain(v))
+            for k, v in named
+            if _is_written(k, v)
+        ]
+    return Statement(FOREIGN, name, "; ".join(found)) if found else None
+
+
+def _is_written(name: str, value: str) -> bool:
+    folded = value.strip()
+    if not folded or _DRAWN.search(name) is not None:
+        return False
+    return _CODED.fullmatch(folded) is None
+
+
+def plain(text: str) -> str:
+    """Text without the tags of HTML, where it has any."""
+    return _MARKUP.sub(" ", text) if "<" in text else text
+
+
+def tags(xml: str) -> Iterator[tuple[str, dict[str, str], str]]:
+    """Each element's name, its attributes, and the text behind its start tag."""
+    xml = _COMMENT.sub("", _CDATA.sub(lambda m: escape(m[1]), xml))
+    for _, name, attributes, text in _TAG.findall(xml):
+        found = {
+            key.rpartition(":")[2]: _unescaped(one or other)
+            for key, one, other in _ATTRIBUTE.findall(attributes)
+            if not key.startswith("xmlns")
+        }
+        yield name, found, _unescaped(text).strip()
+
+
+def _unescaped(text: str) -> str:
+    return unescape(text, {"&quot;": '"', "&apos;": "'", "&#34;": '"', "&#39;": "'", "&#xA;": "\n",
+                           "&#10;": "\n"}) if "&" in text else text  # fmt: skip
+
+
+def _words(xml: str, but: Collection[str] = ()) -> list[str]:
+    """The values in an element: those of attributes other than `but`, and texts."""
+    found = []
+    for _, attributes, text in tags(xml):
+        found += [*(v for k, v in attributes.items() if k not in but), *text.splitlines()]
+    return [word.strip() for word in found if word.strip()]
+
+
+def pairs(xml: str, but: Collection[str] = ()) -> str:
+    """Attributes other than `but` and texts of an element, as people read them: `action = update;
+    event=start class=org.acme.Log`."""
+    found = []
+    for _, attributes, text in tags(xml):
+        attributes = {k: v for k, v in attributes.items() if k not in but}
+        named = next((n for n in _NAMES if n in attributes), None)
+        valued = next((n for n in _VALUES if n in attributes), None)
+        parts = [f"{k}={v}" for k, v in attributes.items() if k not in (named, valued)]
+        if named is not None:
+            value = attributes.get(valued or "", "") or text
+            parts.insert(0, f"{attributes[named]} = {value}" if value else attributes[named])
+        else:
+            parts += [f"{valued}={attributes[valued]}"] if valued else []
+            parts += [text] if text else []
+        if parts:
+            found.append(" ".join(parts))
+    return "; ".join(found)

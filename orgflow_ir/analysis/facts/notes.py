@@ -1,0 +1,158 @@
+"""Facts kept where people read them: at the end of the documentation of what stands for an
+element, which every target shows in a note or comment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
+
+from orgflow_ir.analysis.facts.collect import DOCUMENTATION, KINDS, PERFORMER, Facts, collect
+from orgflow_ir.model import CallActivity, Event, Gateway, Model, Process, SubProcess, Task
+from orgflow_ir.model.binding_text import Statement, statements
+from orgflow_ir.model.element_names import one_line
+from orgflow_ir.model.provenance import elements_by_id, source_ids
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.targets.rules import KeptAsNote
+
+HEADING = "From the model:"
+MOST_TEXT, MOST_CODE, MOST_DOCUMENTATION, MOST_LINES = 500, 2_000, 4_000, 20
+"""Longest text of a statement, longest code and documentation in characters, and most statements
+in one note; the report has all of it."""
+
+_NAMED = 3
+S = TypeVar("S", Process, SubProcess)
+_ByElement = Mapping[str, tuple[Statement, ...]]
+
+
+def keep(model: Model, where: str, ctx: PassContext, *, lanes: bool = False) -> Model:
+    """The model with everything that its source states beside the flow at the end of the
+    documentation of nodes and processes, the same value where there is nothing; `lanes` says that
+    the target shows a lane nowhere else. Reports OF408 for each kind of fact, kept in `where`.
+    """
+    source = ctx.source or model
+    facts = ctx.analysis(collect, source)
+    about: dict[str, list[Statement]] = {}
+    long = False
+    for scope in model.scopes():
+        for node in scope.nodes:
+            long = long or len(node.doc) > MOST_DOCUMENTATION
+            if isinstance(node, Task | CallActivity) and node.binding is not None:
+                about[node.id] = list(statements(node))
+    whole = {process.id: list(facts.whole.get(process.id, ())) for process in model.processes}
+    names = facts.lanes if lanes else {}
+    if not (about or long or facts.about or names or any(whole.values())):
+        return model
+    owners = _owners(model)
+    work = {n.id for s in source.scopes() for n in s.nodes if not isinstance(n, Event | Gateway)}
+    for element, lane in names.items():
+        if element in owners and element in work:
+            about.setdefault(owners[element], []).append(Statement(PERFORMER, "lane", lane))
+    elements = ctx.analysis(elements_by_id, source) if facts.about else {}
+    for process, found in facts.about.items():
+        for id, said in found.items():
+            if id in owners:
+                about.setdefault(owners[id], []).extend(said)
+            elif process in whole:  # rewritten, so that nothing stands for it
+                label = one_line(elements[id].label)
+                whole[process] += (f._replace(label=f"{label}, {f.label}") for f in said)
+    if model is not source:
+        for scope in source.scopes():
+            for node in scope.nodes:
+                if node.doc.strip() and node.id not in owners and whole:
+                    label = f"documentation of {one_line(node.label)}"
+                    fact = Statement(DOCUMENTATION, label, one_line(node.doc))
+                    whole[next(iter(whole))].append(fact)
+    cut = _Cut()
+    processes = tuple(_with_facts(p, about, whole.get(p.id, ()), cut) for p in model.processes)
+    _report(source, facts, lanes, where, cut, ctx)
+    return model.replace(processes=processes)
+
+
+def _owners(model: Model) -> dict[str, str]:
+    """The first node that stands for each node of the source."""
+    found: dict[str, str] = {}
+    for scope in model.scopes():
+        for node in scope.nodes:
+            for id in source_ids(node):
+                found.setdefault(id, node.id)
+    return found
+
+
+class _Cut:
+    """Whether anything was too long for a note."""
+
+    def __init__(self) -> None:
+        self.any = False
+
+    def shorten(self, text: str, most: int) -> str:
+        if len(text) <= most:
+            return text
+        self.any = True
+        return text[:most].rstrip() + " …"
+
+
+def _with_facts(
+    scope: S, about: Mapping[str, list[Statement]], own: Iterable[Statement], cut: _Cut
+) -> S:
+    nodes = tuple(
+        _with_facts(node, about, about.get(node.id, ()), cut)
+        if isinstance(node, SubProcess)
+        else node.replace(doc=doc)
+        if (doc := _noted(node.doc, about.get(node.id, ()), cut)) != node.doc
+        else node
+        for node in scope.nodes
+    )
+    doc = _noted(scope.doc, own, cut)
+    same = all(new is old for new, old in zip(nodes, scope.nodes, strict=True))
+    return scope if same and doc == scope.doc else scope.replace(nodes=nodes, doc=doc)
+
+
+def _noted(doc: str, facts: Iterable[Statement], cut: _Cut) -> str:
+    """Documentation with a list of facts at its end."""
+    if len(doc) > MOST_DOCUMENTATION:
+        doc = cut.shorten(doc, MOST_DOCUMENTATION)
+    shown = list(facts)
+    if not shown:
+        return doc
+    lines = [HEADING, *(_line(fact, cut) for fact in shown[:MOST_LINES])]
+    if len(shown) > MOST_LINES:
+        cut.any = True
+        lines.append(f"- … and {len(shown) - MOST_LINES} more")
+    block = "\n".join(lines)
+    return f"{doc.strip()}\n\n{block}" if doc.strip() else block
+
+
+def _line(fact: Statement, cut: _Cut) -> str:
+    text = fact.text.strip()
+    code = fact.code or "\n" in text
+    text = cut.shorten(text, MOST_CODE if code else MOST_TEXT)
+    if not text:
+        return f"- {fact.label}"
+    return f"- {fact.label}:\n{text}" if code else f"- {fact.label}: {text}"
+
+
+def _report(
+    source: Model, facts: Facts, lanes: bool, where: str, cut: _Cut, ctx: PassContext
+) -> None:
+    """OF408 for each kind of what a process states beside its flow."""
+    for process in source.processes:
+        elements: dict[str, dict[str, None]] = {kind: {} for kind in KINDS}
+        for fact in facts.whole.get(process.id, ()):
+            elements[fact.what][process.id] = None
+        for id, found in facts.about.get(process.id, {}).items():
+            for fact in found:
+                elements[fact.what][id] = None
+        if lanes and any(scope.lanes for scope in process.scopes()):
+            elements[PERFORMER][process.id] = None
+        for kind, ids in elements.items():
+            if not ids:
+                continue
+            names = [ctx.name(id) for id in ids]
+            more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+            ctx.emit(
+                KeptAsNote,
+                f"the {kind} of {', '.join(names[:_NAMED])}{more} are kept in {where}; nothing in "
+                "the result acts on them",
+                element=process,
+                help="`--report FILE` has what is cut in notes in full" if cut.any else None,
+            )
