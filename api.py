@@ -18,8 +18,10 @@ from orgflow import compiler
 from orgflow.backends import DEFAULT_TARGET
 from orgflow.compiler import InputError, OptionError, UnknownName, UnsupportedError
 from orgflow.evaluation.replay import ReplayReport, replay_model
+from orgflow.passes.presets import DEFAULT_PRESET, PRESETS, preset_grading
 
 from orgflow_ir.diagnostics import Diagnostic, Severity
+from orgflow_ir.diagnostics.grading import Grading
 from orgflow_ir.model import Model
 from orgflow_ir.model.source import SourceFile
 from orgflow_ir.pipeline import PassContext
@@ -228,24 +230,58 @@ def fill(
     return ReadResult(tuple(ctx.diagnostics), model)
 
 
-def check(source: Source, *, agents: Sequence[str | Agent] = ()) -> CheckResult:
+def check(
+    source: Source,
+    *,
+    preset: str = DEFAULT_PRESET,
+    agents: Sequence[str | Agent] = (),
+) -> CheckResult:
     """Find what is wrong with a model, whatever it is compiled for, and what it leaves open; in a
     file that `read` gave and that is in the format of a target, also what the target refuses.
 
     Args:
         source: the model.
+        preset: which rules report, and how severe their findings are: `recommended`, `strict`,
+            `all` or `bpmnlint`, as for `orgflowc check --preset`. No `orgflow.toml` is read.
         agents: agents that answer gaps first, as by `fill`.
+
+    Raises:
+        UnknownName: there is no such preset or agent.
+
+    Example:
+        >>> check(read("order.bpmn"), preset="strict").ok
+        False
     """
+    if preset not in PRESETS:
+        raise UnknownName("preset", preset, tuple(PRESETS))
+    usual = preset == DEFAULT_PRESET
+    grading = Grading() if usual else preset_grading(preset, _registry().rules)
     model, ctx = _begin(source, agents)
+    ctx.grading = grading
+    if not usual and isinstance(source, ReadResult) and source._source is not None:
+        ctx.diagnostics[:] = _read_again(source._source, source._format, grading)
+        ctx.options = {**ctx.options, "diagram": True}  # `read` reads it, so none is a finding
     file = source._source if isinstance(source, ReadResult) else None
     if model is not None and file is not None and isinstance(source, ReadResult):
         compiler.check_source(file, model, ctx, source._format)
+        ctx.diagnostics[:] = grading.graded(ctx.diagnostics)
         own = compiler.own_backend(file, _registry(), source._format)
         compiler.check_gaps(model, ctx, own)
     elif model is not None:
         compiler.check_model(model, ctx)
+        ctx.diagnostics[:] = grading.graded(ctx.diagnostics)
         compiler.check_gaps(model, ctx)
-    return CheckResult(tuple(ctx.diagnostics))
+    return CheckResult(tuple(grading.graded(ctx.diagnostics)))
+
+
+def _read_again(file: SourceFile, format: str | None, grading: Grading) -> list[Diagnostic]:
+    """What a frontend reports of a file where optional rules of its own are on."""
+    ctx = _context()
+    ctx.grading = grading
+    selected = compiler.select_frontend(file, _registry(), ctx, format)
+    if selected is not None:
+        compiler.parse(*selected, ctx, diagram=True)
+    return ctx.diagnostics
 
 
 def compile(

@@ -16,6 +16,7 @@ import orgflow
 import pytest
 from cli_cases import DEADLOCK, LINEAR, orgflowc
 from orgflow.api import OptionError, UnknownName, UnsupportedError
+from orgflow.passes.presets import PRESETS
 
 import orgflow_ir.plugins
 from orgflow_ir.model.source import SourceFile
@@ -266,3 +267,22 @@ def test_findings_without_a_place_name_the_file(tmp_path: Path) -> None:
     result = orgflow.check(orgflow.read(file))
     assert result.diagnostics
     assert {str(d.loc) for d in result.diagnostics} == {str(file)}
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_check_takes_the_presets_of_the_command(preset: str, tmp_path: Path) -> None:
+    """The same findings as `orgflowc check --preset`, for files that the presets differ on."""
+    cases = Path(__file__).parent / "diagnostics"
+    for name in ("OF170-missing-label", "OF201-deadlocked-join", "OF131-duplicate-flow"):
+        case = cases / name
+        file = tmp_path / f"{case.name}.bpmn"
+        file.write_bytes((case / "bad.bpmn").read_bytes())
+        printed = orgflowc("check", str(file), "--preset", preset, "--format", "json")
+        wanted = [(d["code"], d["severity"]) for d in json.loads(printed.err)["diagnostics"]]
+        found = orgflow.check(orgflow.read(file), preset=preset).diagnostics
+        assert sorted((d.code, str(d.severity)) for d in found) == sorted(wanted)
+
+
+def test_an_unknown_preset_is_named(linear: Path) -> None:
+    with pytest.raises(UnknownName, match="no preset `srict`; did you mean `strict`"):
+        orgflow.check(orgflow.read(linear), preset="srict")
