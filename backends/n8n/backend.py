@@ -57,6 +57,8 @@ class N8nBackend(Backend):
             "leftover-tokens",
             "dead-steps",
             "undecided-flow",
+            # A workflow may start with the error of another.
+            "event-triggers",
             # A workflow has no end events, and splits and joins at any node.
             "missing-ends",
             "dead-ends",

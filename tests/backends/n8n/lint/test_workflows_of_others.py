@@ -35,6 +35,12 @@ def serve(made: Json, source: str, target: str, kind: str) -> None:
     ends[0].append({"node": target, "type": kind, "index": 0})
 
 
+def test_a_workflow_may_start_with_the_error_of_another(registry: Registry) -> None:
+    """BPMN has no such start (OF136); n8n has the Error Trigger."""
+    made = flow([make("E", "errorTrigger", 1), noop("A")], "E>A")
+    assert codes(made, registry) == []
+
+
 # -- OF443: reads that need no run -----------------------------------------------------------------
 
 
