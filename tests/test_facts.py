@@ -234,6 +234,14 @@ def test_what_a_tools_editor_wrote_is_no_fact() -> None:
     ]
 
 
+def test_a_value_without_a_name_of_its_own_is_a_fact() -> None:
+    message = '<v:message><v:field field="Student_id"/></v:message>'
+    inside = f"<extensionElements>{message}</extensionElements>"
+    xml = process(f'<task id="t" name="T">{inside}</task>', namespace="http://mida.org/schema")
+    text, _, _ = compiled(xml, "n8n")
+    assert "- message: field: Student_id" in text
+
+
 def test_a_performer_named_by_a_resource_is_an_assignment() -> None:
     task = """<userTask id="t" name="T"><potentialOwner id="po" name="Owner 1">
  <resourceRef>r</resourceRef></potentialOwner></userTask>"""

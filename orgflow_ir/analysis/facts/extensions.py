@@ -160,13 +160,17 @@ def _of_tool(name: str, value: str, attribute: bool) -> Statement | None:
     found = []
     within = name  # the named element around one that holds its value
     for tag, attributes, text in tags(value):
+        if _DRAWN.search(tag) is not None:
+            continue
         label = next((attributes[n] for n in _NAMES if attributes.get(n)), "")
         within = label or within
         label = label or (within if tag.lower() in ("value", "content", "text") else tag)
         values = [attributes[n] for n in _VALUES if attributes.get(n)] or [text]
         named = [(label, v) for v in values]
-        others = ((k, v) for k, v in attributes.items() if k not in _KNOWN and not _ID.search(k))
-        named += [(k, v) for k, v in others if " " in v.strip()]  # people write words
+        others = [(k, v) for k, v in attributes.items() if k not in _KNOWN and not _ID.search(k)]
+        only = label in ("", tag) and not any(v.strip() for v in values)
+        # beside a name or a value, single words are a tool's own
+        named += [(k, v) for k, v in others if only or " " in v.strip()]
         found += [
             f"{k}: {one_line(plain(v))}" if k != name else one_line(plain(v))
             for k, v in named
