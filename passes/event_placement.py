@@ -237,9 +237,10 @@ def _boundary(
         breaks = event.interrupting or _has(event, "error")
         over = f"{ctx.name(host)} is broken off, and nothing follows"
         then = over if breaks else "nothing is done"
+        border = "" if ctx.name(host) in named else f" on the border of {ctx.name(host)}"
         ctx.emit(
             LooseBoundary,
-            f"nothing leaves {named} on the border of {ctx.name(host)}: when it comes, {then}",
+            f"nothing leaves {named}{border}: when it comes, {then}",
             element=event,
             help=f"lead a flow from {named} to what is to be done then, or to an end event",
         )

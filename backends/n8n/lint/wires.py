@@ -24,6 +24,8 @@ from orgflow.backends.n8n.lint.graph import Workflow
 from orgflow.backends.n8n.lint.report import Report, listed
 from orgflow.backends.n8n.lint.shape_rules import IgnoredConnection
 
+from orgflow_ir.model.element_names import ordinal
+
 _KINDS: Final = frozenset(
     {
         "main", "ai_agent", "ai_chain", "ai_document", "ai_embedding", "ai_languageModel",
@@ -87,9 +89,10 @@ def _connections(report: Report) -> None:
         report.add(
             IgnoredConnection,
             wire.path,
-            f"`{giver}` leads to input {wire.slot} of `{target_node.name}`, which has {many}: "
+            f"`{giver}` leads to the {ordinal(wire.slot + 1)} input of `{target_node.name}`, which "
+            f"has {many}: "
             f"{what}, and nothing says so",
-            "set `numberInputs`" if target_node.short == "merge" else "connect input 0",
+            "set `numberInputs`" if target_node.short == "merge" else "connect its first input",
         )
 
 
