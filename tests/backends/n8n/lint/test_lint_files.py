@@ -383,7 +383,6 @@ def test_what_another_parameter_hides_is_not_read() -> None:
         (node("X", "set", {"options": {}}), "error"),
         (node("X", "httpRequest", {"url": "https://x"}), "warning"),
         (node("X", "wait", {"amount": 1, "unit": "hours"}), "warning"),
-        (node("X", "switch", {"mode": "rules"}, typeVersion=1), "warning"),
         (node("X", "splitInBatches", {"options": {"reset": True}}), "error"),
     ],
 )
@@ -391,6 +390,20 @@ def test_a_loop_that_may_end_by_itself_is_a_warning(inner: Json, severity: str) 
     wires = "T > A, A > X, X > A" + (", X:1 > A" if inner["type"].endswith("Batches") else "")
     found = [d.severity.value for d in linted(flow([T, "A", inner], wires)) if d.code == "OF456"]
     assert found == [severity]
+
+
+@pytest.mark.parametrize(("version", "found"), [(1, []), (2, ["warning"])])
+def test_an_old_switch_leads_out_by_outputs_without_a_wire(version: int, found: list[str]) -> None:
+    """Version 1 has four outputs, version 2 as many as it has rules."""
+    again = {
+        "dataType": "string",
+        "value1": "={{ $json.state }}",
+        "rules": {"rules": [{"value2": "again", "output": 0}]},
+        "fallbackOutput": 0,
+    }
+    switch = node("X", "switch", again, typeVersion=version)
+    diagnostics = linted(flow([T, "A", switch], "T > A, A > X, X > A"))
+    assert [d.severity.value for d in diagnostics if d.code == "OF456"] == found
 
 
 def test_a_loop_over_batches_is_no_fault() -> None:

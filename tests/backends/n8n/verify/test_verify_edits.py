@@ -373,8 +373,8 @@ def test_changed_condition_is_reported_and_the_rest_is_judged(leave: Case) -> No
     assert result.verdict is Verdict.CHANGED
     (change,) = result.changed
     assert (change.node, change.element) == (CHOICE, "request_approved")
-    assert change.was == "request_approved of “Check leave request” equals Yes"
-    assert change.now == "request_approved of “Check leave request” startsWith Yes"
+    assert change.was == "request_approved of “Check leave request” equals No"
+    assert change.now == "request_approved of “Check leave request” startsWith No"
     assert leave.verify(workflow, strict=True).verdict is Verdict.DIFFERENT
     cut = copy.deepcopy(workflow)
     cut["connections"]["Send rejection"]["main"] = [[]]
