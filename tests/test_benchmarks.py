@@ -191,7 +191,7 @@ def test_named_differences_are_taken_out() -> None:
     }  # fmt: skip
     variables = workflow(notes=old["nodes"][0]["notes"])
     variables["nodes"].append(helper)
-    variables["nodes"][1].update(type="n8n-nodes-base.switch", parameters={"rules": []})
+    variables["nodes"][1].update(type="n8n-nodes-base.switch", parameters={"rules": {"values": []}})
     variables["connections"].update({"Check": wire("Check data"), "Check data": wire("Ok?")})
     assert attributed(old, variables) == (("variables are set, kept and read",), True)
 

@@ -127,7 +127,7 @@ def _of_bpmn(
     if name in ("ioSpecification", "dataInput", "dataOutput", "property"):
         found = [a["name"] for _, a, _ in tags(value) if a.get("name")]
         found = [n for n in found if n.lower() not in bound]
-        found = [n for n in found if not n.startswith("__")]  # placeholders of an editor
+        found = [n for n in found if n[:2] != "__"]  # placeholders of an editor
         return Statement(SETTING, _IO.get(name, name), ", ".join(found)) if found else None
     words = [names.get(w.rpartition(":")[2], w) for w in _words(value, but=_OWN)]
     words = [w for w in words if w.lower() not in bound]

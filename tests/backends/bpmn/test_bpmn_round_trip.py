@@ -19,6 +19,8 @@ FOLDERS = {
     "soundness/rust": 51, "pmo/bpmn": 55,
 }  # fmt: skip
 MINIMAL = dict(minimal_models())
+MADE_FOR_A_TARGET = ("stub",)
+"""What legalisation alone makes, for targets that run: no model says it, and BPMN needs no word."""
 
 
 def files(shared: Path, folder: str) -> list[Path]:
@@ -70,7 +72,7 @@ def test_n8n_workflows_become_valid_bpmn(shared: Path) -> None:
             assert set(one.data_flows) == set(other.data_flows), path.name
 
 
-@pytest.mark.parametrize("construct", MINIMAL)
+@pytest.mark.parametrize("construct", [c for c in MINIMAL if c not in MADE_FOR_A_TARGET])
 def test_every_construct_is_valid_and_comes_back(construct: str) -> None:
     model = MINIMAL[construct]
     text = written(model)
