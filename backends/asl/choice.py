@@ -89,7 +89,7 @@ def all_of(rules: Sequence[Rule]) -> Rule:
 
 def equal(a: str, b: str) -> Rule:
     """Whether the same text, number, truth or null stands at two paths at which something stands;
-    of lists and objects a Choice state cannot say it."""
+    a Choice state cannot compare lists and objects."""
     null = _and({"Variable": a, "IsNull": True}, {"Variable": b, "IsNull": True})
     return any_of([null, *(_same("==", a, b, kind) for kind in ("Numeric", "String", "Boolean"))])
 

@@ -191,8 +191,8 @@ class Backend(ABC):
         emitted: Emitted | None = None,
     ) -> tuple[Verification, ...] | None:
         """Whether a file of this target does what `model` (not lowered) says, process by process;
-        what is found goes to `ctx`, too. `None` where the backend has no way to tell. `emitted` is
-        what this model was compiled to, where it was: it is not compiled again then."""
+        findings are reported to `ctx` as well. `None` where the backend has no way to tell.
+        `emitted` is what this model was compiled to, if it was; it is not compiled again."""
         del model, source, ctx, strict, emitted
         return None
 

@@ -41,7 +41,7 @@ def base_of(workflow: WorkflowDocument, bases: Bases) -> dict[str, Any] | None:
 def merge_file(
     edited: SourceFile, emitted: Emitted, ctx: PassContext, bases: Bases
 ) -> Merging | None:
-    """Merge every workflow of a file; what is found goes to `ctx`. None where the file cannot be
+    """Merge every workflow of a file; findings are reported to `ctx`. None where the file cannot be
     read as workflows of this model."""
     here = SourceLocation(file=edited.path, line=1)
     try:

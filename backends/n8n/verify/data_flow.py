@@ -140,7 +140,7 @@ class DataFlow:
         if step.disabled:
             return coming
         if step.starts:
-            # what was sent is under `body`, where no condition looks for it
+            # the request is under `body`, where no condition reads it
             return frozenset({name}) if step.short == "webhook" else _NOTHING
         key = self.matching.key_of.get(name)
         if key in self.carried.after and self._keeps(key, name):
@@ -218,7 +218,7 @@ class DataFlow:
                 if k in pairs
             }
             return self._incoming(name) - seen
-        if not before:  # the start: what was sent is on the item now
+        if not before:  # the start: the item holds the input of the run now
             return (
                 _NOTHING
                 if owner is not None and self.steps[owner].starts

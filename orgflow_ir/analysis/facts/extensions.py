@@ -59,25 +59,22 @@ _EDITOR = ("diagramRelationId", "modelerTemplateIcon")
 _NAMES = ("metaKey", "key", "name", "Name", "label")
 _VALUES = ("metaValue", "value", "Value", "stringValue", "expression")
 _KNOWN = frozenset((*_NAMES, *_VALUES))
-_ID = re.compile(r"(?:id|ref|type)$", re.IGNORECASE)
-_DRAWN = re.compile(
-    r"colou?r|width|height|font|opacity|margin|padding|background|foreground|border|icon|image"
+# Compiled where a model first needs them: `re` keeps what it compiled.
+_ID = r"(?i)(?:id|ref|type)$"
+_DRAWN = (
+    r"(?i)colou?r|width|height|font|opacity|margin|padding|background|foreground|border|icon|image"
     r"|thumbnail|stencil|template(?!text)|style|position|coordinate|collapsed|read_?only|sheetid"
-    r"|signaviolabel|hyperlinks|visuali|conformance|translation|representation|guid|uuid|checksum|version|creationdate|modificationdate|created|modified|changed",
-    re.IGNORECASE,
+    r"|signaviolabel|hyperlinks|visuali|conformance|translation|representation|guid|uuid|checksum|version|creationdate|modificationdate|created|modified|changed"
 )
-_CODED = re.compile(
-    r"#?[0-9a-f]{6,8}|[\d.,;\s-]*|true|false|null|none|default|\[\]|\{\}"
-    r"|_?\{?[0-9a-f]{8}-[0-9a-f-]{20,}\}?|sid-[0-9a-f-]+|automatic|no (?:entry|change)",
-    re.IGNORECASE,
+_CODED = (
+    r"(?i)#?[0-9a-f]{6,8}|[\d.,;\s-]*|true|false|null|none|default|\[\]|\{\}"
+    r"|_?\{?[0-9a-f]{8}-[0-9a-f-]{20,}\}?|sid-[0-9a-f-]+|automatic|no (?:entry|change)"
 )
-_TAG = re.compile(
-    r"<([\w.-]+:)?([\w.-]+)((?:\s+[\w:.-]+\s*=\s*(?:\"[^\"]*\"|'[^']*'))*)\s*/?>([^<]*)"
-)
-_ATTRIBUTE = re.compile(r"""([\w:.-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
-_CDATA = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
-_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
-_MARKUP = re.compile(r"<[^>]*>")
+_TAG = r"<([\w.-]+:)?([\w.-]+)((?:\s+[\w:.-]+\s*=\s*(?:\"[^\"]*\"|'[^']*'))*)\s*/?>([^<]*)"
+_ATTRIBUTE = r"""([\w:.-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')"""
+_CDATA = r"(?s)<!\[CDATA\[(.*?)\]\]>"
+_COMMENT = r"(?s)<!--.*?-->"
+_MARKUP = r"<[^>]*>"
 
 
 def extension_statements(
@@ -160,14 +157,16 @@ def _of_tool(name: str, value: str, attribute: bool) -> Statement | None:
     found = []
     within = name  # the named element around one that holds its value
     for tag, attributes, text in tags(value):
-        if _DRAWN.search(tag) is not None:
+        if re.search(_DRAWN, tag) is not None:
             continue
         label = next((attributes[n] for n in _NAMES if attributes.get(n)), "")
         within = label or within
         label = label or (within if tag.lower() in ("value", "content", "text") else tag)
         values = [attributes[n] for n in _VALUES if attributes.get(n)] or [text]
         named = [(label, v) for v in values]
-        others = [(k, v) for k, v in attributes.items() if k not in _KNOWN and not _ID.search(k)]
+        others = [
+            (k, v) for k, v in attributes.items() if k not in _KNOWN and not re.search(_ID, k)
+        ]
         only = label in ("", tag) and not any(v.strip() for v in values)
         # beside a name or a value, single words are a tool's own
         named += [(k, v) for k, v in others if only or " " in v.strip()]
@@ -181,23 +180,23 @@ def _of_tool(name: str, value: str, attribute: bool) -> Statement | None:
 
 def _is_written(name: str, value: str) -> bool:
     folded = value.strip()
-    if not folded or _DRAWN.search(name) is not None:
+    if not folded or re.search(_DRAWN, name) is not None:
         return False
-    return _CODED.fullmatch(folded) is None
+    return re.fullmatch(_CODED, folded) is None
 
 
 def plain(text: str) -> str:
     """Text without the tags of HTML, where it has any."""
-    return _MARKUP.sub(" ", text) if "<" in text else text
+    return re.sub(_MARKUP, " ", text) if "<" in text else text
 
 
 def tags(xml: str) -> Iterator[tuple[str, dict[str, str], str]]:
     """Each element's name, its attributes, and the text behind its start tag."""
-    xml = _COMMENT.sub("", _CDATA.sub(lambda m: escape(m[1]), xml))
-    for _, name, attributes, text in _TAG.findall(xml):
+    xml = re.sub(_COMMENT, "", re.sub(_CDATA, lambda m: escape(m[1]), xml))
+    for _, name, attributes, text in re.findall(_TAG, xml):
         found = {
             key.rpartition(":")[2]: _unescaped(one or other)
-            for key, one, other in _ATTRIBUTE.findall(attributes)
+            for key, one, other in re.findall(_ATTRIBUTE, attributes)
             if not key.startswith("xmlns")
         }
         yield name, found, _unescaped(text).strip()

@@ -56,7 +56,7 @@ class DeploymentMarker(NamedTuple):
             is not as it was compiled.
         earlier: hashes of the models it was made from before, the latest last.
         kept: whether a person's edits were merged into what was deployed.
-        plain: whether what was deployed is exactly what a model was compiled to.
+        plain: whether the deployed workflow is exactly the compiled one, without edits.
     """
 
     identity: str
