@@ -27,12 +27,14 @@ class ToolCall(NamedTuple):
 
 
 class Reply(NamedTuple):
-    """What a language model replied, and the tokens it took."""
+    """What a language model replied, and the tokens it took; `truncated` where the endpoint ended
+    it at its longest."""
 
     text: str
     tokens_in: int = 0
     tokens_out: int = 0
     calls: tuple[ToolCall, ...] = ()
+    truncated: bool = False
 
 
 class ModelClient(Protocol):

@@ -9,12 +9,17 @@ one.
 from __future__ import annotations
 
 import threading
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from orgflow_ir.pipeline.agent_services import Embedder, ModelClient, Store
 
 S = TypeVar("S")
+
+
+current_agent: ContextVar[str] = ContextVar("current_agent", default="")
+"""The name of the agent at work, so that services attribute what they cost to it."""
 
 
 class MissingService(LookupError):

@@ -19,7 +19,12 @@ from orgflow_ir.pipeline.outside import (
     validate_findings,
     writable_model,
 )
-from orgflow_ir.pipeline.services import MissingService, OverBudget, ServiceError
+from orgflow_ir.pipeline.services import (
+    MissingService,
+    OverBudget,
+    ServiceError,
+    current_agent,
+)
 from orgflow_ir.plugins.agents import Agent, Answer, Document, GapAgent, ModelAgent, Refusal
 from orgflow_ir.plugins.guards import leaf_name
 
@@ -104,6 +109,7 @@ def _called(
         services=ctx.services, current=agent.name,
     )  # fmt: skip
     found: list[Diagnostic] = []
+    working = current_agent.set(agent.name)
     try:
         with contextlib.redirect_stdout(sys.stderr):  # ours is for the artifact
             try:
@@ -126,6 +132,7 @@ def _called(
         text = exception_text(error)
         raise AgentFailure(f"failed with {text} (ORGFLOW_DEBUG=1 shows where)") from None
     finally:
+        current_agent.reset(working)
         ctx.diagnostics.extend(
             d if d.severity.rank >= most.rank else d.replace(severity=most) for d in found
         )

@@ -1,0 +1,162 @@
+"""Reads what language models write: JSON in fences, with trailing text, cut off, or nearly JSON.
+
+Nothing read is ever executed; what comes out is data that the caller validates.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from typing import Any, NamedTuple
+
+MAX_CHARACTERS = 1_000_000
+"""No answer is longer; what is behind is not read."""
+
+_MAX_DEPTH = 100
+
+
+class UnreadableAnswer(ValueError):
+    """An answer without a JSON value in it; the message is the end of a sentence."""
+
+
+class ReadAnswer(NamedTuple):
+    """A JSON value, and whether it was completed because the text ends within it."""
+
+    value: Any
+    truncated: bool = False
+
+
+_THINKING = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
+_FENCE = re.compile(r"^[ \t]*(```+|~~~+)[^\n`]*\n(.*?)(?:^[ \t]*\1|\Z)", re.DOTALL | re.MULTILINE)
+
+
+def without_thinking(text: str) -> str:
+    """The text without what some models think aloud before they answer."""
+    return _THINKING.sub("", text[:MAX_CHARACTERS])
+
+
+def fenced_text(text: str) -> str:
+    """The content of the longest fence, else the text itself; thoughts are removed.
+
+    Example:
+        >>> fenced_text("Here you are:\\n```mermaid\\nA --> B\\n```\\nAnything else?")
+        'A --> B\\n'
+    """
+    plain = without_thinking(text)
+    blocks = [match[2] for match in _FENCE.finditer(plain)]
+    return max(blocks, key=len) if any(block.strip() for block in blocks) else plain
+
+
+def read_json(text: str) -> ReadAnswer:
+    """The first JSON object or list in an answer; a bare scalar where that is all there is.
+
+    Raises `UnreadableAnswer`.
+    """
+    plain = without_thinking(text).lstrip("\ufeff \t\r\n")
+    candidates = [match[2] for match in _FENCE.finditer(plain)]
+    for candidate in (*candidates, plain):
+        found = _first_value(candidate)
+        if found is not None:
+            return found
+    raise UnreadableAnswer("is empty" if not plain.strip() else "has no JSON in it")
+
+
+def _first_value(text: str) -> ReadAnswer | None:
+    stripped = text.strip()
+    try:
+        return ReadAnswer(_decoded(stripped))
+    except ValueError:
+        pass
+    for match in list(re.finditer(r"[{\[]", stripped))[:_STARTS]:
+        try:  # whole, whatever stands behind it
+            value, _ = _DECODER.raw_decode(stripped, match.start())
+        except (ValueError, RecursionError):
+            found = _nearly(stripped[match.start() :])
+            if found is not None:
+                return found
+            continue
+        return ReadAnswer(value)
+    return None
+
+
+_STARTS = 50
+"""So many brackets of an answer are tried as the beginning of the value."""
+
+_LIKE_JSON = re.compile(r"\{\s*(?:[\"'}]|\Z)|\[\s*(?:[{\[\"'\]\d-]|\Z)")
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(name)
+
+
+_DECODER = json.JSONDecoder(parse_constant=_no_constant)
+
+
+def _decoded(text: str) -> Any:
+    try:
+        return json.loads(text, parse_constant=_no_constant)
+    except RecursionError:
+        raise ValueError("nested too deep") from None
+
+
+def _nearly(text: str) -> ReadAnswer | None:
+    """JSON with trailing commas, Python's literals, or JSON whose end is missing."""
+    if _LIKE_JSON.match(text) is None:  # a bracket in prose
+        return None
+    cut, closing, truncated = _balanced(text)
+    repaired = _COMMA.sub(r"\1", cut + closing)
+    try:
+        return ReadAnswer(_decoded(repaired), truncated)
+    except ValueError:
+        pass
+    if not truncated:
+        try:
+            value = ast.literal_eval(cut)  # literals only; nothing is called or looked up
+            return ReadAnswer(_decoded(json.dumps(value)))
+        except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+            return None
+    # The end is within a member: take away the last pieces until the rest reads.
+    for _ in range(50):
+        at = max(cut.rfind(","), cut.rfind("{"), cut.rfind("["))
+        if at < 0:
+            return None
+        cut = cut[: at + 1] if cut[at] in "{[" and len(cut) > at + 1 else cut[:at]
+        body, closing, _ = _balanced(cut)
+        try:
+            return ReadAnswer(_decoded(_COMMA.sub(r"\1", body + closing)), True)
+        except ValueError:
+            continue
+    return None
+
+
+_COMMA = re.compile(r",\s*([}\]])")
+
+
+def _balanced(text: str) -> tuple[str, str, bool]:
+    """The text up to where its first bracket closes, what closes the open ones, and whether any
+    was open."""
+    stack: list[str] = []
+    quoted, escaped = "", False  # outside of strings an apostrophe can only be Python's
+    for at, character in enumerate(text):
+        if quoted:
+            if escaped:
+                escaped = False
+            elif character == "\\":
+                escaped = True
+            elif character == quoted:
+                quoted = ""
+        elif character in "\"'":
+            quoted = character
+        elif character in "{[":
+            stack.append("}" if character == "{" else "]")
+            if len(stack) > _MAX_DEPTH:
+                return text[:at], "", False
+        elif character in "}]":
+            if not stack or stack[-1] != character:
+                return text[:at], "", False
+            stack.pop()
+            if not stack:
+                return text[: at + 1], "", False
+    body = text[:-1] if escaped else text
+    return body, quoted + "".join(reversed(stack)), True

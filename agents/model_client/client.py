@@ -1,0 +1,413 @@
+"""The language model behind an OpenAI-compatible endpoint, as a `ModelClient`."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from importlib import import_module
+from typing import Any
+
+from orgflow.agents.model_client.recordings import Recordings, call_hash
+from orgflow.agents.model_client.redaction import Redactor
+from orgflow.agents.model_client.settings import ModelSettings
+from orgflow.agents.model_client.usage import (
+    RunBudget,
+    Usage,
+    UsageLedger,
+    estimate_tokens,
+    message_texts,
+)
+
+from orgflow_ir.pipeline.agent_services import Reply, Tool, ToolCall
+from orgflow_ir.pipeline.services import (
+    Budget,
+    CancelFlag,
+    Cancellation,
+    MissingService,
+    ServiceError,
+    current_agent,
+)
+
+_RETRIED = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
+_FIRST_WAIT, _LONGEST_WAIT = 0.5, 20.0
+_FORMS = ("json_schema", "json_object", "prompt")
+"""How an endpoint is asked for structured output; the next where it refuses one."""
+
+
+class OpenAIModelClient:
+    """Chat with structured output and tool calls.
+
+    Retries what fails for the moment, notices cancellation while it waits, spends the budget,
+    replaces personal data where the settings say so, and records every call.
+
+    Attributes:
+        usage: what was used so far, by agent.
+        redactor: what personal data was replaced by, `None` where nothing is.
+    """
+
+    def __init__(
+        self,
+        settings: ModelSettings,
+        *,
+        budget: Budget | None = None,
+        cancellation: Cancellation | None = None,
+        redactor: Redactor | None = None,
+    ) -> None:
+        self.settings = settings
+        self.usage = UsageLedger()
+        self.budget = budget if budget is not None else RunBudget(settings.tokens, settings.cost)
+        self.redactor = redactor or (Redactor() if settings.redacts else None)
+        self._cancellation = cancellation or CancelFlag()
+        self._recordings = Recordings(settings.record, (settings.key,)) if settings.record else None
+        self._asked: dict[str, int] = {}
+        self._form = 0
+        self._dropped: set[str] = set()
+        self._endpoint: Any = None
+
+    @property
+    def name(self) -> str:
+        """Of the model."""
+        return self.settings.name
+
+    def expected(self, messages: Sequence[Mapping[str, Any]]) -> tuple[int, float]:
+        """About how many tokens a call takes at most, and what it costs, before it is made."""
+        prompt = estimate_tokens(message_texts(messages))
+        answer = self.settings.answer_tokens
+        return prompt + answer, self._cost(prompt, answer)
+
+    def ask(
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        *,
+        schema: Mapping[str, Any] | None = None,
+        tools: Sequence[Tool] = (),
+    ) -> Reply:
+        """The reply to a conversation; see `ModelClient`.
+
+        Raises:
+            ServiceError: the endpoint refuses, or fails until the patience is over.
+            OverBudget: before a call that the budget does not allow, or after one that spent it.
+            MissingService: the package `openai` is not installed.
+            Cancelled: also while the endpoint works.
+        """
+        self._cancellation.check()
+        sent = [self._outgoing(message) for message in messages]
+        request = self._request(sent, schema, tools)
+        reply = self._recordings.find(request) if self._recordings is not None else None
+        agent = current_agent.get()
+        if reply is not None:
+            self.usage.note(agent, Usage(calls=1, replayed=1))
+        elif self.settings.replay:
+            raise ServiceError(
+                f"no recorded call answers this question ({call_hash(request)[:12]})"
+            )
+        else:
+            if isinstance(self.budget, RunBudget):
+                prompt = estimate_tokens(message_texts(sent))
+                self.budget.allow(prompt, self._cost(prompt, 0))
+            reply, usage = self._call(sent, schema, tools)
+            self.usage.note(agent, usage)
+            if self._recordings is not None:
+                self._recordings.keep(request, reply)
+            self.budget.spend(requests=1, tokens=usage.tokens, cost=usage.cost, agent=agent)
+        return self._restored(reply)
+
+    # -- what is sent and what comes back -----------------------------------------------------
+
+    def _outgoing(self, message: Mapping[str, Any]) -> dict[str, Any]:
+        if self.redactor is None:
+            return dict(message)
+        return {key: self._redacted(key, value) for key, value in message.items()}
+
+    def _redacted(self, key: str, value: Any) -> Any:
+        assert self.redactor is not None
+        if isinstance(value, str):
+            fixed = ("role", "tool_call_id", "id", "type", "name")
+            return value if key in fixed else self.redactor.redact(value)
+        if isinstance(value, Mapping):
+            return {k: self._redacted(k, v) for k, v in value.items()}
+        if isinstance(value, list | tuple):
+            return [self._redacted(key, v) for v in value]
+        return value
+
+    def _restored(self, reply: Reply) -> Reply:
+        if self.redactor is None:
+            return reply
+        restore, text = self.redactor.restore, reply.text
+        json_like = text.lstrip()[:1] in ("{", "[") or "```json" in text
+        calls = tuple(c._replace(arguments=restore(c.arguments, json=True)) for c in reply.calls)
+        return reply._replace(text=restore(text, json=json_like), calls=calls)
+
+    def _request(
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        schema: Mapping[str, Any] | None,
+        tools: Sequence[Tool],
+    ) -> dict[str, Any]:
+        """What a call is known by: all that decides the answer, and how often it was asked in this
+        run, since a model may answer twice in two ways."""
+        request: dict[str, Any] = {
+            "model": self.settings.name,
+            "messages": list(messages),
+            "temperature": self.settings.temperature,
+            "answer_tokens": self.settings.answer_tokens,
+            "schema": schema,
+            "tools": [[t.name, t.description, dict(t.parameters)] for t in tools],
+        }
+        plain = call_hash(request)
+        request["sample"] = self._asked.get(plain, 0)
+        self._asked[plain] = request["sample"] + 1
+        return request
+
+    def _arguments(
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        schema: Mapping[str, Any] | None,
+        tools: Sequence[Tool],
+    ) -> dict[str, Any]:
+        """The arguments of the call in the form that the endpoint is known to take."""
+        arguments: dict[str, Any] = {"model": self.settings.name, "messages": list(messages)}
+        if "temperature" not in self._dropped:
+            arguments["temperature"] = self.settings.temperature
+        limit = "max_completion_tokens" if "max_tokens" in self._dropped else "max_tokens"
+        if limit not in self._dropped:
+            arguments[limit] = self.settings.answer_tokens
+        if tools:
+            arguments["tools"] = [
+                {"type": "function", "function": {"name": t.name, "description": t.description,
+                                                  "parameters": dict(t.parameters)}}
+                for t in tools
+            ]  # fmt: skip
+        form = _FORMS[self._form]
+        if schema is not None and form == "json_schema":
+            named = {"name": "answer", "schema": dict(schema), "strict": _is_strict(schema)}
+            arguments["response_format"] = {"type": "json_schema", "json_schema": named}
+        elif schema is not None:
+            if form == "json_object":
+                arguments["response_format"] = {"type": "json_object"}
+            text = json.dumps(schema, ensure_ascii=False, separators=(",", ":"))
+            wanted = f"Answer with one JSON value of this JSON Schema and nothing else:\n{text}"
+            arguments["messages"] = _with_instruction(messages, wanted)
+        return arguments
+
+    # -- the call -----------------------------------------------------------------------------
+
+    def _call(
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        schema: Mapping[str, Any] | None,
+        tools: Sequence[Tool],
+    ) -> tuple[Reply, Usage]:
+        """Call until it succeeds, is refused for good, or the tries or the patience are over."""
+        openai = self._library()
+        usage = Usage(calls=1)
+        waited, wait, tried = 0.0, _FIRST_WAIT, 0
+        while True:
+            arguments = self._arguments(messages, schema, tools)
+            started = time.monotonic()
+            try:
+                completion = self._interruptible(
+                    partial(self._endpoint.chat.completions.create, **arguments)
+                )
+                reply = _reply(completion)
+                usage.seconds += time.monotonic() - started
+                break
+            except openai.APIStatusError as error:
+                usage.seconds += time.monotonic() - started
+                if self._adapt(error, arguments):
+                    continue
+                tried += 1
+                if error.status_code not in _RETRIED or tried >= self.settings.tries:
+                    raise ServiceError(self._status_text(error)) from None
+                asked = _retry_after(error)
+            except (openai.APIError, _Unusable) as error:  # no connection, no answer in time
+                usage.seconds += time.monotonic() - started
+                tried += 1
+                if tried >= self.settings.tries:
+                    raise ServiceError(
+                        f"the endpoint {self.settings.url} {self._failure(error)}"
+                    ) from None
+                asked = None
+            pause = min(asked if asked is not None else wait, self.settings.patience + 1)
+            if waited + pause > self.settings.patience:
+                raise ServiceError(
+                    f"the endpoint {self.settings.url} did not recover in "
+                    f"{self.settings.patience:g} seconds"
+                )
+            self._cancellation.wait(pause)
+            waited, wait = waited + pause, min(wait * 2, _LONGEST_WAIT)
+            usage.retries += 1
+        if not reply.tokens_in and not reply.tokens_out:  # the endpoint does not count
+            usage.estimated = True
+            made = (reply.text, *(call.arguments for call in reply.calls))
+            reply = reply._replace(
+                tokens_in=estimate_tokens(message_texts(messages)),
+                tokens_out=estimate_tokens(made),
+            )
+        usage.tokens_in, usage.tokens_out = reply.tokens_in, reply.tokens_out
+        usage.cost = self._cost(reply.tokens_in, reply.tokens_out)
+        return reply, usage
+
+    def _library(self) -> Any:
+        """The package `openai`, and the endpoint made with it."""
+        try:
+            openai = import_module("openai")
+        except ImportError:
+            raise MissingService(
+                "the package `openai` is not installed: pip install 'orgflow[text]'"
+            ) from None
+        if self._endpoint is None:
+            self._endpoint = openai.OpenAI(
+                base_url=self.settings.url,
+                api_key=self.settings.key or "none",
+                timeout=self.settings.seconds,
+                max_retries=0,  # ours are counted, and end with the run's cancellation
+            )
+        return openai
+
+    def _interruptible(self, call: Callable[[], Any]) -> Any:
+        """What a call gives, or `Cancelled` as soon as the user stops, whatever the endpoint does;
+        an abandoned call ends with the process."""
+        outcome: list[Any] = []
+        failure: list[BaseException] = []
+        done = threading.Event()
+
+        def work() -> None:
+            try:
+                outcome.append(call())
+            except BaseException as error:  # noqa: BLE001  # raised again in the caller's thread
+                failure.append(error)
+            finally:
+                done.set()
+
+        threading.Thread(target=work, daemon=True, name="orgflow-model-call").start()
+        # A server that sends a byte now and then never times out by itself.
+        limit = time.monotonic() + self.settings.seconds + 1
+        while not done.wait(0.05):
+            self._cancellation.check()
+            if time.monotonic() > limit:
+                raise _Unusable(f"gave no answer in {self.settings.seconds:g} seconds")
+        if failure:
+            raise failure[0]
+        return outcome[0]
+
+    def _adapt(self, error: Any, arguments: Mapping[str, Any]) -> bool:
+        """Whether a refusal is about a part that the endpoint does not know, which the next try
+        leaves out."""
+        if error.status_code not in (400, 404, 415, 422, 501):
+            return False
+        text = str(error).lower()
+        if "response_format" in arguments and any(
+            word in text
+            for word in ("response_format", "json_schema", "json_object", "schema", "grammar")
+        ):
+            self._form += 1
+            return True
+        for name in ("max_tokens", "max_completion_tokens", "temperature"):
+            if name in arguments and name in text:
+                self._dropped.add(name)
+                return True
+        if "response_format" in arguments and error.status_code in (422, 501):
+            self._form += 1
+            return True
+        return False
+
+    def _status_text(self, error: Any) -> str:
+        """A refusal in one line, without the key."""
+        body = error.body if isinstance(error.body, dict) else {}
+        reason = self._clean(str(body.get("message") or error.message))
+        hint = {
+            401: "; check ORGFLOW_MODEL_KEY",
+            403: "; check ORGFLOW_MODEL_KEY",
+            404: "; check the address and the name of the model",
+        }.get(error.status_code, "")
+        return f"the endpoint {self.settings.url} answered {error.status_code}: {reason}{hint}"
+
+    def _failure(self, error: BaseException) -> str:
+        if isinstance(error, _Unusable):
+            return str(error)
+        kind = type(error).__name__
+        if kind == "APITimeoutError":
+            return f"gave no answer in {self.settings.seconds:g} seconds"
+        return f"cannot be reached: {self._clean(str(error))}"
+
+    def _clean(self, text: str) -> str:
+        text = " ".join(text.split())[:300]
+        return text.replace(self.settings.key, "[key]") if self.settings.key else text
+
+    def _cost(self, tokens_in: int, tokens_out: int) -> float:
+        settings = self.settings
+        return (tokens_in * settings.price_in + tokens_out * settings.price_out) / 1_000_000
+
+
+class _Unusable(Exception):
+    """An answer that is no chat completion, or none in time; the end of a sentence."""
+
+
+def _reply(completion: Any) -> Reply:
+    """The first choice of a completion. Raises `_Unusable` where the endpoint gave something
+    else: the library does not check."""
+    try:
+        choice = completion.choices[0]
+        message = choice.message
+        usage = completion.usage
+        calls = tuple(
+            ToolCall(str(c.id or f"call_{n}"), str(c.function.name), str(c.function.arguments))
+            for n, c in enumerate(message.tool_calls or ())
+            if getattr(c, "function", None) is not None
+        )
+        return Reply(
+            _content(message.content),
+            max(0, int(getattr(usage, "prompt_tokens", 0) or 0)),
+            max(0, int(getattr(usage, "completion_tokens", 0) or 0)),
+            calls,
+            choice.finish_reason == "length",
+        )
+    except (AttributeError, IndexError, TypeError, ValueError):
+        raise _Unusable("answered with something that is no chat completion") from None
+
+
+def _content(content: Any) -> str:
+    """The text of a message: a text, or parts as some servers give it."""
+    if isinstance(content, str):
+        return content
+    if isinstance(content, list):
+        parts = (p.get("text") if isinstance(p, dict) else getattr(p, "text", "") for p in content)
+        return "".join(part for part in parts if isinstance(part, str))
+    return ""
+
+
+def _retry_after(error: Any) -> float | None:
+    """The seconds that the endpoint asks to wait, where it gives a number."""
+    try:
+        return max(0.0, float(error.response.headers.get("retry-after", "")))
+    except (AttributeError, ValueError):
+        return None
+
+
+def _with_instruction(messages: Sequence[Mapping[str, Any]], text: str) -> list[Mapping[str, Any]]:
+    """The messages with one more instruction at the end of the first system message."""
+    changed = [dict(message) for message in messages]
+    for message in changed:
+        if message.get("role") == "system":
+            message["content"] = f"{message['content']}\n\n{text}"
+            return [*changed]
+    return [{"role": "system", "content": text}, *changed]
+
+
+def _is_strict(schema: Any) -> bool:
+    """Whether a schema has the form that strict structured output demands: every object is closed
+    and requires all its properties."""
+    if isinstance(schema, Mapping):
+        if schema.get("type") == "object" and (
+            schema.get("additionalProperties") is not False
+            or set(schema.get("required", ())) != set(schema.get("properties", {}))
+        ):
+            return False
+        return all(_is_strict(value) for value in schema.values())
+    if isinstance(schema, list | tuple):
+        return all(_is_strict(value) for value in schema)
+    return True

@@ -1,0 +1,179 @@
+"""Where the language model is and what may be spent on it: flags, environment, `orgflow.toml`.
+
+[model]                             # in orgflow.toml; the key never stands there
+url = "http://127.0.0.1:8080/v1"
+name = "qwen3-8b"
+temperature = 0
+seconds = 120                       # for one call
+tokens = 50000                      # for one run, in and out
+answer-tokens = 4000                # for one answer
+cost = 0.50                         # for one run, in the currency of the prices
+price-in = 0.15                     # per million tokens
+price-out = 0.60
+redact = "auto"                     # auto (unless the endpoint is on this machine), on, off
+record = "build/model-calls"        # every call is kept there, and never paid twice
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+URL, NAME, KEY = "ORGFLOW_MODEL_URL", "ORGFLOW_MODEL", "ORGFLOW_MODEL_KEY"
+"""The environment variables."""
+
+Redact = Literal["auto", "on", "off"]
+
+
+class SettingsError(ValueError):
+    """Settings that cannot be used; the message is one line that says what to change."""
+
+
+class NotConfigured(SettingsError):
+    """No language model is configured; the message says what is missing."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelSettings:
+    """An endpoint and the limits of its use.
+
+    Attributes:
+        url: the base address, as `https://host/v1`.
+        name: of the model.
+        key: what the endpoint knows the user by; never printed, never recorded.
+        temperature: 0 is as deterministic as the endpoint can be.
+        seconds: for one call, after which it is tried again.
+        patience: seconds for all waits between tries of one call.
+        tries: of one call, with the first.
+        tokens, cost: for the run; `None` is without limit.
+        answer_tokens: for one answer.
+        price_in, price_out: for a million tokens; 0 where nobody said.
+        redact: whether personal data is replaced before anything is sent.
+        record: the folder where calls are kept; empty for nowhere.
+        replay: only recorded calls are answered; nothing is sent.
+    """
+
+    url: str
+    name: str
+    key: str = ""
+    temperature: float = 0.0
+    seconds: float = 120.0
+    patience: float = 60.0
+    tries: int = 5
+    tokens: int | None = 50_000
+    answer_tokens: int = 4_000
+    cost: float | None = None
+    price_in: float = 0.0
+    price_out: float = 0.0
+    redact: Redact = "auto"
+    record: str = ""
+    replay: bool = False
+
+    def __repr__(self) -> str:
+        return f"<ModelSettings: {self.name} at {self.url}>"  # never the key
+
+    @property
+    def local(self) -> bool:
+        """Whether the endpoint is on this machine, so that nothing leaves it."""
+        host = urlsplit(self.url).hostname or ""
+        if host == "localhost" or host.endswith(".localhost"):
+            return True
+        try:
+            return ipaddress.ip_address(host).is_loopback
+        except ValueError:
+            return False
+
+    @property
+    def redacts(self) -> bool:
+        """Whether personal data is replaced before anything is sent."""
+        return self.redact == "on" or (self.redact == "auto" and not self.local)
+
+
+_KINDS: Mapping[str, tuple[str, type | tuple[type, ...], str]] = {
+    "url": ("url", str, "a text"),
+    "name": ("name", str, "a text"),
+    "temperature": ("temperature", (int, float), "a number"),
+    "seconds": ("seconds", (int, float), "a number"),
+    "patience": ("patience", (int, float), "a number"),
+    "tries": ("tries", int, "a whole number"),
+    "tokens": ("tokens", int, "a whole number"),
+    "answer-tokens": ("answer_tokens", int, "a whole number"),
+    "cost": ("cost", (int, float), "a number"),
+    "price-in": ("price_in", (int, float), "a number"),
+    "price-out": ("price_out", (int, float), "a number"),
+    "redact": ("redact", str, "`auto`, `on` or `off`"),
+    "record": ("record", str, "a text"),
+}
+"""The keys of `[model]`: attribute, type, and how messages name the type."""
+
+
+def read_settings(
+    environment: Mapping[str, str],
+    table: Mapping[str, Any] | None = None,
+    flags: Mapping[str, Any] | None = None,
+) -> ModelSettings:
+    """The settings from flags, else the environment, else the table `[model]`.
+
+    Args:
+        flags: by attribute; `None` is not given.
+
+    Raises:
+        NotConfigured: there is no address or no name of a model, or no key for an endpoint on
+            another machine.
+        SettingsError: a value cannot be used.
+    """
+    values = _from_table(table or {})
+    values |= {
+        attribute: text
+        for attribute, variable in (("url", URL), ("name", NAME), ("key", KEY))
+        if (text := environment.get(variable, "").strip())
+    }
+    values |= {k: v for k, v in (flags or {}).items() if v is not None}
+    if values.get("replay") and values.get("record"):
+        values.setdefault("url", "http://localhost/")  # nothing is sent
+        values.setdefault("name", "recorded")
+    missing = [v for v, attribute in ((URL, "url"), (NAME, "name")) if not values.get(attribute)]
+    if missing:
+        raise NotConfigured(f"no language model is configured: set {' and '.join(missing)}")
+    settings = replace(ModelSettings(url="", name=""), **values)
+    _validate(settings)
+    if not settings.key and not settings.local and not settings.replay:
+        raise NotConfigured(f"the endpoint {settings.url} needs a key: set {KEY}")
+    return settings
+
+
+def _from_table(table: Mapping[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in table.items():
+        if key == "key":
+            raise SettingsError(f"`key` does not belong in orgflow.toml: set {KEY} instead")
+        if key not in _KINDS:
+            raise SettingsError(f"[model] has no key `{key}`; it has: {', '.join(_KINDS)}")
+        attribute, kind, wanted = _KINDS[key]
+        if not isinstance(value, kind) or isinstance(value, bool):
+            raise SettingsError(f"`{key}` of [model] is {value!r}; it must be {wanted}")
+        found[attribute] = value
+    return found
+
+
+def _validate(settings: ModelSettings) -> None:
+    parts = urlsplit(settings.url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise SettingsError(f"{settings.url!r} is no address: it has to begin with http or https")
+    if parts.username is not None or parts.password is not None:
+        raise SettingsError(f"the address of the model has a key in it: set {KEY} instead")
+    if settings.redact not in ("auto", "on", "off"):
+        raise SettingsError(f"`redact` is {settings.redact!r}; it must be `auto`, `on` or `off`")
+    if not 0 <= settings.temperature <= 2:
+        raise SettingsError(f"the temperature is {settings.temperature}; it must be from 0 to 2")
+    for name, value, least in (
+        ("seconds", settings.seconds, 0.001), ("tries", settings.tries, 1),
+        ("tokens", settings.tokens, 1), ("answer-tokens", settings.answer_tokens, 1),
+        ("cost", settings.cost, 0), ("price-in", settings.price_in, 0),
+        ("price-out", settings.price_out, 0), ("patience", settings.patience, 0),
+    ):  # fmt: skip
+        if value is not None and not value >= least:  # also not-a-number
+            raise SettingsError(f"`{name}` is {value}; it must be {least} or more")

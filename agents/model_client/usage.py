@@ -1,0 +1,134 @@
+"""What calls took and what they may take: tokens, cost and time, by agent and for the run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from orgflow_ir.pipeline.services import OverBudget
+
+_CHARACTERS = 4
+"""Characters a token, for estimates: more than most tokenizers need for English."""
+
+
+@dataclass(kw_only=True)
+class Usage:
+    """What one agent, or a run, used. `replayed` calls came from records and cost nothing."""
+
+    calls: int = 0
+    replayed: int = 0
+    retries: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    cost: float = 0.0
+    seconds: float = 0.0
+    estimated: bool = False
+
+    @property
+    def tokens(self) -> int:
+        """In and out."""
+        return self.tokens_in + self.tokens_out
+
+    def add(self, other: Usage) -> None:
+        """Count another's as well."""
+        self.calls += other.calls
+        self.replayed += other.replayed
+        self.retries += other.retries
+        self.tokens_in += other.tokens_in
+        self.tokens_out += other.tokens_out
+        self.cost += other.cost
+        self.seconds += other.seconds
+        self.estimated = self.estimated or other.estimated
+
+
+@dataclass
+class UsageLedger:
+    """The usage of a run, by agent in the order of their first calls."""
+
+    agents: dict[str, Usage] = field(default_factory=dict)
+
+    def note(self, agent: str, usage: Usage) -> None:
+        """Count a call for an agent."""
+        self.agents.setdefault(agent, Usage()).add(usage)
+
+    @property
+    def total(self) -> Usage:
+        """Of all agents."""
+        total = Usage()
+        for usage in self.agents.values():
+            total.add(usage)
+        return total
+
+    def table(self) -> str:
+        """A line an agent, and one for all where there are several; empty without a call."""
+        rows = list(self.agents.items())
+        if len(rows) > 1:
+            rows.append(("all", self.total))
+        return "".join(f"{name or 'model'}: {describe_usage(usage)}\n" for name, usage in rows)
+
+
+def describe_usage(usage: Usage) -> str:
+    """As `3 calls (1 replayed), 1,200 tokens in, 300 out, cost 0.0004, 2.1 s`."""
+    parts = [f"{usage.calls} call{'' if usage.calls == 1 else 's'}"]
+    if usage.replayed:
+        parts[0] += f" ({usage.replayed} replayed)"
+    if usage.retries:
+        parts.append(f"{usage.retries} retries")
+    about = "about " if usage.estimated else ""
+    parts.append(f"{about}{usage.tokens_in:,} tokens in, {usage.tokens_out:,} out")
+    if usage.cost:
+        parts.append(f"cost {usage.cost:.4f}")
+    parts.append(f"{usage.seconds:.1f} s")
+    return ", ".join(parts)
+
+
+class RunBudget:
+    """A `Budget` of tokens and cost for one run; `None` is without limit.
+
+    What is spent counts before `OverBudget` is raised, so that an overdrawn budget stays empty.
+    """
+
+    def __init__(self, tokens: int | None = None, cost: float | None = None) -> None:
+        self.tokens, self.cost = tokens, cost
+        self.spent_tokens, self.spent_cost = 0, 0.0
+
+    def spend(
+        self, *, requests: int = 0, tokens: int = 0, cost: float = 0.0, agent: str = ""
+    ) -> None:
+        """Note what was spent. Raises `OverBudget` where that is more than allowed."""
+        del requests, agent
+        self.spent_tokens += tokens
+        self.spent_cost += cost
+        if self.tokens is not None and self.spent_tokens > self.tokens:
+            raise OverBudget(f"the budget of {self.tokens:,} tokens is spent")
+        if self.cost is not None and self.spent_cost > self.cost:
+            raise OverBudget(f"the budget of {self.cost:g} is spent")
+
+    def allow(self, tokens: int, cost: float = 0.0) -> None:
+        """Raises `OverBudget` where so much more cannot be spent; notes nothing."""
+        if self.tokens is not None and self.spent_tokens + tokens > self.tokens:
+            raise OverBudget(
+                f"the next call needs about {tokens:,} tokens, "
+                f"{max(0, self.tokens - self.spent_tokens):,} of {self.tokens:,} are left"
+            )
+        if self.cost is not None and self.spent_cost + cost > self.cost:
+            raise OverBudget(f"the next call would exceed the budget of {self.cost:g}")
+
+    @property
+    def left(self) -> bool:
+        """Whether anything may be spent."""
+        return (self.tokens is None or self.spent_tokens < self.tokens) and (
+            self.cost is None or self.spent_cost < self.cost or self.cost == 0 == self.spent_cost
+        )
+
+
+def estimate_tokens(texts: Iterable[str]) -> int:
+    """About how many tokens texts are, before any endpoint counted them."""
+    return sum(math.ceil(len(text) / _CHARACTERS) for text in texts)
+
+
+def message_texts(messages: Sequence[Mapping[str, Any]]) -> Iterable[str]:
+    """The texts of messages, as far as they are texts."""
+    return (m["content"] for m in messages if isinstance(m.get("content"), str))

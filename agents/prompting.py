@@ -1,0 +1,60 @@
+"""Prompts: templates in `prompts/`, and texts of documents fenced so that they stay data."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+_FOLDER = Path(__file__).resolve().parent / "prompts"
+_HIDDEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff"
+    "\ud800-\udfff\U000e0000-\U000e007f]"
+)
+
+
+def render(name: str, **values: Any) -> str:
+    """The prompt `name` with values; the same text for the same values.
+
+    Raises `jinja2.TemplateError` where a value is missing: a fault of ours.
+    """
+    text: str = _environment().get_template(f"{name}.j2").render(**values)
+    return text.strip() + "\n"
+
+
+@cache
+def _environment() -> Any:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FileSystemLoader(_FOLDER),
+        undefined=StrictUndefined,
+        autoescape=False,  # a prompt is no page
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["fenced"] = fenced
+    return environment
+
+
+def fenced(text: str, title: str = "document") -> str:
+    """A text between two lines that it cannot contain: they carry its own hash. Characters that
+    nobody sees (control, bidirectional, tags) are left out.
+
+    Example:
+        >>> print(fenced("We ship it.", "mail 7"))
+        ----- begin mail 7 302e95d77fc3 -----
+        We ship it.
+        ----- end mail 7 302e95d77fc3 -----
+    """
+    plain = visible(text)
+    mark = hashlib.sha256(plain.encode()).hexdigest()[:12]
+    name = " ".join(re.sub(r"[^\w .-]", " ", title).split()) or "document"
+    return f"----- begin {name} {mark} -----\n{plain.strip()}\n----- end {name} {mark} -----"
+
+
+def visible(text: str) -> str:
+    """The text without characters that nobody sees; line ends are line feeds."""
+    return _HIDDEN.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
