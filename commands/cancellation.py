@@ -14,25 +14,53 @@ from orgflow_ir.pipeline.services import CancelFlag
 _SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
 
 
-@contextlib.contextmanager
-def cancelled_by_signals(flag: CancelFlag) -> Iterator[None]:
-    """Set the flag before a signal raises what it raises (Ctrl-C: `KeyboardInterrupt`), so that
-    other threads stop, too. Signals that raise nothing are left as they are."""
-    before: dict[int, Callable[[int, FrameType | None], Any]] = {}
+class Signals:
+    """The signals of a command; `held` puts off what they raise.
 
-    def handle(number: int, frame: FrameType | None) -> None:
-        flag.cancel()
-        before[number](number, frame)
+    Args:
+        flag: set at once when a signal comes.
+    """
 
-    if threading.current_thread() is threading.main_thread():
-        for name in _SIGNALS:
-            number = getattr(signal, name, None)
-            handler = signal.getsignal(number) if number is not None else None
-            if number is not None and callable(handler):
-                before[int(number)] = handler
-                signal.signal(number, handle)
-    try:
-        yield
-    finally:
-        for restored, handler in before.items():
-            signal.signal(restored, handler)
+    def __init__(self, flag: CancelFlag) -> None:
+        self._flag = flag
+        self._before: dict[int, Callable[[int, FrameType | None], Any]] = {}
+        self._holding = False
+        self._pending: int | None = None
+
+    @contextlib.contextmanager
+    def caught(self) -> Iterator[None]:
+        """While this lasts signals set the flag before they raise; of the main thread only, since
+        no other may catch them. Signals that raise nothing are left as they are."""
+        if threading.current_thread() is threading.main_thread():
+            for name in _SIGNALS:
+                number = getattr(signal, name, None)
+                handler = signal.getsignal(number) if number is not None else None
+                if number is not None and callable(handler):
+                    self._before[int(number)] = handler
+                    signal.signal(number, self._handle)
+        try:
+            yield
+        finally:
+            for restored, handler in self._before.items():
+                signal.signal(restored, handler)
+
+    def _handle(self, number: int, frame: FrameType | None) -> None:
+        self._flag.cancel()
+        if self._holding and self._pending is None:
+            self._pending = number
+            return
+        self._before[number](number, frame)
+
+    @contextlib.contextmanager
+    def held(self) -> Iterator[None]:
+        """A signal only sets the flag, and raises what it raises where this ends: the work in
+        between sees the flag, undoes what is half done and reports the rest. A second signal raises
+        at once: whoever presses Ctrl-C twice does not want to wait."""
+        self._holding = True
+        try:
+            yield
+        finally:
+            self._holding = False
+            number, self._pending = self._pending, None
+            if number is not None:
+                self._before[number](number, None)

@@ -135,13 +135,20 @@ def command(
             wanted = _wanted(files, from_, name, server, session, ctx, compiling)
             if wanted.workflows:
                 publishing = DeployOptions(not no_publish, take_over, rollback)
-                code = _deploy(wanted, server, ctx, publishing, dry_run=dry_run, as_json=as_json)
+                code = _deploy(
+                    wanted, server, session, ctx, publishing, dry_run=dry_run, as_json=as_json
+                )
             session.collect(wanted.ctx)
+    _show(session, ctx)
+    leave(max(code, server_exit_code(session, backend)))
+
+
+def _show(session: Session, ctx: PassContext) -> None:
+    """What was found; in short text not what is open in a model, which `compile` tells."""
     session.collect(ctx)
-    if format_ == "text" and not verbose:  # what is open in a model, `compile` tells
+    if session.format == "text" and not session.verbose:
         session.diagnostics = [d for d in session.diagnostics if _is_shown(d)]
     session.show()
-    leave(max(code, server_exit_code(session, backend)))
 
 
 def _is_shown(diagnostic: Diagnostic) -> bool:
@@ -257,6 +264,7 @@ def _workflows(
 def _deploy(
     wanted: Wanted,
     server: DeploySession,
+    session: Session,
     ctx: PassContext,
     options: DeployOptions,
     *,
@@ -279,13 +287,16 @@ def _deploy(
             _say_unfinished(plan)
             return 0
         _say_unfinished(plan)
-        try:
-            plan.apply(ctx)
-        except BaseException:
+        with session.signals.held():  # whatever is on the server in the end is reported
+            try:
+                plan.apply(ctx)
+            except BaseException:
+                plan.report(ctx)
+                _print(plan.results, as_json)
+                _show(session, ctx)
+                raise
+            plan.report(ctx)
             _print(plan.results, as_json)
-            raise
-    plan.report(ctx)
-    _print(plan.results, as_json)
     if wanted.beside:
         write_files(wanted.beside)
     return 0 if all(result.ok for result in plan.results) else _MODEL_ERRORS

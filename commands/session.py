@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 from orgflow import compiler
-from orgflow.commands.cancellation import cancelled_by_signals
+from orgflow.commands.cancellation import Signals
 from orgflow.commands.options import FORMATS
 
 from orgflow_ir.diagnostics import Category, Diagnostic, Severity
@@ -58,9 +58,10 @@ class Session:
         self._broken_told = False
         cancellation = CancelFlag()
         self.services = Services(cancellation=cancellation)
+        self.signals = Signals(cancellation)
         running = click.get_current_context(silent=True)
         if running is not None:  # until the command is over
-            running.with_resource(cancelled_by_signals(cancellation))
+            running.with_resource(self.signals.caught())
 
     def _lookup_reporter(self) -> Any:
         if self.format == "text":  # the others need not be loaded for it

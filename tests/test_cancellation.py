@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from cli_cases import LINEAR, Ran, interruptible
 from engine_fixture import LocalEngine
-from orgflow.commands.cancellation import cancelled_by_signals
+from orgflow.commands.cancellation import Signals
 
 from orgflow_ir.pipeline.services import CancelFlag
 
@@ -45,16 +45,44 @@ def test_the_flag_is_set_before_the_signal_ends_the_work(
 
 
 def _raised(flag: CancelFlag, number: signal.Signals) -> None:
-    with cancelled_by_signals(flag):
+    with Signals(flag).caught():
         assert not flag.cancelled
         signal.raise_signal(number)
+
+
+@posix
+def test_a_held_signal_raises_where_the_hold_ends() -> None:
+    """The first one; a second one does not wait."""
+    flag = CancelFlag()
+    signals = Signals(flag)
+    seen: list[str] = []
+
+    def work(times: int) -> None:
+        with signals.held():
+            for number in range(times):
+                signal.raise_signal(signal.SIGINT)
+                seen.append(f"after {number}")
+            assert flag.cancelled
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with signals.caught():
+            with pytest.raises(KeyboardInterrupt):
+                work(1)
+            with pytest.raises(KeyboardInterrupt):
+                work(2)
+            assert seen == ["after 0", "after 0"]
+            with pytest.raises(KeyboardInterrupt):
+                signal.raise_signal(signal.SIGINT)
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @posix
 def test_an_ignored_signal_stays_ignored() -> None:
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
-        with cancelled_by_signals(flag := CancelFlag()):
+        with Signals(flag := CancelFlag()).caught():
             assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
             signal.raise_signal(signal.SIGHUP)
         assert not flag.cancelled
@@ -68,7 +96,7 @@ def test_another_thread_leaves_the_handlers_alone() -> None:
     found: list[object] = []
 
     def work() -> None:
-        with cancelled_by_signals(CancelFlag()):
+        with Signals(CancelFlag()).caught():
             found.append(signal.getsignal(signal.SIGINT))
 
     thread = threading.Thread(target=work)

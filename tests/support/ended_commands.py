@@ -57,10 +57,31 @@ MOMENTS = (
 )
 
 
-def started(site: Site, *args: str) -> subprocess.Popen[bytes]:
+SLOW_STARTS = """
+import sys, threading, time
+
+start = threading.Thread.start
+
+
+def slowly(thread):
+    start(thread)
+    time.sleep(0.5)
+
+
+threading.Thread.start = slowly
+from orgflow import cli
+
+cli.main()
+"""
+"""The command line where a thread that is started runs long before its starter goes on, as happens
+on a busy machine."""
+
+
+def started(site: Site, *args: str, slow_starts: bool = False) -> subprocess.Popen[bytes]:
     """A command of ours that talks to the server through the proxy."""
+    program = ["-c", SLOW_STARTS] if slow_starts else ["-m", "orgflow.cli"]
     return subprocess.Popen(
-        [sys.executable, "-m", "orgflow.cli", *args],
+        [sys.executable, *program, *args],
         env={**os.environ, "N8N_API_KEY": site.key, "N8N_URL": site.proxy.url},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -111,11 +132,9 @@ def ended_in_the_middle(site: Site, moment: Moment, number: int, folder: Path) -
     assert children[0].returncode == {signal.SIGINT: 130}.get(signal.Signals(number), -number)
     assert site.key.encode() not in out + err
     assert b"Traceback" not in err
-    after = _settled(site)
+    _settled(site)
     if number != signal.SIGKILL:
-        told = {line.split()[-2] if b"http" in line else "" for line in out.splitlines()}
-        assert told or after == before, (out, err)  # what was done is told, the rest is undone
-        assert all(active or name == "Callee" for name, active, _ in after)
+        assert_told_or_undone(site, before, out, err)
     deployed(site, files)
     assert_whole(site, *moment.names)
     if moment.before:
@@ -123,14 +142,42 @@ def ended_in_the_middle(site: Site, moment: Moment, number: int, folder: Path) -
     assert set(deployed(site, files)) == {"unchanged"}
 
 
-def _settled(site: Site) -> list[Any]:
+def assert_told_or_undone(site: Site, before: list[Any], out: bytes, err: bytes) -> None:
+    """What was done is told and whole, the rest is undone."""
+    told = {line.split()[1].decode() for line in out.splitlines()}
+    assert told or contents(site) == before, (out, err)
+    for row in site.rows():
+        assert row["active"] or row["name"] == "Callee", (row["name"], out, err)
+        old = (row["name"], row["active"], row["nodes"]) in before
+        assert row["id"] in told or old, (row["name"], out, err)
+
+
+def interrupted_at(site: Site, fault: Fault, number: int, folder: Path, *, slow: bool) -> None:
+    """Ended at once at a moment of a call; what is there then is told, or all is as before."""
+    files = written(folder, (hook(),))
+    children: list[subprocess.Popen[bytes]] = []
+    fault.deed = lambda: children[0].send_signal(number)
+    site.proxy.faults = [fault]
+    children.append(started(site, "deploy", *map(str, files), slow_starts=slow))
+    out, err = children[0].communicate(timeout=SECONDS)
+    assert site.proxy.hit == 1, err.decode()
+    site.proxy.faults = []
+    assert children[0].returncode == {signal.SIGINT: 130}.get(signal.Signals(number), -number)
+    assert b"Traceback" not in err
+    _settled(site)
+    assert_told_or_undone(site, [], out, err)
+    deployed(site, files)
+    assert_whole(site, "Order")
+
+
+def _settled(site: Site) -> None:
     """What is there once the server has carried out the calls that it had."""
     seen = contents(site)
     while True:
         time.sleep(0.2)
         now = contents(site)
         if now == seen:
-            return now
+            return
         seen = now
 
 

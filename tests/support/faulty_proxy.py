@@ -28,6 +28,8 @@ class Fault:
         broken: `before` it is passed on, or `after` it was carried out, the connection is reset.
         slow: seconds to wait before anything.
         deed: done before the call is passed on (or instead, with a status).
+        moment: when else that is done: `carried-out`, before the server's answer is passed on;
+            `between`, when half of the answer is written; `answered`, after it.
         skip: how many matching calls go through first.
         times: how often it happens; -1 indefinitely.
     """
@@ -39,8 +41,14 @@ class Fault:
     broken: str = ""
     slow: float = 0.0
     deed: Deed | None = None
+    moment: str = "before"
     skip: int = 0
     times: int = 1
+
+    def at(self, moment: str) -> None:
+        """Do the deed, if this is its moment."""
+        if self.deed is not None and moment == self.moment:
+            self.deed()
 
 
 class FaultyProxy:
@@ -62,8 +70,7 @@ class FaultyProxy:
                 fault = proxy._fault(f"{self.command} {self.path}")
                 if fault is not None:
                     time.sleep(fault.slow)
-                    if fault.deed is not None:
-                        fault.deed()
+                    fault.at("before")
                     if fault.status:
                         self._say(fault.status, fault.text.encode(), fault.headers)
                         return
@@ -80,11 +87,19 @@ class FaultyProxy:
                 if fault is not None and fault.broken == "after":
                     self._reset()
                     return
-                self._say(status, text, headers)
+                self._say(status, text, headers, fault)
 
             do_GET = do_POST = do_PUT = do_DELETE = do_OPTIONS = handle_any
 
-            def _say(self, status: int, text: bytes, headers: dict[str, str]) -> None:
+            def _say(
+                self,
+                status: int,
+                text: bytes,
+                headers: dict[str, str],
+                fault: Fault | None = None,
+            ) -> None:
+                fault = fault or Fault("")
+                fault.at("carried-out")
                 self.send_response(status)
                 for name, value in headers.items():
                     if name.lower() not in (
@@ -99,7 +114,12 @@ class FaultyProxy:
                         self.send_header(name, value)  # fmt: skip
                 self.send_header("content-length", str(len(text)))
                 self.end_headers()
-                self.wfile.write(text)
+                self.wfile.write(text[: len(text) // 2])
+                self.wfile.flush()
+                fault.at("between")
+                self.wfile.write(text[len(text) // 2 :])
+                self.wfile.flush()
+                fault.at("answered")
 
             def _reset(self) -> None:
                 self.close_connection = True

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -63,13 +62,13 @@ class DeployTransaction:
 
     Args:
         client: see `Deployer`; `undo`, `publish_them` and `take_over` likewise.
-        stop: set where the deploy is interrupted.
+        stopped: whether the deploy is interrupted.
         known: ids on the server of workflows that were deployed before, by identity.
     """
 
     client: WorkflowClient
     undo: WorkflowClient
-    stop: threading.Event
+    stopped: Callable[[], bool]
     publish_them: bool = True
     take_over: bool = False
     known: Mapping[str, str] = field(default_factory=dict)
@@ -78,7 +77,7 @@ class DeployTransaction:
     _undoing: list[tuple[str, Callable[[], None]]] = field(default_factory=list)
 
     def _check(self) -> None:
-        if self.stop.is_set():
+        if self.stopped():
             raise Stopped
 
     # -- content -------------------------------------------------------------------------------

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
+from queue import Empty, SimpleQueue
 from typing import Any
 
 from orgflow.backends.n8n.server.client.errors import RefusedError, ServerError
@@ -18,13 +19,20 @@ from orgflow.backends.n8n.server.deploy.apply import (
 from orgflow.backends.n8n.server.deploy.plan import Group, Inventory, Step, Wanted, plan
 from orgflow.backends.n8n.server.deploy.three_way import merge_step
 
-from orgflow_ir.pipeline.services import Progress, no_progress
+from orgflow_ir.pipeline.services import (
+    CancelFlag,
+    Cancellation,
+    Cancelled,
+    Progress,
+    no_progress,
+)
 from orgflow_ir.plugins.deployment import Deployed
 
 Json = dict[str, Any]
 
 _LOOKS = 2
-_WAKE_SECONDS = 0.2
+_WAKE_SECONDS = 0.1
+_LOOK_SECONDS = 0.02
 
 
 @dataclass(frozen=True)
@@ -65,6 +73,7 @@ class DeployRun:
         take_over: whether to overwrite what others made or edited.
         rollback: whether to deploy a model again that was replaced since.
         progress: called from this thread.
+        cancellation: asked whether to stop.
     """
 
     client: WorkflowClient
@@ -73,6 +82,7 @@ class DeployRun:
     take_over: bool = False
     rollback: bool = False
     progress: Progress = no_progress
+    cancellation: Cancellation = field(default_factory=CancelFlag)
     results: dict[int, GroupResult] = field(default_factory=dict)
     """By the place of the group; complete after `deploy`, also where that was interrupted."""
     seen: tuple[Json, ...] = ()
@@ -81,12 +91,14 @@ class DeployRun:
     def __post_init__(self) -> None:
         self._stop = threading.Event()
         self._broken = threading.Event()
+        self._begin = threading.Lock()
+        self._working: set[int] = set()
         self._known: dict[str, str] = {}
         self._claimed: frozenset[str] = frozenset()
         self.client.sleep = self._sleep
 
     def _sleep(self, seconds: float) -> None:
-        if self._stop.wait(seconds):
+        if self._stop.wait(seconds) or self._stopped:
             raise Stopped
 
     def plan(self, wanted: Sequence[Wanted]) -> tuple[Group, ...]:
@@ -113,44 +125,99 @@ class DeployRun:
     def transaction(self) -> DeployTransaction:
         """What places one group."""
         return DeployTransaction(
-            self.client, self.undo, self._stop, self.publish, self.take_over, dict(self._known)
-        )
+            self.client, self.undo, lambda: self._stopped, self.publish, self.take_over,
+            dict(self._known),
+        )  # fmt: skip
+
+    @property
+    def _stopped(self) -> bool:
+        return self._stop.is_set() or self.cancellation.cancelled
 
     def deploy(self, groups: Sequence[Group]) -> tuple[GroupResult, ...]:
         """Carry out what has no problem; results in the order of the groups.
 
-        An interruption (Ctrl-C, a signal's exception) goes on its way when what is in work has
-        been undone; what was done stays.
+        An interruption (`Cancelled`, Ctrl-C, a signal's exception) goes on its way when what is in
+        work has been undone; what was done stays. A second one does not wait for that: what was
+        in work is then reported as left behind.
         """
         total = sum(len(group.steps) for group in groups)
         done = 0
-        places: dict[Future[GroupResult], int] = {}
+        todo: SimpleQueue[int] = SimpleQueue()
+        over: SimpleQueue[tuple[int, BaseException | None]] = SimpleQueue()
+        for index in range(len(groups)):
+            todo.put(index)
+        self.results = {}
         try:
-            with ThreadPoolExecutor(self.client.at_once) as pool:
-                try:
-                    for index, group in enumerate(groups):
-                        places[pool.submit(self._group, group)] = index
-                    left = set(places)
-                    while left:
-                        finished, left = wait(left, _WAKE_SECONDS, FIRST_COMPLETED)
-                        for future in finished:
-                            steps = future.result().group.steps
-                            done += len(steps)
-                            self.progress(done, total, steps[-1].wanted.name)
-                except BaseException:
-                    self._stop.set()
-                    raise
+            try:
+                for _ in range(min(self.client.at_once, len(groups))):
+                    threading.Thread(
+                        target=self._work, args=(groups, todo, over), daemon=True
+                    ).start()
+                waiting = len(groups)
+                while waiting:
+                    if self.cancellation.cancelled:
+                        raise Cancelled
+                    try:
+                        index, error = over.get(timeout=_WAKE_SECONDS)
+                    except Empty:
+                        continue
+                    if error is not None:
+                        raise error
+                    waiting -= 1
+                    steps = groups[index].steps
+                    done += len(steps)
+                    self.progress(done, total, steps[-1].wanted.name)
+            except BaseException:
+                self._wait_out()
+                raise
         finally:
-            self.results = {
-                index: future.result() for future, index in places.items() if future.done()
-            }
+            working = set(self._working)
+            for index, group in enumerate(groups):
+                names = tuple(step.wanted.name for step in group.steps)
+                left = names if index in working else ()
+                self.results.setdefault(index, GroupResult(group, left=left, skipped=True))
         return tuple(self.results[index] for index in range(len(groups)))
+
+    def _wait_out(self) -> None:
+        """Let nothing begin any more, and wait for what is in work.
+
+        Which groups are in work is noted by the threads themselves: an interruption may come at
+        any step of this thread, also between the start of a thread and the note that it runs.
+        """
+        with self._begin:
+            self._stop.set()
+        while self._working:
+            time.sleep(_LOOK_SECONDS)
+
+    def _work(
+        self,
+        groups: Sequence[Group],
+        todo: SimpleQueue[int],
+        over: SimpleQueue[tuple[int, BaseException | None]],
+    ) -> None:
+        """Carry out groups until none is left, or the deploy is stopped."""
+        while True:
+            with self._begin:
+                if self._stop.is_set():
+                    return
+                try:
+                    index = todo.get_nowait()
+                except Empty:
+                    return
+                self._working.add(index)
+            error: BaseException | None = None
+            try:
+                self.results[index] = self._group(groups[index])
+            except BaseException as defect:  # noqa: BLE001  # the thread that waits raises it
+                error = defect
+            self._working.discard(index)
+            over.put((index, error))
 
     def _group(self, group: Group) -> GroupResult:
         for look in range(_LOOKS):
             if any(step.problems for step in group.steps):
                 return GroupResult(group)
-            if self._stop.is_set() or self._broken.is_set():
+            if self._stopped or self._broken.is_set():
                 return GroupResult(group, skipped=True)
             transaction = self.transaction()
             step: Step | None = None

@@ -164,6 +164,7 @@ class N8nDeployPlan(DeployPlan):
         """See `DeployPlan`; also removes copies that killed runs left behind."""
         clear_stale(self._run.seen, self._server.undo, ctx)
         self._run.progress = ctx.services.progress
+        self._run.cancellation = ctx.services.cancellation
         self._run.deploy(self._groups)
 
     @property

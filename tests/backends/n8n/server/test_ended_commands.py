@@ -12,8 +12,15 @@ from pathlib import Path
 
 import pytest
 from cli_cases import LINEAR
-from deploy_faults import Site, hook
-from ended_commands import MOMENTS, Moment, ended_in_the_middle, run_killed_and_tidied_up
+from deploy_faults import CREATE, PUBLISH, Site, hook
+from ended_commands import (
+    MOMENTS,
+    Moment,
+    ended_in_the_middle,
+    interrupted_at,
+    run_killed_and_tidied_up,
+)
+from faulty_proxy import Fault
 from n8n_stand_in import KEY, StandIn
 from orgflow.backends.n8n.server.deploy.deployment_marker import with_marker
 from orgflow.backends.n8n.server.executions.stale_runs import clear_stale_runs, is_over, owner
@@ -101,3 +108,23 @@ def test_a_killed_run_is_tidied_up_by_the_next_command(
 @pytest.mark.parametrize("moment", MOMENTS, ids=lambda moment: moment.name)
 def test_ended_in_the_middle(site: Site, moment: Moment, number: int, tmp_path: Path) -> None:
     ended_in_the_middle(site, moment, number, tmp_path)
+
+
+CALLS = (
+    ("GET /api/v1/workflows", "before"), (CREATE, "before"), (CREATE, "carried-out"),
+    (CREATE, "between"), (CREATE, "answered"), ("PUT ", "answered"), (PUBLISH, "carried-out"),
+    (PUBLISH, "answered"), ("OPTIONS ", "answered"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("call", "moment", "number", "slow"),
+    [*((*one, signal.SIGINT, True) for one in CALLS), (*CALLS[2], signal.SIGTERM, True),
+     *((*one, signal.SIGINT, False) for one in CALLS[2:4])],
+)  # fmt: skip
+def test_ended_at_any_moment_of_a_call(
+    site: Site, tmp_path: Path, call: str, moment: str, number: int, slow: bool
+) -> None:
+    """Whenever the signal arrives, also while a thread is just being started: all that was created
+    is undone, or completed and told."""
+    interrupted_at(site, Fault(call, moment=moment), number, tmp_path, slow=slow)
