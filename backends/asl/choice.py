@@ -15,11 +15,14 @@ from orgflow_ir.analysis.expressions.evaluator import evaluate, is_truthy
 from orgflow_ir.analysis.expressions.recognise import read_condition
 from orgflow_ir.analysis.expressions.syntax import (
     Arithmetic,
+    Call,
     Comparison,
     ComparisonOperator,
+    Conditional,
     ConditionError,
     Constant,
     Empty,
+    Feel,
     Logical,
     Negative,
     Not,
@@ -118,7 +121,7 @@ def to_rule(tree: Tree, reader: Reader) -> Rule:
             return _comparison(tree, reader)
         case Arithmetic():
             raise ConditionError("a Choice state cannot compute")
-        case Constant() | Negative() | Empty():
+        case Constant() | Negative() | Empty() | Call() | Conditional() | Feel():
             raise ConditionError("a Choice state has no such test")
         case _:
             assert_never(tree)

@@ -4,16 +4,21 @@ visit. Emitted conditions are never touched; where no data fits, the run is unpl
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orgflow_ir.analysis.decisions import Decision
 from orgflow_ir.analysis.expressions.evaluator import evaluate, is_truthy
 from orgflow_ir.analysis.expressions.syntax import (
+    Empty,
+    Feel,
     Path,
     Tree,
     as_javascript,
     constants,
+    is_plain,
+    nodes,
     variables,
 )
 from orgflow_ir.analysis.token_game.stimulus import Payload, Stimulus
@@ -192,10 +197,41 @@ def _candidates(demands: Sequence[tuple[Tree, bool]]) -> list[Any]:
             )
             for value in more:
                 found.setdefault(repr(value), value)
+    if not all(is_plain(tree) and not _asks_if_empty(tree) for tree, _ in demands):
+        _add_collections(demands, found)
     found.setdefault("True", True)
     found.setdefault("False", False)
     found.setdefault("text", OTHERWISE)
     return list(found.values())
+
+
+_MOST_MEMBERS = 4
+_DATE = re.compile(r"\d{4}-\d\d-\d\d")
+
+
+def _asks_if_empty(tree: Tree) -> bool:
+    return any(isinstance(node, Empty) for node in nodes(tree))
+
+
+def _add_collections(demands: Sequence[tuple[Tree, bool]], found: dict[str, Any]) -> None:
+    """Lists and objects of the constants, for what asks lists, and looks up entries."""
+    names: list[str] = []
+    for tree, _ in demands:
+        for node in nodes(tree):
+            if isinstance(node, Feel):
+                from orgflow_ir.analysis.expressions.feel.reading import members
+
+                names += members(node.tree)
+    single = list(found.values())
+    several: list[Any] = [[value] for value in single] + [[], [OTHERWISE]]
+    for name in list(dict.fromkeys(names))[:_MOST_MEMBERS]:
+        several += [{name: value} for value in single] + [[{name: value}] for value in single]
+    most = max((v for v in single if isinstance(v, int)), default=0)
+    several += [[OTHERWISE] * length for length in range(2, min(most, 5) + 2)]
+    if any(isinstance(v, str) and _DATE.match(v) for v in single):
+        several += ["1900-01-01", "2999-12-31"]
+    for value in (*several, None):
+        found.setdefault(repr(value), value)
 
 
 def _nested(values: Mapping[Path, Any]) -> dict[str, Any]:

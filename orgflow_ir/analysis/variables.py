@@ -19,10 +19,13 @@ from orgflow_ir.analysis.control_flow.regions import ScopeReduction
 from orgflow_ir.analysis.decisions import Decision
 from orgflow_ir.analysis.expressions.recognise import recognise
 from orgflow_ir.analysis.expressions.syntax import (
+    Call,
     Comparison,
+    Conditional,
     ConditionError,
     Constant,
     Empty,
+    Feel,
     Logical,
     Not,
     Path,
@@ -238,6 +241,8 @@ def null_tested(trees: Iterable[Tree]) -> frozenset[Path]:
                 found.update(variables(node))
             if isinstance(node, Comparison) and Constant(None) in (node.left, node.right):
                 found.update(variables(node))
+            if isinstance(node, Feel):
+                found.update(path for path in node.paths if path[0] in node.tested)
     return frozenset(found)
 
 
@@ -288,6 +293,20 @@ def needed(
     return (Need((), always), *rest) if always else rest
 
 
+def asked(trees: Iterable[Tree], *, in_turn: bool) -> tuple[tuple[Guards, Call], ...]:
+    """Methods that conditions call on variables, in the order of an evaluation (`needed`), each
+    with what has to hold for it to be called."""
+    found: dict[tuple[Guards, Call], None] = {}
+    before: Guards = ()
+    for tree in trees:
+        for guards, node in _walked(tree, before):
+            if isinstance(node, Call) and isinstance(node.arguments[0], Variable):
+                found[guards, node] = None
+        if in_turn:
+            before = (*before, (tree, False))
+    return tuple(found)
+
+
 _MOST_ATOMS = 8
 
 
@@ -331,14 +350,26 @@ def _truth(tree: Tree, truth: Mapping[Tree, bool]) -> bool:
 
 def _evaluated(tree: Tree, guards: Guards) -> Iterator[tuple[Guards, Path]]:
     """Paths in the order in which an evaluation reads them, each with what has to hold for it."""
-    if isinstance(tree, Variable):
-        yield guards, tree.path
-    elif isinstance(tree, Logical):
-        yield from _evaluated(tree.left, guards)
-        yield from _evaluated(tree.right, (*guards, (tree.left, tree.operator == "and")))
+    for before, node in _walked(tree, guards):
+        if isinstance(node, Variable):
+            yield before, node.path
+        elif isinstance(node, Feel):
+            yield from ((before, path) for path in node.paths)
+
+
+def _walked(tree: Tree, guards: Guards) -> Iterator[tuple[Guards, Tree]]:
+    """Nodes in the order in which an evaluation comes to them, each with what has to hold then."""
+    yield guards, tree
+    if isinstance(tree, Logical):
+        yield from _walked(tree.left, guards)
+        yield from _walked(tree.right, (*guards, (tree.left, tree.operator == "and")))
+    elif isinstance(tree, Conditional):
+        yield from _walked(tree.condition, guards)
+        yield from _walked(tree.then, (*guards, (tree.condition, True)))
+        yield from _walked(tree.otherwise, (*guards, (tree.condition, False)))
     else:
         for child in children(tree):
-            yield from _evaluated(child, guards)
+            yield from _walked(child, guards)
 
 
 def _paths(texts: Iterable[Expression], *, bare: bool = False) -> Iterator[Path]:

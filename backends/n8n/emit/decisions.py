@@ -14,14 +14,14 @@ from orgflow.backends.n8n.node_types.conditions import equals, expression, is_tr
 
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.analysis.decisions import Branch, Decision
-from orgflow_ir.analysis.expressions.syntax import Path
+from orgflow_ir.analysis.expressions.syntax import Call, Path, Variable
 from orgflow_ir.model import Event
 from orgflow_ir.model.element_names import listed
 
 if TYPE_CHECKING:
     from orgflow.backends.n8n.emit.emitter import CompiledScope
 
-    from orgflow_ir.analysis.variables import Need
+    from orgflow_ir.analysis.variables import Guards, Need
 
 
 def emit_decision(decision: Decision, compiled: CompiledScope) -> None:
@@ -84,13 +84,17 @@ def never_set(decision: Decision) -> str:
     tests = []
     for need in _needs(decision):
         fields = ", ".join(on_item((name,)) for name in need.names)
-        guards = [
-            to_js(tree, on_item) if truth else f"!({to_js(tree, on_item)})"
-            for tree, truth in need.guards
-        ]
-        test = f"[{fields}].includes(undefined)"
-        tests.append(f"({' && '.join((*guards, test))})" if guards else test)
+        tests.append(_where(need.guards, f"[{fields}].includes(undefined)"))
+    tests += [_where(guards, _unfit(call)) for guards, call in _asked(decision)]
     return " || ".join(tests)
+
+
+def _where(guards: Guards, test: str) -> str:
+    """A test that is made where an evaluation gets to what it is about."""
+    before = [
+        to_js(tree, on_item) if truth else f"!({to_js(tree, on_item)})" for tree, truth in guards
+    ]
+    return f"({' && '.join((*before, test))})" if before else test
 
 
 def _needs(decision: Decision) -> tuple[Need, ...]:
@@ -98,6 +102,26 @@ def _needs(decision: Decision) -> tuple[Need, ...]:
 
     trees = [b.tree for b in decision.branches if b.tree is not None]
     return needed(trees, null_tested(trees), in_turn=not decision.several)
+
+
+def _asked(decision: Decision) -> tuple[tuple[Guards, Call], ...]:
+    """Methods that the conditions call on variables: an engine ends with an error where one is
+    neither a text nor a collection."""
+    from orgflow_ir.analysis.variables import asked
+
+    trees = [b.tree for b in decision.branches if b.tree is not None]
+    return asked(trees, in_turn=not decision.several)
+
+
+def _unfit(call: Call) -> str:
+    """Whether the receiver of a method does not have it."""
+    receiver = call.arguments[0]
+    assert isinstance(receiver, Variable)
+    value = on_item(receiver.path)
+    if call.function in ("size", "is empty"):
+        return f'(typeof {value} !== "string" && Object({value}) !== {value})'
+    no_list = f" && !Array.isArray({value})" if call.function == "contains" else ""
+    return f'(typeof {value} !== "string"{no_list})'
 
 
 def on_item(path: Path) -> str:
@@ -168,13 +192,13 @@ def _said(decision: Decision, compiled: CompiledScope) -> str:
     *others, (_, last) = messages
     if not others:
         return last
-    tests = "".join(f"{code} === undefined ? {js_string(text)} : " for code, text in others)
+    tests = "".join(f"{test} ? {js_string(text)} : " for test, text in others)
     return expression(tests + js_string(last))
 
 
 def unset_messages(decision: Decision, compiled: CompiledScope) -> list[tuple[str, str]]:
-    """For each variable that has to be set, the code that reads it and what a run says where it is
-    not: the variable, and who may set it."""
+    """For each variable that has to be set, the test that it is not and what a run says then: the
+    variable, and who may set it; then the same for those that have to be texts or lists."""
     if not decision.coded:
         return []
     from orgflow_ir.analysis.variables import Read
@@ -188,8 +212,17 @@ def unset_messages(decision: Decision, compiled: CompiledScope) -> list[tuple[st
             names = [*names[: MOST_NAMED - 1], f"{len(names) - MOST_NAMED + 1} other steps"]
         where = listed((*names, "the input of the run"), last="or")
         text = f"“{name}” was never set, and “{label}” reads it. Set it in {where}."
-        result.append((on_item((name,)), text))
+        result.append((f"{on_item((name,))} === undefined", text))
+    for _, call in _asked(decision):
+        receiver = call.arguments[0]
+        assert isinstance(receiver, Variable)
+        kinds = "neither a text nor a list" if call.function in _LISTS else "no text"
+        text = f"“{'.'.join(receiver.path)}” is {kinds}, and “{label}” reads it as one."
+        result.append((_unfit(call), text))
     return result
+
+
+_LISTS = ("size", "is empty", "contains")
 
 
 MOST_NAMED = 4

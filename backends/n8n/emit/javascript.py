@@ -9,9 +9,13 @@ from typing import assert_never
 
 from orgflow_ir.analysis.expressions.syntax import (
     Arithmetic,
+    Call,
     Comparison,
+    Conditional,
     Constant,
     Empty,
+    Feel,
+    Function,
     Logical,
     Negative,
     Not,
@@ -67,8 +71,32 @@ def _printed(tree: Tree, variable: Callable[[Path], str]) -> str:
             return f"({_printed(left, variable)} {sign} {_printed(right, variable)})"
         case Arithmetic(operator, left, right):
             return f"({_printed(left, variable)} {operator} {_printed(right, variable)})"
+        case Conditional(condition, then, otherwise):
+            one, two, three = (_printed(part, variable) for part in (condition, then, otherwise))
+            return f"({one} ? {two} : {three})"
+        case Call(function, arguments):
+            return _asked(function, [_printed(argument, variable) for argument in arguments])
+        case Feel(inner):
+            from orgflow.backends.n8n.feel.printer import feel_expression
+
+            names = {path[0] for path in tree.paths}
+            return feel_expression(inner, lambda n: variable((n,)) if n in names else None)
         case _:
             assert_never(tree)
+
+
+_METHODS: dict[Function, str] = {
+    "contains": "includes", "starts with": "startsWith", "ends with": "endsWith",
+    "lower": "toLowerCase", "upper": "toUpperCase", "trim": "trim",
+}  # fmt: skip
+
+
+def _asked(function: Function, arguments: list[str]) -> str:
+    receiver, *others = arguments
+    if function in _METHODS:
+        return f"({receiver}).{_METHODS[function]}({', '.join(others)})"
+    size = f"((v) => (v.length === undefined ? Object.keys(v) : v).length)({receiver})"
+    return size if function == "size" else f"({size} === 0)"
 
 
 def _constant(value: bool | int | float | str | None) -> str:

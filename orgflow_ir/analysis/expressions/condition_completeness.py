@@ -20,6 +20,7 @@ from orgflow_ir.analysis.expressions.syntax import (
     Scalar,
     Tree,
     Variable,
+    is_plain,
     nodes,
 )
 
@@ -60,6 +61,8 @@ def _literal(value: Any) -> str:
 
 
 def _assignments(trees: Sequence[Tree]) -> Iterator[Values]:
+    if not all(map(is_plain, trees)):
+        return  # values that texts and collections are asked for are not tried
     domains: dict[Path, list[Any]] = {}
     for tree in trees:
         for path, value in _compared(tree):

@@ -8,14 +8,18 @@ compared or computed with, so that each language is a few functions here. Read a
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, assert_never
 
 from orgflow_ir.analysis.expressions.syntax import (
     Arithmetic,
+    Call,
     Comparison,
+    Conditional,
     Constant,
     Empty,
+    Feel,
+    Function,
     Logical,
     Meaning,
     Negative,
@@ -95,8 +99,59 @@ def _value(tree: Tree, values: Mapping[Path, Any], forced: Meaning | None) -> An
         case Arithmetic(operator, left, right, meaning):
             one, two = _value(left, values, forced), _value(right, values, forced)
             return _computed(operator, one, two, _plain(forced or meaning))
+        case Conditional(condition, then, otherwise, meaning):
+            truth = _truth(_value(condition, values, forced), _plain(forced or meaning))
+            return _value(then if truth else otherwise, values, forced)
+        case Call(function, arguments):
+            receiver, *others = (_value(a, values, forced) for a in arguments)
+            return _asked(function, receiver, others)
+        case Feel():
+            return _feel(tree, values)
         case _:
             assert_never(tree)
+
+
+def _feel(tree: Feel, values: Mapping[Path, Any]) -> Any:
+    """FEEL is computed by its own evaluator, loaded for models that have it."""
+    from orgflow_ir.analysis.expressions.feel.evaluator import Unsupported
+    from orgflow_ir.analysis.expressions.feel.reading import value_of
+
+    try:
+        return value_of(tree, values)
+    except Unsupported:
+        raise _NoAnswer from None
+
+
+def _asked(function: Function, receiver: Any, others: Sequence[Any]) -> Any:
+    """What a text or a collection answers."""
+    if isinstance(receiver, list | tuple | dict):
+        match function:
+            case "size":
+                return len(receiver)
+            case "is empty":
+                return not receiver
+            case "contains" if not isinstance(receiver, dict):
+                return any(_type(v) == _type(others[0]) and v == others[0] for v in receiver)
+        raise _NoAnswer
+    if not isinstance(receiver, str) or not all(isinstance(o, str) for o in others):
+        raise _NoAnswer
+    match function:
+        case "size":
+            return len(receiver.encode("utf-16-be", "surrogatepass")) // 2
+        case "is empty":
+            return not receiver
+        case "contains":
+            return others[0] in receiver
+        case "starts with":
+            return receiver.startswith(others[0])
+        case "ends with":
+            return receiver.endswith(others[0])
+        case "lower":
+            return receiver.lower()
+        case "upper":
+            return receiver.upper()
+        case "trim":
+            return receiver.strip()
 
 
 def _plain(meaning: Meaning) -> Meaning:

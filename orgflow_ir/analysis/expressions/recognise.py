@@ -54,7 +54,7 @@ _CODE = re.compile(
 )
 """What only code has, in a text that is not marked as code."""
 
-_PATH = re.compile(r"[A-Za-z_*)]\s*/\s*[A-Za-z_@*]|::")
+_PATH = re.compile(r"[A-Za-z_*)]\s*/\s*[A-Za-z_@*]|::|^\s*/\w|\$[A-Za-z_]|\bget\w+\(")
 """A path of XPath, in a text that declares it: elsewhere the same divides, or is prose."""
 
 
@@ -69,8 +69,18 @@ class Recognised(NamedTuple):
     marked: bool
 
     def parse(self) -> Tree:
-        """The tree. Raises `ConditionError` where it is not in the grammar."""
-        return self.parser(self.text, self.start, self.end).parse()
+        """The tree. Raises `ConditionError` where it is not in the grammar.
+
+        What of FEEL is beyond the grammar shared by all languages is read by its own parser.
+        """
+        try:
+            return self.parser(self.text, self.start, self.end).parse()
+        except ConditionError:
+            if self.parser is not FeelParser or not self.marked:
+                raise
+        from orgflow_ir.analysis.expressions.feel.reading import read_feel  # needed for few models
+
+        return read_feel(self.text, self.start, self.end)
 
 
 def recognise(condition: Expression) -> Recognised:
@@ -121,8 +131,11 @@ def read_condition(condition: Expression) -> Tree | None:
         return code.parse()
     language = (condition.language or "").lower()
     tree = _if_compared(code)
-    if tree is not None and "xpath" in language and _PATH.search(_QUOTED.sub("", code.text)):
-        raise ConditionError("paths of XPath are not understood")
+    if "xpath" in language and _PATH.search(_QUOTED.sub("", code.text)):
+        from orgflow_ir.analysis.expressions.parsers.xpath import XPathParser  # in few models
+
+        code = code._replace(parser=XPathParser)
+        tree = _if_compared(code)
     if tree is None and language != "n8n" and _CODE.search(code.text):
         code.parse()  # says what is not understood
         raise ConditionError("it compares nothing")

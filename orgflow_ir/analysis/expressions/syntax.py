@@ -9,7 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import FrozenInstanceError
-from typing import Any, ClassVar, Literal, NamedTuple, dataclass_transform
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, dataclass_transform
+
+if TYPE_CHECKING:
+    from orgflow_ir.analysis.expressions.feel.syntax import Tree as FeelTree
 
 Meaning = Literal["feel", "juel", "loose", "strict", "java", "exact"]
 """Whose rules compute a node.
@@ -168,15 +171,60 @@ class Arithmetic(Node):
     span: Span = NOWHERE
 
 
-Tree = Constant | Variable | Not | Negative | Empty | Logical | Comparison | Arithmetic
+class Conditional(Node):
+    """`a ? b : c`."""
+
+    condition: Tree
+    then: Tree
+    otherwise: Tree
+    meaning: Meaning
+    span: Span = NOWHERE
+
+
+Function = Literal[
+    "size", "is empty", "contains", "starts with", "ends with", "lower", "upper", "trim"
+]
+"""What texts and collections are asked in every language, under one name each."""
+
+
+class Call(Node):
+    """A method of a text or a collection, the receiver being the first argument. It has no answer
+    where the receiver is neither, as engines end with an error there."""
+
+    function: Function
+    arguments: tuple[Tree, ...]
+    span: Span = NOWHERE
+
+
+class Feel(Node):
+    """An expression of FEEL beyond the grammar shared with other languages.
+
+    `tree` is that of `expressions.feel`. `paths` are what it reads of process variables, in order;
+    `tested` the names among them that are compared with null.
+    """
+
+    tree: FeelTree
+    paths: tuple[Path, ...]
+    tested: frozenset[str]
+    span: Span = NOWHERE
+
+
+Tree = (
+    Constant | Variable | Not | Negative | Empty | Logical | Comparison | Arithmetic | Conditional
+    | Call | Feel
+)  # fmt: skip
 
 
 def children(tree: Tree) -> tuple[Tree, ...]:
     """The operands of a node, left to right."""
-    if isinstance(tree, Constant | Variable):
+    if isinstance(tree, Constant | Variable | Feel):
         return ()
     if isinstance(tree, Not | Negative | Empty):
         return (tree.operand,)
+    if isinstance(tree, Conditional):
+        return (tree.condition, tree.then, tree.otherwise)
+    if isinstance(tree, Call):
+        return tree.arguments
     return (tree.left, tree.right)
 
 
@@ -191,7 +239,11 @@ def nodes(tree: Tree) -> Iterator[Tree]:
 
 def variables(tree: Tree) -> Iterator[Path]:
     """Paths of the variables in a tree, in order, with repetitions."""
-    return (node.path for node in nodes(tree) if isinstance(node, Variable))
+    for node in nodes(tree):
+        if isinstance(node, Variable):
+            yield node.path
+        elif isinstance(node, Feel):
+            yield from node.paths
 
 
 def constants(tree: Tree) -> Iterator[bool | int | float | str]:
@@ -199,6 +251,15 @@ def constants(tree: Tree) -> Iterator[bool | int | float | str]:
     for node in nodes(tree):
         if isinstance(node, Constant) and node.value is not None:
             yield node.value
+        elif isinstance(node, Feel):
+            from orgflow_ir.analysis.expressions.feel.reading import literals
+
+            yield from literals(node.tree)
+
+
+def is_plain(tree: Tree) -> bool:
+    """Whether a tree only compares, computes and combines: no calls, and nothing of FEEL alone."""
+    return not any(isinstance(node, Call | Conditional | Feel) for node in nodes(tree))
 
 
 def as_javascript(tree: Tree) -> Tree:
@@ -208,8 +269,18 @@ def as_javascript(tree: Tree) -> Tree:
     conversions and Java's `equals` become `==`. For values of matching types nothing changes.
     """
     match tree:
-        case Constant() | Variable():
+        case Constant() | Variable() | Feel():
             return tree
+        case Conditional(condition, then, otherwise, _, span):
+            return Conditional(
+                as_javascript(condition),
+                as_javascript(then),
+                as_javascript(otherwise),
+                "loose",
+                span,
+            )
+        case Call(function, arguments, span):
+            return Call(function, tuple(map(as_javascript, arguments)), span)
         case Empty(operand, span):
             return Empty(as_javascript(operand), span)
         case Not(operand, _, span):

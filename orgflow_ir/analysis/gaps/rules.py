@@ -110,14 +110,16 @@ class OpenMessage(Rule):
 class UnreadCondition(Rule):
     """
     What it finds
-        A condition marked as code that is not in the common part of FEEL, JUEL and JavaScript.
+        A condition marked as code that is not understood: FEEL is read whole; of JUEL, JavaScript,
+        Groovy, Java, MVEL and XPath comparisons, logic, arithmetic, the choice `a ? b : c` and the
+        methods that texts and collections have. A target may support less.
     Why it is wrong
         It cannot be compiled; the branch becomes a value of a decision variable. `compile` reports
         it as a warning.
     Example
         `${orderService.isVip(customer)}`
     Instead
-        Write it with comparisons, `and`, `or`, `not` and variables, or set the decision variable.
+        Write it with what is understood, or set the decision variable.
     """
 
     code = "OF507"

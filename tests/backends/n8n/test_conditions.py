@@ -48,7 +48,7 @@ def test_javascript(text: str, expected: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "a >", "a b", "f(x)", "a = ", "1 2", "a[0]", "if a then b else c", "`x`", "a ? b : c",
+    ["", "a >", "a b", "f(x)", "a = ", "1 2", "a[b]", "if a then b else c", "`x`", "a ? b",
      "(" * 100 + "a" + ")" * 100, "a = 'x"],
 )  # fmt: skip
 def test_what_is_not_in_the_grammar(text: str) -> None:

@@ -14,16 +14,18 @@ from typing import ClassVar, Literal, NamedTuple, cast
 from orgflow_ir.analysis.expressions.syntax import (
     Arithmetic,
     ArithmeticOperator,
+    Call,
     Comparison,
     ComparisonOperator,
+    Conditional,
     ConditionError,
     Constant,
     Empty,
+    Function,
     Logical,
     Meaning,
     Negative,
     Not,
-    Path,
     Span,
     Tree,
     Variable,
@@ -31,13 +33,22 @@ from orgflow_ir.analysis.expressions.syntax import (
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<num>\d+(?:\.\d+)?)|(?P<str>\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*')"
-    r"|(?P<name>[^\W\d]\w*)|(?P<op>===|!==|==|!=|<>|<=|>=|&&|\|\||[-+*/%<>=!().,\[\]]))"
+    r"|(?P<name>[^\W\d]\w*)|(?P<op>===|!==|==|!=|<>|<=|>=|&&|\|\||[-+*/%<>=!().,\[\]?:]))"
 )
 _CONTEXT = {"this", "environment", "execution", "variables"}
 """Names by which engines offer what surrounds the variables: they are no variables."""
 
 _OBJECT = {"__proto__", "constructor", "prototype", "toString", "valueOf", "hasOwnProperty"}
 """Names that every JavaScript object answers to, whatever it holds."""
+
+METHODS: dict[str, tuple[Function, int]] = {
+    "size": ("size", 0), "length": ("size", 0), "isEmpty": ("is empty", 0),
+    "contains": ("contains", 1), "includes": ("contains", 1), "startsWith": ("starts with", 1),
+    "endsWith": ("ends with", 1), "toLowerCase": ("lower", 0), "toUpperCase": ("upper", 0),
+    "trim": ("trim", 0),
+}  # fmt: skip
+"""Methods that texts and collections have in Java, Groovy, MVEL or JavaScript, and how many
+arguments each takes."""
 
 _MAX_DEPTH = 60
 _MAX_TOKENS = 1_000
@@ -102,12 +113,26 @@ class Parser:
 
     def parse(self) -> Tree:
         """The tree of the whole text. Raises `ConditionError` where it is not in the grammar."""
-        tree = self.disjunction()
+        tree = self.choice()
         if self.at != len(self.tokens):
             raise ConditionError(f"`{self.tokens[self.at].text}` is not understood here")
         return tree
 
     # Levels, from the one that binds least.
+
+    def choice(self) -> Tree:
+        """`a ? b : c`."""
+        condition = self.disjunction()
+        if not self.ahead("?"):
+            return condition
+        self.take()
+        self.nest()
+        then = self.choice()
+        self.expect(":")
+        otherwise = self.choice()
+        self.depth -= 1
+        span = _across(condition, otherwise)
+        return Conditional(condition, then, otherwise, self.meaning, span)
 
     def disjunction(self) -> Tree:
         """`a or b`."""
@@ -174,11 +199,11 @@ class Parser:
                 raise ConditionError(f"`{text}` means different numbers in different languages")
             return Constant(float(text) if "." in text else int(text), span)
         if kind == "str":
-            return Constant(_unquoted(text), span)
+            return self.asked(Constant(_unquoted(text), span))
         if (kind, text) == ("op", "("):
-            inner = self.disjunction()
+            inner = self.choice()
             self.expect(")")
-            return inner
+            return self.asked(inner)
         if kind != "name":
             raise ConditionError(f"`{text}` is not understood here")
         if text in ("true", "false"):
@@ -198,27 +223,95 @@ class Parser:
                     raise ConditionError("a field name is expected behind the dot")
                 parts.append(text)
             elif op == "[":
-                kind, text, _ = self.take()
-                if kind != "str":
-                    raise ConditionError("only a quoted name may stand in brackets")
-                parts.append(text[1:-1])
-                self.expect("]")
-            else:
-                if parts[-1] not in self.calls:
-                    return self.call(tuple(parts), first.span.start)
+                parts.append(self.key("]"))
+            elif parts[-1] in self.calls:
                 kind, text, _ = self.take()
                 if kind != "str":
                     raise ConditionError("a quoted variable name is expected")
                 self.expect(")")
                 root, parts = "", [text[1:-1]]
+            elif parts[-1] == "get" and len(parts) > 1 and self.is_key():
+                parts[-1] = self.key(")")
+            elif len(parts) == 1:
+                return self.asked(self.function(first))
+            else:
+                span = Span(first.span.start, self.tokens[self.at - 4].span.end)
+                return self.asked(self.method(self.named(root, parts[:-1], span), parts[-1]))
+        end = self.tokens[self.at - 1].span.end
+        return self.named(root, parts, Span(first.span.start, end))
+
+    def named(self, root: str, parts: list[str], span: Span) -> Tree:
+        """The variable at a path. Raises `ConditionError` for a name that is none."""
         if root in _CONTEXT or not _OBJECT.isdisjoint(parts):
             raise ConditionError(f"`{'.'.join(parts)}` is no variable")
-        return Variable(tuple(parts), Span(first.span.start, self.tokens[self.at - 1].span.end))
+        return Variable(tuple(parts), span)
 
-    def call(self, path: Path, start: int) -> Tree:
-        """The call of a method, its opening parenthesis taken. Raises `ConditionError` unless the
+    def is_key(self) -> bool:
+        """Whether a constant name or place comes next, and nothing else in these parentheses."""
+        if self.at + 1 >= len(self.tokens) or self.tokens[self.at + 1][:2] != ("op", ")"):
+            return False
+        token = self.tokens[self.at]
+        return token.kind == "str" or (token.kind == "num" and token.text.isdigit())
+
+    def key(self, closing: str) -> str:
+        """A constant name, or the place of an element from 0 on, and the sign that closes it."""
+        kind, text, _ = self.take()
+        if kind == "num" and (text == "0" or (text.isdigit() and text[0] != "0")):
+            found = text
+        elif kind == "str":
+            found = text[1:-1]
+        else:
+            raise ConditionError("only a quoted name or a number may stand in brackets")
+        self.expect(closing)
+        return found
+
+    def asked(self, tree: Tree) -> Tree:
+        """The methods called on a value: `"vip".equals(kind)`, `name.trim().toLowerCase()`."""
+        while self.ahead("."):
+            self.take()
+            kind, name, _ = self.take()
+            if kind != "name":
+                raise ConditionError("a method name is expected behind the dot")
+            self.expect("(")
+            tree = self.method(tree, name)
+        return tree
+
+    def function(self, name: Token) -> Tree:
+        """The call of a function, its opening parenthesis taken. Raises `ConditionError` unless the
         language has one that is understood."""
-        raise ConditionError(f"calls of `{path[-1]}` are not understood")
+        raise ConditionError(f"calls of `{name.text}` are not understood")
+
+    def method(self, receiver: Tree, name: str) -> Tree:
+        """The call of a method, its opening parenthesis taken. Raises `ConditionError` for one that
+        texts and collections do not have in every language."""
+        given = self.arguments()
+        span = Span(receiver.span.start, self.tokens[self.at - 1].span.end)
+        match name, given:
+            case "equals", [other]:
+                return Comparison("==", receiver, other, "java", span)
+            case "equalsIgnoreCase", [other]:
+                one, two = (Call("lower", (v,), v.span) for v in (receiver, other))
+                return Comparison("==", one, two, "java", span)
+        function, count = METHODS.get(name, (None, 0))
+        if function is None or len(given) != count:
+            raise ConditionError(f"calls of `{name}` are not understood")
+        return Call(function, (receiver, *given), span)
+
+    def arguments(self) -> list[Tree]:
+        """What stands between parentheses, the opening one taken."""
+        found: list[Tree] = []
+        if self.ahead(")"):
+            self.take()
+            return found
+        self.nest()
+        while True:
+            found.append(self.choice())
+            if not self.ahead(","):
+                break
+            self.take()
+        self.depth -= 1
+        self.expect(")")
+        return found
 
     # What levels are made of.
 

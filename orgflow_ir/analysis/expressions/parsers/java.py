@@ -3,32 +3,61 @@
 from __future__ import annotations
 
 from orgflow_ir.analysis.expressions.parsers.javascript import GroovyParser
-from orgflow_ir.analysis.expressions.syntax import Comparison, Constant, Path, Span, Tree, Variable
+from orgflow_ir.analysis.expressions.syntax import (
+    Call,
+    Comparison,
+    ComparisonOperator,
+    ConditionError,
+    Constant,
+    Empty,
+    Function,
+    Logical,
+    Span,
+    Tree,
+    Variable,
+)
+
+_KIE = "KieFunctions"
+_ORDERS: dict[str, ComparisonOperator] = {
+    "greaterThan": ">", "greaterOrEqualThan": ">=", "lessThan": "<", "lessOrEqualThan": "<=",
+}  # fmt: skip
+_TEXTS: dict[str, Function] = {
+    "contains": "contains", "startsWith": "starts with", "endsWith": "ends with",
+}  # fmt: skip
 
 
 class JavaParser(GroovyParser):
     """Comparisons, logic and `equals`. Java's `==` on variables compares values here, too: those of
     a process are boxed or texts, of which nobody means the identity; MVEL compares them so."""
 
-    def primary(self) -> Tree:
-        """Texts have methods: `"vip".equals(kind)`."""
-        tree = super().primary()
-        if isinstance(tree, Constant) and isinstance(tree.value, str) and self.ahead("."):
-            self.take()
-            name = self.take().text
-            self.expect("(")
-            return self._equals(tree) if name == "equals" else self.call((name,), tree.span.start)
-        return tree
+    def named(self, root: str, parts: list[str], span: Span) -> Tree:
+        """As everywhere; the class of jBPM's functions is no variable."""
+        if parts == [_KIE]:
+            return Variable((_KIE,), span)
+        return super().named(root, parts, span)
 
-    def call(self, path: Path, start: int) -> Tree:
-        """`kind.equals("vip")`; other methods raise `ConditionError`."""
-        if path[-1] == "equals" and len(path) > 1:
-            receiver = Variable(path[:-1], Span(start, self.tokens[self.at - 2].span.start - 1))
-            return self._equals(receiver)
-        return super().call(path, start)
-
-    def _equals(self, left: Tree) -> Tree:
-        right = self.disjunction()
-        self.expect(")")
-        span = Span(left.span.start, self.tokens[self.at - 1].span.end)
-        return Comparison("==", left, right, "java", span)
+    def method(self, receiver: Tree, name: str) -> Tree:
+        """`kind.equals("vip")`; of jBPM `KieFunctions.isTrue(ok)`, whose arguments are texts where
+        the editor wrote them: numbers among them are compared as numbers."""
+        if receiver != Variable((_KIE,)):
+            return super().method(receiver, name)
+        given = self.arguments()
+        span = Span(receiver.span.start, self.tokens[self.at - 1].span.end)
+        match name, given:
+            case (("isTrue" | "isFalse"), [value]):
+                return Comparison("==", value, Constant(name == "isTrue"), "java", span)
+            case "isNull", [value]:
+                return Comparison("==", value, Constant(None), "java", span)
+            case "isEmpty", [value]:
+                return Empty(value, span)
+            case "equalsTo", [value, other]:
+                return Comparison("==", value, other, "juel", span)
+            case "between", [value, low, high]:
+                over = Comparison(">=", value, low, "juel", span)
+                under = Comparison("<=", value, high, "juel", span)
+                return Logical("and", over, under, "java", span)
+            case name, [value, other] if name in _ORDERS:
+                return Comparison(_ORDERS[name], value, other, "juel", span)
+            case name, [value, other] if name in _TEXTS:
+                return Call(_TEXTS[name], (value, other), span)
+        raise ConditionError(f"calls of `{_KIE}.{name}` are not understood")

@@ -1,0 +1,181 @@
+"""FEEL in conditions and mappings: the whole language, over variables whose names nobody declares.
+
+A process says nowhere which variables it has, so every name that the text does not define itself
+and that is no built-in function is one of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from orgflow_ir.analysis.expressions import syntax
+from orgflow_ir.analysis.expressions.feel import evaluator
+from orgflow_ir.analysis.expressions.feel.boundary import to_json
+from orgflow_ir.analysis.expressions.feel.parser import parse_expression
+from orgflow_ir.analysis.expressions.feel.signatures import SIGNATURES
+from orgflow_ir.analysis.expressions.feel.syntax import (
+    Call,
+    Comparison,
+    ContextLiteral,
+    FeelError,
+    Filter,
+    For,
+    FunctionDefinition,
+    If,
+    In,
+    Literal,
+    Name,
+    Part,
+    Path,
+    Quantified,
+    Tree,
+    children,
+    parts,
+)
+from orgflow_ir.analysis.expressions.feel.values import Value, imported
+from orgflow_ir.analysis.expressions.syntax import ConditionError, Feel, Span
+
+DEFINED, OR_ELSE = "is defined", "get or else"
+"""Functions that Camunda 8 has beside those of DMN."""
+
+
+def read_feel(text: str, start: int = 0, end: int | None = None) -> Feel:
+    """An expression of FEEL that stands in `text[start:end]`.
+
+    Raises `ConditionError` where it is not in the grammar, or calls a function that nobody defines.
+    """
+    end = len(text) if end is None else end
+    try:
+        tree = _rewritten(parse_expression(text[start:end], [DEFINED, OR_ELSE]))
+    except FeelError as error:
+        raise ConditionError(str(error)) from None
+    free = list(_free(tree, frozenset()))
+    for part in parts(tree):
+        if isinstance(part, FunctionDefinition) and part.external:
+            raise ConditionError("functions of Java are not understood")
+    called = [
+        p.function.name for p in parts(tree) if isinstance(p, Call) and isinstance(p.function, Name)
+    ]
+    for path in free:
+        if path[0] in called:
+            raise ConditionError(f"the function `{path[0]}` is not understood")
+    paths = tuple(dict.fromkeys(free))
+    return Feel(tree, paths, frozenset(_tested(tree)), Span(start, end))
+
+
+def value_of(feel: Feel, values: Mapping[syntax.Path, Any]) -> Any:
+    """The value as JSON, given the values of paths.
+
+    Raises `evaluator.Unsupported`.
+    """
+    given: dict[str, Value] = {}
+    for name in dict.fromkeys(path[0] for path in feel.paths):
+        given[name] = imported(_gathered(name, values))
+    return to_json(evaluator.evaluate(feel.tree, given))
+
+
+def literals(tree: Tree) -> Iterator[bool | int | float | str]:
+    """Constants in an expression but null, as JSON."""
+    for part in parts(tree):
+        if isinstance(part, Literal) and part.value is not None:
+            value = to_json(part.value)
+            assert isinstance(value, bool | int | float | str)
+            yield value
+
+
+def members(tree: Tree) -> tuple[str, ...]:
+    """Names that the expression looks up in contexts: of paths and in filters."""
+    found = [p.name for p in parts(tree) if isinstance(p, Path)]
+    return tuple(dict.fromkeys(found))
+
+
+def _gathered(name: str, values: Mapping[syntax.Path, Any]) -> Any:
+    """The value of a variable: its own, with those of what is reached from it in it."""
+    if (name,) in values:
+        return values[name,]
+    found: dict[str, Any] = {}
+    for path, value in values.items():
+        if path[0] == name and len(path) > 1:
+            inner = found
+            for part in path[1:-1]:
+                inner = inner.setdefault(part, {})
+            inner[path[-1]] = value
+    return found or None
+
+
+def _rewritten(tree: Tree) -> Tree:
+    """The same expression without the functions that only Camunda 8 has."""
+    changed: dict[str, Any] = {}
+    for name in tree.__match_args__:
+        value = getattr(tree, name)
+        if isinstance(value, tuple):
+            changed[name] = tuple(_rewritten(v) if isinstance(v, syntax.Node) else v for v in value)  # type: ignore[arg-type]
+        else:
+            changed[name] = _rewritten(value) if isinstance(value, syntax.Node) else value  # type: ignore[arg-type]
+    tree = type(tree)(**changed)
+    if not isinstance(tree, Call) or not isinstance(tree.function, Name) or tree.names is not None:
+        return tree
+    match tree.function.name, tree.arguments:
+        case "is defined", (value,):
+            return Comparison("!=", value, Literal(None), tree.span)
+        case "get or else", (value, other):
+            return If(Comparison("!=", value, Literal(None)), value, other, tree.span)
+    return tree
+
+
+def _free(part: Part, bound: frozenset[str]) -> Iterator[syntax.Path]:
+    """What an expression reads that it does not define itself, as far as names follow each other;
+    in filters that may be an entry of the element or a variable."""
+    match part:
+        case Name(name):
+            if name not in bound and name != evaluator.INPUT:
+                yield (name,)
+        case Path(base, name):
+            found = list(_free(base, bound))
+            if len(found) == 1 and _is_path(base):
+                yield (*found[0], name)
+            else:
+                yield from found
+        case Call(function, arguments, _):
+            if not (isinstance(function, Name) and function.name in SIGNATURES):
+                yield from _free(function, bound)
+            for argument in arguments:
+                yield from _free(argument, bound)
+        case Filter(base, condition):
+            yield from _free(base, bound)
+            yield from _free(condition, bound | {"item"})
+        case For(iterators, body) | Quantified(_, iterators, body):
+            for one in iterators:
+                yield from _free(one.domain, bound)
+                if one.end is not None:
+                    yield from _free(one.end, bound)
+                bound |= {one.name}
+            yield from _free(body, bound | {"partial"} if isinstance(part, For) else bound)
+        case FunctionDefinition(parameters, body, _):
+            yield from _free(body, bound | {p.name for p in parameters})
+        case ContextLiteral(entries):
+            for entry in entries:
+                yield from _free(entry.value, bound)
+                bound |= {entry.key}
+        case _:
+            for child in children(part):
+                yield from _free(child, bound)
+
+
+def _is_path(tree: Tree) -> bool:
+    while isinstance(tree, Path):
+        tree = tree.base
+    return isinstance(tree, Name)
+
+
+def _tested(tree: Tree) -> Iterator[str]:
+    """Variables that may be missing: the expression asks itself, or looks in an element first."""
+    for part in parts(tree):
+        match part:
+            case Comparison("=" | "!=", left, right) if Literal(None) in (left, right):
+                yield from (path[0] for path in _free(part, frozenset()))
+            case In(value, tests) if any(t.operand == Literal(None) for t in tests.tests):
+                yield from (path[0] for path in _free(value, frozenset()))
+            case Filter(_, condition):
+                yield from (path[0] for path in _free(condition, frozenset()))

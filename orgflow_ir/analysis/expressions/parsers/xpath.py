@@ -1,0 +1,114 @@
+"""XPath (1.0), as far as conditions of BPMN use it: paths from a data object, comparisons."""
+
+from __future__ import annotations
+
+import re
+from typing import ClassVar, cast
+
+from orgflow_ir.analysis.expressions.parsers.core import Kind, Parser, Token
+from orgflow_ir.analysis.expressions.syntax import (
+    Call,
+    ComparisonOperator,
+    ConditionError,
+    Constant,
+    Meaning,
+    Not,
+    Span,
+    Tree,
+)
+
+_TOKEN = re.compile(
+    r"\s*(?:(?P<num>\d+(?:\.\d+)?)|(?P<str>\"[^\"\\]*\"|'[^'\\]*')"
+    r"|(?P<name>(?:[^\W\d][\w-]*:)?[^\W\d][\w-]*)|(?P<op>!=|<=|>=|[-+*<>=(),/$]))"
+)
+_OBJECTS = ("getDataObject", "getDataInput", "getProcessProperty", "getVariable")
+"""Functions by which BPMN names what a path begins at (BPMN 2.0.2, 10.4.3)."""
+
+
+class XPathParser(Parser):
+    """`/order/amount > 5`, `$order/amount`, `bpmn:getDataObject('order')/amount`: each step of a
+    path is a field. A path is the one element there is, not a set."""
+
+    words: ClassVar[dict[str, str]] = {"and": "&&", "or": "||", "mod": "%", "div": "div"}
+    meaning: ClassVar[Meaning] = "loose"
+    signs: ClassVar[dict[str, tuple[ComparisonOperator, Meaning]]] = {
+        "=": ("==", "loose"), "!=": ("!=", "loose"),
+    }  # fmt: skip
+
+    @classmethod
+    def _tokens(cls, text: str, start: int, end: int) -> list[Token]:
+        tokens: list[Token] = []
+        body, at = text[:end].rstrip(), start
+        while at < len(body):
+            match = _TOKEN.match(body, at)
+            if match is None:
+                raise ConditionError(f"`{body[at : at + 12].strip()}` is not understood")
+            at = match.end()
+            kind = cast(Kind, match.lastgroup)
+            value, span = match.group(kind), Span(*match.span(kind))
+            operand = not tokens or (tokens[-1].kind == "op" and tokens[-1].text != ")")
+            if kind == "name" and value in cls.words and not operand:
+                kind, value = "op", cls.words[value]
+            tokens.append(Token(kind, value, span))
+            if len(tokens) > 1_000:
+                raise ConditionError("it is too long")
+        return tokens
+
+    def product(self) -> Tree:
+        """`a * b`; the slash is that of paths."""
+        return self.arithmetic(self.unary, "*", "%")
+
+    def primary(self) -> Tree:
+        """A constant, a path, a function, or an expression in parentheses."""
+        token = self.take()
+        if token[:2] == ("op", "/"):
+            return self.steps([self.step()], token.span.start)
+        if token[:2] == ("op", "$"):
+            return self.steps([self.step()], token.span.start)
+        if token.kind != "name":
+            self.at -= 1
+            return super().primary()
+        if not self.ahead("("):
+            return self.steps([token.text], token.span.start)
+        self.take()
+        name = token.text.rpartition(":")[2]
+        if name in _OBJECTS:
+            kind, text, _ = self.take()
+            if kind != "str":
+                raise ConditionError("a quoted name is expected")
+            self.expect(")")
+            return self.steps([text[1:-1]], token.span.start)
+        given = self.arguments()
+        span = Span(token.span.start, self.tokens[self.at - 1].span.end)
+        match name, given:
+            case (("true" | "false"), []):
+                return Constant(name == "true", span)
+            case "not", [value]:
+                return Not(value, self.meaning, span)
+            case (("boolean" | "string" | "number"), [value]):
+                return value
+            case "count", [value]:
+                return Call("size", (value,), span)
+            case "contains", [value, other]:
+                return Call("contains", (value, other), span)
+            case "starts-with", [value, other]:
+                return Call("starts with", (value, other), span)
+        raise ConditionError(f"calls of `{name}` are not understood")
+
+    def negation(self) -> Tree:
+        """`not` is a function here."""
+        return self.comparison()
+
+    def step(self) -> str:
+        """One step of a path: the name of a child."""
+        kind, text, _ = self.take()
+        if kind != "name":
+            raise ConditionError("a name is expected in a path")
+        return text.rpartition(":")[2]
+
+    def steps(self, parts: list[str], start: int) -> Tree:
+        """The rest of a path."""
+        while self.ahead("/"):
+            self.take()
+            parts.append(self.step())
+        return self.named(parts[0], parts, Span(start, self.tokens[self.at - 1].span.end))
