@@ -12,8 +12,9 @@ from orgflow.backends.asl.graph import branch_fields
 from orgflow.backends.asl.names import error_name, path_of
 
 from orgflow_ir.analysis.decisions import Decision
-from orgflow_ir.analysis.gaps import Defaults, is_open
+from orgflow_ir.analysis.gaps import Defaults
 from orgflow_ir.analysis.gaps.rules import OpenList, OpenMessage, OpenTask, OpenTime
+from orgflow_ir.analysis.gaps.times import is_open
 from orgflow_ir.diagnostics import Severity
 from orgflow_ir.model import (
     CallActivity,

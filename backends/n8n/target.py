@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from orgflow.backends.n8n.emit.inclusive import inclusive_joins
 from orgflow.backends.n8n.format.versions import KNOWN_VERSIONS
 
-from orgflow_ir.analysis.control_flow.concurrency import Concurrency
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.lowering.common import (
     LOWERINGS,
@@ -82,6 +81,8 @@ def named_beside(use: ConstructUse, model: Model, ctx: PassContext) -> str:
 
 def _beside(use: ConstructUse, ctx: PassContext) -> list[Node]:
     """What may be under way, gateways and events that a token is about to leave included."""
+    from orgflow_ir.analysis.control_flow.concurrency import Concurrency
+
     assert use.scope is not None
     graph = ctx.analysis(ControlFlow, use.scope)
     return [graph.nodes[n] for n in ctx.analysis(Concurrency, graph).beside(use.element.id)]

@@ -157,9 +157,10 @@ def read_script(node: XmlElement) -> Script | None:
 
 def _speaks(node: XmlElement) -> bool:
     """Whether there is anything in another namespace; nearly always there is not."""
-    return any(":" in key for key in node.attrs) or any(
-        c.local == "extensionElements" for c in node.children
-    )
+    for key in node.attrs:
+        if ":" in key:
+            return True
+    return any(c.local == "extensionElements" for c in node.children)
 
 
 def _own(r: Reading, node: XmlElement) -> AnyBinding | None:

@@ -143,7 +143,9 @@ class XmlDocument:
         prefixes = node.scope.prefixes
         if self.made_prefixes:
             prefixes = {p: uri for p, uri in prefixes.items() if p not in self.made_prefixes}
-        return declared(node.qname, raw, own, prefixes, self._uses_default(node))
+        # Every element inside is looked at only where a default namespace is in force.
+        uses_default = bool(prefixes.get("")) and self._uses_default(node)
+        return declared(node.qname, raw, own, prefixes, uses_default)
 
     @cached_property
     def made_prefixes(self) -> frozenset[str]:

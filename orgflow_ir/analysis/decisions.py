@@ -87,7 +87,8 @@ class Decision(NamedTuple):
     where a deciding step is put before it. `sources` are all elements that a variable of a coded
     condition is looked for in, nearest first; the last may be the start event. `unread` are
     conditions that the conventions do not support, `bare` the branches with neither a condition
-    nor a label, whose value is made from their target.
+    nor a label, whose value is made from their target. `values` are those of the decision variable,
+    one a labelled branch; empty where all are coded.
     """
 
     gateway: Gateway
@@ -98,6 +99,7 @@ class Decision(NamedTuple):
     sources: tuple[str, ...]
     setter_label: str
     description: str
+    values: tuple[str, ...]
     unread: tuple[UnreadCondition, ...] = ()
     bare: tuple[Branch, ...] = ()
 
@@ -105,11 +107,6 @@ class Decision(NamedTuple):
     def default(self) -> Branch | None:
         """The default branch, if there is one."""
         return next((b for b in self.branches if b.kind == "default"), None)
-
-    @property
-    def values(self) -> tuple[str, ...]:
-        """Values of the decision variable, one a labelled branch; empty where all are coded."""
-        return tuple(b.value for b in self.branches if b.kind == "value")
 
     @property
     def labelled(self) -> tuple[Branch, ...]:
@@ -166,37 +163,47 @@ def decide(scope: Scope, graph: ControlFlow, style: DecisionConventions) -> dict
     names = _Variables(coded, style)
     result: dict[str, Decision] = {}
     for gateway, branches, unread, bare in read:
-        tasks = list(itertools.islice(setters(gateway.id, graph), MAX_SOURCES))
+        tasks = setters(gateway.id, graph)
         trigger = _single_trigger(gateway.id, graph)
-        labelled = tuple(b.value for b in branches if b.kind == "value")
+        values = tuple(b.value for b in branches if b.kind == "value")
         if tasks:
             setter = tasks[0]
         elif trigger is not None and (
-            not labelled or (_has_body(graph, trigger) and gateway.id not in graph.cyclic)
+            not values or (_has_body(graph, trigger) and gateway.id not in graph.cyclic)
         ):  # what came in once is no answer to a question that is asked again
             setter = trigger
         else:
             setter = gateway.id
-        sources = tuple(tasks) + ((trigger,) if trigger else ())
+        sources = tasks + ((trigger,) if trigger else ())
         sources = sources if setter in sources else (setter, *sources)
         result[gateway.id] = Decision(
             gateway=gateway,
             branches=branches,
             several=gateway.gateway_kind == "inclusive",
-            variable=names.take(gateway, labelled, setter, graph) if labelled else "",
+            variable=names.take(gateway, values, setter, graph) if values else "",
             setter=setter,
             sources=sources,
             setter_label=graph.nodes[setter].label,
             description=describe_gateway(gateway, graph),
+            values=values,
             unread=unread,
             bare=tuple(b for b in branches if b.flow.id in bare),
         )
     return result
 
 
-def setters(gateway: str, graph: ControlFlow) -> Iterator[str]:
+def setters(gateway: str, graph: ControlFlow) -> tuple[str, ...]:
     """Tasks that dominate `gateway`, run again on every way back to it and only bring one token to
-    it each time, nearest first."""
+    it each time, nearest first, at most `MAX_SOURCES`. Kept with the graph: gaps and targets decide
+    by different conventions, and all ask for these."""
+    known = graph.setters.get(gateway)
+    if known is None:
+        found = itertools.islice(_setters(gateway, graph), MAX_SOURCES)
+        known = graph.setters[gateway] = tuple(found)
+    return known
+
+
+def _setters(gateway: str, graph: ControlFlow) -> Iterator[str]:
     cyclic = gateway in graph.cyclic
     for candidate in graph.dominators_of(gateway):
         if cyclic and graph.components[candidate] != graph.components[gateway]:

@@ -44,6 +44,7 @@ from orgflow_ir.targets.rules import (
     UnsupportedStub,
 )
 from orgflow_ir.targets.spec import (
+    STUB,
     UNSUPPORTED,
     Illegal,
     Legal,
@@ -51,10 +52,10 @@ from orgflow_ir.targets.spec import (
     TargetSpec,
     executable_processes,
 )
-from orgflow_ir.targets.stubs import STUB, Cut, Stub, cut_out
 
 if TYPE_CHECKING:
     from orgflow_ir.plugins.contracts import Backend
+    from orgflow_ir.targets.stubs import Stub
 
 MOST_ROUNDS = 1_000
 """Rounds after which rewriting is given up; each takes as many uses as it can, so that even deeply
@@ -389,6 +390,8 @@ def _stub(
     Each round turns elements into stubs or takes flows away from one, so it ends. Patterns are
     tried again after each: a stub may be all that was in their way. Raises `_Fault`.
     """
+    from orgflow_ir.targets.stubs import Cut, cut_out  # few compiles make stubs
+
     rounds = 0
     while illegal:
         cuts = [Cut(item.use, _refusal(item, plan.spec, plan.ctx), item.help) for item in illegal]

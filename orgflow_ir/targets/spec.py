@@ -47,6 +47,9 @@ Legality = Legal | LegalIf | Illegal
 UNSUPPORTED = "unsupported"
 """The option of targets that have stubs: `refuse` what is not supported, or make it a `stub`."""
 
+STUB = "stub"
+"""The value of that option, the construct, and the tag of the elements."""
+
 Derivation = Callable[[Model, PassContext], Iterable[ConstructUse]]
 """An analysis that attaches derived constructs (`join.wide`, `wait.parallel`) to elements."""
 
@@ -73,13 +76,13 @@ class TargetSpec:
 
     def __post_init__(self) -> None:
         if self.stubs and UNSUPPORTED not in self.options:
-            options = {**self.options, UNSUPPORTED: ("refuse", "stub")}
+            options = {**self.options, UNSUPPORTED: ("refuse", STUB)}
             object.__setattr__(self, "options", options)
 
     @property
     def stubs(self) -> bool:
         """Whether it can stop a run in the place of what it does not support."""
-        return isinstance(self.legality("stub"), Legal)
+        return isinstance(self.legality(STUB), Legal)
 
     @property
     def default_options(self) -> dict[str, str]:

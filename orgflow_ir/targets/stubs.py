@@ -35,12 +35,10 @@ from orgflow_ir.model import (
 from orgflow_ir.model.constructs import CONSTRUCTS, ConstructUse
 from orgflow_ir.model.provenance import source_ids
 from orgflow_ir.pipeline import PassContext
+from orgflow_ir.targets.spec import STUB
 
 if TYPE_CHECKING:
     from orgflow_ir.model.rewriter import Rewriter
-
-STUB = "stub"
-"""The construct, the value of the option that asks for it, and the tag of the elements."""
 
 ORIGIN = "unsupported-stub"
 

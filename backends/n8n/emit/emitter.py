@@ -50,7 +50,6 @@ from orgflow_ir.model import (
 )
 from orgflow_ir.model.element_names import slug
 from orgflow_ir.pipeline import PassContext
-from orgflow_ir.targets.stubs import is_guard
 
 if TYPE_CHECKING:
     from orgflow.backends.n8n.emit.variables import Carried
@@ -305,6 +304,8 @@ class _Emitter:
         """A node that stops the run where it would reach what n8n does not support; a placeholder
         behind it, which nothing leads to, is wired onward as the element is."""
         from orgflow.backends.n8n.node_types import stop_and_error
+
+        from orgflow_ir.targets.stubs import is_guard
 
         label = stub.name or _stub_words(stub, self.ctx)
         if not is_guard(stub):

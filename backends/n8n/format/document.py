@@ -7,6 +7,7 @@ import re
 import uuid
 from collections.abc import Mapping
 from json.encoder import encode_basestring
+from math import isfinite
 from typing import Any, Final, NotRequired, TypedDict, cast
 
 from orgflow.backends.n8n import node_types
@@ -151,17 +152,28 @@ def _indented(value: object, newline: str) -> str:
         return _CONSTANTS[cast("bool | None", value)]
     if (kind is dict or kind is list) and value:
         deeper = newline + "  "
+        # Most values are texts: encoding these here saves a call each.
         if kind is list:
-            rows = [_indented(item, deeper) for item in cast("list[object]", value)]
+            rows = [
+                encode_basestring(item) if type(item) is str else _indented(item, deeper)
+                for item in cast("list[object]", value)
+            ]
             return f"[{deeper}{(',' + deeper).join(rows)}{newline}]"
-        pairs = cast("dict[str, object]", value)
-        if all(type(key) is str for key in pairs):
-            rows = [f"{encode_basestring(k)}: {_indented(v, deeper)}" for k, v in pairs.items()]
-            return f"{{{deeper}{(',' + deeper).join(rows)}{newline}}}"
-        return _standard(value, newline)
+        try:
+            rows = [
+                f"{encode_basestring(k)}: {encode_basestring(v)}"
+                if type(v) is str
+                else f"{encode_basestring(k)}: {_indented(v, deeper)}"
+                for k, v in cast("dict[str, object]", value).items()
+            ]
+        except TypeError:  # a key that is no text
+            return _standard(value, newline)
+        return f"{{{deeper}{(',' + deeper).join(rows)}{newline}}}"
     if kind is dict or kind is list:
         return "{}" if kind is dict else "[]"
-    # Fractions, and kinds that a compiled workflow does not hold.
+    if kind is float and isfinite(cast("float", value)):
+        return repr(value)
+    # Kinds that a compiled workflow does not hold.
     return _standard(value, newline)
 
 

@@ -43,6 +43,8 @@ class ControlFlow:
         for node in scope.nodes:
             if isinstance(node, Event) and node.attached_to in self.nodes:
                 self._add(Arc(node.attached_to, node.id))
+        self.setters: dict[str, tuple[str, ...]] = {}
+        """What `orgflow_ir.analysis.decisions.setters` found, by gateway."""
 
     def _add(self, arc: Arc) -> None:
         self.out[arc.source].append(arc)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping
-from xml.sax.saxutils import escape, unescape
 
 from orgflow_ir.model import CallActivity, Element, Event, Task
 from orgflow_ir.model.binding_text import Statement, statements
@@ -192,7 +191,7 @@ def plain(text: str) -> str:
 
 def tags(xml: str) -> Iterator[tuple[str, dict[str, str], str]]:
     """Each element's name, its attributes, and the text behind its start tag."""
-    xml = re.sub(_COMMENT, "", re.sub(_CDATA, lambda m: escape(m[1]), xml))
+    xml = re.sub(_COMMENT, "", re.sub(_CDATA, lambda m: _escaped(m[1]), xml))
     for _, name, attributes, text in re.findall(_TAG, xml):
         found = {
             key.rpartition(":")[2]: _unescaped(one or other)
@@ -202,9 +201,23 @@ def tags(xml: str) -> Iterator[tuple[str, dict[str, str], str]]:
         yield name, found, _unescaped(text).strip()
 
 
+# Not those of xml.sax.saxutils, which loads the clients of HTTP, TLS and e-mail.
+_REFERENCES = (
+    ("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&apos;", "'"), ("&#34;", '"'), ("&#39;", "'"),
+    ("&#xA;", "\n"), ("&#10;", "\n"), ("&amp;", "&"),
+)  # fmt: skip
+"""References of XML and the characters they stand for, `&amp;` last: what it makes is text."""
+
+
+def _escaped(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
 def _unescaped(text: str) -> str:
-    return unescape(text, {"&quot;": '"', "&apos;": "'", "&#34;": '"', "&#39;": "'", "&#xA;": "\n",
-                           "&#10;": "\n"}) if "&" in text else text  # fmt: skip
+    if "&" in text:
+        for reference, character in _REFERENCES:
+            text = text.replace(reference, character)
+    return text
 
 
 def _words(xml: str, but: Collection[str] = ()) -> list[str]:

@@ -5,9 +5,7 @@ from orgflow_ir.analysis.gaps.gap import Gap, GapKind
 from orgflow_ir.analysis.gaps.implementation import has_implementation
 from orgflow_ir.analysis.gaps.report import Defaults, report_gaps
 from orgflow_ir.analysis.gaps.rules import GAP_RULES
-from orgflow_ir.analysis.gaps.times import is_open
 
 __all__ = [
-    "GAP_RULES", "Defaults", "Gap", "GapKind", "find_gaps", "has_implementation", "is_open",
-    "report_gaps",
+    "GAP_RULES", "Defaults", "Gap", "GapKind", "find_gaps", "has_implementation", "report_gaps",
 ]  # fmt: skip

@@ -15,10 +15,8 @@ from orgflow_ir.analysis.decisions import (
 from orgflow_ir.analysis.gaps import rules, schemas
 from orgflow_ir.analysis.gaps.gap import Gap
 from orgflow_ir.analysis.gaps.implementation import has_implementation
-from orgflow_ir.analysis.gaps.times import is_open
 from orgflow_ir.model import Event, Gateway, Loop, Model, Node, Scope, SubProcess, Task
 from orgflow_ir.model.element_names import ElementNames, listed, one_line
-from orgflow_ir.model.timers import Computed
 from orgflow_ir.pipeline import PassContext
 
 CONVENTIONS = DecisionConventions()
@@ -120,6 +118,8 @@ class _Finder:
     def _event(self, event: Event, scope: Scope) -> Iterator[Gap]:
         named = self.names.name(event)
         if event.trigger == "timer":
+            from orgflow_ir.analysis.gaps.times import is_open  # only for timers
+
             if is_open(event):
                 yield self._time(event, named, scope)
             return
@@ -148,6 +148,8 @@ class _Finder:
         )  # fmt: skip
 
     def _time(self, event: Event, named: str, scope: Scope) -> Gap:
+        from orgflow_ir.model.timers import Computed
+
         text = next((d.expression.text for d in event.definitions if d.expression is not None), "")
         computed = any(isinstance(d.time, Computed) for d in event.definitions)
         if computed:
