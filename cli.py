@@ -30,6 +30,7 @@ _COMMANDS: dict[str, str] = {
     "run": "Run a model on the target's engine and compare with its meaning.",
     "engine": "Install or show the local engine that `run` and `eval` use.",
     "eval": "Measure the compiler on a suite of models.",
+    "ingest": "Read mail, chats and call transcripts into a store.",
     "new": "Make a package with a backend, a frontend, a pass or an agent.",
     "completion": "Print what makes a shell complete orgflowc.",
 }

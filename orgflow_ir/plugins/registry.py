@@ -224,9 +224,10 @@ class Registry:
         """Every rule by code. A plugin's rule that takes a code which is taken is left out; raises
         `RegistryError` where two of ours have one code."""
         from orgflow_ir.diagnostics.agent_rules import AGENT_RULES
+        from orgflow_ir.diagnostics.message_rules import MESSAGE_RULES
 
         found: dict[str, type[Rule]] = {
-            r.code: r for r in (*CORE_RULES, *AGENT_RULES, *TARGET_RULES)
+            r.code: r for r in (*CORE_RULES, *AGENT_RULES, *MESSAGE_RULES, *TARGET_RULES)
         }
         leaves = [
             (self._owners.get((hook, name)), leaf.rules)

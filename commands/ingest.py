@@ -1,0 +1,193 @@
+"""`orgflowc ingest`: read mail, chats and call transcripts into a store."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+import click
+from orgflow.commands.completion_values import FILE
+from orgflow.commands.options import diagnostics_options
+from orgflow.commands.output import write_stdout
+from orgflow.commands.progress import progress_bar
+from orgflow.commands.session import Session, exit_code, leave
+from orgflow.compiler import suggestion
+
+from orgflow_ir.diagnostics.core_rules import UnreadableInput
+from orgflow_ir.diagnostics.message_rules import SkippedMessage, UnknownMessages
+from orgflow_ir.model.source import SourceLocation
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.pipeline.services import Progress
+
+if TYPE_CHECKING:
+    from orgflow.store.messages import MessageStore
+
+    from orgflow_ir.model.message import Message
+
+DEFAULT_STORE = "store"
+"""The folder of the store where none is named."""
+
+SHOWN = 1000
+"""So many skipped messages are reported one by one; the others are only counted."""
+
+
+@click.command("ingest", short_help="Read mail, chats and call transcripts into a store.")
+@click.argument("paths", metavar="PATH...", nargs=-1, type=FILE)
+@click.option(
+    "--store",
+    "folder",
+    metavar="DIR",
+    default=DEFAULT_STORE,
+    help=f"Folder of the store; it is made where there is none.  [default: {DEFAULT_STORE}]",
+)
+@click.option("--from", "from_", metavar="FORMAT", help="Format of the messages, else recognised.")
+@click.option(
+    "--map",
+    "mapping",
+    metavar="FIELD=COLUMN",
+    multiple=True,
+    help="Column of a table that holds a field (body, date, sender …); repeatable.",
+)
+@click.option(
+    "--forget",
+    metavar="PERSON",
+    multiple=True,
+    help="Delete all messages of a person (address or name) from the store.",
+)
+@click.option(
+    "--keep-since", metavar="DATE", help="Delete all messages older than a date (2026-03-01)."
+)
+@diagnostics_options
+def command(
+    paths: tuple[str, ...],
+    folder: str,
+    from_: str | None,
+    mapping: tuple[str, ...],
+    forget: tuple[str, ...],
+    keep_since: str | None,
+    format_: str,
+    verbose: bool,
+) -> None:
+    """Read messages from PATH... into a store.
+
+    PATH is a mailbox (mbox, Maildir, EML), an export of Slack, Teams or WhatsApp, a transcript
+    (VTT, SRT), a table (JSON lines, CSV), or a folder of such files. What is in the store already
+    is not added again; a message that cannot be read is reported and skipped.
+    """
+    from orgflow.frontends.messages.reading import FORMATS
+
+    if not paths and not forget and keep_since is None:
+        raise click.UsageError("name a file or a folder with messages")
+    if from_ is not None and from_ not in FORMATS:
+        raise click.UsageError(f"no format `{from_}`; {suggestion(from_, FORMATS)}")
+    columns = dict(_pair(item) for item in mapping)
+    since = _date(keep_since) if keep_since is not None else None
+    session = Session(format_, verbose=verbose)
+    ctx = session.context()
+    from orgflow.store.messages import MessageStore
+
+    with MessageStore.create(folder) as store, progress_bar() as progress:
+        lines = _ingest(store, paths, from_, columns, ctx, progress)
+        for key in forget:
+            lines.append(f"{store.delete_person(key)} messages of {key} deleted")
+        if since is not None:
+            lines.append(f"{store.delete_before(since)} messages before {keep_since} deleted")
+        counts = store.counts()
+    lines.append(
+        f"{folder}: {counts.messages} messages in {counts.conversations} conversations "
+        f"of {counts.people} people"
+    )
+    write_stdout("".join(f"{line}\n" for line in lines))
+    session.collect(ctx)
+    session.show()
+    leave(exit_code(session.diagnostics))
+
+
+def _pair(item: str) -> tuple[str, str]:
+    field, equals, column = item.partition("=")
+    if not equals or not field or not column:
+        raise click.UsageError(f"cannot read {item!r}; it is --map FIELD=COLUMN")
+    return field, column
+
+
+def _date(text: str) -> datetime:
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        raise click.UsageError(f"cannot read the date {text!r}; it is 2026-03-01") from None
+
+
+def _ingest(
+    store: MessageStore,
+    paths: tuple[str, ...],
+    from_: str | None,
+    mapping: dict[str, str],
+    ctx: PassContext,
+    progress: Progress,
+) -> list[str]:
+    """Add what the paths hold; a line about each."""
+    from orgflow.frontends.messages import reading, table
+
+    lines = []
+    added_at_all = 0
+    for path in paths:
+        counted = _Counted(path, ctx, progress)
+        try:
+            added = store.add(
+                counted.messages(
+                    reading.read_messages(
+                        path, format_=from_, mapping=mapping, advance=counted.advance
+                    )
+                )
+            )
+        except (reading.UnknownMessages, table.MappingError) as error:
+            ctx.emit(UnknownMessages, str(error), loc=SourceLocation(file=path))
+            continue
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            ctx.emit(
+                UnreadableInput, f"{path} cannot be read: {reason}", loc=SourceLocation(file=path)
+            )
+            continue
+        added_at_all += added
+        lines.append(
+            f"{path}: {added} new messages, {counted.read - added} known, {counted.skipped} skipped"
+        )
+        if counted.skipped > SHOWN:
+            ctx.emit(
+                SkippedMessage,
+                f"{counted.skipped - SHOWN} more messages of {path} are skipped",
+                loc=SourceLocation(file=path),
+            )
+    if added_at_all:
+        store.link()
+    return lines
+
+
+class _Counted:
+    """Counts what a reader gives, reports what it skips, and shows how far it is."""
+
+    def __init__(self, path: str, ctx: PassContext, progress: Progress) -> None:
+        self.path, self.ctx, self._progress = path, ctx, progress
+        self.read = self.skipped = self._done = 0
+        self._total = os.path.getsize(path) if os.path.isfile(path) else 0
+
+    def advance(self, amount: int) -> None:
+        self._done += amount
+        self._progress(self._done, max(self._total, self._done), self.path)
+
+    def messages(self, found: Iterator[object]) -> Iterator[Message]:
+        from orgflow_ir.model.message import BrokenMessage, Message
+
+        for item in found:
+            self.ctx.services.cancellation.check()
+            if isinstance(item, Message):
+                self.read += 1
+                yield item
+            elif isinstance(item, BrokenMessage):
+                self.skipped += 1
+                if self.skipped <= SHOWN:
+                    place = SourceLocation(file=item.file, line=item.line or None)
+                    self.ctx.emit(SkippedMessage, f"a message {item.reason}", loc=place)

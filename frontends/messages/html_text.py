@@ -1,0 +1,87 @@
+"""The text of an HTML mail: what a reader sees, with block elements on lines of their own."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+
+_HIDDEN = frozenset(("script", "style", "head", "title", "template"))
+_BLOCKS = frozenset(
+    ("address", "article", "blockquote", "br", "dd", "div", "dl", "dt", "fieldset", "footer",
+     "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hr", "li", "main", "nav", "ol", "p",
+     "pre", "section", "table", "tr", "ul")
+)  # fmt: skip
+_APART = frozenset(("p", "blockquote", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "table"))
+_VOID = frozenset(("br", "hr", "img", "meta", "link", "input", "col", "base", "area", "wbr"))
+
+
+class _Text(HTMLParser):
+    """Collects text; a quoted reply (`blockquote`, or the block a client marks as one) becomes
+    lines that begin with `>`, as in plain text."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.parts: list[str] = []
+        self.quoted: list[str] = []
+        self._stack: list[tuple[str, bool]] = []
+        self._hidden = 0
+        self._pre = 0
+        self._rest_is_quoted = False
+
+    @property
+    def _target(self) -> list[str]:
+        quoting = self._rest_is_quoted or any(quote for _, quote in self._stack)
+        return self.quoted if quoting else self.parts
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag in _HIDDEN:
+            self._hidden += tag not in _VOID
+            return
+        values = {key: value or "" for key, value in attrs}
+        if values.get("id") in ("divRplyFwdMsg", "appendonsend", "mail-editor-reference-message"):
+            self._rest_is_quoted = True  # Outlook: all that follows is the message replied to
+        quote = (tag == "blockquote" and values.get("class", "") != "") or (
+            tag == "blockquote" and values.get("type") == "cite"
+        )
+        quote = quote or "gmail_quote" in values.get("class", "").split()
+        quote = quote or "yahoo_quoted" in values.get("class", "").split()
+        if tag in _BLOCKS:
+            self._target.append("\n\n" if tag in _APART else "\n")
+        if tag == "li":
+            self._target.append("- ")
+        elif tag in ("td", "th"):
+            self._target.append(" ")
+        self._pre += tag == "pre"
+        if tag not in _VOID:
+            self._stack.append((tag, quote))
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in _HIDDEN:
+            self._hidden = max(0, self._hidden - 1)
+            return
+        if tag == "pre":
+            self._pre = max(0, self._pre - 1)
+        if tag in _BLOCKS:
+            self._target.append("\n\n" if tag in _APART else "\n")
+        for place in range(len(self._stack) - 1, -1, -1):  # what was not closed ends here, too
+            if self._stack[place][0] == tag:
+                del self._stack[place:]
+                break
+
+    def handle_data(self, data: str) -> None:
+        if not self._hidden:
+            self._target.append(data if self._pre else re.sub(r"\s+", " ", data))
+
+
+def html_text(html: str) -> tuple[str, str]:
+    """The text of an HTML document, and the text that it marks as quoted."""
+    parser = _Text()
+    parser.feed(html)
+    parser.close()
+    return _tidy(parser.parts), _tidy(parser.quoted)
+
+
+def _tidy(parts: list[str]) -> str:
+    text = "".join(parts).replace("\xa0", " ")
+    text = re.sub(r"[ \t]*\n[ \t]*", "\n", text)
+    return re.sub(r"\n{3,}", "\n\n", re.sub(r"[ \t]+", " ", text)).strip()

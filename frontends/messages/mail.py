@@ -1,0 +1,260 @@
+"""One mail (RFC 5322) as a `Message`: headers, text, attachments, whatever client wrote it."""
+
+from __future__ import annotations
+
+import email.message
+import email.utils
+import re
+from collections.abc import Iterator
+from datetime import datetime
+from email.errors import MessageError
+from email.header import decode_header
+from email.parser import BytesParser
+from email.policy import Compat32
+from typing import Any
+
+from orgflow.frontends.messages.html_text import html_text
+from orgflow.frontends.messages.quotes import split
+
+from orgflow_ir.model.message import Attachment, Message, Person, content_id
+
+MAX_TEXT = 1_000_000
+"""Characters kept of one text: a log pasted into a mail is no message of a process."""
+
+
+class _Raw(Compat32):
+    """Headers as they stand in the mail, bytes that are not ASCII included."""
+
+    def header_fetch_parse(self, name: str, value: str) -> Any:
+        return value
+
+
+_PARSER = BytesParser(policy=_Raw())
+_IDS = re.compile(r"<([^<>\s]+)>")
+_ADDRESS = re.compile(r"\s*\"?([^\"<>,;:()\\]*?)\"?\s*<\s*([^<>\s,;]+@[^<>\s,;]+)\s*>\s*")
+_BARE = re.compile(r"\s*([^<>\s,;:()\"]+@[^<>\s,;:()\"]+)\s*")
+_ANY_ADDRESS = re.compile(r"([^<>,;]*?)\s*<\s*([^<>\s,;]+@[^<>\s,;]+)\s*>")
+_CHARSETS = {
+    "unknown-8bit": "utf-8", "x-unknown": "utf-8", "default": "utf-8", "utf8": "utf-8",
+    "ks_c_5601-1987": "cp949", "gb2312": "gb18030", "gbk": "gb18030", "iso-8859-1": "cp1252",
+    "us-ascii": "utf-8", "ascii": "utf-8", "iso-8859-8-i": "iso-8859-8", "x-gbk": "gb18030",
+    "ansi_x3.110-1983": "cp1252", "utf-8-sig": "utf-8", "iso-2022-jp": "iso2022_jp_ext",
+}  # fmt: skip
+"""What mails call their encoding, and the one that reads them best: a superset, as mail readers
+use it."""
+
+
+class NoMail(ValueError):
+    """Bytes that are no mail; the text says why, as the end of a sentence."""
+
+
+def read_mail(data: bytes, file: str, line: int = 0) -> list[Message]:
+    """The mail in `data`, and the mails that it carries as attachments (`message/rfc822`).
+
+    Raises `NoMail`.
+    """
+    if not data.strip():
+        raise NoMail("is empty")
+    parsed = _PARSER.parsebytes(data)
+    if not (parsed["From"] or parsed["Date"] or parsed["Message-ID"] or parsed["Subject"]):
+        raise NoMail("has no header that mails have (From, Date, Subject)")
+    return list(_messages(parsed, file, line, 0))
+
+
+def _messages(parsed: email.message.Message, file: str, line: int, depth: int) -> Iterator[Message]:
+    texts, htmls, attachments, inner = _content(parsed)
+    marked = ""
+    plain = "\n".join(texts)
+    if not plain.strip() and htmls:
+        plain, marked = html_text("\n".join(htmls))
+    body, quoted, signature = split(plain[:MAX_TEXT])
+    if marked:
+        quoted = f"{quoted}\n{marked}".strip()
+    senders = people(str(parsed["From"] or parsed["Sender"] or ""))
+    receivers: dict[str, Person] = {}
+    for name in ("To", "Cc", "Bcc"):
+        for value in parsed.get_all(name) or ():
+            for person in people(str(value)):
+                receivers.setdefault(person.key, person)
+    subject = " ".join(_header(parsed, "Subject").split())
+    date = _date(parsed["Date"])
+    references = dict.fromkeys(
+        found
+        for name in ("References", "In-Reply-To")
+        for value in parsed.get_all(name) or ()
+        for found in _IDS.findall(str(value))
+    )
+    own = _IDS.search(str(parsed["Message-ID"] or ""))
+    sender = senders[0] if senders else None
+    id_ = (
+        own.group(1)
+        if own
+        else content_id(sender.key if sender else "", str(parsed["Date"] or ""), subject, body)
+    )
+    yield Message(
+        id=id_,
+        date=date,
+        channel="email",
+        sender=sender,
+        receivers=tuple(p for p in receivers.values() if sender is None or p.key != sender.key),
+        subject=subject,
+        body=body,
+        quoted=quoted[:MAX_TEXT],
+        signature=signature,
+        references=tuple(r for r in references if r != id_),
+        attachments=tuple(attachments),
+        file=file,
+        line=line,
+    )
+    if depth < 5:
+        for mail in inner:
+            yield from _messages(mail, file, line, depth + 1)
+
+
+_Content = tuple[list[str], list[str], list[Attachment], list[email.message.Message]]
+
+
+def _content(parsed: email.message.Message) -> _Content:
+    """Plain texts, HTML texts, attachments and attached mails, in order."""
+    texts: list[str] = []
+    htmls: list[str] = []
+    attachments: list[Attachment] = []
+    inner: list[email.message.Message] = []
+    stack = [parsed]
+    while stack:
+        part = stack.pop()
+        kind = part.get_content_type()
+        payload = part.get_payload()
+        if kind == "message/rfc822" and isinstance(payload, list) and payload:
+            mail = payload[0]
+            if isinstance(mail, email.message.Message):
+                inner.append(mail)
+                title = _header(mail, "Subject") or "message"
+                attachments.append(Attachment(_filename(part) or f"{title}.eml", kind))
+            continue
+        if isinstance(payload, list):
+            stack.extend(p for p in reversed(payload) if isinstance(p, email.message.Message))
+            continue
+        name = _filename(part)
+        disposition = str(part.get("Content-Disposition") or "").lower()
+        if kind in ("text/plain", "text/html") and not (
+            name or disposition.lstrip().startswith("attachment")
+        ):
+            (texts if kind == "text/plain" else htmls).append(_part_text(part))
+        elif name or disposition.startswith("attachment") or not kind.startswith("multipart/"):
+            size = len(part.get_payload(decode=True) or b"")
+            attachments.append(Attachment(name or kind, kind, size))
+    return texts, htmls, attachments, inner
+
+
+def _part_text(part: email.message.Message) -> str:
+    data = part.get_payload(decode=True)
+    if not isinstance(data, bytes):
+        return ""
+    stated = part.get_content_charset("")
+    text = text_of(data, stated)
+    if part.get_param("format") == "flowed":  # RFC 3676: a space at the end joins lines
+        text = re.sub(r"(?m)(?<!^--) \r?\n(?!>)", " ", text)
+    return text
+
+
+def text_of(data: bytes, stated: str = "") -> str:
+    """Bytes as text: in the encoding they state, else UTF-8, else Windows-1252."""
+    if b"\x1b$" in data and not stated:
+        stated = "iso-2022-jp"
+    for name in (_CHARSETS.get(stated.lower(), stated), "utf-8", "cp1252"):
+        if not name:
+            continue
+        try:
+            return data.decode(name)
+        except (LookupError, UnicodeDecodeError, ValueError):
+            continue
+    return data.decode("latin-1")
+
+
+def _filename(part: email.message.Message) -> str:
+    try:
+        name = part.get_filename()
+    except (LookupError, UnicodeError, ValueError):  # RFC 2231 with an encoding nobody knows
+        name = str(part.get_param("name") or "attachment")
+    return " ".join(_decoded(name).split()) if name else ""
+
+
+def _header(parsed: email.message.Message, name: str) -> str:
+    value = parsed[name]
+    return _decoded(str(value)) if value is not None else ""
+
+
+def _decoded(value: str) -> str:
+    """A header with its encoded words decoded."""
+    value = _readable(value)
+    if "=?" not in value:
+        return value
+    try:
+        pieces = decode_header(re.sub(r"\?=(?=[^\s?=])", "?= ", value))
+    except (ValueError, LookupError, MessageError):  # base64 that is none: shown as it stands
+        return value
+    text: list[str] = []
+    for data, charset in pieces:
+        text.append(data if isinstance(data, str) else text_of(data, charset or ""))
+    return "".join(text)
+
+
+def _readable(value: str) -> str:
+    """A header whose bytes that are not ASCII are UTF-8 or Windows-1252, whatever the standard
+    says."""
+    if value.isascii():
+        return value
+    return text_of(value.encode("utf-8", "surrogateescape"))
+
+
+def people(value: str) -> list[Person]:
+    """The people of an address header; names may be encoded words."""
+    value = " ".join(_readable(value).split())
+    if not value:
+        return []
+    only = _BARE.fullmatch(value)
+    if only:
+        return [Person("", only.group(1))]
+    one = _ADDRESS.fullmatch(value)
+    if one:
+        return [_person(one.group(1), one.group(2))]
+    pairs = email.utils.getaddresses([value])
+    if not any(any(pair) for pair in pairs):  # a header that breaks the rules
+        pairs = _ANY_ADDRESS.findall(value)
+    found = []
+    for name, address in pairs:
+        if "@" in address or name:
+            found.append(_person(name, address if "@" in address else ""))
+        elif address and address.lower() not in ("undisclosed-recipients", "recipients"):
+            found.append(Person(_decoded(address)))
+    return found
+
+
+def _person(name: str, address: str) -> Person:
+    name = " ".join(_decoded(name).strip(" \"'").split())
+    if name.lower() == address.lower():
+        name = ""
+    if name.count(",") == 1 and "@" not in name:  # Outlook directories: "Doe, Jane"
+        last, first = (part.strip() for part in name.split(","))
+        if last and first and not re.search(r"\b(?:inc|llc|ltd|gmbh|ag|sa)\b", first, re.I):
+            name = f"{first} {last}"
+    return Person(name, address)
+
+
+def _date(value: object) -> datetime | None:
+    if value is None:
+        return None
+    text = str(value)
+    try:
+        parsed = email.utils.parsedate_to_datetime(text)
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return _iso_date(text)
+    return parsed if 1970 <= parsed.year <= 2200 else None
+
+
+def _iso_date(text: str) -> datetime | None:
+    try:
+        return datetime.fromisoformat(text.strip())
+    except ValueError:
+        return None

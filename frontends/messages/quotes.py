@@ -1,0 +1,121 @@
+"""What of a mail's text is new, what it quotes, and what is its signature."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+
+class Parts(NamedTuple):
+    """The text of a mail, taken apart."""
+
+    body: str
+    quoted: str
+    signature: str
+
+
+_WROTE = re.compile(
+    # "On Mon, 3 Mar 2026 at 10:12, Ann <ann@example.com> wrote:" as clients write it by language
+    r"^[ \t>]*(?:"
+    r"on\b.{4,200}?\bwrote|am\b.{4,200}?\bschrieb\b.{0,100}?|le\b.{4,200}?\ba [ée]crit|"
+    r"el\b.{4,200}?\bescribi[óo]|il\b.{4,200}?\bha scritto|em\b.{4,200}?\bescreveu|"
+    r"op\b.{4,200}?\bschreef\b.{0,100}?|den\b.{4,200}?\bskrev\b.{0,100}?|"
+    r"w dniu\b.{4,200}?\bnapisał\(?a?\)?|.{4,120}<[^<>\s]+@[^<>\s]+>.{0,40}?"
+    r"\b(?:wrote|schrieb|a [ée]crit|escribi[óo]|ha scritto)"
+    r")[ \t\xa0]?:[ \t]*$",
+    re.IGNORECASE | re.MULTILINE,
+)
+_WROTE_WRAPPED = re.compile(
+    # the same, wrapped into two or three lines
+    r"^[ \t]*(?:on|am|le|el|il|em|op|den|w dniu)\b[^\n]{4,200}\n(?:[^\n]{1,200}\n)?[^\n]{0,200}"
+    r"\b(?:wrote|schrieb|[ée]crit|escribi[óo]|scritto|escreveu|schreef|skrev)[^\n:]{0,60}:[ \t]*$",
+    re.IGNORECASE | re.MULTILINE,
+)
+_DIVIDER = re.compile(
+    r"^[ \t]*(?:-{2,}[ \t]*(?:original message|original-nachricht|ursprüngliche nachricht|"
+    r"ursprungliche nachricht|forwarded message|weitergeleitete nachricht|message d'origine|"
+    r"message transféré|mensaje original|mensaje reenviado|messaggio originale|"
+    r"oorspronkelijk bericht|mensagem original|reply message)[ \t]*-{2,}"
+    r"|_{20,}"
+    r"|begin forwarded message:|anfang der weitergeleiteten nachricht:"
+    r"|début du message réexpédié[ \t]*:)[ \t]*$",
+    re.IGNORECASE | re.MULTILINE,
+)
+_HEADER_BLOCK = re.compile(
+    # Outlook writes the headers of what it replies to, in the language of the user
+    r"^[ \t]*\*?(?:from|von|de|da|van|från|od|fra)[ \t]?:\*?[ \t][^\n]+\n"
+    r"(?:[ \t]*\*?[\w'’ ]{2,20}[ \t]?:\*?[ \t][^\n]*\n){1,5}"
+    r"[ \t]*\*?(?:subject|betreff|objet|asunto|oggetto|onderwerp|assunto|ämne|temat|emne)[ \t]?:",
+    re.IGNORECASE | re.MULTILINE,
+)
+_MOBILE = re.compile(
+    r"^[ \t]*(?:sent from (?:my|the|outlook|yahoo|mail)\b|get outlook for\b|"
+    r"von meinem .{2,30} gesendet|gesendet (?:von|mit)\b|envoyé de (?:mon|mon)\b|"
+    r"enviado desde mi\b|inviato da\b|verzonden vanaf\b|enviado do meu\b).{0,60}$",
+    re.IGNORECASE | re.MULTILINE,
+)
+_LAST_SIGNATURE_LINES = 12
+_HINTS = ("wrote", "schrieb", "crit", "escribi", "scritto", "escreveu", "schreef", "skrev", "napis")
+
+
+def split(text: str) -> Parts:
+    """Take the text of a mail apart.
+
+    The earliest mark of a quoted message ends the new text; lines that begin with `>` are quoted
+    wherever they stand, so that an answer between them is kept. The signature begins at the line
+    `-- `, or at what a telephone appends.
+    """
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    cut = len(text)
+    lowered = text.lower()
+    marks = [_DIVIDER, _HEADER_BLOCK]
+    if any(hint in lowered for hint in _HINTS):
+        marks += [_WROTE, _WROTE_WRAPPED]
+    rest = ""
+    for mark in marks:
+        found = mark.search(text, 0, cut)
+        if found is None or found.group().lstrip().startswith(">"):
+            continue  # lines that are marked are taken out one by one
+        if mark in (_WROTE, _WROTE_WRAPPED) and _answers_below(text[found.end() :]):
+            continue  # answers between quoted lines: only the `>` lines are quoted
+        cut = min(cut, found.start())
+    if cut < len(text):
+        text, rest = text[:cut], text[cut:]
+    kept, quoted = _without_marked_lines(text)
+    body, signature = _without_signature(kept)
+    return Parts(body.strip(), "\n".join(p for p in (quoted, rest.strip()) if p), signature)
+
+
+def _answers_below(text: str) -> bool:
+    """Whether something new follows quoted lines."""
+    lines = [line for line in text.split("\n") if line.strip()]
+    marked = [line.lstrip().startswith(">") for line in lines]
+    if True not in marked:
+        return False
+    last = len(marked) - 1 - marked[::-1].index(True)
+    first = marked.index(True)
+    below = [line for line in lines[last + 1 :] if not _MOBILE.match(line)]
+    between = not all(marked[first : last + 1])
+    return between or (bool(below) and not below[0].startswith("-- ") and below[0].strip() != "--")
+
+
+def _without_marked_lines(text: str) -> tuple[str, str]:
+    if ">" not in text:
+        return text, ""
+    kept: list[str] = []
+    quoted: list[str] = []
+    for line in text.split("\n"):
+        stripped = line.lstrip()
+        marked = stripped.startswith(">") or (quoted and _WROTE.match(line) is not None)
+        (quoted if marked else kept).append(line)
+    if quoted:  # the line that introduces them is no text of the author
+        kept = [line for line in kept if _WROTE.match(line) is None]
+    return "\n".join(kept), "\n".join(quoted)
+
+
+def _without_signature(text: str) -> tuple[str, str]:
+    lines = text.rstrip().split("\n")
+    for place in range(len(lines) - 1, max(-1, len(lines) - 1 - _LAST_SIGNATURE_LINES), -1):
+        if lines[place].rstrip() == "--" or _MOBILE.match(lines[place]):
+            return "\n".join(lines[:place]), "\n".join(lines[place:]).strip()
+    return text, ""

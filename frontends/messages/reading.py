@@ -1,0 +1,202 @@
+"""Which reader a path needs, and all messages of a path."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import zipfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import MappingProxyType
+
+from orgflow.frontends.messages.mail import text_of
+from orgflow.frontends.messages.mailbox import is_maildir, maildir_files, read_eml, read_mbox
+from orgflow.frontends.messages.slack import is_slack, read_slack
+from orgflow.frontends.messages.table import FIELDS, read_csv, read_jsonl
+from orgflow.frontends.messages.teams import is_teams, read_teams
+from orgflow.frontends.messages.transcript import read_transcript
+from orgflow.frontends.messages.whatsapp import is_whatsapp, read_whatsapp
+
+from orgflow_ir.model.message import BrokenMessage, Message
+
+FORMATS = ("mbox", "maildir", "eml", "slack", "teams", "whatsapp", "transcript", "jsonl", "csv")
+"""The formats of messages that are read."""
+
+MAX_JSON = 256 * 1024 * 1024
+"""Bytes of a JSON document that is read as a whole."""
+
+_SUFFIXES = {
+    ".mbox": "mbox", ".mbx": "mbox", ".eml": "eml", ".vtt": "transcript", ".srt": "transcript",
+    ".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "csv",
+}  # fmt: skip
+_HEAD = 64 * 1024
+
+
+class UnknownMessages(ValueError):
+    """A path whose format nobody can tell; the text says what is there."""
+
+
+def format_of(path: str) -> str:
+    """The format of a file or a folder. Raises `UnknownMessages`, `OSError`."""
+    if os.path.isdir(path):
+        if is_maildir(path):
+            return "maildir"
+        if is_slack(path):
+            return "slack"
+        raise UnknownMessages(f"{path} is no Maildir and no export of Slack")
+    suffix = os.path.splitext(path)[1].lower()
+    if suffix in _SUFFIXES:
+        return _SUFFIXES[suffix]
+    with open(path, "rb") as file:
+        head = file.read(_HEAD)
+    if head.startswith(b"PK"):
+        if is_slack(path):
+            return "slack"
+        raise UnknownMessages(f"{path} is a zip file, but no export of Slack")
+    if head.startswith(b"From "):
+        return "mbox"
+    text = text_of(head)
+    if text.lstrip("\ufeff").startswith("WEBVTT"):
+        return "transcript"
+    if is_whatsapp(text):
+        return "whatsapp"
+    if text.lstrip("\ufeff \r\n\t")[:1] in ("{", "["):
+        if suffix == ".json" and os.path.getsize(path) <= MAX_JSON:
+            data = _json(path)
+            if is_teams(data):
+                return "teams"
+            if isinstance(data, list):
+                return "jsonl"
+        first = text.lstrip("\ufeff").splitlines()[0]
+        try:
+            json.loads(first)
+        except ValueError:
+            pass  # no JSON lines
+        else:
+            return "jsonl"
+    if any(line.lower().startswith(("from:", "received:", "return-path:", "message-id:"))
+           for line in text.splitlines()[:30]):  # fmt: skip
+        return "eml"
+    raise UnknownMessages(f"the format of {path} cannot be determined from its suffix and content")
+
+
+def read_messages(
+    path: str,
+    *,
+    format_: str | None = None,
+    mapping: Mapping[str, str] = MappingProxyType({}),
+    advance: Callable[[int], None] | None = None,
+) -> Iterator[Message | BrokenMessage]:
+    """The messages of a file or a folder, and what could not be read, in the order of the source.
+
+    A folder that is no Maildir and no export is read file by file, sorted; a file in it that has
+    no format of messages is a `BrokenMessage`.
+
+    Args:
+        path: the file or the folder.
+        format_: one of `FORMATS`, where the content shall not decide.
+        mapping: the columns of a table by the field they hold (`FIELDS` of `table`).
+        advance: told how many bytes (files, for folders) were read.
+
+    Raises:
+        UnknownMessages: the format of the file cannot be told.
+        MappingError: the mapping does not fit the table.
+        OSError: the file cannot be read.
+    """
+    if format_ is None and os.path.isdir(path) and not is_maildir(path) and not is_slack(path):
+        yield from _folder(path, mapping, advance)
+        return
+    kind = format_ or format_of(path)
+    if kind == "mbox":
+        with open(path, "rb") as file:
+            yield from read_mbox(io.BufferedReader(file, 1 << 20), path, advance)
+    elif kind == "maildir":
+        for name in maildir_files(path):
+            yield from read_eml(name)
+            if advance is not None:
+                advance(1)
+    elif kind == "slack":
+        try:
+            yield from read_slack(path, advance)
+        except zipfile.BadZipFile as error:
+            yield BrokenMessage(path, 0, f"is a damaged zip file: {error}")
+    else:
+        yield from _file(path, kind, mapping)
+        if advance is not None:
+            advance(os.path.getsize(path))
+
+
+def _folder(
+    path: str, mapping: Mapping[str, str], advance: Callable[[int], None] | None
+) -> Iterator[Message | BrokenMessage]:
+    for name in sorted(os.listdir(path)):
+        inner = os.path.join(path, name)
+        if name.startswith("."):
+            continue
+        try:
+            yield from read_messages(inner, mapping=mapping)
+        except UnknownMessages:
+            yield BrokenMessage(inner, 0, "has no format of messages")
+        if advance is not None:
+            advance(1)
+
+
+def _file(path: str, kind: str, mapping: Mapping[str, str]) -> Iterator[Message | BrokenMessage]:
+    if kind == "eml":
+        yield from read_eml(path)
+    elif kind == "teams":
+        yield from read_teams(_json(path), path)
+    elif kind == "whatsapp":
+        group = os.path.splitext(os.path.basename(path))[0]
+        yield from read_whatsapp(lambda: _lines(path), path, group)
+    elif kind == "transcript":
+        yield from read_transcript(_lines(path), path)
+    elif kind == "csv":
+        yield from read_csv(_lines(path), path, mapping)
+    else:
+        yield from read_jsonl(_records(path), path, mapping)
+
+
+def _json(path: str) -> object:
+    with open(path, "rb") as file:
+        try:
+            return json.loads(file.read())
+        except ValueError as error:
+            raise UnknownMessages(f"{path} is no JSON: {error}") from None
+
+
+def _records(path: str) -> Iterator[str]:
+    """The lines of a file, or the entries of the JSON list that it is."""
+    if path.lower().endswith(".json"):
+        data = _json(path)
+        if isinstance(data, list):
+            yield from (json.dumps(entry) for entry in data)
+            return
+    yield from _lines(path)
+
+
+def _lines(path: str) -> Iterable[str]:
+    """The lines of a text, in the encoding that its first bytes show."""
+    with open(path, "rb") as file:
+        head = file.read(_HEAD)
+    encoding = "cp1252"
+    for mark, name in (
+        (b"\xff\xfe", "utf-16"),
+        (b"\xfe\xff", "utf-16"),
+        (b"\xef\xbb\xbf", "utf-8-sig"),
+    ):
+        if head.startswith(mark):
+            encoding = name
+            break
+    else:
+        try:
+            head[: len(head) - 4 if len(head) == _HEAD else None].decode("utf-8")
+            encoding = "utf-8"
+        except UnicodeDecodeError as error:
+            if len(head) == _HEAD and error.start >= len(head) - 8:
+                encoding = "utf-8"  # a character was cut in two
+    with open(path, encoding=encoding, errors="replace", newline="") as text:
+        yield from text
+
+
+__all__ = ["FIELDS", "FORMATS", "UnknownMessages", "format_of", "read_messages"]

@@ -1,0 +1,182 @@
+"""Slack's export: a zip or a folder with a folder a channel and a JSON file a day."""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+import re
+import zipfile
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from orgflow_ir.model.message import Attachment, BrokenMessage, Message, Person
+
+_CHANNEL_FILES = ("channels.json", "groups.json", "dms.json", "mpims.json")
+_NO_MESSAGES = frozenset(
+    ("channel_join", "channel_leave", "channel_topic", "channel_purpose", "channel_name",
+     "channel_archive", "channel_unarchive", "group_join", "group_leave", "bot_add", "bot_remove",
+     "pinned_item", "reminder_add", "tombstone", "channel_convert_to_private")
+)  # fmt: skip
+"""Subtypes that Slack writes itself, about the channel."""
+
+
+class _Files:
+    """The files of an export, in a folder or in a zip, whose entries may lie one folder deeper."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self._zip = zipfile.ZipFile(path) if os.path.isfile(path) else None
+        self.names = sorted(self._zip.namelist() if self._zip is not None else self._walk())
+        roots = {n.rpartition("/")[0] for n in self.names if n.rpartition("/")[2] == "users.json"}
+        root = min(sorted(roots), key=len, default="")
+        self.root = f"{root}/" if root else ""
+
+    def _walk(self) -> Iterator[str]:
+        for folder, _, files in os.walk(self.path):
+            for name in files:
+                yield os.path.relpath(os.path.join(folder, name), self.path).replace(os.sep, "/")
+
+    def json(self, name: str) -> Any:
+        """A JSON file. Raises `OSError`, `KeyError`, `ValueError`."""
+        if self._zip is not None:
+            return json.loads(self._zip.read(name))
+        with open(os.path.join(self.path, name), "rb") as file:
+            return json.loads(file.read())
+
+    def close(self) -> None:
+        if self._zip is not None:
+            self._zip.close()
+
+
+def is_slack(path: str) -> bool:
+    """Whether a folder or a zip file is an export of Slack."""
+    if os.path.isdir(path):
+        return os.path.isfile(os.path.join(path, "users.json"))
+    if not zipfile.is_zipfile(path):
+        return False
+    with zipfile.ZipFile(path) as archive:
+        return any(name.rpartition("/")[2] == "users.json" for name in archive.namelist())
+
+
+def read_slack(
+    path: str, advance: Callable[[int], None] | None = None
+) -> Iterator[Message | BrokenMessage]:
+    """The messages of an export, day by day. Raises `OSError`, `zipfile.BadZipFile`.
+
+    Receivers are the members of the channel where it has at most eight, and whoever the message
+    mentions. A thread is a thread of Slack.
+    """
+    files = _Files(path)
+    try:
+        users = _users(_list(files, "users.json"))
+        members: dict[str, list[str]] = {}
+        for name in _CHANNEL_FILES:
+            for entry in _list(files, name):
+                who = [str(m) for m in entry.get("members") or ()]
+                members[str(entry.get("name") or entry.get("id"))] = who
+        for name in files.names:
+            folder, _, day = name.removeprefix(files.root).rpartition("/")
+            if not folder or "/" in folder or not day.endswith(".json"):
+                continue
+            where = f"{path}/{name}"
+            try:
+                entries = files.json(name)
+            except (ValueError, KeyError) as error:
+                yield BrokenMessage(where, 0, f"is no JSON: {error}")
+                continue
+            for number, entry in enumerate(entries if isinstance(entries, list) else ()):
+                if isinstance(entry, dict):
+                    yield from _message(entry, folder, users, members.get(folder, []), where)
+                else:
+                    yield BrokenMessage(where, 0, f"has no object as entry {number + 1}")
+            if advance is not None:
+                advance(1)
+    finally:
+        files.close()
+
+
+def _list(files: _Files, name: str) -> list[dict[str, Any]]:
+    if files.root + name not in files.names:
+        return []
+    try:
+        entries = files.json(files.root + name)
+    except ValueError:  # without it people have ids for names
+        return []
+    return [entry for entry in entries if isinstance(entry, dict)]
+
+
+def _users(entries: list[dict[str, Any]]) -> dict[str, Person]:
+    users = {}
+    for entry in entries:
+        profile = entry.get("profile") or {}
+        name = profile.get("real_name") or entry.get("real_name") or entry.get("name") or ""
+        users[str(entry.get("id"))] = Person(str(name), str(profile.get("email") or ""))
+    return users
+
+
+_MARKUP = re.compile(r"<([^<>]+)>")
+
+
+def _text(text: str, users: Mapping[str, Person]) -> str:
+    """Slack's markup as plain text: mentions, channels and links by their names."""
+
+    def plain(match: re.Match[str]) -> str:
+        target, _, label = match.group(1).partition("|")
+        if target.startswith("@"):
+            person = users.get(target[1:])
+            return person.label if person is not None else label or target
+        if target.startswith(("#", "!")):
+            return label or target[1:]
+        return label or target
+
+    return html.unescape(_MARKUP.sub(plain, text)).strip()
+
+
+def _message(
+    entry: dict[str, Any],
+    channel: str,
+    users: Mapping[str, Person],
+    members: list[str],
+    where: str,
+) -> Iterator[Message | BrokenMessage]:
+    if entry.get("type", "message") != "message" or entry.get("subtype") in _NO_MESSAGES:
+        return
+    try:
+        date = datetime.fromtimestamp(float(entry["ts"]), UTC)
+    except (KeyError, TypeError, ValueError, OverflowError, OSError):
+        yield BrokenMessage(where, 0, f"has a message without a time: ts {entry.get('ts')!r}")
+        return
+    text = str(entry.get("text") or "")
+    user = str(entry.get("user") or entry.get("bot_id") or "")
+    profile = entry.get("user_profile") or {}
+    name = profile.get("real_name") or entry.get("username") or user
+    sender = users.get(user) or (Person(str(name)) if name else None)
+    mentioned = re.findall(r"<@(\w+)", text)
+    wanted = [*mentioned, *(members if len(members) <= 8 else ())]
+    found = {p.key: p for who in wanted if (p := users.get(who)) is not None}
+    if sender is not None:
+        found.pop(sender.key, None)
+    thread = str(entry.get("thread_ts") or "")
+    files = entry.get("files") or ()
+    body = _text(text, users)
+    if not body and not files:
+        return
+    yield Message(
+        id=f"slack:{channel}:{entry['ts']}",
+        date=date,
+        channel="chat",
+        sender=sender,
+        receivers=tuple(found.values()),
+        subject="",
+        body=body,
+        thread=f"slack:{channel}:{thread}" if thread else "",
+        references=(f"slack:{channel}:{thread}",) if thread and thread != entry["ts"] else (),
+        attachments=tuple(
+            Attachment(str(f.get("name") or "file"), str(f.get("mimetype") or ""),
+                       int(f.get("size") or 0))
+            for f in files if isinstance(f, dict)
+        ),
+        file=where,
+    )  # fmt: skip

@@ -1,0 +1,111 @@
+"""Transcripts of calls: WebVTT and SubRip, one message a call with a line a turn."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+
+from orgflow_ir.model.message import BrokenMessage, Message, Person, content_id
+
+_TIME = re.compile(
+    r"\s*(?P<h>\d{1,3}:)?(?P<m>\d{1,2}):(?P<s>\d{1,2})[.,](?P<ms>\d{1,3})\s*-->"
+    r"\s*(?:\d{1,3}:)?\d{1,2}:\d{1,2}[.,]\d{1,3}"
+)
+_VOICE = re.compile(r"<v(?:\.[^\s>]*)?\s+([^>]+)>(.*?)(?:</v>|$)", re.DOTALL)
+_TAG = re.compile(r"<[^<>]*>")
+_SPEAKER = re.compile(
+    r"^\s*-?\s*(\[?[^\W\d_][\w.'’()-]*(?:[ -][\w.'’()-]+){0,4}\]?):\s+(.*)", re.DOTALL
+)
+_DATED = re.compile(r"(20\d\d)[-_.]?(\d\d)[-_.]?(\d\d)(?:[T_ -]+(\d\d)[-_.:h]?(\d\d))?")
+
+
+def read_transcript(lines: Iterable[str], file: str) -> Iterator[Message | BrokenMessage]:
+    """The call of a transcript as one message: `Speaker: words` a line, neighbouring turns of one
+    speaker joined. The first speaker is the sender. The date is one in the file's name
+    (`2026-03-02 10-15 …`), else the file's own time where it is a file.
+    """
+    turns: list[tuple[str, str]] = []
+    count = broken = 0
+    for number, cue in _cues(lines):
+        count += 1
+        words = 0
+        for name, text in _turns(cue):
+            text = " ".join(_TAG.sub("", text).split())
+            if not text:
+                continue
+            words += 1
+            last = turns[-1] if turns else None
+            if last is not None and (not name or last[0] == name):
+                turns[-1] = (last[0], f"{last[1]} {text}")
+            else:
+                turns.append((name, text))
+        if not words:
+            broken += 1
+            yield BrokenMessage(file, number, "is a cue without words")
+    if not turns:
+        yield BrokenMessage(file, 1, "has no cue with words")
+        return
+    names = list(dict.fromkeys(name for name, _ in turns if name))
+    body = "\n".join(f"{name}: {text}" if name else text for name, text in turns)
+    title = _DATED.sub(" ", os.path.splitext(os.path.basename(file))[0])
+    yield Message(
+        id=content_id("call", body),
+        date=_date(file),
+        channel="call",
+        sender=Person(names[0]) if names else None,
+        receivers=tuple(Person(name) for name in names[1:]),
+        subject=" ".join(re.sub(r"[_-]+", " ", title).split()),
+        body=body,
+        file=file,
+        line=1,
+    )
+
+
+def _cues(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
+    """The text of each cue with the line it begins at; notes and styles are left out."""
+    begin = 0
+    text: list[str] = []
+    for number, line in enumerate(lines, 1):
+        if _TIME.match(line):
+            if begin:
+                yield begin, "\n".join(_without_number(text))
+            begin, text = number, []
+        elif begin:
+            text.append(line.rstrip("\r\n"))
+    if begin:
+        yield begin, "\n".join(text).strip()
+
+
+def _without_number(text: list[str]) -> list[str]:
+    """The lines of a cue without the number or name of the next one and what stands before it."""
+    while text and not text[-1].strip():
+        text = text[:-1]
+    if len(text) >= 2 and not text[-2].strip():
+        text = text[:-2]
+    return text
+
+
+def _turns(cue: str) -> Iterator[tuple[str, str]]:
+    voices = _VOICE.findall(cue)
+    if voices:
+        yield from ((name.strip(), text) for name, text in voices)
+        return
+    for line in cue.split("\n"):
+        found = _SPEAKER.match(line)
+        if found and not all(w[0].isupper() or w[0] in "([" for w in found.group(1).split()):
+            found = None  # a colon in what somebody says
+        yield (found.group(1).strip("[]"), found.group(2)) if found else ("", line)
+
+
+def _date(file: str) -> datetime | None:
+    if found := _DATED.search(os.path.basename(file)):
+        year, month, day, hour, minute = (int(part or 0) for part in found.groups())
+        try:
+            return datetime(year, month, day, hour, minute)
+        except ValueError:
+            pass  # digits that are no date
+    if os.path.isfile(file):
+        return datetime.fromtimestamp(int(os.path.getmtime(file)), UTC)
+    return None

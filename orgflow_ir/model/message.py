@@ -1,0 +1,97 @@
+"""One message of mail, chat or a call: what readers give, stores keep, and discovery works on."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from datetime import datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Who wrote or received a message: a name, an address, or both."""
+
+    name: str
+    address: str = ""
+
+    @property
+    def key(self) -> str:
+        """What tells two people apart: the address where there is one, else the name."""
+        return self.address.lower() or " ".join(self.name.split()).lower()
+
+    @property
+    def label(self) -> str:
+        """How a page or a model names the person."""
+        return self.name or self.address
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    """A file that came with a message; its content is not kept."""
+
+    name: str
+    type: str = ""
+    size: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A message as its author wrote it.
+
+    Attributes:
+        id: its Message-ID, or a hash of its content where the format has none.
+        date: when it was sent, with the zone that it states; without one where it states none;
+            `None` where it has no date.
+        channel: `email`, `chat`, `call`, or what a table calls it.
+        sender: who wrote it; `None` where the format does not tell.
+        receivers: everybody else it went to.
+        subject: of a mail; the name of the channel or the group of a chat.
+        body: the new text, without quoted replies and without the signature.
+        quoted: what it repeats of earlier messages.
+        signature: what stands under the text of every mail of this author.
+        thread: what the format itself names as the conversation; empty where it does not.
+        references: ids of earlier messages that it answers, oldest first.
+        attachments: the files that came with it.
+        file: where it was read.
+        line: the line of the file where it begins, counted from 1; 0 where there is none.
+    """
+
+    id: str
+    date: datetime | None
+    channel: str
+    sender: Person | None
+    receivers: tuple[Person, ...] = ()
+    subject: str = ""
+    body: str = ""
+    quoted: str = ""
+    signature: str = ""
+    thread: str = ""
+    references: tuple[str, ...] = ()
+    attachments: tuple[Attachment, ...] = ()
+    file: str = ""
+    line: int = 0
+
+    @property
+    def people(self) -> tuple[Person, ...]:
+        """The sender, then the receivers."""
+        return (self.sender, *self.receivers) if self.sender is not None else self.receivers
+
+    @property
+    def text(self) -> str:
+        """What was written: the subject, then the body."""
+        return f"{self.subject}\n\n{self.body}" if self.subject else self.body
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenMessage:
+    """A message that could not be read, and why, as the end of a sentence."""
+
+    file: str
+    line: int
+    reason: str
+
+
+def content_id(*parts: str) -> str:
+    """An id for a message whose format has none: equal content has equal ids."""
+    text = "\x1f".join(parts)
+    return "msg_" + hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:24]

@@ -1,0 +1,564 @@
+"""The store in one folder: SQLite for fields and full text, a flat file for vectors.
+
+SQLite was measured beside DuckDB and LanceDB (`benchmarks/message_store.py`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from orgflow.store.threads import Linked, conversations
+
+from orgflow_ir.model.message import Attachment, Message, Person
+from orgflow_ir.pipeline.agent_services import Passage
+from orgflow_ir.pipeline.services import ServiceError
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from orgflow.store.vectors import Vectors
+
+    from orgflow_ir.pipeline.agent_services import Embedder
+
+FILE = "messages.db"
+VERSION = 1
+BATCH = 2000
+
+_SCHEMA = """
+CREATE TABLE people (
+  n INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, name TEXT NOT NULL, address TEXT NOT NULL
+);
+CREATE TABLE messages (
+  n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, at REAL, date TEXT, channel TEXT NOT NULL,
+  sender INTEGER REFERENCES people, subject TEXT NOT NULL, body TEXT NOT NULL,
+  quoted TEXT NOT NULL, signature TEXT NOT NULL, named TEXT NOT NULL, conversation TEXT,
+  refs TEXT NOT NULL, attachments TEXT NOT NULL, hash BLOB NOT NULL,
+  file TEXT NOT NULL, line INTEGER NOT NULL
+);
+CREATE INDEX messages_at ON messages (at);
+CREATE INDEX messages_sender ON messages (sender);
+CREATE INDEX messages_conversation ON messages (conversation);
+CREATE INDEX messages_hash ON messages (hash);
+CREATE TABLE receivers (
+  message INTEGER NOT NULL, person INTEGER NOT NULL, PRIMARY KEY (message, person)
+) WITHOUT ROWID;
+CREATE INDEX receivers_person ON receivers (person);
+CREATE TABLE vectors (model TEXT, hash BLOB, row INTEGER, PRIMARY KEY (model, hash)) WITHOUT ROWID;
+CREATE UNIQUE INDEX vectors_row ON vectors (model, row);
+CREATE VIRTUAL TABLE words USING fts5(
+  subject, body, content='messages', content_rowid='n', tokenize='unicode61 remove_diacritics 2'
+);
+"""
+_COLUMNS = (
+    "n, id, date, channel, sender, subject, body, quoted, signature, conversation, refs, "
+    "attachments, file, line"
+)
+
+
+class StoreError(ServiceError):
+    """A store that is none, is damaged, or is of another version."""
+
+
+class Counts(NamedTuple):
+    """What is in a store."""
+
+    messages: int
+    people: int
+    conversations: int
+    vectors: int
+
+
+class Filter(NamedTuple):
+    """Which messages are wanted; what is empty does not restrict.
+
+    Attributes:
+        person: a key of a person who sent or received it.
+        sender: a key of the person who sent it.
+        channel: as `email`.
+        since: the first moment.
+        until: the moment after the last.
+        conversation: the id of its first message.
+    """
+
+    person: str = ""
+    sender: str = ""
+    channel: str = ""
+    since: datetime | None = None
+    until: datetime | None = None
+    conversation: str = ""
+
+    def sql(self) -> tuple[str, list[Any]]:
+        """The condition over `messages`, and its values."""
+        parts: list[str] = []
+        values: list[Any] = []
+        if self.person:
+            parts.append(
+                "(sender = (SELECT n FROM people WHERE key = ?) OR n IN (SELECT message FROM "
+                "receivers WHERE person = (SELECT n FROM people WHERE key = ?)))"
+            )
+            values += [self.person, self.person]
+        if self.sender:
+            parts.append("sender = (SELECT n FROM people WHERE key = ?)")
+            values.append(self.sender)
+        for column, value in (("channel", self.channel), ("conversation", self.conversation)):
+            if value:
+                parts.append(f"{column} = ?")
+                values.append(value)
+        if self.since is not None:
+            parts.append("at >= ?")
+            values.append(seconds(self.since))
+        if self.until is not None:
+            parts.append("at < ?")
+            values.append(seconds(self.until))
+        return " AND ".join(parts), values
+
+
+def seconds(date: datetime) -> float:
+    """Seconds since 1970; a date without a zone counts as UTC."""
+    return (date if date.tzinfo is not None else date.replace(tzinfo=UTC)).timestamp()
+
+
+class MessageStore:
+    """Messages in a folder. One process writes at a time; any number reads.
+
+    It is a `Store` of `orgflow_ir.pipeline.agent_services`: its documents are messages by their
+    ids.
+
+    Example:
+        with MessageStore.create("mail") as store:
+            store.add(messages)
+    """
+
+    def __init__(self, folder: str, database: sqlite3.Connection) -> None:
+        """Use `open` or `create`."""
+        self.folder = folder
+        self._db = database
+        self._people: dict[str, int] = {}
+        self._vectors: dict[str, Vectors] = {}
+
+    @classmethod
+    def open(cls, folder: str) -> MessageStore:
+        """The store in a folder. Raises `StoreError`."""
+        if not os.path.isfile(os.path.join(folder, FILE)):
+            raise StoreError(f"{folder} is no message store")
+        return cls(folder, cls._connect(folder))
+
+    @classmethod
+    def create(cls, folder: str) -> MessageStore:
+        """The store in a folder, which is made where it is not there yet. Raises `StoreError`,
+        `OSError`."""
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        return cls(folder, cls._connect(folder))
+
+    @staticmethod
+    def _connect(folder: str) -> sqlite3.Connection:
+        path = os.path.join(folder, FILE)
+        database = sqlite3.connect(path)
+        try:
+            database.execute("PRAGMA journal_mode = WAL")
+            database.execute("PRAGMA synchronous = NORMAL")
+            database.execute("PRAGMA secure_delete = ON")
+            database.execute("PRAGMA cache_size = -65536")
+            (version,) = database.execute("PRAGMA user_version").fetchone()
+            if version == 0:
+                database.executescript(f"{_SCHEMA} PRAGMA user_version = {VERSION};")
+                os.chmod(path, 0o600)
+            elif version != VERSION:
+                raise StoreError(f"{folder} is a store of version {version}, not {VERSION}")
+        except sqlite3.Error as error:
+            database.close()
+            raise StoreError(f"{path} is no message store: {error}") from None
+        return database
+
+    def close(self) -> None:
+        """End the connection."""
+        for vectors in self._vectors.values():
+            vectors.close()
+        self._db.close()
+
+    def __enter__(self) -> MessageStore:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    # -- writing -----------------------------------------------------------------------------
+
+    def add(self, messages: Iterable[Message]) -> int:
+        """Add what is new, in transactions of `BATCH` messages; returns how many that were.
+        `link` has to follow, once, before conversations are read."""
+        added = 0
+        batch: list[Message] = []
+        for message in messages:
+            batch.append(message)
+            if len(batch) == BATCH:
+                added += self._add(batch)
+                batch = []
+        return added + self._add(batch)
+
+    def _add(self, batch: Sequence[Message]) -> int:
+        unique = {message.id: message for message in batch}
+        marks = ",".join("?" * len(unique))
+        known = {
+            id_ for (id_,) in
+            self._db.execute(f"SELECT id FROM messages WHERE id IN ({marks})", list(unique))
+        }  # fmt: skip
+        new = [message for id_, message in unique.items() if id_ not in known]
+        if not new:
+            return 0
+        with self._db:
+            (top,) = self._db.execute("SELECT coalesce(max(n), 0) FROM messages").fetchone()
+            rows, receivers = [], []
+            for number, message in enumerate(new, top + 1):
+                rows.append(self._row(number, message))
+                receivers += [(number, self._person(p)) for p in message.receivers]
+            self._db.executemany(
+                "INSERT INTO messages VALUES (?,?,?,?,?,?,?,?,?,?,?,NULL,?,?,?,?,?)", rows
+            )
+            self._db.executemany("INSERT OR IGNORE INTO receivers VALUES (?,?)", receivers)
+            self._db.executemany(
+                "INSERT INTO words (rowid, subject, body) VALUES (?,?,?)",
+                [(row[0], row[6], row[7]) for row in rows],
+            )
+        return len(new)
+
+    def _row(self, number: int, m: Message) -> tuple[Any, ...]:
+        return (
+            number,
+            m.id,
+            seconds(m.date) if m.date is not None else None,
+            m.date.isoformat() if m.date is not None else None,
+            m.channel,
+            self._person(m.sender) if m.sender is not None else None,
+            _storable(m.subject),
+            _storable(m.body),
+            _storable(m.quoted),
+            _storable(m.signature),
+            m.thread,
+            json.dumps(m.references) if m.references else "[]",
+            json.dumps(m.attachments and [[a.name, a.type, a.size] for a in m.attachments]),
+            content_hash(m.text),
+            m.file,
+            m.line,
+        )
+
+    def _person(self, person: Person) -> int:
+        key = _storable(person.key)
+        number = self._people.get(key)
+        if number is not None:
+            return number
+        found = self._db.execute("SELECT n, name FROM people WHERE key = ?", (key,)).fetchone()
+        if found is None:
+            done = self._db.execute(
+                "INSERT INTO people (key, name, address) VALUES (?,?,?)",
+                (key, _storable(person.name), _storable(person.address)),
+            )
+            number = int(done.lastrowid or 0)
+        else:
+            number = int(found[0])
+            if not found[1] and person.name:
+                self._db.execute(
+                    "UPDATE people SET name = ? WHERE n = ?", (_storable(person.name), number)
+                )
+        if len(self._people) > 200_000:
+            self._people.clear()
+        self._people[key] = number
+        return number
+
+    def link(self) -> int:
+        """Find the conversation of every message again; returns how many there are."""
+        with self._db:
+            self._db.execute("CREATE TEMP TABLE found (id TEXT PRIMARY KEY, first TEXT)")
+            self._db.executemany(
+                "INSERT OR REPLACE INTO found VALUES (?,?)", conversations(self._linked())
+            )
+            self._db.execute(
+                "UPDATE messages SET conversation = (SELECT first FROM found WHERE "
+                "found.id = messages.id) WHERE conversation IS NOT (SELECT first FROM found "
+                "WHERE found.id = messages.id)"
+            )
+            (count,) = self._db.execute("SELECT count(DISTINCT first) FROM found").fetchone()
+            self._db.execute("DROP TABLE found")
+        return int(count)
+
+    def _linked(self) -> Iterator[Linked]:
+        rows = self._db.execute(
+            "SELECT id, refs, named, subject, coalesce(at, 0), sender, (SELECT group_concat(person)"
+            " FROM receivers WHERE message = messages.n) FROM messages ORDER BY at, n"
+        )
+        for id_, refs, named, subject, at, sender, receivers in rows:
+            people = {int(part) for part in receivers.split(",")} if receivers else set()
+            if sender is not None:
+                people.add(sender)
+            yield Linked(id_, tuple(json.loads(refs)), named, subject, at, frozenset(people))
+
+    def delete_person(self, key: str) -> int:
+        """Delete everything a person wrote, and the person as a receiver; what others quote of
+        these messages is deleted, too. Returns how many messages were deleted. What others write
+        about a person in their own words stays."""
+        found = self._db.execute("SELECT n FROM people WHERE key = ?", (key.lower(),)).fetchone()
+        if found is None:
+            return 0
+        person = found[0]
+        rows = self._db.execute("SELECT n, id FROM messages WHERE sender = ?", (person,)).fetchall()
+        ids = {id_ for _, id_ in rows}
+        quoting = [
+            (n,) for n, refs in
+            self._db.execute("SELECT n, refs FROM messages WHERE quoted != ''")
+            if ids.intersection(json.loads(refs))
+        ]  # fmt: skip
+        with self._db:
+            self._db.executemany("UPDATE messages SET quoted = '' WHERE n = ?", quoting)
+            self._delete([n for n, _ in rows])
+            self._db.execute("DELETE FROM receivers WHERE person = ?", (person,))
+            self._db.execute("DELETE FROM people WHERE n = ?", (person,))
+        self._forget()
+        return len(rows)
+
+    def delete_before(self, date: datetime) -> int:
+        """Delete all messages older than a date (retention); returns how many."""
+        rows = self._db.execute("SELECT n FROM messages WHERE at < ?", (seconds(date),)).fetchall()
+        with self._db:
+            self._delete([n for (n,) in rows])
+            self._db.execute(
+                "DELETE FROM people WHERE n NOT IN (SELECT person FROM receivers) AND n NOT IN "
+                "(SELECT sender FROM messages WHERE sender IS NOT NULL)"
+            )
+        self._forget()
+        return len(rows)
+
+    def _delete(self, numbers: Sequence[int]) -> None:
+        keys = [(n,) for n in numbers]
+        self._db.executemany(
+            "INSERT INTO words (words, rowid, subject, body) "
+            "SELECT 'delete', n, subject, body FROM messages WHERE n = ?",
+            keys,
+        )
+        self._db.executemany("DELETE FROM receivers WHERE message = ?", keys)
+        self._db.executemany("DELETE FROM messages WHERE n = ?", keys)
+
+    def _forget(self) -> None:
+        """Overwrite what was deleted: in the full-text index, the vectors and the log."""
+        self._people.clear()
+        with self._db:
+            self._db.execute("INSERT INTO words (words) VALUES ('optimize')")
+            unused = self._db.execute(
+                "SELECT model, row FROM vectors WHERE hash NOT IN (SELECT hash FROM messages)"
+            ).fetchall()
+            for model in {model for model, _ in unused}:
+                self._vectors_of(model).erase([row for m, row in unused if m == model])
+            self._db.execute("DELETE FROM vectors WHERE hash NOT IN (SELECT hash FROM messages)")
+        self._db.execute("VACUUM")
+        self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    # -- reading -----------------------------------------------------------------------------
+
+    def counts(self) -> Counts:
+        """How much there is."""
+        row = self._db.execute(
+            "SELECT (SELECT count(*) FROM messages), (SELECT count(*) FROM people), "
+            "(SELECT count(DISTINCT conversation) FROM messages), (SELECT count(*) FROM vectors)"
+        ).fetchone()
+        return Counts(*row)
+
+    def messages(self, wanted: Filter = Filter()) -> Iterator[Message]:  # noqa: B008  # a tuple
+        """The messages that a filter lets through, oldest first; `thread` is the conversation."""
+        condition, values = wanted.sql()
+        where = f" WHERE {condition}" if condition else ""
+        query = f"SELECT {_COLUMNS} FROM messages{where} ORDER BY at, n"
+        for row in self._db.execute(query, values):
+            yield self._message(row)
+
+    def message(self, id_: str) -> Message | None:
+        """A message by its id."""
+        row = self._db.execute(f"SELECT {_COLUMNS} FROM messages WHERE id = ?", (id_,)).fetchone()
+        return self._message(row) if row is not None else None
+
+    def _message(self, row: tuple[Any, ...]) -> Message:
+        n, id_, date, channel, sender, subject, body, quoted, signature, conversation, *rest = row
+        refs, attachments, file, line = rest
+        receivers = self._db.execute(
+            "SELECT name, address FROM receivers JOIN people ON person = people.n "
+            "WHERE message = ? ORDER BY person",
+            (n,),
+        )
+        writer = self._db.execute("SELECT name, address FROM people WHERE n = ?", (sender,))
+        found = writer.fetchone()
+        return Message(
+            id_, datetime.fromisoformat(date) if date else None, channel,
+            Person(*found) if found is not None else None,
+            tuple(Person(*r) for r in receivers), subject, body, quoted, signature,
+            conversation or "", tuple(json.loads(refs)),
+            tuple(Attachment(*a) for a in json.loads(attachments)), file, line,
+        )  # fmt: skip
+
+    def people(self) -> Iterator[tuple[Person, int, int]]:
+        """Everybody with the number of messages sent and received, most first."""
+        rows = self._db.execute(
+            "SELECT name, address, (SELECT count(*) FROM messages WHERE sender = people.n) AS s, "
+            "(SELECT count(*) FROM receivers WHERE person = people.n) AS r FROM people "
+            "ORDER BY s + r DESC, key"
+        )
+        for name, address, sent, received in rows:
+            yield Person(name, address), sent, received
+
+    def full_text(
+        self, query: str, limit: int = 10, wanted: Filter = Filter()  # noqa: B008  # a tuple
+    ) -> list[tuple[str, float]]:  # fmt: skip
+        """Ids of the messages that have words of the query, best (BM25) first, with scores."""
+        words = re.findall(r"\w+", query)
+        if not words:
+            return []
+        condition, values = wanted.sql()
+        where = f" AND n IN (SELECT n FROM messages WHERE {condition})" if condition else ""
+        rows = self._db.execute(
+            "SELECT messages.id, -rank FROM words JOIN messages ON messages.n = words.rowid "
+            f"WHERE words MATCH ?{where} ORDER BY rank LIMIT ?",
+            [" OR ".join(f'"{word}"' for word in words), *values, limit],
+        )
+        return [(id_, float(score)) for id_, score in rows]
+
+    # -- vectors -----------------------------------------------------------------------------
+
+    def _vectors_of(self, model: str, size: int = 0) -> Vectors:
+        if model not in self._vectors:
+            from orgflow.store.vectors import Vectors
+
+            self._vectors[model] = Vectors(self.folder, model, size)
+        return self._vectors[model]
+
+    def embed(self, embedder: Embedder, progress: Callable[[int, int], None] | None = None) -> int:
+        """Embed the messages that have no vector of this model yet, equal texts once; returns how
+        many texts that were. Interrupted, it goes on where it stopped."""
+        missing = self._db.execute(
+            "SELECT hash, subject, body FROM messages WHERE hash NOT IN "
+            "(SELECT hash FROM vectors WHERE model = ?) GROUP BY hash ORDER BY "
+            "length(body), n", (embedder.name,),
+        ).fetchall()  # fmt: skip
+        vectors = self._vectors_of(embedder.name, embedder.size)
+        step = 64
+        for begin in range(0, len(missing), step):
+            part = missing[begin : begin + step]
+            texts = [f"{s}\n\n{b}" if s else b for _, s, b in part]
+            (top,) = self._db.execute(
+                "SELECT coalesce(max(row), -1) FROM vectors WHERE model = ?", (embedder.name,)
+            ).fetchone()
+            vectors.write(top + 1, embedder.embed(texts))
+            with self._db:
+                self._db.executemany(
+                    "INSERT INTO vectors VALUES (?,?,?)",
+                    [(embedder.name, row[0], top + 1 + i) for i, row in enumerate(part)],
+                )
+            if progress is not None:
+                progress(begin + len(part), len(missing))
+        return len(missing)
+
+    def vectors(self, model: str, ids: Sequence[str]) -> list[Sequence[float] | None]:
+        """The vectors of messages, `None` for those that have none."""
+        rows = self._rows(model, ids)
+        read = self._vectors_of(model).read
+        return [read(rows[id_]) if id_ in rows else None for id_ in ids]
+
+    def _rows(self, model: str, ids: Sequence[str]) -> dict[str, int]:
+        found: dict[str, int] = {}
+        for begin in range(0, len(ids), 500):
+            part = ids[begin : begin + 500]
+            marks = ",".join("?" * len(part))
+            found.update(
+                self._db.execute(
+                    "SELECT id, row FROM messages JOIN vectors USING (hash) "
+                    f"WHERE model = ? AND id IN ({marks})", [model, *part],
+                )
+            )  # fmt: skip
+        return found
+
+    def nearest(
+        self,
+        model: str,
+        vector: Sequence[float],
+        limit: int = 10,
+        wanted: Filter = Filter(),  # noqa: B008  # a tuple
+    ) -> list[tuple[str, float]]:
+        """Ids of the messages whose vectors have the largest cosine with a vector, and it."""
+        vectors = self._vectors_of(model, len(vector))
+        condition, values = wanted.sql()
+        rows: list[int] | None = None
+        if condition:
+            rows = [
+                row for (row,) in self._db.execute(
+                    "SELECT row FROM vectors WHERE model = ? AND hash IN "
+                    f"(SELECT hash FROM messages WHERE {condition})", [model, *values],
+                )
+            ]  # fmt: skip
+        found: list[tuple[str, float]] = []
+        extra = f" AND {condition}" if condition else ""
+        for row, score in vectors.nearest(vector, limit, rows):
+            found += [
+                (id_, score) for (id_,) in self._db.execute(
+                    "SELECT id FROM messages WHERE hash = (SELECT hash FROM vectors WHERE "
+                    f"model = ? AND row = ?){extra} ORDER BY at, n", [model, row, *values],
+                )
+            ]  # fmt: skip
+            if len(found) >= limit:
+                break
+        return found[:limit]
+
+    # -- the contract of agents --------------------------------------------------------------
+
+    def search(
+        self, query: str, *, limit: int = 10, where: Mapping[str, str] | None = None
+    ) -> Sequence[Passage]:
+        """The messages that have words of the query; `where` may name person, sender, channel and
+        conversation. Raises `ServiceError`."""
+        named = dict(where or {})
+        wanted = Filter(
+            person=named.pop("person", ""),
+            sender=named.pop("sender", ""),
+            channel=named.pop("channel", ""),
+            conversation=named.pop("conversation", ""),
+        )
+        if named:
+            raise ServiceError(f"messages have no field {min(named)}")
+        passages = []
+        for id_, score in self.full_text(query, limit, wanted):
+            message = self.message(id_)
+            if message is not None:
+                sender = message.sender.label if message.sender is not None else ""
+                date = message.date.isoformat() if message.date is not None else ""
+                fields = {"sender": sender, "date": date, "channel": message.channel}
+                passages.append(Passage(id_, message.text, None, score, fields))
+        return passages
+
+    def text(self, document: str) -> str | None:
+        """The text of a message, `None` where there is none of that id."""
+        message = self.message(document)
+        return message.text if message is not None else None
+
+    def documents(self) -> Iterator[str]:
+        """The ids of all messages, oldest first."""
+        for (id_,) in self._db.execute("SELECT id FROM messages ORDER BY at, n"):
+            yield id_
+
+
+def content_hash(text: str) -> bytes:
+    """What equal texts share."""
+    return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=16).digest()
+
+
+def _storable(text: str) -> str:
+    """Text without lone surrogates and NULs, which SQLite's text cannot hold."""
+    if "\x00" in text:
+        text = text.replace("\x00", "")
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
