@@ -33,8 +33,10 @@ def report_text(report: ReplayReport, failures: Sequence[Failure] = ()) -> str:
     lines += failure_lines(failures)
     equal = sum(r.verdict == "equal" for r in report.runs)
     covered, total = report.flows
+    stubbed = sum(r.verdict == "stub" for r in report.runs)
+    at_stubs = f", {stubbed} stopped at {'a stub' if stubbed == 1 else 'stubs'}" if stubbed else ""
     lines += wrapped(
-        f"{equal} of {len(report.runs)} runs as the model says, mean F1 {report.f1:.3f}, "
+        f"{equal} of {len(report.runs)} runs as the model says{at_stubs}, mean F1 {report.f1:.3f}, "
         f"{covered} of {total} flows covered"
     )
     return "\n".join(lines) + "\n"

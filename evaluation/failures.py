@@ -202,6 +202,14 @@ def _of_run(model: Model, run: RunReport, labels: dict[str, str], backend: Backe
             "let a step between the decisions set what their conditions read", None,
             severity="degraded",
         )  # fmt: skip
+    if run.verdict == "stub":
+        named = name(run.stub) if run.stub is not None else "an element"
+        return record(
+            "stub", limitation(backend.name),
+            f"the run reached {named}, which orgflow does not support on {backend.name} yet; a "
+            "stub stands there",
+            "replace the stub by what does it, or change the model", run.stub, confidence="high",
+        ).replace(failure_stage="compile")  # fmt: skip
     wanted = run.run.outcome == "error"
     if run.status == "limit":
         return record(

@@ -31,6 +31,7 @@ from orgflow_ir.targets.artifact import SourceMap
 _ROLES = {
     "trigger": "starts the run",
     "stop": "stops the run where no branch fits",
+    "stub": "stops the run: not supported",
     "decide": "decides",
     "branch": "tests one branch",
     "join": "joins some of many branches",

@@ -17,6 +17,7 @@ from orgflow_ir.model import Model
 _RESULTS: dict[str, tuple[Verdict, str]] = {
     "equal": ("ok", "as the model says"),
     "different": ("different", "different"),
+    "stub": ("open", "stopped at a stub"),
     "unplayable": ("open", "not playable"),
 }
 
@@ -100,7 +101,14 @@ def _headline(
     if equal == total:
         count = f"all {total} runs" if total > 1 else "the run"
         return "ok", f"{count[0].upper()}{count[1:]} went as the model says."
-    worse = total - equal
+    stubbed = sum(r.verdict == "stub" for r in report.runs)
+    if equal + stubbed == total:
+        rest = "; the others went as the model says." if equal else "."
+        return "open", f"{stubbed} of {total} runs stopped at a stub{rest}"
+    worse = total - equal - stubbed
+    if stubbed:
+        said = f"{worse} of {total} runs did not go as the model says, {stubbed} stopped at a stub."
+        return "different", said
     return "different", f"{worse} of {total} runs did not go as the model says."
 
 
@@ -168,6 +176,8 @@ def where(run: RunReport, nodes: NodeTable) -> dict[str, str]:
     expected it to go on."""
     if run.verdict == "equal":
         return {}
+    if run.stub is not None:
+        return {run.stub: "warning"}
     found: dict[str, str] = {}
     if run.ran is not None:
         found = dict.fromkeys(run.places, "warning") | {run.ran: "error"}
@@ -233,7 +243,7 @@ def fired(canvas: Canvas, run: RunReport) -> tuple[Fired, ...]:
                 note, kind = "not allowed here", "wrong"
             seen[element] += 1
         if run.status == "error" and run.verdict != "equal" and at == len(run.executed) - 1:
-            note, kind = "failed", "failed"
+            note, kind = ("stub", "helper") if run.stub is not None else ("failed", "failed")
         label = canvas.label(element) if element else ""
         found.append(Fired(name, label if stands and label != name else "", note, kind))
     return tuple(found)

@@ -9,32 +9,35 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from orgflow_ir.analysis.token_game.replay import FollowResult, follow
 from orgflow_ir.analysis.token_game.runs import Run, RunSet, enumerate_runs
 from orgflow_ir.analysis.token_game.semantics import Game, Policy
 from orgflow_ir.diagnostics import Step
-from orgflow_ir.model import Event, Model, Process, Task
+from orgflow_ir.model import Event, Model, Process, SubProcess, Task
+from orgflow_ir.model.element_names import ElementNames
 from orgflow_ir.model.index import ModelIndex
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import Runner, RunResult
 from orgflow_ir.targets import executable_processes
-from orgflow_ir.targets.artifact import Emitted
+from orgflow_ir.targets.artifact import STUB_ROLE, Emitted
 
 
 @dataclass(frozen=True)
 class RunReport:
     """One run: what the model does, what the target did, and where they part.
 
-    `verdict`: `equal`, `different`, or `unplayable` (no data makes the workflow take these
-    choices; counted apart, never as a success). `status` and `error` are what the engine said,
-    `elements` the ids of the elements that were executed, in order, `surplus` those tasks among
-    them that the run has not, and `ran` the element that the model did not allow. `steps` are the
-    model's as far as it goes with the target, `places` the elements at which it stands where the
-    two part.
+    `verdict`: `equal`, `different`, `stub` (the run went as the model says up to a stub, which
+    stopped it), or `unplayable` (no data makes the workflow take these choices); the last two are
+    counted apart, never as a success. `status` and `error` are what the engine said, `elements` the
+    ids of the elements that were executed, in order, `surplus` those tasks among them that the run
+    has not, and `ran` the element that the model did not allow. `steps` are the model's as far as
+    it goes with the target, `places` the elements at which it stands where the two part. `stub` is
+    the unsupported element that the stub stands for.
     """
 
     process: str
@@ -54,6 +57,7 @@ class RunReport:
     ran: str | None = None
     steps: tuple[Step, ...] = ()
     places: tuple[str, ...] = ()
+    stub: str | None = None
 
 
 @dataclass(frozen=True)
@@ -114,6 +118,7 @@ class ReplayReport:
                     "missing": list(r.missing),
                     "status": r.status,
                     "error": r.error,
+                    "stub": r.stub,
                     "divergence": r.divergence,
                     "milliseconds": round(r.milliseconds, 2),
                 }
@@ -149,7 +154,8 @@ def replay_model(
         unfinished += [_stuck(run, process) for run in runs.stuck]
         runner.load(emitted, process.id, ctx)
         changed += runner.changed
-        played = _play(game, process, runs, runner, all_paths)
+        stubs = _stubs(model, emitted, process)
+        played = _play(game, process, runs, runner, stubs, all_paths=all_paths)
         covered += len(_flows_taken(played, process))
         left_out += len(runs.runs) - len(played)
         reports += played
@@ -182,21 +188,53 @@ def _stuck(run: Run, process: Process) -> str:
     return f"a run of the model does not end ({run.outcome}), with tokens left at {where}"
 
 
+class StubPart(NamedTuple):
+    """A part of what was emitted that stops a run, and the element that it stands for."""
+
+    element: str
+    name: str
+
+
+def _stubs(model: Model, emitted: Emitted, process: Process) -> dict[str, StubPart]:
+    """The stubs of a process, by the names of their parts."""
+    found = [p for p in emitted.source_map.parts if p.role == STUB_ROLE and p.process == process.id]
+    if not found:
+        return {}
+    names = ElementNames(model)
+    return {
+        part.name: StubPart(element, names.name(element))
+        for part in found
+        for element in part.elements
+    }
+
+
 def _play(
-    game: Game, process: Process, runs: RunSet, runner: Runner, all_paths: bool
+    game: Game,
+    process: Process,
+    runs: RunSet,
+    runner: Runner,
+    stubs: Mapping[str, StubPart],
+    *,
+    all_paths: bool,
 ) -> list[RunReport]:
     wanted = runs.runs if all_paths else runs.runs[:1]
-    visible = runner.visible & {n.id for scope in process.scopes() for n in scope.nodes}
+    shown = runner.visible | {stub.element for stub in stubs.values()}
+    visible = shown & {n.id for scope in process.scopes() for n in scope.nodes}
     return [
-        judge(game, process, run, result, visible)
+        judge(game, process, run, result, visible, stubs)
         for run, result in zip(wanted, runner.play(wanted), strict=True)
     ]
 
 
 def judge(
-    game: Game, process: Process, run: Run, result: RunResult, visible: frozenset[str]
+    game: Game,
+    process: Process,
+    run: Run,
+    result: RunResult,
+    visible: frozenset[str],
+    stubs: Mapping[str, StubPart] = MappingProxyType({}),
 ) -> RunReport:
-    """Hold one executed run against the model's."""
+    """Compare one executed run with the model's; `stubs` by the names of their parts."""
     nodes = [n for scope in process.scopes() for n in scope.nodes]
     tasks = {n.id for n in nodes if isinstance(n, Task)}
     names = {n.id: n.label for n in nodes}
@@ -215,14 +253,16 @@ def judge(
     targets = {f.id: f.target for scope in process.scopes() for f in scope.flows}
     followed: FollowResult | None = None
 
-    def report(verdict: str, divergence: str | None, ran: str | None = None) -> RunReport:
+    def report(
+        verdict: str, divergence: str | None, ran: str | None = None, stub: str | None = None
+    ) -> RunReport:
         steps = followed.steps if followed is not None else ()
         left = followed.left if followed is not None else ()
         places = dict.fromkeys(targets.get(at.element, at.element) for at in left)
         return RunReport(
             process.id, run, verdict, shown, precision, recall, f1, divergence, missing,
             result.milliseconds, result.status, result.error, tuple(executed), surplus, ran,
-            steps, tuple(places),
+            steps, tuple(places), stub,
         )  # fmt: skip
 
     if result.status == "unplayable":
@@ -239,6 +279,16 @@ def judge(
                 f"({followed.reason})",
                 seen[at],
             )
+    if result.status == "error":
+        for name in shown:
+            if name in stubs:
+                element, unsupported = stubs[name]
+                places = {targets.get(left.element, left.element) for left in followed.left}
+                if element not in executed and not _leads_to(places, element, process, visible):
+                    break
+                said = f"stopped at the stub `{name}`: {unsupported} is not supported"
+                return report("stub", said, stub=element)
+    if not followed.ok:
         allowed = " or ".join(f"`{name}`" for name in followed.expected)
         reason = followed.reason or f"the model goes on with {allowed or 'what is left'}"
         return report("different", f"after the last step: {reason}")
@@ -251,6 +301,35 @@ def judge(
     if did != should:
         return report("different", "other tasks were executed than the run has")
     return report("equal", None)
+
+
+def _leads_to(
+    places: Iterable[str], element: str, process: Process, visible: frozenset[str]
+) -> bool:
+    """Whether tokens at these places may be the ones that a stub for `element` stopped: nothing
+    that is seen lies between."""
+    ahead: dict[str, list[str]] = {}
+    for scope in process.scopes():
+        for flow in scope.flows:
+            ahead.setdefault(flow.source, []).append(flow.target)
+            if flow.id == element:
+                element = flow.target
+        led_to = {flow.target for flow in scope.flows}
+        for node in scope.nodes:
+            if isinstance(node, Event) and node.attached_to is not None:
+                ahead.setdefault(node.attached_to, []).append(node.id)
+            elif isinstance(scope, SubProcess) and node.id not in led_to:
+                ahead.setdefault(scope.id, []).append(node.id)
+    seen: set[str] = set()
+    todo = list(places)
+    while todo:
+        here = todo.pop()
+        if here == element:
+            return True
+        if here not in seen and here not in visible:
+            todo += ahead.get(here, ())
+        seen.add(here)
+    return False
 
 
 def scores(did: Counter[str], should: Counter[str]) -> tuple[float, float, float]:

@@ -8,15 +8,26 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
+from orgflow.backends.n8n.engine.local import LocalEngine
+from orgflow.backends.n8n.runner import LocalRunner
+from orgflow.commands.run_table import report_text
 from orgflow.compiler import compile_model, target_options
+from orgflow.evaluation.failures import by_replay
+from orgflow.evaluation.page import render_page
+from orgflow.evaluation.page_model import NodeTable
+from orgflow.evaluation.page_runs import replay_page
+from orgflow.evaluation.replay import ReplayReport, StubPart, judge, replay_model
 from orgflow.frontends.bpmn.frontend import BpmnFrontend
 
+from orgflow_ir.analysis.token_game.runs import enumerate_runs
+from orgflow_ir.analysis.token_game.semantics import Game, Policy
 from orgflow_ir.diagnostics import Severity
 from orgflow_ir.model import Model, Opaque
 from orgflow_ir.model.source import SourceFile
 from orgflow_ir.model.verifier import violations
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
+from orgflow_ir.plugins.contracts import NodeExecution, RunResult
 from orgflow_ir.targets import Illegal, Legal, TargetSpec, legalise
 from orgflow_ir.targets.artifact import Emitted
 from orgflow_ir.testing.minimal import minimal_models
@@ -333,3 +344,76 @@ def test_a_stub_has_the_reason_in_the_model() -> None:
         "of their own are not emitted"
     )
     assert Model.from_json(legal.to_json()) == legal
+
+
+# -- runs ------------------------------------------------------------------------------------------
+
+CHOICE = (
+    '<startEvent id="s" name="Came"/><task id="check" name="Check"/>'
+    '<exclusiveGateway id="g" name="In stock?"/>'
+    '<adHocSubProcess id="pack" name="Pack"><task id="box" name="Box"/></adHocSubProcess>'
+    '<task id="ship" name="Ship"/><endEvent id="e" name="Done"/>'
+    '<endEvent id="no" name="Cancelled"/>'
+    '<sequenceFlow id="f1" sourceRef="s" targetRef="check"/>'
+    '<sequenceFlow id="f2" sourceRef="check" targetRef="g"/>'
+    '<sequenceFlow id="yes" name="yes" sourceRef="g" targetRef="pack"/>'
+    '<sequenceFlow id="f3" name="no" sourceRef="g" targetRef="no"/>'
+    '<sequenceFlow id="f4" sourceRef="pack" targetRef="ship"/>'
+    '<sequenceFlow id="f5" sourceRef="ship" targetRef="e"/>'
+)
+
+
+def replayed(target: str, engine: LocalEngine) -> tuple[Model, ReplayReport]:
+    model = read(CHOICE)
+    made, ctx = compiled(model, target, **STUB)
+    assert made is not None
+    if target == "n8n":
+        return model, replay_model(model, made, LocalRunner(engine), ctx)
+    engines = REGISTRY.backends[target].engines()
+    assert engines is not None
+    runner = engines.runner()
+    try:
+        return model, replay_model(model, made, runner, ctx)
+    finally:
+        runner.close()
+
+
+@pytest.mark.parametrize("target", ["n8n", "asl"])
+def test_a_run_into_a_stub_has_a_verdict_of_its_own(target: str, engine: LocalEngine) -> None:
+    model, report = replayed(target, engine)
+    assert sorted(run.verdict for run in report.runs) == ["equal", "stub"]
+    assert not report.ok
+    (run,) = (run for run in report.runs if run.verdict == "stub")
+    assert run.stub == "pack"
+    assert (run.divergence or "").startswith("stopped at the stub `")
+    assert (run.divergence or "").endswith("`Pack` is not supported")
+    (failure,) = by_replay(model, report, REGISTRY.backends[target])
+    assert (failure.rule, failure.element) == ("stub", "pack")
+    assert failure.failure_source == f"{target}_limitation"
+    assert failure.bpmn_construct_responsible == "sub-process.ad-hoc"
+    text = report_text(report, (failure,))
+    assert "1 stopped at a stub" in text
+    assert "no rule explains it" not in text
+    (said,) = (one for one in report.as_dict()["runs"] if one["stub"] is not None)
+    assert (said["verdict"], said["stub"]) == ("stub", "pack")
+    page = render_page(replay_page(model, NodeTable(), (), report, (failure,), "here"))
+    assert "1 of 2 runs stopped at a stub; the others went as the model says." in page
+
+
+def test_a_wrong_way_into_a_stub_is_different() -> None:
+    """A stub excuses only what comes after it."""
+    model = read(CHOICE)
+    game = Game(model, Policy(once=True))
+    runs = enumerate_runs(model, "p", game=game).runs
+    (run,) = (run for run in runs if dict(run.choices)["g"] == ("f3",))
+    executed = [NodeExecution(n, n) for n in ("s", "check", "g")] + [NodeExecution("Stop", None)]
+    stubs = {"Stop": StubPart("pack", "`Pack`")}
+    seen = frozenset({"s", "check", "g", "ship"})
+
+    def verdict(*nodes: NodeExecution) -> str:
+        result = RunResult("error", nodes, "stopped")
+        return judge(game, model.processes[0], run, result, seen, stubs).verdict
+
+    assert verdict(*executed[:2], NodeExecution("Ship", "ship"), executed[-1]) == "different"
+    assert verdict(*executed[:3]) == "different"
+    assert verdict(*executed) == "different", "the run takes the other branch"

@@ -32,6 +32,7 @@ from orgflow_ir.model import (
 )
 from orgflow_ir.model.element_names import listed, one_line, title
 from orgflow_ir.pipeline import PassContext
+from orgflow_ir.targets.artifact import STUB_ROLE
 
 MOST_NAMED = 4
 """How many steps a message names that may set a variable."""
@@ -303,6 +304,7 @@ class Emitter:
             case Opaque() if node.stops is not None:
                 name = self.door(frame.machine, step.key, frame.scope)
                 frame.states[name] = self.leaves.stub(node, node.stops, NOT_SUPPORTED)
+                self.s.set_role(name, STUB_ROLE)
             case Task() | CallActivity() | Event() | Gateway() | Opaque():
                 self._work(step, frame)
             case _:

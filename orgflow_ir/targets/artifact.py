@@ -14,6 +14,9 @@ from orgflow_ir.model.provenance import all_elements, source_ids
 STANDING_ROLES = frozenset({"element", "trigger"})
 """Roles of parts whose execution is the execution of their element."""
 
+STUB_ROLE = "stub"
+"""The role of parts that stop a run in the place of what the target does not support."""
+
 PASSIVE_ROLES = frozenset({"file", "flow", "lane", "note", "shape"})
 """Roles of parts that no engine executes: a whole file, a wire, a frame, a text, a drawn shape."""
 
@@ -32,8 +35,8 @@ class Part(NamedTuple):
         artifact: path of the file.
         place: where in it, as the target names places: a JSON Pointer, an XML id, a node's name;
             empty for the whole file.
-        role: one of `STANDING_ROLES`, of `PASSIVE_ROLES`, or a word of the target's for what only
-            helps: `join`, `stop`, `decide` …
+        role: one of `STANDING_ROLES`, of `PASSIVE_ROLES`, `STUB_ROLE`, or a word of the target's
+            for what only helps: `join`, `stop`, `decide` …
         elements: ids of the source elements.
         name: what people see it called in the target; empty where it has no name.
         kind: what it is in the target, in words.
