@@ -13,6 +13,10 @@ from orgflow_ir.plugins.contracts import Frontend
 _LEFT_OUT = frozenset({"node_modules", "__pycache__", "build", "dist", "venv"})
 
 
+_SHARED = (".json", ".xml", ".py", ".md", ".txt")
+"""Suffixes of much that is no model: what is in such a file decides."""
+
+
 def expand(
     paths: tuple[str, ...], frontends: Mapping[str, Frontend]
 ) -> tuple[list[str], list[str]]:
@@ -50,7 +54,7 @@ def _is_model(path: str, frontends: Mapping[str, Frontend]) -> bool:
     ]
     if not fitting:
         return False
-    if any(s not in (".json", ".xml") for f in fitting for s in f.suffixes if name.endswith(s)):
+    if any(s not in _SHARED for f in fitting for s in f.suffixes if name.endswith(s)):
         return True
     try:
         with open_source(path) as source:

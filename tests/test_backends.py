@@ -35,11 +35,17 @@ N8N = (
     b' {"name": "Check order", "type": "n8n-nodes-base.noOp", "parameters": {}}], "connections":'
     b' {"Start": {"main": [[{"node": "Check order", "type": "main", "index": 0}]]}}}'
 )
+POWL = (
+    b'{"powl": 1, "model": {"type": "partial-order", "nodes": ['
+    b'{"id": "a", "type": "activity", "label": "Check order", "lane": "Sales"},'
+    b' {"id": "b", "type": "activity", "label": "Ship order"}], "order": [["a", "b"]]}}'
+)
 SAMPLES = {
     "bpmn": [SourceFile("order.bpmn", LINEAR.encode())],
     "ir": [SourceFile("order.json", minimal_model("task.user").to_json().encode())],
     "n8n": [SourceFile("order.json", N8N)],
     "pme": [SourceFile("order.json", PME)],
+    "powl": [SourceFile("order.json", POWL)],
 }
 
 

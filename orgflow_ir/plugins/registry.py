@@ -31,6 +31,7 @@ BUILTINS: tuple[str, ...] = (
     "orgflow.frontends.pme",
     "orgflow.frontends.ir",
     "orgflow.frontends.n8n",
+    "orgflow.frontends.powl",
     "orgflow.passes",
     "orgflow.backends.n8n",
     "orgflow.backends.ir",

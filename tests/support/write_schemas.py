@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any, get_args
 
+from orgflow.frontends.powl.json_reader import powl_schema
+
 from orgflow_ir.analysis.token_game.stimulus import STIMULI_VERSION
 from orgflow_ir.analysis.token_game.stimulus import Kind as StimulusKind
 from orgflow_ir.diagnostics import Diagnostic
@@ -189,6 +191,7 @@ def stimuli_schema() -> dict[str, Any]:
 
 
 SCHEMAS = {
+    "powl.schema.json": powl_schema,
     "stimuli.schema.json": stimuli_schema,
     "comparison.schema.json": comparison_schema,
     "verification.schema.json": verification_schema,

@@ -1,0 +1,357 @@
+"""POWL as the Python code that people and models write to make it. The code is parsed, and the
+calls that build POWL are carried out here; nothing is executed, imported or looked up.
+
+Understood are the calls of a model generator (`activity`, `silent_transition`, `xor`, `loop`,
+`partial_order`, `sequence`, `skip`, `self_loop`, `copy`) and the objects of pm4py (`Transition`,
+`SilentTransition`, `OperatorPOWL`, `StrictPartialOrder`, `order.add_edge`).
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import Any
+
+from orgflow.frontends.powl.tree import (
+    Activity,
+    Choice,
+    Loop,
+    PartialOrder,
+    Powl,
+    PowlError,
+    Silent,
+    activities,
+    check_size,
+    partial_order,
+)
+
+from orgflow_ir.model.source import SourceLocation
+
+MAX_CHARACTERS = 500_000
+MAX_STATEMENTS = 10_000
+
+_RESULTS = ("final_model", "model", "root", "powl", "powl_model", "result", "po", "process")
+"""Names that the whole model usually has; else it is what was assigned last."""
+
+
+@dataclass(eq=False)
+class _Order:
+    """A pm4py order under construction: its edges are added by later statements."""
+
+    nodes: list[Any]
+    edges: list[tuple[Any, Any]] = field(default_factory=list)
+    loc: SourceLocation | None = None
+
+
+@dataclass(frozen=True)
+class _Named:
+    """A name that is no value of ours, such as a module, a class or an operator."""
+
+    text: str
+
+
+class CodeInterpreter:
+    """Interprets one text. Raises `PowlError` with the place.
+
+    Attributes:
+        made: every activity that was made.
+    """
+
+    def __init__(self, file: str, text: str) -> None:
+        self._file, self._text = file, text
+        self._names: dict[str, Any] = {}
+        self._last: str | None = None
+        self.made: list[Activity] = []
+
+    def read(self) -> Powl:
+        """The model that the code leaves."""
+        if len(self._text) > MAX_CHARACTERS:
+            raise PowlError(f"the code has more than {MAX_CHARACTERS:,} characters")
+        try:
+            tree = ast.parse(self._text)
+        except SyntaxError as error:
+            loc = SourceLocation(file=self._file, line=error.lineno, column=error.offset)
+            raise PowlError(f"the code is no Python: {error.msg}", loc) from None
+        except (ValueError, RecursionError, MemoryError):
+            raise PowlError("the code is no Python that can be parsed") from None
+        if sum(1 for _ in ast.walk(tree)) > MAX_STATEMENTS * 20:
+            raise PowlError("the code is too long")
+        try:
+            for statement in tree.body:
+                self._statement(statement)
+            return self._result()
+        except RecursionError:
+            raise PowlError("the code is nested too deep") from None
+
+    def unused(self, powl: Powl) -> list[Activity]:
+        """Activities that were made, and neither they nor an activity with their label are part of
+        the model."""
+        labels = {activity.label for activity in activities(powl)}
+        return [activity for activity in self.made if activity.label not in labels]
+
+    def _loc(self, node: ast.AST) -> SourceLocation:
+        line, column = getattr(node, "lineno", None), getattr(node, "col_offset", -1)
+        return SourceLocation(file=self._file, line=line, column=column + 1 or None)
+
+    def _fail(self, node: ast.AST, message: str) -> PowlError:
+        return PowlError(message, self._loc(node))
+
+    # -- statements ---------------------------------------------------------------------------
+
+    def _statement(self, node: ast.stmt) -> None:
+        match node:
+            case ast.Import() | ast.ImportFrom() | ast.Pass():
+                return  # what the code would import is known here, or not understood below
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                self._assign(name, self._value(value))
+            case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
+                self._assign(name, self._value(value))
+            case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)) if len(
+                targets
+            ) == len(values) and all(isinstance(t, ast.Name) for t in targets):
+                found = [self._value(value) for value in values]
+                for target, one in zip(targets, found, strict=True):
+                    assert isinstance(target, ast.Name)
+                    self._assign(target.id, one)
+            case ast.Expr(value=ast.Constant()):
+                return  # a docstring
+            case ast.Expr(value=ast.Call(func=ast.Name(id="print"))):
+                return  # prints nothing: its arguments are not looked at
+            case ast.Expr(value=value):
+                self._value(value)
+            case _:
+                raise self._fail(
+                    node, f"`{type(node).__name__}` statements are not understood in POWL code"
+                )
+
+    def _assign(self, name: str, value: Any) -> None:
+        self._names[name] = value
+        if isinstance(value, Powl | _Order):
+            self._last = name
+
+    def _result(self) -> Powl:
+        for name in (*_RESULTS, self._last or ""):
+            found = self._names.get(name)
+            if isinstance(found, Powl | _Order):
+                made = self._finished(found, {})
+                check_size(made)
+                return made
+        raise PowlError("the code makes no model")
+
+    def _finished(self, value: Any, seen: dict[int, Powl]) -> Powl:
+        """The value with orders under construction made whole, at every level."""
+        if id(value) in seen:
+            return seen[id(value)]
+        made: Powl
+        match value:
+            case _Order():
+                seen[id(value)] = Silent()  # an order within itself is found as a cycle below
+                nodes = [self._finished(node, seen) for node in value.nodes]
+                made = partial_order(nodes, self._edges(value), value.loc)
+            case Choice():
+                made = replace(
+                    value, children=tuple(self._finished(c, seen) for c in value.children)
+                )
+            case Loop():
+                do, redo = self._finished(value.do, seen), self._finished(value.redo, seen)
+                made = replace(value, do=do, redo=redo)
+            case PartialOrder():
+                made = replace(value, nodes=tuple(self._finished(n, seen) for n in value.nodes))
+            case _:
+                made = value
+        seen[id(value)] = made
+        return made
+
+    def _edges(self, order: _Order) -> list[tuple[int, int]]:
+        at = {id(node): number for number, node in enumerate(order.nodes)}
+        found = []
+        for before, after in order.edges:
+            if id(before) not in at or id(after) not in at:
+                raise PowlError(
+                    "an order has an edge of something that is no node of it", order.loc
+                )
+            found.append((at[id(before)], at[id(after)]))
+        return found
+
+    # -- values -------------------------------------------------------------------------------
+
+    def _value(self, node: ast.expr) -> Any:
+        match node:
+            case ast.Constant(value=str() | None | int() | float()):
+                return node.value
+            case ast.Name(id=name):
+                return self._names.get(name, _Named(name))
+            case ast.List(elts=elts) | ast.Tuple(elts=elts) | ast.Set(elts=elts):
+                return [self._value(item) for item in elts]
+            case ast.Attribute(attr=attribute):
+                return _Named(attribute)
+            case ast.Call():
+                return self._call(node)
+            case _:
+                raise self._fail(node, f"`{type(node).__name__}` is not understood in POWL code")
+
+    def _call(self, node: ast.Call) -> Any:
+        match node.func:
+            case ast.Name(id=name):
+                owner = None
+            case ast.Attribute(attr=name, value=ast.Attribute(attr="order", value=inner)):
+                owner = self._value(inner)
+                if name != "add_edge" or not isinstance(owner, _Order) or len(node.args) != 2:
+                    raise self._fail(node, f"`order.{name}` is not understood in POWL code")
+                before, after = (self._value(a) for a in node.args)
+                owner.edges.append((before, after))
+                return None
+            case ast.Attribute(attr=name, value=inner):
+                owner = self._value(inner)
+            case _:
+                raise self._fail(node, "this call is not understood in POWL code")
+        if name in ("ModelGenerator", "Generator", "PowlGenerator"):
+            return _Named("generator")
+        if name == "copy" and isinstance(owner, Powl):
+            return replace(owner)
+        call = _CALLS.get(name)
+        if call is None:
+            raise self._fail(node, f"the call of `{name}` is not understood in POWL code")
+        positional: list[Any] = []
+        for argument in node.args:
+            if isinstance(argument, ast.Starred):
+                several = self._value(argument.value)
+                if not isinstance(several, list):
+                    raise self._fail(argument, "`*` stands before something that is no list")
+                positional += several
+            else:
+                positional.append(self._value(argument))
+        named = {k.arg: self._value(k.value) for k in node.keywords if k.arg is not None}
+        made = call(self, positional, named, self._loc(node))
+        if isinstance(made, Activity):
+            self.made.append(made)
+        return made
+
+
+Arguments = Mapping[str, Any]
+
+
+def _part(value: Any, loc: SourceLocation) -> Any:
+    """A part of a model: `None` is a silent step, a text an activity."""
+    if value is None:
+        return Silent()
+    if isinstance(value, str):
+        return Activity(" ".join(value.split()), loc=loc)
+    if isinstance(value, Powl | _Order):
+        return value
+    raise PowlError(f"{_shown(value)} is no part of a POWL model", loc)
+
+
+def _shown(value: Any) -> str:
+    return f"`{value.text}`" if isinstance(value, _Named) else f"a `{type(value).__name__}`"
+
+
+def _take(given: list[Any], named: Arguments, *names: str) -> list[Any]:
+    """The arguments by position or by name; missing ones are `None`."""
+    return [
+        given[n]
+        if n < len(given)
+        else next((named[a] for a in name.split("|") if a in named), None)
+        for n, name in enumerate(names)
+    ]
+
+
+def _activity(
+    reader: CodeInterpreter, given: list[Any], named: Arguments, loc: SourceLocation
+) -> Powl:
+    label, pool, lane = _take(given, named, "label|name|activity", "pool", "lane|role|actor")
+    if label is None:
+        return Silent()
+    if not isinstance(label, str) or not label.strip():
+        raise PowlError("an activity has no label", loc)
+    texts = [" ".join(t.split()) if isinstance(t, str) else "" for t in (label, lane, pool)]
+    return Activity(texts[0], texts[1], texts[2], loc)
+
+
+def _silent(
+    reader: CodeInterpreter, given: list[Any], named: Arguments, loc: SourceLocation
+) -> Powl:
+    return Silent()
+
+
+def _xor(reader: CodeInterpreter, given: list[Any], named: Arguments, loc: SourceLocation) -> Powl:
+    parts = given[0] if len(given) == 1 and isinstance(given[0], list) else given
+    parts = parts or named.get("children") or []
+    if not isinstance(parts, list) or not parts:
+        raise PowlError("a choice has no children", loc)
+    return Choice(tuple(_part(p, loc) for p in parts))
+
+
+def _loop(reader: CodeInterpreter, given: list[Any], named: Arguments, loc: SourceLocation) -> Powl:
+    do, redo = _take(given, named, "do", "redo")
+    return Loop(_part(do, loc), _part(redo, loc))
+
+
+def _self_loop(
+    reader: CodeInterpreter, given: list[Any], named: Arguments, loc: SourceLocation
+) -> Powl:
+    return Loop(_part(_take(given, named, "x|do")[0], loc), Silent())
+
+
+def _skip(reader: CodeInterpreter, given: list[Any], named: Arguments, loc: SourceLocation) -> Powl:
+    return Choice((_part(_take(given, named, "x")[0], loc), Silent()))
+
+
+def _sequence(
+    reader: CodeInterpreter, given: list[Any], named: Arguments, loc: SourceLocation
+) -> _Order:
+    parts = [_part(p, loc) for p in (given[0] if given and isinstance(given[0], list) else given)]
+    return _Order(parts, list(pairwise(parts)), loc)
+
+
+def _dependencies(
+    reader: CodeInterpreter, given: list[Any], named: Arguments, loc: SourceLocation
+) -> _Order:
+    """`partial_order(dependencies=[(a, b, c), (d,)])`: chains; the rest is left out."""
+    chains, nodes = _take(given, named, "dependencies|order", "nodes")
+    if not isinstance(chains, list):
+        raise PowlError("a partial order has no list of dependencies", loc)
+    order = _Order([_part(node, loc) for node in nodes or ()], loc=loc)
+    known = {id(node) for node in order.nodes}
+    for chain in chains:
+        row = [_part(one, loc) for one in (chain if isinstance(chain, list) else [chain])]
+        for one in row:
+            if id(one) not in known:
+                known.add(id(one))
+                order.nodes.append(one)
+        order.edges += list(pairwise(row))
+    return order
+
+
+def _strict_order(
+    reader: CodeInterpreter, given: list[Any], named: Arguments, loc: SourceLocation
+) -> _Order:
+    nodes = _take(given, named, "nodes")[0]
+    if not isinstance(nodes, list):
+        raise PowlError("a partial order has no list of nodes", loc)
+    return _Order([_part(node, loc) for node in nodes], loc=loc)
+
+
+def _operator(
+    reader: CodeInterpreter, given: list[Any], named: Arguments, loc: SourceLocation
+) -> Powl:
+    operator, parts = _take(given, named, "operator", "children")
+    if not isinstance(operator, _Named) or not isinstance(parts, list):
+        raise PowlError("an operator has no name or no children", loc)
+    if operator.text == "XOR":
+        return _xor(reader, parts, {}, loc)
+    if operator.text == "LOOP" and len(parts) == 2:
+        return Loop(_part(parts[0], loc), _part(parts[1], loc))
+    raise PowlError(f"`{operator.text}` with {len(parts)} children is no operator of POWL", loc)
+
+
+_CALLS: Mapping[str, Callable[[CodeInterpreter, list[Any], Arguments, SourceLocation], Any]] = {
+    "activity": _activity, "Transition": _activity, "Activity": _activity,
+    "silent_transition": _silent, "silent": _silent, "SilentTransition": _silent, "tau": _silent,
+    "xor": _xor, "choice": _xor, "exclusive_choice": _xor,
+    "loop": _loop, "do_redo": _loop, "self_loop": _self_loop, "skip": _skip,
+    "sequence": _sequence, "partial_order": _dependencies, "StrictPartialOrder": _strict_order,
+    "OperatorPOWL": _operator,
+}  # fmt: skip

@@ -1,0 +1,91 @@
+"""The POWL frontend: JSON, and Python code that builds POWL, which is never executed."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from orgflow.frontends.powl.rules import InvalidPowl, UnusedPowl
+
+from orgflow_ir.model import Model
+from orgflow_ir.model.source import SourceFile, SourceLocation
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.plugins.contracts import Frontend
+
+if TYPE_CHECKING:
+    from orgflow.frontends.powl.tree import Powl
+
+_CALL = re.compile(
+    rb"\b(?:partial_order|StrictPartialOrder|OperatorPOWL|ModelGenerator)\s*\(|\.activity\s*\("
+)
+_FENCE = re.compile(r"\A\s*```[^\n]*\n(.*?)(?:\n```.*)?\Z", re.DOTALL)
+
+
+class PowlFrontend(Frontend):
+    """Reads POWL: partial orders, choices, loops, silent steps, and who does a step."""
+
+    name = "powl"
+    suffixes = (".powl", ".powl.json", ".powl.py", ".json", ".py")
+    rules = (InvalidPowl, UnusedPowl)
+    summary = "POWL, a partially ordered workflow model, as JSON or as Python code"
+
+    def sniff(self, source: SourceFile) -> bool:
+        """JSON with the key `powl`, code with calls that build POWL, or a name that says so."""
+        name = source.path.lower()
+        if name.endswith((".powl", ".powl.json", ".powl.py")):
+            return True
+        if name.endswith(".py"):
+            return _CALL.search(source.data) is not None
+        head = source.data.lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n\x00")[:1]
+        return head == b"{" and b'"powl"' in source.data.replace(b"\x00", b"")[:4096]
+
+    def parse(self, source: SourceFile, ctx: PassContext) -> Model | None:
+        """The model, or `None` after OF070."""
+        from orgflow.frontends.powl.build import build_model
+        from orgflow.frontends.powl.tree import PowlError
+
+        try:
+            name, powl = self._read(source, ctx)
+            return build_model(powl, name, source.path)
+        except PowlError as error:
+            ctx.emit(
+                InvalidPowl,
+                f"this is not a POWL model: {error}",
+                loc=error.loc or SourceLocation(file=source.path),
+                help="correct it there, or name the right frontend with --from",
+            )
+            return None
+
+    def _read(self, source: SourceFile, ctx: PassContext) -> tuple[str, Powl]:
+        """The name and the tree. Raises `PowlError`."""
+        from orgflow.frontends.powl.code_interpreter import CodeInterpreter
+        from orgflow.frontends.powl.json_reader import JsonReader
+        from orgflow.frontends.powl.tree import PowlError, check_size
+
+        from orgflow_ir.model.json_source_map import JsonFault, parse_json
+
+        head = source.data.lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n\x00")[:1]
+        if head == b"{" or source.suffix == ".json":
+            try:
+                document = parse_json(source.path, source.data)
+            except JsonFault as fault:
+                loc = SourceLocation(file=source.path, line=fault.line, column=fault.column)
+                raise PowlError(fault.message, loc) from None
+            name, read = JsonReader(document).read()
+            check_size(read)
+            return name, read
+        try:
+            text = source.data.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            raise PowlError("it is not UTF-8") from None
+        fenced = _FENCE.match(text)
+        interpreter = CodeInterpreter(source.path, fenced[1] if fenced is not None else text)
+        powl = interpreter.read()
+        for activity in interpreter.unused(powl):
+            ctx.emit(
+                UnusedPowl,
+                f"the activity `{activity.label}` is not part of the model",
+                loc=activity.loc,
+                help="put it into the final model, or remove it",
+            )
+        return "", powl
