@@ -73,7 +73,8 @@ class CodeInterpreter:
             tree = ast.parse(self._text)
         except SyntaxError as error:
             loc = SourceLocation(file=self._file, line=error.lineno, column=error.offset)
-            raise PowlError(f"the code is no Python: {error.msg}", loc) from None
+            reason = " ".join(error.msg.split())[:80].rstrip(". ")
+            raise PowlError(f"the code is no Python: {reason}", loc) from None
         except (ValueError, RecursionError, MemoryError):
             raise PowlError("the code is no Python that can be parsed") from None
         if sum(1 for _ in ast.walk(tree)) > MAX_STATEMENTS * 20:

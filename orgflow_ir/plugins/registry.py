@@ -32,6 +32,7 @@ BUILTINS: tuple[str, ...] = (
     "orgflow.frontends.ir",
     "orgflow.frontends.n8n",
     "orgflow.frontends.powl",
+    "orgflow.frontends.triples",
     "orgflow.passes",
     "orgflow.backends.n8n",
     "orgflow.backends.ir",

@@ -1,0 +1,58 @@
+"""The frontend of procedural graphs, tolerant of what language models write around them."""
+
+from __future__ import annotations
+
+import re
+
+from orgflow.frontends.triples.rules import NotGraph, UnreadLine
+
+from orgflow_ir.model import Model
+from orgflow_ir.model.source import SourceFile, SourceLocation
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.plugins.contracts import Frontend
+
+MAX_BYTES = 4 * 1024 * 1024
+
+
+class TriplesFrontend(Frontend):
+    """Reads a flow a line (`A -> B`, `XOR1 -> (in stock) ship`), steps with ids, actors and the
+    sentences they rest on (`T1 check the order | Sales | s2`), data and notes of steps."""
+
+    name = "triples"
+    suffixes = (".triples", ".graph", ".txt")
+    rules = (NotGraph, UnreadLine)
+    summary = "a procedural graph as lines of text: triples, or steps with ids and flows"
+
+    def sniff(self, source: SourceFile) -> bool:
+        """A name that says so, or text most of whose lines have an arrow."""
+        if source.path.lower().endswith((".triples", ".graph")):
+            return True
+        head = source.data[:4096].decode("utf-8", "replace")
+        lines = [line for line in head.splitlines() if line.strip()]
+        arrows = sum(1 for line in lines if re.search(r"->|→|=>", line))
+        return arrows > 1 and arrows * 3 > len(lines)
+
+    def parse(self, source: SourceFile, ctx: PassContext) -> Model | None:
+        """The model, or `None` after OF074."""
+        from orgflow.frontends.triples.build import build_model
+        from orgflow.frontends.triples.reader import read_graph
+
+        utf16 = source.data.startswith((b"\xff\xfe", b"\xfe\xff"))
+        text = source.data[:MAX_BYTES].decode("utf-16" if utf16 else "utf-8-sig", "replace")
+        graph = read_graph(text)
+        if not graph.flows:
+            ctx.emit(
+                NotGraph,
+                "there is no flow such as `A -> B`",
+                loc=SourceLocation(file=source.path, line=1, column=1),
+                help="write a flow a line, or name the right frontend with --from",
+            )
+            return None
+        for number in graph.unread:
+            ctx.emit(
+                UnreadLine,
+                "this line is no part of a procedural graph",
+                loc=SourceLocation(file=source.path, line=number, column=1),
+                help="write `A -> B` or `T1 name | actor | s1`, or remove the line",
+            )
+        return build_model(graph, source.path)
