@@ -197,7 +197,7 @@ def judge_execution(
         return Judged(observed, "partial", said=said, strange=strange)
     followed, free = _follow(game, observed, version)
     process = next(p for p in game.model.processes if p.id == observed.process)
-    targets = {f.id: f.target for f in process.flows}
+    targets = {f.id: f.target for scope in process.scopes() for f in scope.flows}
     places = tuple(dict.fromkeys(targets.get(a.element, a.element) for a in followed.left))
     seen = observed.elements
 

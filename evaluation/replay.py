@@ -181,8 +181,8 @@ def _flows_taken(played: Iterable[RunReport], process: Process) -> set[str]:
 
 def _stuck(run: Run, process: Process) -> str:
     """A run of the model that does not complete, in words; it is not played."""
-    names = {n.id: n.label for n in process.nodes}
-    targets = {f.id: f.target for f in process.flows}
+    names = {n.id: n.label for scope in process.scopes() for n in scope.nodes}
+    targets = {f.id: f.target for scope in process.scopes() for f in scope.flows}
     places = [targets.get(left.element, left.element) for left in run.left]
     where = ", ".join(dict.fromkeys(f"`{names.get(p, p)}`" for p in places)) or "nothing"
     return f"a run of the model does not end ({run.outcome}), with tokens left at {where}"

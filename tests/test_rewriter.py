@@ -355,3 +355,41 @@ def test_any_edits_leave_a_sound_model_and_are_the_same_as_data(seed: int) -> No
     assert violations(done) <= violations(model)
     fix = Fix(title="x", applicability="safe", edits=rewriter.edits)
     assert apply(model, fix) == done
+
+
+def test_a_dissolved_sub_process_leaves_what_is_in_it() -> None:
+    note = Artifact(id="note", artifact_kind="annotation", text="Why")
+    data = DataObject(id="list", data_kind="object")
+    inner = SubProcess(
+        id="sub",
+        nodes=(Task(id="x"), Task(id="y"), Event(id="late", position="boundary", attached_to="x")),
+        flows=(Flow(id="xy", source="x", target="y"),),
+        artifacts=(note,),
+        data_objects=(data,),
+        lanes=(Lane(id="inside", members=("y",)),),
+    )
+    process = Process(
+        id="p",
+        nodes=(Task(id="a"), inner, Task(id="b")),
+        flows=(Flow(id="in", source="a", target="sub"), Flow(id="out", source="sub", target="b")),
+        lanes=(Lane(id="lane", members=("a", "sub")), Lane(id="other", members=("b",))),
+    )
+    rewriter = Rewriter(Model(id="m", processes=(process,)), origin="test")
+    rewriter.dissolve("p", "sub")
+    rewriter.connect("p", "a", "x", id="to_x", of=(inner,))
+    made = rewriter.done().processes[0]
+    assert [n.id for n in made.nodes] == ["a", "x", "y", "late", "b"]
+    assert [f.id for f in made.flows] == ["xy", "to_x"]
+    assert {n.id: n.derived_from for n in made.nodes if n.derived_from} == {
+        "x": ("x",), "y": ("y",), "late": ("late",)
+    }  # fmt: skip
+    assert (made.artifacts, made.data_objects) == ((note,), (data,))
+    members = {lane.id: (lane.members, lane.parent) for lane in made.lanes}
+    assert members == {
+        "lane": (("a", "x", "y", "late"), None),
+        "other": (("b",), None),
+        "inside": (("y",), "lane"),
+    }
+    assert made.nodes[0] is process.nodes[0]
+    with pytest.raises(EditError, match="no sub-process"):
+        Rewriter(rewriter.model).dissolve("p", "a")

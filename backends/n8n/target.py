@@ -14,6 +14,7 @@ from orgflow_ir.lowering.common import (
     mixed_gateways,
     timer_use,
 )
+from orgflow_ir.lowering.sub_processes import SUB_PROCESSES, why_not_inline
 from orgflow_ir.model import Event, EventDefinition, Gateway, Model, Node
 from orgflow_ir.model.constructs import ConstructUse
 from orgflow_ir.model.element_names import listed
@@ -71,12 +72,21 @@ def nothing_beside(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
 def named_beside(use: ConstructUse, model: Model, ctx: PassContext) -> str:
     """What may run beside a terminate end event, for the refusal."""
     del model
+    return f"{_named(use, ctx)} may still be under way, and n8n has no way to end other branches"
+
+
+def raced(use: ConstructUse, model: Model, ctx: PassContext) -> str:
+    """What may run beside an error end event, for the refusal."""
+    del model
+    return f"{_named(use, ctx)} may still be under way, and what of it is done before is a race"
+
+
+def _named(use: ConstructUse, ctx: PassContext) -> str:
     others = [node for node in _beside(use, ctx) if not isinstance(node, Event | Gateway)]
     named = [ctx.name(node) for node in others[:_NAMED]]
     if len(others) > _NAMED:
         named.append(f"{len(others) - _NAMED} more")
-    what = listed(named) if named else "another branch"
-    return f"{what} may still be under way, and n8n has no way to end other branches"
+    return listed(named) if named else "another branch"
 
 
 def _beside(use: ConstructUse, ctx: PassContext) -> list[Node]:
@@ -122,7 +132,10 @@ N8N_TARGET = TargetSpec(
             yet=True,
         ),
         "sub-process": Illegal(
-            "sub-processes are not emitted", "move its steps into the parent process", yet=True
+            "its steps cannot be put into the process around it",
+            "move its steps into the parent process",
+            yet=True,
+            because=why_not_inline,
         ),
         "sub-process.event": Illegal(
             "nothing is emitted that begins while other steps are under way",
@@ -182,10 +195,8 @@ N8N_TARGET = TargetSpec(
         "event.end": Illegal(_NO_NODE, _TELL, yet=True),
         "event.end.compensation": Illegal(_UNDOES, _UNDO, yet=True),
         "event.end.cancel": Illegal(_UNDOES, _UNDO, yet=True),
-        "event.end.error": Illegal(
-            _NO_NODE,
-            "let it be a plain end event, and put a Stop and Error node before it in n8n",
-            yet=True,
+        "event.end.error": LegalIf(
+            nothing_beside, "nothing else can be running: what is done before it is a race", raced
         ),
         "gateway.exclusive": Legal(),
         "gateway.parallel": Legal("its branches run one after the other"),
@@ -227,7 +238,7 @@ N8N_TARGET = TargetSpec(
         "stub": Legal("a Stop and Error node, and a placeholder behind it"),
     },
     derivations=(mixed_gateways, conditional_splits, unstructured_inclusive, unsupported_times),
-    lowerings=LOWERINGS,
+    lowerings=(*LOWERINGS, *SUB_PROCESSES),
     options={
         "version": tuple(str(v) for v in reversed(KNOWN_VERSIONS)),
         "people": ("placeholder",),

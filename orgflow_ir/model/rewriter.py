@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -77,6 +77,7 @@ class Rewriter:
         self._places: dict[_Place, _Place] = {}
         self._renamed: dict[str, str] = {}
         self._gone: set[str] = set()
+        self._taken_in: dict[str, list[tuple[str, SubProcess]]] = {}
         self._ids: set[str] | None = None
         self._about: tuple[Element, ...] = ()
         self._count = 0
@@ -194,6 +195,29 @@ class Rewriter:
                 self._gone |= inside.difference(self._present())  # what is moved stays
         self._gone.add(id)
         self._record(scope, id, None)
+
+    def dissolve(self, scope: str, id: str) -> None:
+        """Put what is in a sub-process in its place: nodes and flows, each derived from itself,
+        data, artifacts and lanes. Lanes that the sub-process is in get its nodes. Flows and
+        boundary events that are still at it go with it.
+
+        Raises `EditError` where there is no such sub-process.
+        """
+        sub = self.node(scope, id)
+        if not isinstance(sub, SubProcess):
+            raise EditError(f"`{id}` is no sub-process")
+        table = self._node_table(scope)
+        ids = [*table]
+        after = {last: table[last] for last in ids[ids.index(id) + 1 :]}
+        self.remove(scope, id)
+        for last in after:
+            del table[last]
+        for node in sub.nodes:
+            self.insert(scope, node)
+        table.update(after)
+        for flow in sub.flows:
+            self.insert(scope, flow)
+        self._taken_in.setdefault(scope, []).append((id, sub))
 
     def set_binding(self, scope: str, id: str, binding: AnyBinding | None) -> None:
         """Say what does a task; extension data that says something else goes.
@@ -467,20 +491,49 @@ class Rewriter:
         if dirty and not _same(flows := tuple(self._flow_table(scope.id).values()), scope.flows):
             changes["flows"] = flows
         if self._gone or self._renamed:
-            for field, parts in (
-                ("lanes", self._lanes(scope)),
-                ("data_flows", self._ended(scope.data_flows)),
-                ("artifacts", self._ended(scope.artifacts)),
-            ):
+            for field, parts in self._beside(scope):
                 if not _same(parts, getattr(scope, field)):
                     changes[field] = parts
         return scope.replace(**changes) if changes else scope
 
+    def _beside(self, scope: Scope) -> Iterator[tuple[str, tuple[Element, ...]]]:
+        """What a scope has beside nodes and flows, with that of the sub-processes dissolved in it,
+        by the name of the field."""
+        subs = [sub for _, sub in self._taken_in.get(scope.id, ())]
+        yield "lanes", self._lanes(scope)
+        data = (*scope.data_objects, *(one for sub in subs for one in sub.data_objects))
+        yield "data_objects", data
+        flows = (*scope.data_flows, *(one for sub in subs for one in sub.data_flows))
+        yield "data_flows", self._ended(flows)
+        artifacts = (*scope.artifacts, *(one for sub in subs for one in sub.artifacts))
+        yield "artifacts", self._ended(artifacts)
+
     def _lanes(self, scope: Scope) -> tuple[Lane, ...]:
+        taken_in = dict(self._taken_in.get(scope.id, ()))
+        lanes = list(scope.lanes)
+        for id, sub in taken_in.items():
+            holder = next((lane.id for lane in reversed(lanes) if id in lane.members), None)
+            lanes += (
+                lane if lane.parent is not None else lane.replace(parent=holder)
+                for lane in sub.lanes
+            )  # fmt: skip
         found = []
-        for lane in scope.lanes:
-            members = tuple(m for id in lane.members if (m := self._name(id)) not in self._gone)
+        for lane in lanes:
+            said = self._with_inner(lane.members, taken_in) if taken_in else lane.members
+            members = tuple(m for id in said if (m := self._name(id)) not in self._gone)
             found.append(lane if members == lane.members else lane.replace(members=members))
+        return tuple(found)
+
+    @staticmethod
+    def _with_inner(members: Iterable[str], taken_in: Mapping[str, SubProcess]) -> tuple[str, ...]:
+        """Members of a lane with what is in those that were dissolved."""
+        found: dict[str, None] = {}
+        stack = [*members][::-1]
+        while stack:
+            id = stack.pop()
+            found[id] = None
+            if id in taken_in:
+                stack += [n.id for n in reversed(taken_in[id].nodes) if n.id not in found]
         return tuple(found)
 
     def _ended(self, links: tuple[L, ...]) -> tuple[L, ...]:

@@ -87,7 +87,9 @@ def illegal_uses(model: Model, spec: TargetSpec, ctx: PassContext) -> list[Illeg
     for use in constructs(model, spec, ctx):
         verdict = spec.legality(use.construct)
         if isinstance(verdict, Illegal):
-            reason, rule = use.reason or verdict.reason, verdict.rule or IllegalConstruct
+            because = verdict.because(use, model, ctx) if verdict.because is not None else ""
+            reason = use.reason or because or verdict.reason
+            rule = verdict.rule or IllegalConstruct
             help = verdict.help
             if isinstance(use.element, MessageFlow) and help:
                 help += f": {_process_names(model)}"

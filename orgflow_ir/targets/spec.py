@@ -34,12 +34,15 @@ class LegalIf(NamedTuple):
 
 class Illegal(NamedTuple):
     """The target cannot say this, or (`yet`) orgflow does not emit it; `reason` is shown to the
-    user. `help` says what to do; `rule` reports it, OF403 where there is none."""
+    user. `help` says what to do; `rule` reports it, OF403 where there is none.
+    `because(use, model, ctx)`: why just this use is left, where patterns rewrite others; nothing
+    where the reason for all of them says it."""
 
     reason: str
     help: str = ""
     yet: bool = False
     rule: type[Rule] | None = None
+    because: Callable[[ConstructUse, Model, PassContext], str] | None = None
 
 
 Legality = Legal | LegalIf | Illegal

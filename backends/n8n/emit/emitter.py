@@ -40,6 +40,7 @@ from orgflow_ir.analysis.gaps import Defaults
 from orgflow_ir.model import (
     CallActivity,
     Event,
+    EventDefinition,
     Flow,
     Gateway,
     Model,
@@ -354,6 +355,10 @@ class _Emitter:
         elif event.position == "catch" and event.trigger == "message":
             suffix = self._address(event.caption)
             kind, parameters, called = "wait", wait.for_call(suffix), True
+        elif event.position == "end" and event.trigger == "error":
+            from orgflow.backends.n8n.node_types import stop_and_error
+
+            kind, parameters = "stopAndError", stop_and_error.saying(self._error_text(definition))
         node = self.workflow_graph.add(
             event.id,
             event.name or _event_words(event),
@@ -363,6 +368,14 @@ class _Emitter:
             webhook=called,
         )
         node.notes += notes.event(event, open_time, text, self.defaults)
+
+    def _error_text(self, definition: EventDefinition | None) -> str:
+        """The message of an error, by its entry of the catalogue."""
+        ref = definition.ref if definition is not None else None
+        entry = next((e for e in self.scope.model.catalog.errors if e.id == ref), None)
+        words = plain(entry.name) if entry is not None else ""
+        code = plain(entry.code or "") if entry is not None else ""
+        return ": ".join(dict.fromkeys(w for w in (code, words) if w)) or plain(ref or "Error")
 
     def _start(self, event: Event) -> None:
         (kind, parameters), called = self._plain_trigger(), False

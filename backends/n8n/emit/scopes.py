@@ -3,7 +3,7 @@
 A sub-process is carried in one of two ways. A lowering may put its content in the place of it
 before anything is emitted: then there is no scope left here. Every sub-process that is left becomes
 a workflow of its own, which the workflow of the scope around it calls and waits for. (The target
-refuses sub-processes for now, so only the first way reaches users.)
+refuses those for now, so only the first way reaches users.)
 
 What is unique or ordered in a workflow (names, positions, triggers, notes, the identity map) is so
 by scope; workflows refer to each other by ids that follow from the model alone.

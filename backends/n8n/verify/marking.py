@@ -71,6 +71,8 @@ class Marking:
         for step in self.game.enabled(state):
             if step.element in self.roles.silent and step.action in _ACTS:
                 return step
+            if step.element in self.roles.dissolved and step.action == "open":
+                return step
         return None
 
     def loosened(self, state: State, wanted: Callable[[State], bool]) -> Loosened | None:

@@ -33,6 +33,7 @@ class Roles:
         helpers: nodes that the compiler made and that stand for nothing.
         disabled: nodes that are switched off.
         silent: elements of the source that need no node: gateways that do not decide.
+        dissolved: sub-processes of the source of which only the content is in the workflow.
         splitting: activities some of whose flows are always taken and others chosen.
         idle: events of the source at which nothing is done, so that switching their node off
             changes nothing.
@@ -54,6 +55,7 @@ class Roles:
     helpers: frozenset[str]
     disabled: frozenset[str]
     silent: frozenset[str]
+    dissolved: frozenset[str]
     splitting: frozenset[str]
     idle: frozenset[str]
     equal: Mapping[str, tuple[tuple[str, ...], ...]]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple, assert_never
 
 from orgflow.backends.n8n.backend import compile_processes
@@ -26,6 +26,7 @@ from orgflow_ir.model import (
     SubProcess,
     Task,
 )
+from orgflow_ir.model import Node as SourceNode
 from orgflow_ir.model.provenance import source_ids
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets import legalise
@@ -54,7 +55,7 @@ class Reference(NamedTuple):
         compiled: the graph, whose elements may be lowered ones.
         nodes: the nodes of the compiled workflow by graph key.
         deciders: gateways of the graph by the element of the source whose step decides them.
-        labels: what nodes and flows of the source are called.
+        labels: what nodes and flows of the source are called, those in sub-processes, too.
     """
 
     process: Process
@@ -62,6 +63,11 @@ class Reference(NamedTuple):
     nodes: Mapping[NodeKey, Node]
     deciders: Mapping[str, tuple[str, ...]]
     labels: Mapping[str, str]
+
+    @property
+    def source_nodes(self) -> Iterator[SourceNode]:
+        """The nodes of the source, those in sub-processes, too."""
+        return (node for scope in self.process.scopes() for node in scope.nodes)
 
     def decision(self, gateway: str) -> Decision:
         """The decision of a deciding gateway of the workflow_graph."""
@@ -149,8 +155,8 @@ def reference(model: Model, process: Process, ctx: PassContext) -> Reference:
 
 
 def _labels(process: Process) -> dict[str, str]:
-    labels = {node.id: node.label for node in process.nodes}
-    for flow in process.flows:
+    labels = {node.id: node.label for scope in process.scopes() for node in scope.nodes}
+    for flow in (flow for scope in process.scopes() for flow in scope.flows):
         name = " ".join(flow.name.split())
         if not name and flow.condition is not None:
             name = " ".join(flow.condition.text.split())

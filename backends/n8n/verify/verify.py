@@ -22,7 +22,7 @@ from orgflow_ir.analysis.decisions import Decision
 from orgflow_ir.analysis.expressions.syntax import Tree
 from orgflow_ir.analysis.token_game.semantics import Game, Policy, State
 from orgflow_ir.diagnostics import Step
-from orgflow_ir.model import Event, Gateway, Model, Node, Opaque, Process, SubProcess
+from orgflow_ir.model import Event, Model, Node, Opaque, Process, SubProcess
 from orgflow_ir.model.provenance import source_ids
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets.verification import Changed, Difference, Matched, Verdict, Verification
@@ -247,7 +247,7 @@ class _Verifier:
         compiled = any(how in ("map", "notes", "id") for how in self.matching.how.values())
         if not compiled:  # drawn by hand: nobody draws a node for an end at which nothing is done
             standing = set(stands.values())
-            needed -= {n.id for n in ref.process.nodes if n.id not in standing and _plain(n)}
+            needed -= {n.id for n in ref.source_nodes if n.id not in standing and _plain(n)}
         decided = {reader.gateway for reader in self.readers.values() if reader.main}
         cut = {n.id for n in ref.compiled.graph.nodes.values() if is_stub(n)}
         return Roles(
@@ -262,13 +262,16 @@ class _Verifier:
             disabled=frozenset(n for n, step in self.steps.items() if step.disabled),
             silent=frozenset(
                 n.id
-                for n in ref.process.nodes
-                if n.id not in needed
-                and n.id not in cut
-                and not (isinstance(n, Gateway) and n.id in ref.deciders)
+                for n in ref.source_nodes
+                if n.id not in needed and n.id not in cut and n.id not in ref.deciders
+            ),
+            dissolved=frozenset(
+                n.id
+                for n in ref.source_nodes
+                if isinstance(n, SubProcess) and n.id not in needed and n.id not in cut
             ),
             splitting=self._splitting(owners, branches),
-            idle=frozenset(n.id for n in ref.process.nodes if _idle(n)),
+            idle=frozenset(n.id for n in ref.source_nodes if _idle(n)),
             equal={g: groups for g in owners if (groups := _equal_branches(ref.decision(g)))},
             several=frozenset(g for g in owners if ref.decision(g).several),
             loose=frozenset(owners[g] for g in owners if g not in decided),
@@ -283,7 +286,7 @@ class _Verifier:
     ) -> frozenset[str]:
         """Activities that have flows beside those that their one decision is about."""
         leaving: dict[str, set[str]] = {}
-        for flow in self.ref.process.flows:
+        for flow in (f for scope in self.ref.process.scopes() for f in scope.flows):
             leaving.setdefault(flow.source, set()).add(flow.id)
         gateways: dict[str, list[str]] = {}
         for gateway, owner in owners.items():
@@ -312,7 +315,7 @@ class _Verifier:
         """Stop nodes of stubs. What a stub is before has not happened when it is reached, but for a
         start event and what belongs to the whole process."""
         graph = self.ref.compiled.workflow_graph
-        nodes = {n.id: n for n in self.ref.process.nodes}
+        nodes = {n.id: n for n in self.ref.source_nodes}
         found: dict[str, str | None] = {}
         for name, key in self.matching.key_of.items():
             made = graph.nodes[key]

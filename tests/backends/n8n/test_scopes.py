@@ -1,6 +1,7 @@
 """One process as several workflows: sub-processes that are called run as the token game does.
 
-The target refuses sub-processes for now, so these models are emitted without legalisation.
+The target puts what is in sub-processes into the process around them, so these models are emitted
+without legalisation.
 """
 
 from __future__ import annotations

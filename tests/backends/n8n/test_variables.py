@@ -15,7 +15,7 @@ from seeds import seeds
 from text_model import model
 from variable_oracle import play
 from variable_random import random_scenario
-from variable_runs import FILLINGS, RefusedError, compiled, fault, request, verdicts
+from variable_runs import FILLINGS, compiled, fault, request, verdicts
 from variable_scenarios import BRIDGE, LOOP, OK, PARALLEL, THREE, VISIBLE, Scenario, scenarios
 
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
@@ -27,11 +27,7 @@ from orgflow_ir.model.bindings import Field as FormField
 from orgflow_ir.model.bindings import Form, Parameter, Worker
 from orgflow_ir.pipeline import PassContext
 
-ALL = {s.name: s for s in scenarios()}
-REFUSED = [name for name in ALL if name.startswith("call, ")]
-"""Sub-processes are not emitted yet; with them nothing is called that variables pass through."""
-
-SCENARIOS = {name: s for name, s in ALL.items() if name not in REFUSED}
+SCENARIOS = {s.name: s for s in scenarios()}
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
@@ -39,12 +35,6 @@ def test_a_condition_sees_what_was_set_last(engine: LocalEngine, name: str) -> N
     found = list(verdicts(engine, [SCENARIOS[name]]))
     assert len(found) == len(FILLINGS)
     assert [f"{v.filling}: {v.fault}" for v in found if v.fault] == []
-
-
-@pytest.mark.parametrize("name", REFUSED)
-def test_calls_are_refused(name: str) -> None:
-    with pytest.raises(RefusedError, match=r"sub-process\.plain"):
-        compiled(ALL[name])
 
 
 def test_random_models(engine: LocalEngine) -> None:

@@ -71,7 +71,7 @@ class Tie:
         them. What was taken out of the workflow is among them: it should have run."""
         workflow_graph = self.reference.compiled.workflow_graph
         found = {e for k in workflow_graph.nodes if (e := self._step(k)) is not None}
-        known = {n.id for n in self.reference.process.nodes}
+        known = {n.id for n in self.reference.source_nodes}
         gateways = {
             workflow_graph.nodes[k].element
             for k in self.matching.key_of.values()

@@ -187,7 +187,7 @@ def test_misuse(invoke: Invoke, workflow: Path, tmp_path: Path) -> None:
 def test_a_model_that_n8n_cannot_say(invoke: Invoke, workflow: Path, tmp_path: Path) -> None:
     model = tmp_path / "m.bpmn"
     model.write_text(LINEAR.replace('<task id="ship" name="Ship order" />',
-                                    '<subProcess id="ship" name="Ship order" />'))  # fmt: skip
+                                    '<callActivity id="ship" name="Ship order" />'))  # fmt: skip
     ran = invoke("verify", model, workflow)
     assert (ran.code, "OF403" in ran.err) == (1, True)
 

@@ -1,0 +1,297 @@
+"""How a sub-process is dissolved, and what keeps one from being dissolved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from orgflow_ir.analysis.control_flow.concurrency import Concurrency
+from orgflow_ir.analysis.control_flow.graph import ControlFlow
+from orgflow_ir.analysis.control_flow.outgoing import outgoing
+from orgflow_ir.analysis.soundness.activity_summaries import Nesting
+from orgflow_ir.model import (
+    CallActivity,
+    Event,
+    EventDefinition,
+    Flow,
+    Gateway,
+    GatewayKind,
+    Model,
+    Node,
+    Scope,
+    SubProcess,
+)
+from orgflow_ir.model.element_names import listed
+from orgflow_ir.model.provenance import source_ids
+from orgflow_ir.pipeline import PassContext
+
+if TYPE_CHECKING:
+    from orgflow_ir.model.rewriter import Rewriter
+
+_THROWN = ("error", "escalation")
+_NAMED = 3
+_WAITING_JOINS = ("parallel", "inclusive", "complex")
+
+
+def obstacles(sub: SubProcess, scope: Scope, model: Model, ctx: PassContext) -> Iterator[str]:
+    """Why a sub-process cannot be dissolved, cheapest reasons first."""
+    if sub.loop is not None:
+        yield "it is repeated"
+    if sub.for_compensation:
+        yield "it undoes another activity"
+    graph, outer = ctx.analysis(ControlFlow, sub), ctx.analysis(ControlFlow, scope)
+    if outgoing(outer.flows_out(sub.id)).chosen:
+        yield "the flows out of it depend on data"
+    if any(source_ids(outer.nodes[f.target])[0] == sub.id for f in outer.flows_out(sub.id)[1:]):
+        yield "some of the flows out of it depend on data and others do not"
+    inner = next((n for n in sub.nodes if isinstance(n, SubProcess)), None)
+    if inner is not None:
+        yield f"{ctx.name(inner)} in it stays a process of its own"
+    if len([n for n in sub.nodes if _starts(n)]) > 1:
+        yield "nothing says at which of its start events it begins"
+    beside = ctx.analysis(Concurrency, outer).beside(sub.id) if sub.nodes else ()
+    if sub.id in beside and (_joins(graph) or len(list(_exits(graph))) > 1):
+        yield "it may be under way twice at the same time, and its branches would be mixed up"
+    yield from _events_outside(sub, scope, model, ctx)
+    if sub.nodes:
+        yield from _ends_early(sub, scope, graph, model, ctx)
+
+
+def _events_outside(sub: SubProcess, scope: Scope, model: Model, ctx: PassContext) -> Iterator[str]:
+    """Boundary events that do not come from events directly in the sub-process."""
+    nesting = nesting_of(scope, model)
+    for event in _attached(sub, scope):
+        if len(event.definitions) != 1 or event.definitions[0].kind not in _THROWN:
+            yield f"{ctx.name(event)} may come while something in it is under way"
+        elif not any(nesting.matches(event.definitions[0], d) for _, d in _throws(sub)):
+            if event.definitions[0].kind == "error":
+                yield f"{ctx.name(event)} catches whatever goes wrong in it, at any step"
+            else:
+                yield f"nothing in it throws what {ctx.name(event)} catches"
+    calls = (n for n in sub.nodes if isinstance(n, CallActivity))
+    for call in calls if _attached(sub, scope) else ():
+        yield f"what {ctx.name(call)} calls may throw what is caught on it"
+
+
+def _ends_early(
+    sub: SubProcess, scope: Scope, graph: ControlFlow, model: Model, ctx: PassContext
+) -> Iterator[str]:
+    """Events that would end other branches, and ends that cannot be told from each other."""
+    concurrency = ctx.analysis(Concurrency, graph)
+    for node in graph.nodes.values():
+        if not isinstance(node, Event) or node.position not in ("throw", "end"):
+            continue
+        kinds = {d.kind for d in node.definitions}
+        caught = _caught_by(node, sub, scope, model)
+        ends = "terminate" in kinds or "error" in kinds
+        ends = ends or (caught is not None and caught.interrupting)
+        if len(node.definitions) > 1 and (ends or kinds & {*_THROWN}):
+            yield f"{ctx.name(node)} throws several things at once"
+        others = concurrency.beside(node.id) if ends else ()
+        if others:
+            work = [graph.nodes[n] for n in others]
+            named = [ctx.name(n) for n in work if not isinstance(n, Event | Gateway)]
+            what = listed(named[:_NAMED]) if named else "another branch"
+            yield f"{ctx.name(node)} ends it while {what} may be under way"
+    if _one_end(graph, concurrency):
+        return
+    for node in _exits(graph):
+        for flow in graph.flows_in(node.id):
+            if flow.source in concurrency.beside(flow.source):
+                source = ctx.name(graph.nodes[flow.source])
+                yield f"{source} may run twice at the same time, and both end it"
+        kept = isinstance(node, Event) and (node.definitions or node.name.strip())
+        if kept and len(graph.flows_in(node.id)) > 1:
+            yield f"several branches end at {ctx.name(node)}"
+
+
+# -- what is in it -----------------------------------------------------------------------------
+
+
+def _starts(node: Node) -> bool:
+    return isinstance(node, Event) and node.position == "start"
+
+
+def _joins(graph: ControlFlow) -> bool:
+    """Whether anything in a scope waits for several tokens."""
+    return any(
+        isinstance(n, Gateway)
+        and n.gateway_kind in _WAITING_JOINS
+        and len(graph.flows_in(n.id)) > 1
+        for n in graph.nodes.values()
+    )
+
+
+def _exits(graph: ControlFlow) -> Iterator[Node]:
+    """Where tokens end, in order; an event that always ends the sub-process early is none."""
+    for node in graph.nodes.values():
+        if node.id not in graph.reachable or graph.flows_out(node.id):
+            continue
+        if isinstance(node, Event) and any(d.kind == "error" for d in node.definitions):
+            continue
+        yield node
+
+
+def _one_end(graph: ControlFlow, concurrency: Concurrency) -> bool:
+    """Whether the first token that ends is always the last one."""
+    return not any(concurrency.beside(node.id) for node in _exits(graph))
+
+
+def _attached(sub: SubProcess, scope: Scope) -> list[Event]:
+    return [n for n in scope.nodes if isinstance(n, Event) and n.attached_to == sub.id]
+
+
+def _throws(sub: SubProcess) -> Iterator[tuple[Event, EventDefinition]]:
+    """Errors and escalations that events directly in a sub-process throw."""
+    for node in sub.nodes:
+        if isinstance(node, Event) and node.position in ("throw", "end"):
+            yield from ((node, d) for d in node.definitions if d.kind in _THROWN)
+
+
+def _caught_by(event: Event, sub: SubProcess, scope: Scope, model: Model) -> Event | None:
+    """The boundary event of the sub-process that catches what an event in it throws."""
+    nesting = nesting_of(scope, model)
+    for boundary in _attached(sub, scope):
+        for thrown in event.definitions:
+            if any(nesting.matches(d, thrown) for d in boundary.definitions):
+                return boundary
+    return None
+
+
+def nesting_of(scope: Scope, model: Model) -> Nesting:
+    process = next(p for p in model.processes if any(s is scope for s in p.scopes()))
+    return Nesting(process, model)
+
+
+# -- dissolving it -----------------------------------------------------------------------------
+
+
+class Inlining:
+    """Dissolves one sub-process."""
+
+    def __init__(self, sub: SubProcess, scope: Scope, rewriter: Rewriter, ctx: PassContext) -> None:
+        self.sub, self.scope, self.rewriter = sub, scope, rewriter
+        self.graph = ctx.analysis(ControlFlow, sub)
+        self.outer = ctx.analysis(ControlFlow, scope)
+        self.one_end = _one_end(self.graph, ctx.analysis(Concurrency, self.graph))
+        self.caught = {
+            event.id: found
+            for event, _ in _throws(sub)
+            if (found := _caught_by(event, sub, scope, rewriter.model)) is not None
+        }
+        self.exits = list(_exits(self.graph))
+
+    def run(self) -> None:
+        """The edits, in the order in which they refer to each other."""
+        sub, rewriter, around = self.sub, self.rewriter, self.scope.id
+        # 1. Nodes of the scope around it that take the place of its border.
+        entry = self._gateway("begin", "exclusive", name=sub.name, doc=sub.doc)
+        out = self.outer.flows_out(sub.id)
+        leave = self._leave(out) if out else None
+        boundaries = {event.id: self._boundary(event) for event in _attached(sub, self.scope)}
+        for flow in self.outer.flows_in(sub.id):
+            rewriter.redirect(around, flow.id, target=entry)
+        # 2. What is in it.
+        rewriter.dissolve(around, sub.id)
+        # 3. How it begins and ends.
+        self._begin(entry)
+        for node in self.graph.nodes.values():
+            if isinstance(node, Event) and node.position in ("throw", "end"):
+                boundary = self.caught.get(node.id)
+                self._event(node, leave, boundaries[boundary.id] if boundary else None)
+            ends = not isinstance(node, Event) or node.position != "end"
+            if leave is not None and ends and any(node is one for one in self.exits):
+                self._connect(node.id, leave)
+
+    def _gateway(self, role: str, kind: GatewayKind, name: str = "", doc: str = "") -> str:
+        id = self.rewriter.fresh_id(self.sub.id, role)
+        made = Gateway(id=id, name=name, doc=doc, gateway_kind=kind)
+        self.rewriter.insert(self.scope.id, made)
+        return id
+
+    def _connect(self, source: str, target: str) -> None:
+        id = self.rewriter.fresh_id(source, "to")
+        self.rewriter.connect(self.scope.id, source, target, id=id)
+
+    def _leave(self, out: list[Flow]) -> str:
+        """The gateway that all ends lead to; several flows out of the sub-process fork behind."""
+        leave = self._gateway("end", "exclusive" if self.one_end else "inclusive")
+        source = leave
+        if len(out) > 1:
+            source = self._gateway("fork", "parallel")
+            self._connect(leave, source)
+        for flow in out:
+            self.rewriter.redirect(self.scope.id, flow.id, source=source)
+        return leave
+
+    def _boundary(self, event: Event) -> str:
+        """The boundary event as an event on the way, which all that throw it lead to."""
+        name = event.name if event.name.strip() else self._thrown_name(event)
+        plain = event.replace(
+            position="throw", name=name, definitions=(), attached_to=None, interrupting=True
+        )
+        self.rewriter.replace(self.scope.id, event.id, plain)
+        return event.id
+
+    def _thrown_name(self, event: Event) -> str:
+        catalog = self.rewriter.model.catalog
+        entries = {e.id: e for e in (*catalog.errors, *catalog.escalations)}
+        entry = entries.get(event.definitions[0].ref or "")
+        what = event.definitions[0].kind.capitalize()
+        return (entry.name or entry.code or what) if entry is not None else what
+
+    def _begin(self, entry: str) -> None:
+        around, rewriter = self.scope.id, self.rewriter
+        start = next((n for n in self.sub.nodes if _starts(n)), None)
+        if start is None:
+            first = [self.graph.nodes[n] for n in self.graph.entries]
+            targets = [n.id for n in first if not getattr(n, "for_compensation", False)]
+            source = entry if len(targets) < 2 else self._split(entry)
+            for target in targets:
+                self._connect(source, target)
+        elif start.name.strip():
+            kept = start.replace(position="throw", definitions=(), interrupting=True)
+            rewriter.replace(around, start.id, kept)
+            self._connect(entry, start.id)
+        else:
+            flows = self.graph.flows_out(start.id)
+            source = entry if len(flows) < 2 else self._split(entry)
+            for flow in flows:
+                rewriter.redirect(around, flow.id, source=source)
+            rewriter.remove(around, start.id)
+
+    def _split(self, entry: str) -> str:
+        split = self._gateway("split", "parallel")
+        self._connect(entry, split)
+        return split
+
+    def _event(self, event: Event, leave: str | None, boundary: str | None) -> None:
+        """A throw or end event: kept where it does something, or has a name."""
+        around, rewriter = self.scope.id, self.rewriter
+        caught = self.caught.get(event.id)
+        kinds = {d.kind for d in event.definitions}
+        if caught is None and (event.position == "throw" or "error" in kinds):
+            return  # it does what it did, or ends what is around it, too
+        if event.position == "throw":
+            assert boundary is not None
+            assert caught is not None
+            rewriter.replace(around, event.id, event.replace(definitions=()))
+            for flow in self.graph.flows_out(event.id) if caught.interrupting else ():
+                rewriter.remove(around, flow.id)
+            self._connect(event.id, boundary)
+            return
+        goes_on = caught is None or not caught.interrupting
+        targets = [t for t in (boundary, leave if goes_on else None) if t is not None]
+        definitions = () if caught is not None or "terminate" in kinds else event.definitions
+        into = self.graph.flows_in(event.id)
+        if not targets:
+            rewriter.replace(around, event.id, event.replace(definitions=definitions))
+        elif len(targets) > 1 or definitions or event.name.strip() or not into:
+            kept = event.replace(position="throw", definitions=definitions)
+            rewriter.replace(around, event.id, kept)
+            for target in targets:
+                self._connect(event.id, target)
+        else:
+            for flow in into:
+                rewriter.redirect(around, flow.id, target=targets[0])
+            rewriter.remove(around, event.id)

@@ -1,0 +1,252 @@
+"""Processes with sub-processes of many kinds, by name; and random ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from model_gen import random_model
+from n8n_scopes import flows
+
+from orgflow_ir.model import (
+    Catalog,
+    CatalogEntry,
+    Event,
+    EventDefinition,
+    Expression,
+    Flow,
+    Gateway,
+    Model,
+    Node,
+    Process,
+    SubProcess,
+    Task,
+)
+
+CATALOG = Catalog(
+    errors=(
+        CatalogEntry(id="er", name="Out of stock", code="OOS"),
+        CatalogEntry(id="other", name="Other", code="X"),
+    ),
+    escalations=(CatalogEntry(id="es", name="Late", code="L"),),
+)
+
+
+def definition(kind: str, ref: str | None = None) -> tuple[EventDefinition, ...]:
+    return (EventDefinition.validate({"kind": kind, "ref": ref}),)
+
+
+ERROR, ANY_ERROR, OTHER = definition("error", "er"), definition("error"), definition("error", "x")
+LATE, TERMINATE = definition("escalation", "es"), definition("terminate")
+
+
+def task(id: str) -> Task:
+    return Task(id=id, name=id.upper())
+
+
+def start(id: str, name: str = "") -> Event:
+    return Event(id=id, name=name, position="start")
+
+
+def end(id: str, name: str = "", definitions: tuple[EventDefinition, ...] = ()) -> Event:
+    return Event(id=id, name=name, position="end", definitions=definitions)
+
+
+def throw(id: str, definitions: tuple[EventDefinition, ...], name: str = "") -> Event:
+    return Event(id=id, name=name, position="throw", definitions=definitions)
+
+
+def boundary(
+    definitions: tuple[EventDefinition, ...], *, interrupting: bool = True, at: str = "sub"
+) -> Event:
+    return Event(
+        id="bd",
+        position="boundary",
+        attached_to=at,
+        definitions=definitions,
+        interrupting=interrupting,
+    )
+
+
+def split(id: str, kind: str, name: str = "") -> Gateway:
+    return Gateway.validate({"id": id, "gateway_kind": kind, "name": name})
+
+
+def process(nodes: Sequence[Node], *wires: str) -> Model:
+    return Model(
+        id="m",
+        catalog=CATALOG,
+        processes=(Process(id="p", name="P", nodes=tuple(nodes), flows=flows("o", *wires)),),
+    )
+
+
+def sub(nodes: Sequence[Node], *wires: str, id: str = "sub") -> SubProcess:
+    return SubProcess(id=id, name=f"Part {id}", nodes=tuple(nodes), flows=flows(id, *wires))
+
+
+def within(inner: SubProcess, *events: Event) -> Model:
+    """A process with a sub-process between two tasks, and another way out where `bd` is on it."""
+    nodes = [start("st"), task("a"), inner, task("b"), end("e1", "Done"), *events]
+    wires = ["st>a", "a>sub", "sub>b", "b>e1"]
+    if events:
+        nodes += [task("c"), end("e2", "Failed")]
+        wires += ["bd>c", "c>e2"]
+    return process(nodes, *wires)
+
+
+def either(last: Node, *more: Node, extra: Sequence[str] = ()) -> SubProcess:
+    """A step, then a choice: another step and the end, or `last`."""
+    nodes = [start("is"), task("x"), split("g", "exclusive", "OK?"), task("y"), end("ie")]
+    return sub([*nodes, last, *more], "is>x", "x>g", "g>y:yes", f"g>{last.id}:no", "y>ie", *extra)
+
+
+def both(*ends: Node, kind: str = "parallel") -> SubProcess:
+    """Two steps beside each other, each with an end, or with the same one."""
+    nodes = [start("is"), split("g", kind, "Which?"), task("x"), task("y"), *ends]
+    return sub(nodes, "is>g", "g>x:one", "g>y:two", f"x>{ends[0].id}", f"y>{ends[-1].id}")
+
+
+def again(inner: SubProcess) -> Model:
+    """A process that may do its sub-process several times."""
+    nodes = [start("st"), split("lp", "exclusive"), inner, task("z")]
+    nodes += [split("ag", "exclusive", "Again?"), end("e1")]
+    wires = ("st>lp", "lp>sub", "sub>z", "z>ag", "ag>lp:again", "ag>e1:no")
+    return process(nodes, *wires)
+
+
+def deep() -> SubProcess:
+    """An error end event two levels below."""
+    choice = split("jg", "exclusive", "Fine?")
+    nodes = [start("js"), task("jx"), choice, end("je"), end("jee", "", ERROR)]
+    inner = sub(nodes, "js>jx", "jx>jg", "jg>je:yes", "jg>jee:no", id="inner")
+    return sub([start("is"), inner, task("y"), end("ie")], "is>inner", "inner>y", "y>ie")
+
+
+def conditional() -> Model:
+    """Flows out of a sub-process that depend on data."""
+    inner = sub([start("is", "Go"), task("x"), end("ie")], "is>x", "x>ie")
+    nodes = [start("st"), task("a"), inner, task("b"), task("c"), end("e1"), end("e2")]
+    model = process(nodes, "st>a", "a>sub", "sub>b", "sub>c", "b>e1", "c>e2")
+    (whole,) = model.processes
+    changed = tuple(
+        f.replace(condition=Expression(text="${x > 3}"))
+        if f.target == "b"
+        else f.replace(default=f.target == "c")
+        for f in whole.flows
+    )
+    return model.replace(processes=(whole.replace(flows=changed),))
+
+
+MODELS: dict[str, Model] = {
+    "an error that is caught": within(either(end("ee", "Out", ERROR)), boundary(ERROR)),
+    "any error is caught": within(either(end("ee", "", ERROR)), boundary(ANY_ERROR)),
+    "an error from two levels below": within(deep(), boundary(ERROR)),
+    "an error that nothing catches": within(either(end("ee", "Out", ERROR))),
+    "an escalation that interrupts": within(
+        either(throw("ee", LATE, "Tell"), task("w"), end("ie2"), extra=("ee>w", "w>ie2")),
+        boundary(LATE),
+    ),
+    "an escalation beside": within(
+        either(throw("ee", LATE, "Tell"), task("w"), end("ie2"), extra=("ee>w", "w>ie2")),
+        boundary(LATE, interrupting=False),
+    ),
+    "an escalation at the end": within(
+        either(end("ee", "Tell", LATE)), boundary(LATE, interrupting=False)
+    ),
+    "an escalation that nothing catches": within(either(end("ee", "Tell", LATE))),
+    "a terminate end": within(either(end("ee", "", TERMINATE))),
+    "parallel ends": within(both(end("ie"), end("ee"))),
+    "one end of parallel branches": within(both(end("ie"))),
+    "inclusive branches": within(both(end("ie"), end("ee"), kind="inclusive")),
+    "exclusive ends with names": within(both(end("ie", "One"), end("ee", "Two"), kind="exclusive")),
+    "parallel ends in a loop": again(both(end("ie"), end("ee"))),
+    "a choice in a loop": again(either(end("ee", "Given up"))),
+    "no start event": within(sub([task("x"), task("y")])),
+    "nothing in it": within(sub([])),
+    "at the end": process([start("st"), both(end("ie"), end("ee"))], "st>sub"),
+    "data decides behind it": conditional(),
+}
+"""What n8n's workflow does as the model says, by what it is about."""
+
+REFUSED: dict[str, tuple[Model, str]] = {
+    "an error beside work": (
+        within(both(end("ie"), end("ee", "", ERROR)), boundary(ERROR)),
+        "ends it while `X` may be under way",
+    ),
+    "whatever goes wrong": (
+        within(either(end("ee")), boundary(ANY_ERROR)),
+        "catches whatever goes wrong in it, at any step",
+    ),
+    "two starts": (
+        within(sub([start("s1"), start("s2"), task("x")], "s1>x", "s2>x")),
+        "nothing says at which of its start events it begins",
+    ),
+    "a timer on it": (
+        within(either(end("ee")), boundary(definition("timer"))),
+        "may come while something in it is under way",
+    ),
+}
+"""What is refused, with words of the reason."""
+
+
+def nested(seed: int) -> Model:
+    """Random processes in the place of tasks of another, two levels deep; some have an error end
+    event that is caught."""
+    kinds = ("task", "xor", "and", "or", "loop")
+    model = random_model(2000 + seed, 4 + seed % 4, kinds)
+    for level, size in ((1, 5 + seed % 6), (0, 6 + seed % 8)):
+        inner = model.processes[0]
+        model = random_model(1000 * level + seed, size, kinds)
+        model = _put(model, inner, f"l{level}_", seed, fails=(seed + level) % 3 == 0)
+    return model
+
+
+def _put(model: Model, inner: Process, prefix: str, seed: int, *, fails: bool) -> Model:
+    (whole,) = model.processes
+    tasks = [n for n in whole.nodes if isinstance(n, Task)]
+    if not tasks:
+        return model
+    place = tasks[seed % len(tasks)]
+    nodes: list[Node] = [_renamed(n, prefix) for n in inner.nodes]
+    wires = [_moved(f, prefix) for f in inner.flows]
+    others: list[Node] = []
+    outer = list(whole.flows)
+    if fails:
+        last = next(f for f in wires if f.target == f"{prefix}end")
+        nodes += [split(f"{prefix}ok", "exclusive", "OK?"), end(f"{prefix}fail", "", ERROR)]
+        wires.remove(last)
+        wires += [last.replace(target=f"{prefix}ok")]
+        wires += flows(prefix, f"{prefix}ok>{prefix}end:yes", f"{prefix}ok>{prefix}fail:no")
+        others = [
+            boundary(ERROR, at=place.id).replace(id=f"{prefix}bd"),
+            task(f"{prefix}mend"),
+            split(f"{prefix}on", "exclusive"),
+        ]
+        outer = [
+            f.replace(source=f"{prefix}on") if f.source == place.id else f for f in whole.flows
+        ]
+        outer += flows(
+            f"{prefix}o", f"{place.id}>{prefix}on", f"{prefix}bd>{prefix}mend",
+            f"{prefix}mend>{prefix}on",
+        )  # fmt: skip
+    part = SubProcess(id=place.id, name=f"{place.name} in detail", nodes=tuple(nodes),
+                      flows=tuple(wires))  # fmt: skip
+    kept = tuple(part if n is place else n for n in whole.nodes)
+    made = whole.replace(nodes=(*kept, *others), flows=tuple(outer))
+    return model.replace(processes=(made,), catalog=CATALOG)
+
+
+def _renamed(node: Node, prefix: str) -> Node:
+    """A node with all that is in it under other ids."""
+    if isinstance(node, SubProcess):
+        inside = tuple(_renamed(n, prefix) for n in node.nodes)
+        wires = tuple(_moved(f, prefix) for f in node.flows)
+        return node.replace(id=prefix + node.id, nodes=inside, flows=wires)
+    if isinstance(node, Event) and node.attached_to is not None:
+        node = node.replace(attached_to=prefix + node.attached_to)
+    return node.replace(id=prefix + node.id)
+
+
+def _moved(flow: Flow, prefix: str) -> Flow:
+    return flow.replace(
+        id=prefix + flow.id, source=prefix + flow.source, target=prefix + flow.target
+    )
