@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar, cast
 
 import pytest
+from orgflow.backends.asl.target import ASL_TARGET
 from orgflow.backends.n8n.target import N8N_TARGET
 
 from orgflow_ir.diagnostics import Diagnostic, Related, Severity
@@ -374,11 +375,11 @@ def crossing(kind: str, wrapped: bool) -> Model:
 
 def test_one_drawn_gateway_is_refused_once() -> None:
     ctx = PassContext()
-    legalise(crossing("complex", False), N8N_TARGET, ctx, allow_lossy=False)
+    legalise(crossing("complex", False), ASL_TARGET, ctx, allow_lossy=False)
     (found,) = ctx.diagnostics
     assert (found.code, found.element, found.loc) == ("OF403", "g", PLACE)
     named = "the complex gateway after the start event (gateway.complex)"
-    assert found.message.startswith(f"{named} is not supported for n8n: ")
+    assert found.message.startswith(f"{named} is not supported for asl: ")
 
 
 def test_a_finding_about_a_made_element_names_the_drawn_one() -> None:

@@ -100,7 +100,7 @@ def test_a_crash_names_the_file(
 
 
 def test_one_refusal_of_a_gateway_by_what_is_next_to_it(invoke: Invoke, outside: Path) -> None:
-    ran = invoke("compile", str(outside / "bpmn" / "names.bpmn"), "--target", "n8n",
+    ran = invoke("compile", str(outside / "bpmn" / "names.bpmn"), "--target", "asl",
                  "--format", "json")  # fmt: skip
     found = json.loads(ran.err)["diagnostics"]
     (error,) = (one["message"] for one in found if one["severity"] == "error")

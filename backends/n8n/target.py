@@ -14,6 +14,7 @@ from orgflow_ir.lowering.common import (
     mixed_gateways,
     timer_use,
 )
+from orgflow_ir.lowering.complex_gateways import COMPLEX_GATEWAYS
 from orgflow_ir.lowering.sub_processes import SUB_PROCESSES, why_not_inline
 from orgflow_ir.model import Event, EventDefinition, Gateway, Model, Node
 from orgflow_ir.model.constructs import ConstructUse
@@ -238,7 +239,7 @@ N8N_TARGET = TargetSpec(
         "stub": Legal("a Stop and Error node, and a placeholder behind it"),
     },
     derivations=(mixed_gateways, conditional_splits, unstructured_inclusive, unsupported_times),
-    lowerings=(*LOWERINGS, *SUB_PROCESSES),
+    lowerings=(*LOWERINGS, *COMPLEX_GATEWAYS, *SUB_PROCESSES),
     options={
         "version": tuple(str(v) for v in reversed(KNOWN_VERSIONS)),
         "people": ("placeholder",),

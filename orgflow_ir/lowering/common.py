@@ -98,8 +98,12 @@ class SplitMixedGateway(RewritePattern):
         assert scope is not None
         # an event-based gateway passes each token that comes (BPMN 2.0.2, 10.6.6)
         kind = gateway.gateway_kind if gateway.gateway_kind != "event" else "exclusive"
-        join = Gateway(id=rewriter.fresh_id(gateway.id, "join"), gateway_kind=kind)
+        join = Gateway(
+            id=rewriter.fresh_id(gateway.id, "join"), gateway_kind=kind, condition=gateway.condition
+        )
         rewriter.insert(scope.id, join)
+        if gateway.condition is not None:  # it says when the join goes on
+            rewriter.replace(scope.id, gateway.id, gateway.replace(condition=None))
         for flow in ctx.analysis(ControlFlow, scope).flows_in(gateway.id):
             rewriter.redirect(scope.id, flow.id, target=join.id)
         between = rewriter.fresh_id(gateway.id, "between")

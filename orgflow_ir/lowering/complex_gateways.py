@@ -1,0 +1,67 @@
+"""Complex gateways as the gateways that do what they say."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from orgflow_ir.analysis.control_flow.graph import ControlFlow
+from orgflow_ir.model import Gateway, GatewayKind
+from orgflow_ir.model.constructs import ConstructUse
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.targets.lowering import RewritePattern
+
+if TYPE_CHECKING:
+    from orgflow_ir.model.rewriter import Rewriter
+
+_COUNT = re.compile(r"\W*activationCount\s*(?:>=|==|=|ge|eq)\s*(\d+)\W*")
+"""A condition on how many tokens have come: the attribute of BPMN 2.0.2, table 10.68."""
+
+
+class ComplexToInclusive(RewritePattern):
+    """A complex gateway that states no rule waits, like an inclusive one, for all that can still
+    come, and splits like one (BPMN 2.0.2, 13.4.5, where activation and reset fall together). One
+    that waits for a token from each flow is a parallel one."""
+
+    name = "complex-to-inclusive"
+    consumes = ("gateway.complex",)
+    produces = ("gateway.inclusive", "gateway.parallel")
+
+    def rewrite(self, use: ConstructUse, rewriter: Rewriter, ctx: PassContext) -> str | None:
+        gateway, scope = use.element, use.scope
+        assert isinstance(gateway, Gateway)
+        assert scope is not None
+        graph = ctx.analysis(ControlFlow, scope)
+        into, out = len(graph.flows_in(gateway.id)), len(graph.flows_out(gateway.id))
+        kind: GatewayKind = "inclusive"
+        words = "states no rule of its own: it waits for all branches that can still come"
+        if into < 2:
+            words = "starts one or several of its branches, as an inclusive one does"
+        if gateway.condition is not None and gateway.condition.text.strip():
+            count = _COUNT.fullmatch(gateway.condition.text.strip())
+            if into < 2 or out > 1 or count is None or int(count[1]) != into:
+                return None
+            kind, words = "parallel", "waits for each of its branches"
+        made = gateway.replace(gateway_kind=kind, condition=None)
+        rewriter.replace(scope.id, gateway.id, made)
+        return f"the complex gateway {ctx.name(gateway)} {words}"
+
+
+class ComplexWithoutItsRule(RewritePattern):
+    """A complex gateway goes on by its own rule; without it, when all that can come has come."""
+
+    name = "complex-without-its-rule"
+    consumes = ("gateway.complex",)
+    produces = ("gateway.inclusive",)
+    loses = "the rule by which it goes on before all branches have come"
+
+    def rewrite(self, use: ConstructUse, rewriter: Rewriter, ctx: PassContext) -> str | None:
+        gateway, scope = use.element, use.scope
+        assert isinstance(gateway, Gateway)
+        assert scope is not None
+        made = gateway.replace(gateway_kind="inclusive", condition=None)
+        rewriter.replace(scope.id, gateway.id, made)
+        return f"the complex gateway {ctx.name(gateway)} waits for all that can still come"
+
+
+COMPLEX_GATEWAYS: tuple[RewritePattern, ...] = (ComplexToInclusive(), ComplexWithoutItsRule())
