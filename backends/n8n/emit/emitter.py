@@ -22,6 +22,7 @@ from orgflow.backends.n8n.emit.graph import (
     decide_key,
     start_key,
 )
+from orgflow.backends.n8n.emit.groups import Group, groups
 from orgflow.backends.n8n.emit.inclusive import InclusiveJoin, inclusive_joins
 from orgflow.backends.n8n.emit.names import field_name, plain
 from orgflow.backends.n8n.emit.scopes import WorkflowScope, scopes_of
@@ -68,7 +69,8 @@ class CompiledScope:
     """What one scope became: the graph, its decisions, and the nodes that stand for elements.
 
     `entry` says where a token on a flow goes in, for elements that are entered by flow (joins).
-    `carried` says how process variables travel, where a condition reads any. `workflow`, `base`
+    `carried` says how process variables travel, where a condition reads any, `groups` which
+    sub-processes became part of it. `workflow`, `base`
     (the workflow packed, for later merges), `stickies` (element by name of a sticky note) and
     `wired` (flow by source node, output and position there) are there once the workflow is built.
     """
@@ -83,6 +85,7 @@ class CompiledScope:
     entry: dict[tuple[str, str], Port] = field(default_factory=dict)
     exits: dict[str, Port] = field(default_factory=dict)
     carried: Carried | None = None
+    groups: tuple[Group, ...] = ()
     workflow: Workflow = field(init=False)
     base: str = field(init=False)
     stickies: dict[str, str] = field(default_factory=dict)
@@ -204,6 +207,14 @@ class _Emitter:
 
             self.e.carried = carry_variables(self.e, self.ctx)
         self.defaults.complete(self.ctx)
+        self._say_what_it_is_part_of()
+
+    def _say_what_it_is_part_of(self) -> None:
+        self.e.groups = groups(self.scope, self.ctx)
+        for group in self.e.groups:
+            for node in self.workflow_graph.nodes.values():
+                if node.element in group.elements and node.role in ("element", "trigger"):
+                    node.notes.append(f"Part of “{group.title}”.")
 
     # -- silent gateways -----------------------------------------------------------------------
 

@@ -10,6 +10,7 @@ from typing import Any
 from orgflow.backends.n8n import node_types
 from orgflow.backends.n8n.emit.emitter import CompiledScope
 from orgflow.backends.n8n.emit.graph import GraphNode, NodeKey, Port, WorkflowGraph, most_ports
+from orgflow.backends.n8n.emit.groups import COLOUR, place
 from orgflow.backends.n8n.emit.layout import COLUMN, GRID, NODE, ROW, banded, grid, lift
 from orgflow.backends.n8n.emit.names import literal, plain, quoted
 from orgflow.backends.n8n.emit.output_order import order_outputs
@@ -263,6 +264,12 @@ def _stickies(
                 ),
             )
         )
+    for group in compiled.groups:
+        at = place(group, compiled.workflow_graph, positions)
+        if at is not None:
+            top = min(top, at[1])
+            content = f"### {literal(group.title)}"
+            boxes.append((f"Part {group.title}", group.sub.id, (content, *at, COLOUR)))
     name = plain(pool.name) if pool else ""
     summary = _summary(compiled, compiled.scope.title, name, left - indent, top, digest)
     boxes.append(("About this workflow", compiled.scope.body.id, summary))

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.runner import LocalRunner
 from played_models import compiled, faults
 from seeds import at_least, seeds
-from sub_process_models import MODELS, REFUSED, nested
+from sub_process_models import ERROR, MODELS, REFUSED, boundary, deep, nested, within
 
 from orgflow_ir.plugins import Registry
 
@@ -49,3 +51,29 @@ def test_random_ones(runner: LocalRunner, registry: Registry) -> None:
         assert faults(model, made, runner, registry) == [], seed
         played += 1
     assert played >= at_least(100)
+
+
+def test_the_canvas_shows_what_belongs_together(registry: Registry) -> None:
+    made, _ = compiled(within(deep(), boundary(ERROR)), registry)
+    assert made is not None
+    nodes = {n["name"]: n for n in json.loads(made.artifacts[0].text)["nodes"]}
+    outer, inner = nodes["Part Part sub"], nodes["Part Part inner"]
+    assert [n["parameters"]["content"] for n in (outer, inner)] == [
+        "### Part sub",
+        "### Part inner",
+    ]
+
+    def covered(note: dict[str, Any]) -> set[str]:
+        left, top = note["position"]
+        right, bottom = left + note["parameters"]["width"], top + note["parameters"]["height"]
+        return {
+            name
+            for name, n in nodes.items()
+            if left < n["position"][0] < right and top < n["position"][1] < bottom
+        }
+
+    assert covered(inner) == {"JX", "Fine?"}
+    assert covered(outer) == {"Part Part inner", "Y"} | covered(inner)
+    assert "Part of “Part sub”.\n\nPart of “Part inner”." in nodes["JX"]["notes"]
+    assert "Part of “Part sub”." in nodes["Y"]["notes"]
+    assert "Part of" not in nodes["A"]["notes"]
