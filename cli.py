@@ -31,6 +31,7 @@ _COMMANDS: dict[str, str] = {
     "engine": "Install or show the local engine that `run` and `eval` use.",
     "eval": "Measure the compiler on a suite of models.",
     "ingest": "Read mail, chats and call transcripts into a store.",
+    "discover": "Find the processes that the messages of a store show.",
     "new": "Make a package with a backend, a frontend, a pass or an agent.",
     "completion": "Print what makes a shell complete orgflowc.",
 }

@@ -447,23 +447,50 @@ class MessageStore:
             "(SELECT hash FROM vectors WHERE model = ?) GROUP BY hash ORDER BY "
             "length(body), n", (embedder.name,),
         ).fetchall()  # fmt: skip
+        texts = [(row[0], f"{row[1]}\n\n{row[2]}" if row[1] else row[2]) for row in missing]
+        self._write(embedder, texts, progress)
+        return len(missing)
+
+    def cached(self, embedder: Embedder) -> Embedder:
+        """The embedder, with its vectors kept in the store: a text is embedded once."""
+        return _Cached(self, embedder)
+
+    def embedded(self, embedder: Embedder, texts: Sequence[str]) -> list[Sequence[float]]:
+        """The vector of each text, from the store where it has been embedded before. Raises what
+        the embedder raises; interrupted, it keeps what was done."""
+        hashes = [content_hash(text) for text in texts]
+        rows = dict(
+            self._db.execute("SELECT hash, row FROM vectors WHERE model = ?", (embedder.name,))
+        )
+        missing = {h: text for h, text in zip(hashes, texts, strict=True) if h not in rows}
+        self._write(embedder, sorted(missing.items(), key=lambda item: len(item[1])), None)
+        rows.update(
+            self._db.execute("SELECT hash, row FROM vectors WHERE model = ?", (embedder.name,))
+        )
+        read = self._vectors_of(embedder.name, embedder.size).read
+        return [read(rows[h]) for h in hashes]
+
+    def _write(
+        self,
+        embedder: Embedder,
+        missing: Sequence[tuple[bytes, str]],
+        progress: Callable[[int, int], None] | None,
+    ) -> None:
         vectors = self._vectors_of(embedder.name, embedder.size)
         step = 64
         for begin in range(0, len(missing), step):
             part = missing[begin : begin + step]
-            texts = [f"{s}\n\n{b}" if s else b for _, s, b in part]
             (top,) = self._db.execute(
                 "SELECT coalesce(max(row), -1) FROM vectors WHERE model = ?", (embedder.name,)
             ).fetchone()
-            vectors.write(top + 1, embedder.embed(texts))
+            vectors.write(top + 1, embedder.embed([text for _, text in part]))
             with self._db:
                 self._db.executemany(
                     "INSERT INTO vectors VALUES (?,?,?)",
-                    [(embedder.name, row[0], top + 1 + i) for i, row in enumerate(part)],
+                    [(embedder.name, item[0], top + 1 + i) for i, item in enumerate(part)],
                 )
             if progress is not None:
                 progress(begin + len(part), len(missing))
-        return len(missing)
 
     def vectors(self, model: str, ids: Sequence[str]) -> list[Sequence[float] | None]:
         """The vectors of messages, `None` for those that have none."""
@@ -550,6 +577,24 @@ class MessageStore:
         """The ids of all messages, oldest first."""
         for (id_,) in self._db.execute("SELECT id FROM messages ORDER BY at, n"):
             yield id_
+
+
+class _Cached:
+    """An embedder with a store."""
+
+    def __init__(self, store: MessageStore, embedder: Embedder) -> None:
+        self._store, self._embedder = store, embedder
+
+    @property
+    def name(self) -> str:
+        return self._embedder.name
+
+    @property
+    def size(self) -> int:
+        return self._embedder.size
+
+    def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        return self._store.embedded(self._embedder, texts)
 
 
 def content_hash(text: str) -> bytes:

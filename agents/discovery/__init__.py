@@ -1,0 +1,1 @@
+"""Discovery: from messages to cases, from cases to processes, from processes to a model."""

@@ -1,0 +1,167 @@
+"""Phrases: what a message says is done, as a verb and its object in the author's words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from typing import Any, NamedTuple
+
+from orgflow.agents.english import parser
+
+MAX_TEXT = 3000
+"""Characters of a message that are parsed: what a message is for stands at its beginning."""
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# Verbs that say how people talk, not what they do; a phrase of them names no step.
+_TALK = _words("""
+be have do get go want need think know let see hope thank say tell look come like feel mean wait
+would could should may might must can will shall try seem appear happen wonder guess apologise
+apologize mind bet love hate sound keep make take give put find leave set turn understand
+believe expect remember forget enjoy talk speak laugh sit stand run walk eat drink please greet
+wish matter mention use work ask bring help start hear hold
+""")
+_WEAK = _words("make take give put set keep use bring start hold run")
+"""Verbs that name a step only with an object that says what."""
+
+ACTS = _words("""
+accept acknowledge activate add adjust allocate allow answer apply appoint approve archive
+arrange assemble assess assign attach audit authorise authorize award book build calculate
+calibrate call cancel certify charge check choose clarify clean close collect compare compile
+complete compute conduct configure confirm contact copy correct create credit decide declare
+decline define deliver design determine develop diagnose disconnect dispatch document download
+draft draw edit enrol enter escalate estimate evaluate examine exchange execute extend file fill
+fix forward grant handle hire identify implement import inform inspect install invite invoice
+issue label launch list load log maintain manufacture measure monitor negotiate notify obtain
+offer open order organise organize pack package pay pick place plan post prepare present print
+process produce propose provide publish purchase quote receive recommend record refund refuse
+register reject release remind remove renew rent repair replace reply report request reschedule
+reserve resolve return review revise schedule scan score search select sell send ship sign
+sketch sort specify stamp stock store submit suggest supply switch terminate test track train
+transfer transport treat update upgrade upload validate verify weigh withdraw write
+""")
+"""Verbs of what organisations do, in whatever line of business: where a sentence has one, it names
+the step."""
+
+_EMPTY = _words("""
+it this that thing something anything nothing one way time day week hour minute moment lot bit
+question word idea look sense sorry thank problem everything people person someone somebody hand
+eye head part side case matter reason luck fun joke morning evening afternoon night kind sort
+pair couple today tomorrow yesterday month year end start
+""")
+"""Objects that say nothing of what is done."""
+
+
+class Phrase(NamedTuple):
+    """What is done, and the sentence that says so, with its place in the text.
+
+    Attributes:
+        name: verb and object, as `check stock level`.
+        verb: the verb.
+        object: the words of the object.
+        sentence: word for word.
+        span: where the sentence stands in the text.
+        score: how well it names what a message is for.
+    """
+
+    name: str
+    verb: str
+    object: tuple[str, ...]
+    sentence: str
+    span: tuple[int, int]
+    score: float
+
+
+def phrases(texts: Sequence[str], names: Collection[str]) -> list[list[Phrase]]:
+    """The phrases of each text, best first. Without spaCy's model there are none.
+
+    Args:
+        texts: what messages say.
+        names: parts of people's names, in lower case, which are left out of phrases.
+    """
+    nlp = parser()
+    if nlp is None:
+        return [[] for _ in texts]
+    found = []
+    cut = [text[:MAX_TEXT] for text in texts]
+    for document in nlp.pipe(cut, batch_size=32, disable=["ner"]):
+        found.append(_of(document, names))
+    return found
+
+
+def _of(document: Any, names: Collection[str]) -> list[Phrase]:
+    phrases: dict[str, Phrase] = {}
+    for place, sentence in enumerate(document.sents):
+        text = sentence.text.strip()
+        if not 2 < len(text) < 400 or text.startswith(">"):
+            continue
+        begin = sentence.start_char + len(sentence.text) - len(sentence.text.lstrip())
+        for verb in sentence:
+            if verb.pos_ != "VERB" or not verb.lemma_.isalpha():
+                continue
+            thing = _object(verb)
+            if thing is None:
+                continue
+            words = _object_words(thing, names)
+            lemma = _particle(verb)
+            if not words or (verb.lemma_.lower() in _TALK and verb.lemma_.lower() not in _WEAK):
+                continue
+            score = 1.0 - 0.04 * place - (0.5 if verb.lemma_.lower() in _WEAK else 0.0)
+            score += 0.3 if verb.dep_ in ("ROOT", "conj") else 0.0
+            score += 0.3 if _done_or_asked(verb) else 0.0
+            score += 0.6 if verb.lemma_.lower() in ACTS else 0.0
+            score -= 0.4 if any(c.dep_ == "neg" for c in verb.children) else 0.0
+            score -= 0.3 if text.endswith("?") and verb.dep_ != "ROOT" else 0.0
+            name = f"{lemma} {' '.join(words)}"
+            if name not in phrases or phrases[name].score < score:
+                phrases[name] = Phrase(
+                    name, lemma, tuple(words), text, (begin, begin + len(text)), score
+                )
+    return sorted(phrases.values(), key=lambda p: (-p.score, p.span, p.name))
+
+
+def _object(verb: Any) -> Any | None:
+    """The noun that something is done to: the object, or the subject of a passive."""
+    for child in verb.children:
+        if child.dep_ in ("dobj", "obj", "nsubjpass") and child.pos_ == "NOUN":
+            return child
+    return None
+
+
+def _object_words(noun: Any, names: Collection[str]) -> list[str]:
+    if noun.lemma_.lower() in _EMPTY or noun.text.lower() in names or len(noun.text) < 3:
+        return []
+    words = [
+        child for child in noun.lefts
+        if child.dep_ in ("compound", "amod") and child.pos_ in ("NOUN", "ADJ")
+        and child.text.isalpha() and child.text.lower() not in names
+    ][-2:]  # fmt: skip
+    words.append(noun)
+    return [w.text.lower() for w in words if w.text.isalpha()]
+
+
+def _particle(verb: Any) -> str:
+    lemma = str(verb.lemma_.lower())
+    particle = next((c.text.lower() for c in verb.children if c.dep_ == "prt"), "")
+    return f"{lemma} {particle}".strip()
+
+
+def _done_or_asked(verb: Any) -> bool:
+    """Whether it is told as done by the author, or asked of the reader."""
+    subjects = [c for c in verb.children if c.dep_ in ("nsubj", "nsubjpass")]
+    if not subjects:
+        return bool(verb.tag_ in ("VB", "VBD", "VBN"))
+    return subjects[0].text.lower() in ("i", "we") or subjects[0].dep_ == "nsubjpass"
+
+
+_SUBJECT = re.compile(r"^\s*(?:(?:re|fw|fwd|aw|wg)\s*:\s*)+", re.IGNORECASE)
+
+
+def subject_phrase(subject: str) -> str:
+    """What a subject line names, without marks of replies and what stands after a dash."""
+    text = _SUBJECT.sub("", subject)
+    text = re.split(r"\s[-–—|]\s|[,:;(?!]", text)[0]
+    return " ".join(text.split())

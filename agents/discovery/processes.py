@@ -1,0 +1,72 @@
+"""Processes: which cases are runs of the same process; their number is estimated."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from orgflow.agents.discovery.cases import linked
+from orgflow.agents.discovery.traits import Traits, role
+
+CHANCE = 3.5
+"""Cases of different processes are alike by chance: what is more than so many deviations above the
+middle of all pairs is not."""
+
+
+def find_processes(traits: Traits, cases: Sequence[Sequence[int]]) -> list[list[int]]:
+    """The processes, each as places of its cases; most cases first.
+
+    Two cases are alike in the mean meaning of their messages (names left out), in words that few
+    cases have, and in the roles of their people. How alike cases of different processes are is
+    read from all pairs, most of which are of different ones: so the number of processes follows.
+    """
+    if len(cases) < 2:
+        return [[place] for place in range(len(cases))]
+    alike = likeness(traits, cases)
+    pairs = alike[np.triu_indices(len(cases), 1)]
+    middle = float(np.median(pairs))
+    spread = 1.4826 * float(np.median(np.abs(pairs - middle))) + 1e-6
+    groups = linked(alike.copy(), np.zeros_like(alike), max(middle + CHANCE * spread, 0.15))
+    return sorted(groups, key=lambda group: (-len(group), group))
+
+
+def likeness(traits: Traits, cases: Sequence[Sequence[int]]) -> Any:
+    """How alike each two cases are, about -0.2 to 1.5."""
+    means = np.array([traits.vectors[list(case)].mean(0) for case in cases])
+    means /= np.maximum(np.linalg.norm(means, axis=1, keepdims=True), 1e-9)
+    words = [_words(traits, case) for case in cases]
+    roles = [
+        Counter(r for i in case for p in traits.messages[i].people if (r := role(p).lower()))
+        for case in cases
+    ]
+    together = 0.5 * (means @ means.T) + _cosines(words)
+    if any(roles):
+        together += 0.25 * _cosines([Counter(set(r)) for r in roles])
+    return together
+
+
+def _words(traits: Traits, case: Sequence[int]) -> Counter[str]:
+    """In how many messages of a case each word is; names and numbers are left out."""
+    return Counter(
+        word
+        for i in case
+        for word in traits.words[i]
+        if word.isalpha() and word not in traits.names
+    )
+
+
+def _cosines(counts: Sequence[Counter[str]]) -> Any:
+    """The cosines of groups of words, the rarer the heavier."""
+    frequency = Counter(word for count in counts for word in count)
+    places = {w: i for i, w in enumerate(sorted(w for w in frequency if frequency[w] > 1))}
+    matrix: Any = np.zeros((len(counts), max(1, len(places))))
+    for row, count in enumerate(counts):
+        for word, number in count.items():
+            if word in places:
+                weight = math.log(len(counts) / frequency[word])
+                matrix[row, places[word]] = (1 + math.log(number)) * weight
+    matrix /= np.maximum(np.linalg.norm(matrix, axis=1, keepdims=True), 1e-9)
+    return matrix @ matrix.T

@@ -1,0 +1,175 @@
+"""From aligned steps to a sound process: a row of steps and exclusive choices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from orgflow.agents.discovery.steps import Step
+
+from orgflow_ir.model import (
+    Event,
+    Flow,
+    Gateway,
+    Lane,
+    Process,
+    Task,
+)
+from orgflow_ir.model.evidence import Evidence
+
+AGENT = "discover"
+
+Cite = Callable[[Step, Sequence[int] | None], tuple[Evidence, ...]]
+"""The evidence of a step, of the cases named or of all."""
+
+
+class Choice(NamedTuple):
+    """Where cases differ: the steps of each way, and the cases that went it."""
+
+    ways: tuple[tuple[tuple[Step, ...], frozenset[int]], ...]
+
+
+Part = Step | Choice
+
+
+def parts(steps: Sequence[Step], cases: frozenset[int]) -> list[Part]:
+    """Steps that every case has, and between them a choice where cases differ.
+
+    The cases of a stretch between two common steps are grouped by the steps they have there; a
+    group is a way of the choice, which is empty where it has none.
+    """
+    found: list[Part] = []
+    stretch: list[Step] = []
+    for step in (*steps, None):
+        if step is not None and frozenset(step.members) != cases:
+            stretch.append(step)
+            continue
+        if stretch:
+            ways: dict[tuple[int, ...], set[int]] = {}
+            for case in sorted(cases):
+                taken = tuple(i for i, s in enumerate(stretch) if case in s.members)
+                ways.setdefault(taken, set()).add(case)
+            ordered = sorted(ways.items(), key=lambda item: (-len(item[1]), not item[0], item[0]))
+            found.append(
+                Choice(
+                    tuple((tuple(stretch[i] for i in taken), frozenset(which))
+                          for taken, which in ordered)
+                )
+            )  # fmt: skip
+            stretch = []
+        if step is not None:
+            found.append(step)
+    return found
+
+
+class _Builder:
+    """Collects nodes and flows of one process."""
+
+    def __init__(self, prefix: str, cite: Cite) -> None:
+        self.prefix, self.cite = prefix, cite
+        self.nodes: list[Task | Event | Gateway] = []
+        self.flows: list[Flow] = []
+        self.actors: dict[str, list[str]] = {}
+        self._count = 0
+
+    def id(self, kind: str) -> str:
+        self._count += 1
+        return f"{self.prefix}_{kind}_{self._count}"
+
+    def flow(self, source: str, target: str, evidence: tuple[Evidence, ...]) -> None:
+        self.flows.append(
+            Flow(id=self.id("flow"), source=source, target=target, evidence=evidence, origin=AGENT)
+        )
+
+    def task(self, step: Step, cases: frozenset[int] | None) -> str:
+        id_ = self.id("task")
+        chosen = None if cases is None else sorted(cases)
+        self.nodes.append(
+            Task(
+                id=id_, name=step.name, task_type="user",
+                evidence=self.cite(step, chosen), origin=AGENT,
+            )
+        )  # fmt: skip
+        if step.actor:
+            self.actors.setdefault(step.actor, []).append(id_)
+        return id_
+
+
+def process_of(
+    prefix: str, name: str, steps: Sequence[Step], cases: frozenset[int], cite: Cite
+) -> Process:
+    """A process of aligned steps, sound by construction: every choice is joined again. What makes
+    cases go one way or the other nobody said: the flows of a choice are left without a condition.
+    """
+    build = _Builder(prefix, cite)
+    everything = tuple(steps)
+    start = build.id("start")
+    build.nodes.append(
+        Event(id=start, position="start", evidence=_some(cite, everything[:1]), origin=AGENT)
+    )
+    last, arriving = start, _some(cite, everything[:1])
+    for part in parts(everything, cases):
+        if isinstance(part, Step):
+            evidence = cite(part, None)
+            task = build.task(part, None)
+            build.flow(last, task, evidence)
+            last, arriving = task, evidence
+        else:
+            last = _choice(build, part, last)
+    end = build.id("end")
+    final = _some(cite, everything[-1:])
+    build.nodes.append(Event(id=end, position="end", evidence=final, origin=AGENT))
+    build.flow(last, end, final or arriving)
+    lanes = tuple(
+        Lane(
+            id=build.id("lane"), name=actor, members=tuple(members),
+            evidence=_of_members(build, members), origin=AGENT,
+        )
+        for actor, members in build.actors.items()
+    )  # fmt: skip
+    rest = {node.id for node in build.nodes} - {m for lane in lanes for m in lane.members}
+    if lanes and rest:  # a lane set holds every node
+        first = lanes[0]
+        members = tuple(n.id for n in build.nodes if n.id in rest or n.id in first.members)
+        lanes = (
+            Lane(id=first.id, name=first.name, members=members, evidence=first.evidence,
+                 origin=AGENT),
+            *lanes[1:],
+        )  # fmt: skip
+    return Process(
+        id=prefix, name=name, executable=True, nodes=tuple(build.nodes), flows=tuple(build.flows),
+        lanes=lanes, evidence=_some(cite, everything[:1]), origin=AGENT,
+    )  # fmt: skip
+
+
+def _choice(build: _Builder, choice: Choice, last: str) -> str:
+    """A choice and its join; returns the join. A step on several ways is drawn on each."""
+    steps = tuple(dict.fromkeys(step for way, _ in choice.ways for step in way))
+    evidence = _some(build.cite, steps)
+    split, join = build.id("split"), build.id("join")
+    build.nodes.append(Gateway(id=split, gateway_kind="exclusive", evidence=evidence, origin=AGENT))
+    build.flow(last, split, evidence)
+    into: list[tuple[str, tuple[Evidence, ...]]] = []
+    for way, cases in choice.ways:
+        before = split
+        cited: tuple[Evidence, ...] = evidence
+        for step in way:
+            cited = build.cite(step, sorted(cases))
+            task = build.task(step, cases)
+            build.flow(before, task, cited)
+            before = task
+        into.append((before, cited))
+    build.nodes.append(Gateway(id=join, gateway_kind="exclusive", evidence=evidence, origin=AGENT))
+    for before, cited in into:
+        build.flow(before, join, cited)
+    return join
+
+
+def _some(cite: Cite, steps: Sequence[Step]) -> tuple[Evidence, ...]:
+    return tuple(dict.fromkeys(e for step in steps for e in cite(step, None)[:2]))
+
+
+def _of_members(build: _Builder, members: Sequence[str]) -> tuple[Evidence, ...]:
+    wanted = set(members)
+    found = (e for node in build.nodes if node.id in wanted for e in node.evidence[:1])
+    return tuple(dict.fromkeys(found))

@@ -1,0 +1,110 @@
+"""What is known of each message: its people, its rare words, its time, its meaning."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from orgflow_ir.model.message import Message, Person
+from orgflow_ir.pipeline.agent_services import Embedder
+
+WORD = re.compile(r"[A-Za-z]*\d[\w-]*\d|[^\W\d_]{3,}")
+"""Words, and numbers that name something: an order `L-70418`."""
+
+_NAME = re.compile(r"[^\W\d_]{2,}")
+_ROLE = re.compile(r"\(([^()]+)\)\s*$")
+
+
+class Traits(NamedTuple):
+    """The traits of messages, in the order of time.
+
+    Attributes:
+        messages: the messages.
+        vectors: a row of length 1 for each: its meaning with names left out, less the mean of all.
+        days: when each was sent.
+        people: the keys of the people of each.
+        words: the words of each, names included, subjects without marks of replies.
+        names: every part of a person's name, in lower case.
+    """
+
+    messages: tuple[Message, ...]
+    vectors: Any
+    days: Any
+    people: tuple[frozenset[str], ...]
+    words: tuple[frozenset[str], ...]
+    names: frozenset[str]
+
+
+def role(person: Person) -> str:
+    """What stands in parentheses after a name: `Ann (Sales)`; empty where nothing does."""
+    found = _ROLE.search(person.name)
+    return found.group(1).strip() if found else ""
+
+
+def bare_name(person: Person) -> str:
+    """The name without a role."""
+    return _ROLE.sub("", person.name).strip() or person.label
+
+
+def name_parts(messages: Sequence[Message]) -> frozenset[str]:
+    """Every part of a name of a person who writes or receives, in lower case."""
+    people = {person for message in messages for person in message.people}
+    return frozenset(
+        part.lower() for p in people for part in _NAME.findall(bare_name(p)) if part[0].isupper()
+    )
+
+
+def masked(text: str, names: Collection[str]) -> str:
+    """A text with `someone` for each part of a name: what it is about, not whom."""
+    return _NAME.sub(
+        lambda m: "someone" if m.group()[0].isupper() and m.group().lower() in names else m.group(),
+        text,
+    )
+
+
+def traits_of(messages: Sequence[Message], embedder: Embedder) -> Traits:
+    """The traits of messages. Raises what the embedder raises."""
+    ordered = sorted(messages, key=lambda m: (_seconds(m), m.id))
+    names = name_parts(ordered)
+    vectors: Any = np.array(embedder.embed([masked(m.text, names) for m in ordered]), np.float32)
+    vectors = vectors.reshape(len(ordered), -1)
+    if len(ordered) > 2:
+        vectors = vectors - vectors.mean(0)
+    vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
+    return Traits(
+        tuple(ordered),
+        vectors,
+        np.array([_seconds(m) / 86400 for m in ordered]),
+        tuple(frozenset(p.key for p in m.people) for m in ordered),
+        tuple(frozenset(w.lower() for w in WORD.findall(m.text)) for m in ordered),
+        names,
+    )
+
+
+def _seconds(message: Message) -> float:
+    from datetime import UTC
+
+    date = message.date
+    if date is None:
+        return 0.0
+    return (date if date.tzinfo is not None else date.replace(tzinfo=UTC)).timestamp()
+
+
+def rarity(groups: Sequence[Collection[str]]) -> dict[str, float]:
+    """The logarithm of how few groups each item is in (idf), for items of two groups or more."""
+    counts = Counter(item for group in groups for item in group)
+    return {i: math.log(len(groups) / c) for i, c in counts.items() if c > 1}
+
+
+def holders(groups: Sequence[Collection[str]]) -> Iterator[tuple[str, list[int]]]:
+    """Each item with the places of the groups that have it."""
+    found: dict[str, list[int]] = {}
+    for place, group in enumerate(groups):
+        for item in group:
+            found.setdefault(item, []).append(place)
+    yield from sorted(found.items())

@@ -1,0 +1,206 @@
+"""Discovery without a model: cases, processes, steps, a sound model, and evidence that is there."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from pathlib import Path
+
+import numpy as np
+import pytest
+from orgflow import cli, compiler
+from orgflow.agents.discovery.cases import linked
+from orgflow.agents.discovery.discover import Discovery, discover
+from orgflow.agents.discovery.phrases import phrases
+from orgflow.agents.discovery.steps import Step
+from orgflow.agents.discovery.structure import Choice, parts
+from orgflow.agents.discovery.traits import masked, name_parts
+from orgflow.store.embedder import HashedWords
+from orgflow.store.messages import MessageStore
+
+from orgflow_ir.diagnostics import Severity
+from orgflow_ir.diagnostics.message_rules import (
+    NoMessageStore,
+    NothingDiscovered,
+    SimplerDiscovery,
+)
+from orgflow_ir.model.message import Message, Person
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.plugins import Registry
+
+ORDER = (
+    ("customer", "I order ten solar lamps for our garden, order {n}."),
+    ("sales", "We received the lamp order {n} and check the lamp stock."),
+    ("stock", "I checked the lamp stock for order {n}, the lamps are there."),
+    ("sales", "Please pack the lamps of order {n} and print the delivery note."),
+    ("stock", "We packed the lamps and shipped the parcel of order {n}."),
+    ("customer", "The parcel with the lamps arrived, I pay the invoice for order {n}."),
+    ("sales", "We booked the lamp payment and close the order {n}."),
+)
+LEAVE = (
+    ("employee", "I request annual leave for the summer vacation, request {n}."),
+    ("manager", "I review the leave request {n} against the vacation calendar."),
+    ("manager", "Personnel, please check the vacation balance for leave request {n}."),
+    ("personnel", "We checked the vacation balance, the leave request {n} is covered."),
+    ("manager", "I approve the leave request {n}, enjoy the summer vacation."),
+    ("personnel", "We registered the vacation in the calendar, leave request {n}."),
+    ("employee", "I printed the leave confirmation for request {n}."),
+)
+CHAT = ("Who took my mug again?", "Not me, ask the night shift.")
+
+
+def corpus() -> tuple[list[Message], dict[str, str]]:
+    """Messages of three orders, three leaves and some chat, and which case each is of."""
+    numbers = count()
+    messages: list[Message] = []
+    truth: dict[str, str] = {}
+    start = datetime(2026, 3, 2, 9, tzinfo=UTC)
+    for run in range(3):
+        for kind, lines in (("order", ORDER), ("leave", LEAVE)):
+            for place, (who, text) in enumerate(lines):
+                if kind == "order" and run == 1 and place == 3:
+                    continue
+                id_ = f"{kind}-{run}-{place}"
+                own = {"customer", "employee"}
+                people = {
+                    r: Person(f"{r.title()}son{run if r in own else ''} {r.upper()}ER ({r})")
+                    for r in (x for x, _ in lines)
+                }
+                others = tuple(p for r, p in people.items() if r != who)
+                date = start + timedelta(days=9 * run + (kind == "leave"), hours=3 * place)
+                messages.append(
+                    Message(id_, date, "email", people[who], others[:2], "",
+                            text.format(n=f"{kind[0].upper()}-{7000 + 13 * run}"))
+                )  # fmt: skip
+                truth[id_] = f"{kind}-{run}"
+    for run in range(4):
+        for text in CHAT:
+            id_ = f"chat-{next(numbers)}"
+            date = start + timedelta(days=6 * run, minutes=len(messages))
+            messages.append(Message(id_, date, "chat", Person(f"Mugger{run}"), (), "", text))
+    return messages, truth
+
+
+@pytest.fixture(scope="module")
+def found() -> Discovery:
+    return discover(corpus()[0], HashedWords())
+
+
+def test_cases_processes_and_noise(found: Discovery) -> None:
+    truth = corpus()[1]
+    kinds = {}
+    for process in found.found:
+        cases = [{truth.get(id_) for id_ in case} for case in process.cases]
+        assert all(len(case) == 1 for case in cases), "no case is mixed"
+        assert len(cases) == 3
+        kinds[{next(iter(c)).split("-")[0] for c in cases if c}.pop()] = process
+    assert set(kinds) == {"order", "leave"}
+    assert set(found.noise) == {m.id for m in corpus()[0]} - set(truth)
+
+
+def test_every_element_has_evidence_that_is_there(found: Discovery) -> None:
+    from orgflow_ir.analysis.evidence import check_evidence
+    from orgflow_ir.model.provenance import all_elements
+
+    texts = {m.id: m.text for m in corpus()[0]}
+    ctx = PassContext(registry=Registry(outside=False))
+    check_evidence(found.model, texts.get, ctx)
+    assert ctx.diagnostics == []
+    assert [e.id for e in all_elements(found.model) if not e.evidence] == []
+
+
+def test_the_model_is_sound_and_compiles(found: Discovery) -> None:
+    registry = Registry(outside=False)
+    ctx = PassContext(registry=registry)
+    made = compiler.compile_separately(found.model, registry.backends["n8n"], ctx)
+    assert len(made) == 2
+    assert [d for d in ctx.diagnostics if d.severity is Severity.ERROR] == []
+
+
+def test_steps_are_phrases_of_the_people(found: Discovery) -> None:
+    names = {step.lower() for process in found.found for step in process.steps}
+    assert names & {"pack lamps", "ship parcel"}
+    assert names & {"check vacation balance"}
+    text = " ".join(m.body.lower() for m in corpus()[0])
+    assert all(step.split()[-1] in text for step in names)
+
+
+def test_a_branch_is_only_where_cases_differ() -> None:
+    a, b, c, d = (Step({0: [0], 1: [0]}), Step({0: [0]}), Step({1: [0]}), Step({0: [0], 1: [0]}))
+    first, choice, last = parts([a, b, c, d], frozenset((0, 1)))
+    assert (first, last) == (a, d)
+    assert isinstance(choice, Choice)
+    assert {(way, cases) for way, cases in choice.ways} == {
+        ((b,), frozenset((0,))), ((c,), frozenset((1,))),
+    }  # fmt: skip
+    assert parts([a, d], frozenset((0, 1))) == [a, d]
+
+
+def test_the_same_whatever_the_order_of_messages(found: Discovery) -> None:
+    again = discover(list(reversed(corpus()[0])), HashedWords())
+    assert again == found
+
+
+def test_average_linkage_by_hand() -> None:
+    scores = np.array([[0, 4, -9, -9], [4, 0, 1, -9], [-9, 1, 0, 3], [-9, -9, 3, 0]], np.float32)
+    nothing = np.zeros((4, 4), np.float32)
+    assert linked(scores.copy(), nothing.copy()) == [[0, 1], [2, 3]]
+    assert linked(np.abs(scores), nothing.copy()) == [[0, 1, 2, 3]]
+    assert linked(scores.copy(), nothing.copy(), 5.0) == [[0], [1], [2], [3]]
+
+
+def test_names_are_masked() -> None:
+    people = [Message("1", None, "email", Person("Mark Hill (Sales)"), (), "", "x")]
+    names = name_parts(people)
+    assert masked("Mark, please mark the hill for Hill.", names) == (
+        "someone, please mark the hill for someone."
+    )
+
+
+def test_phrases() -> None:
+    text = "Hi Ann. I have approved the leave request, thanks for the idea. See you."
+    ((best, *_),) = phrases([text], frozenset({"ann"}))
+    assert best.name == "approve leave request"
+    assert text[slice(*best.span)] == best.sentence
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    store = str(tmp_path / "store")
+    with MessageStore.create(store) as opened:
+        opened.add(corpus()[0])
+        opened.link()
+    assert cli.run(["discover", store, "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert len(shown["processes"]) == 2
+    assert cli.run(["discover", store]) == 0
+    assert "(3 cases," in capsys.readouterr().out
+    assert cli.run(["discover", store, "--target", "n8n", "-o", f"{tmp_path}/out/"]) == 0
+    assert len(list((tmp_path / "out").glob("*.json"))) == 2
+    assert cli.run(["discover", store, "--json", "--target", "n8n"]) == 2
+
+
+def test_what_is_no_store(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.run(["discover", str(tmp_path)]) == 1
+    assert f"error {NoMessageStore.code}" in capsys.readouterr().err
+
+
+def test_too_few_messages(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with MessageStore.create(str(tmp_path)) as opened:
+        opened.add(corpus()[0][:3])
+    assert cli.run(["discover", str(tmp_path)]) == 0
+    assert f"warning {NothingDiscovered.code}" in capsys.readouterr().err
+
+
+def test_what_is_not_installed_is_reported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from orgflow.agents import english
+    from orgflow.store import embedder
+
+    monkeypatch.setattr(english, "parser", lambda: None)
+    monkeypatch.setattr(embedder, "local_embedder", HashedWords)
+    with MessageStore.create(str(tmp_path)) as opened:
+        opened.add(corpus()[0])
+    assert cli.run(["discover", str(tmp_path)]) == 0
+    assert capsys.readouterr().err.count(f"info {SimplerDiscovery.code}") == 2
