@@ -76,7 +76,13 @@ class LocalRunner(Runner):
     @property
     def changed(self) -> tuple[str, ...]:
         names = [name for scope in self.compiled.scopes for name in _stubbed(scope)]
-        lines = [f"placeholder `{n}` outputs scripted decisions" for n in names]
+        computed = {name for scope in self.compiled.scopes for name in _computed(scope)}
+        lines = [
+            f"what `{n}` computes is replaced by scripted values"
+            if n in computed
+            else f"placeholder `{n}` outputs scripted decisions"
+            for n in names
+        ]
         nodes = (n for scope in self.compiled.scopes for n in scope.workflow_graph.nodes.values())
         waits = [n.name for n in nodes if n.type == "wait"]
         return tuple(lines + [f"wait `{n}` is resumed at once" for n in waits])
@@ -184,9 +190,19 @@ def _stubbed(scope: CompiledScope) -> list[str]:
     for gateway, decision in scope.decisions.items():
         if decision.coded:
             setters |= _before(gateway, scope)
-    return [
+    placeholders = [
         n.name
         for n in scope.workflow_graph.nodes.values()
         if n.role == "decide" or (n.role == "element" and n.element in setters)
         if n.type in ("set", "noOp")
+    ]
+    return placeholders + _computed(scope)
+
+
+def _computed(scope: CompiledScope) -> list[str]:
+    """Names of the nodes that compute what the model says, of data that a replay does not have."""
+    return [
+        n.name
+        for n in scope.workflow_graph.nodes.values()
+        if n.type == "code" and n.role in ("element", "inputs", "outputs")
     ]

@@ -229,6 +229,8 @@ def _parameters(group: XmlElement, local: str) -> Iterator[Parameter]:
             script = next((c for c in child.children if c.local == "script"), None)
             language = script.attrs.get("scriptFormat") if script is not None else None
             text = script.text if script is not None else _content(child)
+            kind = child.children[0].local if child.children else ""
+            language = kind if kind in ("list", "map") else language
             yield Parameter(name=child.attrs.get("name", ""), text=text, language=language)
 
 
@@ -268,7 +270,8 @@ def _listeners(source: _Source) -> Iterator[Listener]:
         target = attributes.get(by, "") if by else ""
         if script is not None and not by:
             by, target = "script", script.text.strip() or script.attrs.get("resource", "")
-        yield Listener(event=event, by=by, target=target)
+        language = script.attrs.get("scriptFormat") if script is not None else None
+        yield Listener(event=event, by=by, target=target, language=language)
 
 
 def _activiti(
@@ -314,7 +317,8 @@ def _decision(
     return Decision(
         decision=decision or reference,
         version=version or source.attribute(ACTIVITI, "decisionRefBinding"),
-        mapping=source.attribute(ACTIVITI, "mapDecisionResult"),
+        mapping=source.attribute(ACTIVITI, "mapDecisionResult")
+        or ("resultList" if decision is not None else "variables"),
         **common,
         parameters=tuple(settings.items()),
     )
@@ -460,10 +464,12 @@ def _data_inputs(node: XmlElement) -> tuple[Parameter, ...]:
         parts = {c.local: c for c in association.children}
         target = parts["targetRef"].text.strip() if "targetRef" in parts else ""
         text = parts["sourceRef"].text.strip() if "sourceRef" in parts else None
+        language = "variable" if text else None
         if "assignment" in parts:
-            text = next((c.text for c in parts["assignment"].children if c.local == "from"), text)
+            written = [c.text for c in parts["assignment"].children if c.local == "from"]
+            text, language = (written[0], None) if written else (text, language)
         if text is not None and names.get(target):
-            found.append(Parameter(name=names[target], text=text.strip()))
+            found.append(Parameter(name=names[target], text=text.strip(), language=language))
     return tuple(found)
 
 

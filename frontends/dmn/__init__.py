@@ -1,1 +1,16 @@
-"""DMN 1.1 to 1.5."""
+"""DMN: decision tables and expressions, of which processes refer to decisions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from orgflow_ir.plugins import hookimpl
+from orgflow_ir.plugins.contracts import Frontend
+
+
+@hookimpl
+def orgflow_frontends() -> Iterable[Frontend]:
+    """The DMN frontend."""
+    from orgflow.frontends.dmn.frontend import DmnFrontend
+
+    return (DmnFrontend(),)

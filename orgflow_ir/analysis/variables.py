@@ -187,7 +187,7 @@ class Variables:
         return found
 
     @cached_property
-    def _splits(self) -> bool:
+    def splits(self) -> bool:
         """Whether anything in the scope makes several tokens of one."""
         several = (
             node.id
@@ -200,7 +200,7 @@ class Variables:
     def concurrent(self, one: str, other: str) -> bool:
         """Whether two elements may be active at the same time in one instance. Where the flow has
         no structure that says, they may."""
-        if one == other or not self._splits:
+        if one == other or not self.splits:
             return False
         first, second = self._places.get(one), self._places.get(other)
         if first is None or second is None:
@@ -215,12 +215,12 @@ class Variables:
     def parallel(self, element: str) -> bool:
         """Whether anything else may be active beside an element."""
         kinds = ("and", "or", "clash", "unstructured")
-        return self._splits and any(r.kind in kinds for r, _ in self._places.get(element, ()))
+        return self.splits and any(r.kind in kinds for r, _ in self._places.get(element, ()))
 
     @property
     def unstructured(self) -> bool:
         """Whether the scope makes several tokens of one in a way that no block describes."""
-        if not self._splits:
+        if not self.splits:
             return False
         return not self._ctx.analysis(ScopeReduction, self.graph).reduction.structured
 
@@ -299,7 +299,7 @@ def asked(trees: Iterable[Tree], *, in_turn: bool) -> tuple[tuple[Guards, Call],
     found: dict[tuple[Guards, Call], None] = {}
     before: Guards = ()
     for tree in trees:
-        for guards, node in _walked(tree, before):
+        for guards, node in walked(tree, before):
             if isinstance(node, Call) and isinstance(node.arguments[0], Variable):
                 found[guards, node] = None
         if in_turn:
@@ -350,26 +350,26 @@ def _truth(tree: Tree, truth: Mapping[Tree, bool]) -> bool:
 
 def _evaluated(tree: Tree, guards: Guards) -> Iterator[tuple[Guards, Path]]:
     """Paths in the order in which an evaluation reads them, each with what has to hold for it."""
-    for before, node in _walked(tree, guards):
+    for before, node in walked(tree, guards):
         if isinstance(node, Variable):
             yield before, node.path
         elif isinstance(node, Feel):
             yield from ((before, path) for path in node.paths)
 
 
-def _walked(tree: Tree, guards: Guards) -> Iterator[tuple[Guards, Tree]]:
+def walked(tree: Tree, guards: Guards) -> Iterator[tuple[Guards, Tree]]:
     """Nodes in the order in which an evaluation comes to them, each with what has to hold then."""
     yield guards, tree
     if isinstance(tree, Logical):
-        yield from _walked(tree.left, guards)
-        yield from _walked(tree.right, (*guards, (tree.left, tree.operator == "and")))
+        yield from walked(tree.left, guards)
+        yield from walked(tree.right, (*guards, (tree.left, tree.operator == "and")))
     elif isinstance(tree, Conditional):
-        yield from _walked(tree.condition, guards)
-        yield from _walked(tree.then, (*guards, (tree.condition, True)))
-        yield from _walked(tree.otherwise, (*guards, (tree.condition, False)))
+        yield from walked(tree.condition, guards)
+        yield from walked(tree.then, (*guards, (tree.condition, True)))
+        yield from walked(tree.otherwise, (*guards, (tree.condition, False)))
     else:
         for child in children(tree):
-            yield from _walked(child, guards)
+            yield from walked(child, guards)
 
 
 def _paths(texts: Iterable[Expression], *, bare: bool = False) -> Iterator[Path]:

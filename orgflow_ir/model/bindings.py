@@ -23,7 +23,8 @@ class Parameter(Value):
     """A value handed to what does a task (`inputs`), or taken from it (`outputs`).
 
     `name` is the variable it becomes; `text` the expression or constant it comes from, `language`
-    the vendor's (`feel`, `juel`, a script's), `None` where the source does not say.
+    the vendor's (`feel`, `juel`, a script's), `variable` where the text is the name of one, `list`
+    or `map` where it shows the entries of one, a line each; `None` where the source does not say.
     """
 
     name: str
@@ -33,11 +34,12 @@ class Parameter(Value):
 
 class Listener(Value):
     """What an engine calls when it enters or leaves a task: `by` is how it is named (`class`,
-    `expression`, `script`, …), `target` its name or code."""
+    `expression`, `script`, …), `target` its name or code, `language` that of a script."""
 
     event: str = ""
     by: str = ""
     target: str = ""
+    language: str | None = None
 
 
 class Field(Value):
@@ -83,7 +85,8 @@ class Script(_Binding):
 
 
 class Decision(_Binding):
-    """A decision table or rule set by its id; `mapping` is how its result is made one value."""
+    """A decision table or rule set by its id; `mapping` is how its result is made one value:
+    Camunda 7's word, or `variables` where each output becomes a variable (Flowable)."""
 
     kind: Literal["decision"] = "decision"
     decision: str | None = None

@@ -33,6 +33,7 @@ BUILTINS: tuple[str, ...] = (
     "orgflow.frontends.n8n",
     "orgflow.frontends.powl",
     "orgflow.frontends.triples",
+    "orgflow.frontends.dmn",
     "orgflow.passes",
     "orgflow.backends.n8n",
     "orgflow.backends.ir",

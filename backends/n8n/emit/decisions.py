@@ -201,17 +201,10 @@ def unset_messages(decision: Decision, compiled: CompiledScope) -> list[tuple[st
     variable, and who may set it; then the same for those that have to be texts or lists."""
     if not decision.coded:
         return []
-    from orgflow_ir.analysis.variables import Read
-
     label = compiled.workflow_graph.nodes[decision.gateway.id].name
     result = []
     for name in dict.fromkeys(n for need in _needs(decision) for n in need.names):
-        setters = compiled.variables.setters(Read(decision.gateway.id, (name,), "condition"))
-        names = [f"“{compiled.name_of(s.element)}”" for s in setters if s.by != "payload"]
-        if len(names) > MOST_NAMED:
-            names = [*names[: MOST_NAMED - 1], f"{len(names) - MOST_NAMED + 1} other steps"]
-        where = listed((*names, "the input of the run"), last="or")
-        text = f"“{name}” was never set, and “{label}” reads it. Set it in {where}."
+        text = unset_text(name, decision.gateway.id, label, compiled)
         result.append((f"{on_item((name,))} === undefined", text))
     for _, call in _asked(decision):
         receiver = call.arguments[0]
@@ -220,6 +213,22 @@ def unset_messages(decision: Decision, compiled: CompiledScope) -> list[tuple[st
         text = f"“{'.'.join(receiver.path)}” is {kinds}, and “{label}” reads it as one."
         result.append((_unfit(call), text))
     return result
+
+
+def unset_text(
+    name: str, element: str, label: str, compiled: CompiledScope, *, itself: bool = False
+) -> str:
+    """What a run says where an element reads a variable that nobody has set, and who may set it:
+    with `itself` also the element, whose output mapping reads it."""
+    from orgflow_ir.analysis.variables import Read
+
+    setters = compiled.variables.setters(Read(element, (name,), "condition"))
+    names = [f"“{compiled.name_of(s.element)}”" for s in setters if s.by != "payload"]
+    names = [f"“{label}”", *names] if itself else names
+    if len(names) > MOST_NAMED:
+        names = [*names[: MOST_NAMED - 1], f"{len(names) - MOST_NAMED + 1} other steps"]
+    where = listed((*names, "the input of the run"), last="or")
+    return f"“{name}” was never set, and “{label}” reads it. Set it in {where}."
 
 
 _LISTS = ("size", "is empty", "contains")

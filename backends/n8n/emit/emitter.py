@@ -18,6 +18,7 @@ from orgflow.backends.n8n.emit.graph import (
     HelperKey,
     NodeKey,
     Port,
+    Role,
     WorkflowGraph,
     decide_key,
     start_key,
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
     from orgflow.backends.n8n.emit.variables import Carried
 
     from orgflow_ir.analysis.variables import Variables
+    from orgflow_ir.analysis.work.tasks import Work
 
 MERGE_INPUTS = 10
 """Most inputs a Merge node offers (DESIGN); wider joins are nested."""
@@ -70,8 +72,9 @@ class CompiledScope:
 
     `entry` says where a token on a flow goes in, for elements that are entered by flow (joins).
     `carried` says how process variables travel, where a condition reads any, `groups` which
-    sub-processes became part of it. `workflow`, `base`
-    (the workflow packed, for later merges), `stickies` (element by name of a sticky note) and
+    sub-processes became part of it; `work` what tasks compute of which the model says something.
+    `workflow`, `base` (the workflow packed, for later merges), `stickies` (element by name of a
+    sticky note) and
     `wired` (flow by source node, output and position there) are there once the workflow is built.
     """
 
@@ -86,6 +89,7 @@ class CompiledScope:
     exits: dict[str, Port] = field(default_factory=dict)
     carried: Carried | None = None
     groups: tuple[Group, ...] = ()
+    work: dict[str, Work] = field(default_factory=dict)
     workflow: Workflow = field(init=False)
     base: str = field(init=False)
     stickies: dict[str, str] = field(default_factory=dict)
@@ -202,10 +206,19 @@ class _Emitter:
                     continue  # a stub beside an element: nothing comes out of it
                 for target in self._ports(flow):
                     self.workflow_graph.connect(out, target, flow.id)
-        if self.scope.called or any(d.coded for d in self.e.decisions.values()) or self.calls:
+        if (
+            self.e.work
+            or self.scope.called
+            or any(d.coded for d in self.e.decisions.values())
+            or self.calls
+        ):
             from orgflow.backends.n8n.emit.variables import carry_variables
 
             self.e.carried = carry_variables(self.e, self.ctx)
+        if self.e.work:
+            from orgflow.backends.n8n.emit.computed import write_work
+
+            write_work(self.e)
         self.defaults.complete(self.ctx)
         self._say_what_it_is_part_of()
 
@@ -341,12 +354,47 @@ class _Emitter:
 
     def _task(self, task: Task) -> None:
         decisions = self.setters.get(task.id, [])
+        work = self._work(task) if task.binding is not None else None
+        if work is not None and work.steps is not None and not decisions:
+            # its code needs the names of nodes around it, so it is written at the end
+            node = self.workflow_graph.add(task.id, task.name, "code", {}, element=task.id)
+            node.notes += notes.computed(task)
+            return
+        if work is not None and work.before:
+            name = f"{task.name or task.id} inputs"
+            self._beside(task.id, "inputs", name)
+            implicit = (flow for flow in self.started if flow.target == task.id)
+            for flow in (*self.graph.flows_in(task.id), *implicit):
+                self.e.entry[(task.id, flow.id)] = Port(HelperKey(task.id, "inputs"))
         fields = [f for d in decisions for f in _fields(d)]
         parameters = set_.assigning(fields, task.id) if fields else {}
         node = self.workflow_graph.add(
             task.id, task.name, "set" if fields else "noOp", parameters, element=task.id
         )
-        node.notes += notes.task(task, decisions, self.defaults, self.ctx)
+        node.notes += notes.task(task, decisions, self.defaults, self.ctx, work)
+        if work is not None and work.before:
+            self.workflow_graph.connect(Port(HelperKey(task.id, "inputs")), Port(task.id))
+        if work is not None and work.after:
+            self._beside(task.id, "outputs", f"{node.name} outputs")
+            self.workflow_graph.connect(Port(task.id), Port(HelperKey(task.id, "outputs")))
+            for flow in self.graph.flows_out(task.id):
+                self.e.exits[flow.id] = Port(HelperKey(task.id, "outputs"))
+
+    def _beside(self, element: str, role: Role, name: str) -> None:
+        added = self.workflow_graph.add(
+            HelperKey(element, role), name, "code", {}, element=element, role=role
+        )
+        added.notes += notes.mapping(role == "inputs")
+
+    def _work(self, task: Task) -> Work | None:
+        """What a task computes; `None` where that is nothing."""
+        from orgflow.backends.n8n.emit.computed import work_in
+
+        work = work_in(task, self.ctx)
+        if not work.statements and work.steps is None and not work.unread:
+            return None
+        self.e.work[task.id] = work
+        return work
 
     def _event(self, event: Event) -> None:
         if event.position == "start":

@@ -11,12 +11,13 @@ from orgflow_ir.model import Scope
 
 Role = Literal[
     "element", "trigger", "stop", "stub", "decide", "branch", "join", "pass", "data", "before",
-    "latest",
+    "latest", "inputs", "outputs",
 ]  # fmt: skip
 """What a node is there for: to stand for an element, to start, to stop loudly where no branch
 matches, to stop loudly before what n8n does not support, to decide, to test one inclusive branch,
 to join some of many branches, to pass on, to keep variables behind a node, to be one node before
-another, to take variables from parallel branches."""
+another, to take variables from parallel branches, to compute what a task is given, and what becomes
+of what it hands on."""
 
 
 class HelperKey(NamedTuple):
@@ -66,6 +67,18 @@ def most_ports(node: GraphNode) -> int:
     if node.type == "merge":
         return int(node.parameters["numberInputs"])
     return 2 if node.type == "if" else 1
+
+
+def entry_key(element: str, graph: WorkflowGraph) -> NodeKey:
+    """The node by which a token comes to an element: what computes its inputs, else its own."""
+    key = HelperKey(element, "inputs")
+    return key if key in graph.nodes else element
+
+
+def exit_key(element: str, graph: WorkflowGraph) -> NodeKey:
+    """The node by which a token leaves an element: what computes its outputs, else its own."""
+    key = HelperKey(element, "outputs")
+    return key if key in graph.nodes else element
 
 
 def decide_key(element: str) -> HelperKey:

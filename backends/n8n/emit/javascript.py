@@ -92,6 +92,8 @@ _METHODS: dict[Function, str] = {
 
 
 def _asked(function: Function, arguments: list[str]) -> str:
+    if function == "text":
+        return f'[{", ".join(arguments)}].map((v) => v ?? "").join("")'
     receiver, *others = arguments
     if function in _METHODS:
         return f"({receiver}).{_METHODS[function]}({', '.join(others)})"

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 from orgflow.backends.n8n.emit.names import plain
 
 from orgflow_ir.analysis.decisions import Decision
@@ -21,6 +24,9 @@ from orgflow_ir.model.element_names import listed
 from orgflow_ir.model.provenance import source_ids
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets.rules import UnsupportedBinding
+
+if TYPE_CHECKING:
+    from orgflow_ir.analysis.work.tasks import Unread, Work
 
 _REPLACE = "in n8n, replace the placeholder by the node that does this and keep its name"
 _ONCE = (
@@ -51,14 +57,35 @@ def _or_default(decision: Decision) -> str:
     return f" (anything else: {words})"
 
 
-def task(node: Task, decisions: list[Decision], defaults: Defaults, ctx: PassContext) -> list[str]:
+def computed(node: Task) -> list[str]:
+    """Note of a task that the workflow does itself."""
+    return [f"Computes what the model says: {summary(node)}.", *_doc(node.doc)]
+
+
+def mapping(inputs: bool) -> list[str]:
+    """Note of a node with the mappings of a task."""
+    if inputs:
+        return ["Computes what the next step is given, as the model says."]
+    return ["Sets process variables from what the step before hands on, as the model says."]
+
+
+def task(
+    node: Task,
+    decisions: list[Decision],
+    defaults: Defaults,
+    ctx: PassContext,
+    work: Work | None = None,
+) -> list[str]:
     """Note of a placeholder task; OF404 where the model has an implementation that is not run."""
+    said = node
+    if work is not None and (work.before or work.after) and node.binding is not None:
+        said = node.replace(binding=node.binding.replace(inputs=(), outputs=(), listeners=()))
     kind = "" if node.task_type == "abstract" else f"{node.task_type.replace('-', ' ')} "
-    if has_implementation(node):
+    if has_implementation(said) and summary(said):
         ctx.emit(
             UnsupportedBinding,
-            f"orgflow does not support {summary(node)} of `{node.label}` on n8n yet; emitted a "
-            "placeholder that keeps it in its note",
+            f"orgflow does not support {summary(said)} of `{node.label}` on n8n yet; emitted a "
+            f"placeholder that keeps it in its note{_why(work.unread if work else ())}",
             element=node,
             help=_REPLACE,
         )
@@ -68,6 +95,12 @@ def task(node: Task, decisions: list[Decision], defaults: Defaults, ctx: PassCon
         f"Placeholder for a {kind}task: put the node that does the work here, keep the name."
     )
     return [placeholder, *_sets(decisions), *_doc(node.doc), _ONCE]
+
+
+def _why(unread: Sequence[Unread]) -> str:
+    """Why what the model says is not computed."""
+    reasons = dict.fromkeys(one.reason for one in unread)
+    return f" ({'; '.join(reasons)})" if reasons else ""
 
 
 def decision(d: Decision, defaults: Defaults) -> list[str]:

@@ -16,7 +16,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from orgflow.backends.n8n.emit.graph import GraphNode, HelperKey, NodeKey, Port, Role
+from orgflow.backends.n8n.emit.graph import (
+    GraphNode,
+    HelperKey,
+    NodeKey,
+    Port,
+    Role,
+    entry_key,
+    exit_key,
+)
 from orgflow.backends.n8n.emit.references import quote_node
 from orgflow.backends.n8n.emit.scopes import scopes_of
 from orgflow.backends.n8n.node_types import code, set_
@@ -45,6 +53,7 @@ class Carried:
         beside: steps in parallel branches that may set a variable which a gateway reads.
         after: variables on the item behind a node that was added, by its key.
         counted: whether copies in parallel branches are distinguished by a count.
+        before: code for the item before an element that sets variables by its mappings.
     """
 
     read: Mapping[str, tuple[str, ...]]
@@ -52,6 +61,7 @@ class Carried:
     beside: Mapping[tuple[str, str], tuple[NodeKey, ...]]
     after: dict[NodeKey, tuple[str, ...]] = field(default_factory=dict)
     counted: bool = False
+    before: dict[str, str] = field(default_factory=dict)
 
 
 def carry_variables(compiled: CompiledScope, ctx: PassContext) -> Carried | None:
@@ -59,7 +69,7 @@ def carry_variables(compiled: CompiledScope, ctx: PassContext) -> Carried | None
     they read none."""
     read = _read_in(compiled)
     handed = _handed_over(compiled, ctx)
-    if not read and not any(handed.values()):
+    if not read and not any(handed.values()) and not compiled.work:
         return None
     return _Carrier(compiled, read, handed).run()
 
@@ -81,19 +91,33 @@ def _handed_over(compiled: CompiledScope, ctx: PassContext) -> Mapping[str, tupl
     inner = [n for n in scope.body.nodes if isinstance(n, SubProcess)]
     if not inner and not scope.called:
         return {}
+    from orgflow.backends.n8n.emit.computed import computed_in
     from orgflow.backends.n8n.emit.emitter import CONVENTIONS
 
     by_scope: dict[str, tuple[str, ...]] = {}
     for one in scopes_of(scope.model, scope.process):
         decisions = decide(one.body, ctx.analysis(ControlFlow, one.body), CONVENTIONS)
-        by_scope[one.body.id] = tuple(
-            dict.fromkeys(path[0] for d in decisions.values() for path in d.coded)
-        )
+        coded = [path[0] for d in decisions.values() for path in d.coded]
+        by_scope[one.body.id] = tuple(dict.fromkeys((*coded, *computed_in(one.body, ctx))))
     everything = tuple(dict.fromkeys(name for names in by_scope.values() for name in names))
     found = {sub.id: everything for sub in inner}
     if scope.called:
         found[""] = everything
     return found
+
+
+def _computed_reads(compiled: CompiledScope) -> dict[str, tuple[str, ...]]:
+    """Variables that tasks read whose work the workflow does, by the task."""
+    if not compiled.work:
+        return {}
+    from orgflow_ir.analysis.work.statements import read
+
+    found = {
+        element: tuple(dict.fromkeys(n.path[0] for n in read(work.statements)))
+        for element, work in compiled.work.items()
+        if element in compiled.graph.reachable
+    }
+    return {element: names for element, names in found.items() if names}
 
 
 class _Carrier:
@@ -110,9 +134,9 @@ class _Carrier:
         self.read = read
         self.handed = handed
         self.variables = compiled.variables
-        self.names = tuple(
-            dict.fromkeys(n for names in (*read.values(), *handed.values()) for n in names)
-        )
+        self.computed = _computed_reads(compiled)
+        given = (*read.values(), *self.computed.values(), *handed.values())
+        self.names = tuple(dict.fromkeys(n for names in given for n in names if n.isidentifier()))
         self.count = _free("_set", self.names)
         self.steps = [key for key, node in self.graph.nodes.items() if self._is_step(node)]
         self.beside = self._beside()
@@ -138,6 +162,9 @@ class _Carrier:
             self._in_front(gateway, "latest", "set", f"For {graph.nodes[gateway].name}")
             self.result.after[HelperKey(gateway, "latest")] = tuple(others)
         before = {key: self._before(key) for key in original if key in self.steps}
+        for key, source in before.items():
+            if HelperKey(key, "outputs") in graph.nodes and source is not None:
+                self.result.before[str(key)] = self._item(source)
         branches = {
             key: self._branches(key)
             for key in original
@@ -166,6 +193,8 @@ class _Carrier:
             return True
         if node.role != "element":
             return False
+        if node.type == "code" and not self.variables.splits:
+            return False  # it hands on the item with what it sets
         element = self.compiled.graph.nodes.get(node.element)
         if isinstance(element, Event):
             return element.position in ("catch", "throw") and element.trigger in (
@@ -178,7 +207,7 @@ class _Carrier:
     def _beside(self) -> dict[str, dict[str, list[NodeKey]]]:
         """Gateways that read what a step in a parallel branch may set: the steps by variable."""
         found: dict[str, dict[str, list[NodeKey]]] = {}
-        for gateway, names in self.read.items():
+        for gateway, names in (*self.read.items(), *self.computed.items()):
             for key in self.steps:
                 element = self.graph.nodes[key].element
                 if element != gateway and self.variables.concurrent(element, gateway):
@@ -196,6 +225,9 @@ class _Carrier:
         found = {}
         for name in self.names:
             ends: list[NodeKey] = [g for g, names in self.read.items() if name in names]
+            for element, names in self.computed.items():
+                if name in names:
+                    ends.append(entry_key(element, self.graph))
             ends += [k for others in self.beside.values() for k in others.get(name, ())]
             ends += [s for s, names in self.handed.items() if s and name in names]
             if name in self.handed.get("", ()):
@@ -205,7 +237,8 @@ class _Carrier:
 
     def _live(self, key: NodeKey) -> tuple[str, ...]:
         """Variables that somebody behind a node may still read."""
-        targets = [t.node for s, t in self.graph.wires if s.node == key]
+        last = self._last(key)
+        targets = [t.node for s, t in self.graph.wires if s.node == last]
         return tuple(
             name
             for name in self.names
@@ -243,11 +276,20 @@ class _Carrier:
             role="data",
         )
         self.result.after[added.key] = names
+        last = self._last(key)
         for source, target in list(self.graph.wires):
-            if source.node == key:
+            if source.node == last:
                 flow = self.graph.wires.pop((source, target))
                 self.graph.wires[(Port(added.key), target)] = flow
-        self.graph.wires[(Port(key), Port(added.key))] = None
+        self.graph.wires[(Port(last), Port(added.key))] = None
+
+    def _first(self, key: NodeKey) -> NodeKey:
+        """The node by which an item comes to a step."""
+        return entry_key(key, self.graph) if isinstance(key, str) else key
+
+    def _last(self, key: NodeKey) -> NodeKey:
+        """The node by which an item leaves a step."""
+        return exit_key(key, self.graph) if isinstance(key, str) else key
 
     def _in_front(
         self, key: NodeKey, role: Role, type: str, name: str, number: int | None = None
@@ -261,7 +303,7 @@ class _Carrier:
             element=self.graph.nodes[key].element,
             role=role,
         )
-        port = Port(key, number or 0)
+        port = Port(self._first(key), number or 0)
         for source, target in list(self.graph.wires):
             if target == port:
                 flow = self.graph.wires.pop((source, target))
@@ -274,7 +316,7 @@ class _Carrier:
 
     def _before(self, key: NodeKey) -> Port | None:
         """What leads to a step, made one node where it is several."""
-        sources = self._sources(Port(key))
+        sources = self._sources(Port(self._first(key)))
         if len(sources) > 1:
             name = f"Before {self.graph.nodes[key].name}"
             return Port(self._in_front(key, "before", "noOp", name))
@@ -349,10 +391,22 @@ class _Carrier:
     def _given(self, step: GraphNode, names: Iterable[str]) -> dict[str, tuple[str, ...]]:
         """The items in which a step may hand on each variable, best first."""
         itself = f"$({quote_node(step.name)}).first().json"
+        own = self._own(step.element)
+        if own:
+            return {name: () if name in own else ("$json", itself) for name in names}
         if step.type != "wait":
             return dict.fromkeys(names, ("$json", itself))
         body = "($json.body ?? {})"
         return {name: (body,) if name in _CALL_FIELDS else (body, "$json") for name in names}
+
+    def _own(self, element: str) -> frozenset[str]:
+        """Names that a placeholder is given something under which only it knows."""
+        if HelperKey(element, "inputs") not in self.graph.nodes:
+            return frozenset()
+        from orgflow_ir.analysis.work.statements import assigned
+
+        work = self.compiled.work[element]
+        return frozenset(assigned(work.before, local=True)) - frozenset(assigned(work.after))
 
     def _counted(self, names: Iterable[str], given: Mapping[str, tuple[str, ...]], was: str) -> str:
         values, counts = [], []

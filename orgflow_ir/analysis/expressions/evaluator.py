@@ -102,6 +102,9 @@ def _value(tree: Tree, values: Mapping[Path, Any], forced: Meaning | None) -> An
         case Conditional(condition, then, otherwise, meaning):
             truth = _truth(_value(condition, values, forced), _plain(forced or meaning))
             return _value(then if truth else otherwise, values, forced)
+        case Call("text", arguments):
+            found = [_value(a, values, forced) for a in arguments]
+            return "".join("" if _nothing(v) else _juel_text(v) for v in found)
         case Call(function, arguments):
             receiver, *others = (_value(a, values, forced) for a in arguments)
             return _asked(function, receiver, others)

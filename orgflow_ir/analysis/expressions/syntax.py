@@ -182,9 +182,10 @@ class Conditional(Node):
 
 
 Function = Literal[
-    "size", "is empty", "contains", "starts with", "ends with", "lower", "upper", "trim"
+    "size", "is empty", "contains", "starts with", "ends with", "lower", "upper", "trim", "text"
 ]
-"""What texts and collections are asked in every language, under one name each."""
+"""What texts and collections are asked in every language, under one name each; `text` makes one of
+any values, nothing of null."""
 
 
 class Call(Node):

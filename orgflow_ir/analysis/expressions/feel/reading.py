@@ -90,6 +90,16 @@ def members(tree: Tree) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
+def free_names(tree: Tree) -> tuple[str, ...]:
+    """Variables that an expression reads, each once, in order; of a path the first name."""
+    return tuple(dict.fromkeys(path[0] for path in _free(tree, frozenset())))
+
+
+def tested_names(tree: Tree) -> frozenset[str]:
+    """Variables that may be missing, since the expression asks for them."""
+    return frozenset(_tested(tree))
+
+
 def _gathered(name: str, values: Mapping[syntax.Path, Any]) -> Any:
     """The value of a variable: its own, with those of what is reached from it in it."""
     if (name,) in values:

@@ -38,7 +38,7 @@ _TOKEN = re.compile(
 _CONTEXT = {"this", "environment", "execution", "variables"}
 """Names by which engines offer what surrounds the variables: they are no variables."""
 
-_OBJECT = {"__proto__", "constructor", "prototype", "toString", "valueOf", "hasOwnProperty"}
+OBJECT_NAMES = {"__proto__", "constructor", "prototype", "toString", "valueOf", "hasOwnProperty"}
 """Names that every JavaScript object answers to, whatever it holds."""
 
 METHODS: dict[str, tuple[Function, int]] = {
@@ -242,7 +242,7 @@ class Parser:
 
     def named(self, root: str, parts: list[str], span: Span) -> Tree:
         """The variable at a path. Raises `ConditionError` for a name that is none."""
-        if root in _CONTEXT or not _OBJECT.isdisjoint(parts):
+        if root in _CONTEXT or not OBJECT_NAMES.isdisjoint(parts):
             raise ConditionError(f"`{'.'.join(parts)}` is no variable")
         return Variable(tuple(parts), span)
 

@@ -1,0 +1,67 @@
+"""Code nodes of tasks whose work the model says, filled when all nodes have their names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from orgflow.backends.n8n.emit.decisions import unset_text
+from orgflow.backends.n8n.emit.graph import HelperKey
+from orgflow.backends.n8n.emit.work import work_code
+from orgflow.backends.n8n.node_types import code
+
+from orgflow_ir.analysis.expressions.feel.evaluator import Unsupported
+from orgflow_ir.analysis.work.statements import read
+from orgflow_ir.analysis.work.tasks import Unread, Work, library_of, work_of
+from orgflow_ir.model import Scope, Task
+from orgflow_ir.model.bindings import Decision
+from orgflow_ir.pipeline import PassContext
+
+if TYPE_CHECKING:
+    from orgflow.backends.n8n.emit.emitter import CompiledScope
+
+
+def work_in(task: Task, ctx: PassContext) -> Work:
+    """What a task computes on n8n; where something in it cannot be translated, nothing."""
+    if task.binding is None:
+        return Work()
+    # Files are read for a model that refers to a decision, once.
+    decides = isinstance(task.binding, Decision)
+    library = ctx.analysis(library_of, ctx) if decides else None
+    work = work_of(task, library)
+    try:
+        work_code(work.statements, lambda name: "")
+    except Unsupported as error:
+        return Work(unread=(Unread("decision", "", f"{error} is not supported on n8n"),))
+    return work
+
+
+def computed_in(scope: Scope, ctx: PassContext) -> Iterator[str]:
+    """Process variables that the work of tasks in a scope reads."""
+    for node in scope.nodes:
+        if isinstance(node, Task) and node.binding is not None:
+            yield from (needed.path[0] for needed in read(work_in(node, ctx).statements))
+
+
+def write_work(compiled: CompiledScope) -> None:
+    """Give the Code nodes of a scope what they run."""
+    graph = compiled.workflow_graph
+    for element, work in compiled.work.items():
+
+        def unset(name: str, element: str = element) -> str:
+            return unset_text(name, element, graph.nodes[element].name, compiled)
+
+        inputs, outputs = HelperKey(element, "inputs"), HelperKey(element, "outputs")
+        if work.steps is not None and graph.nodes[element].type == "code":
+            graph.nodes[element].parameters = code.running(work_code(work.statements, unset))
+        if inputs in graph.nodes:
+            written = work_code(work.before, unset, keep_locals=True)
+            graph.nodes[inputs].parameters = code.running(written)
+        if outputs in graph.nodes:
+            before = compiled.carried.before.get(element) if compiled.carried is not None else None
+
+            def missing(name: str, element: str = element) -> str:
+                return unset_text(name, element, graph.nodes[element].name, compiled, itself=True)
+
+            written = work_code(work.after, missing, before=before)
+            graph.nodes[outputs].parameters = code.running(written)

@@ -1,0 +1,218 @@
+"""What tasks compute, as the JavaScript of Code nodes: mappings, scripts, decisions.
+
+Nothing of the source's text is copied: names and texts go through `js_string`, expressions through
+`to_js`, decisions through the printer of FEEL.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator
+
+from orgflow.backends.n8n.emit.javascript import js_string, to_js
+
+from orgflow_ir.analysis.expressions.syntax import Path, Tree
+from orgflow_ir.analysis.variables import needed, null_tested
+from orgflow_ir.analysis.work.statements import (
+    Assign,
+    Decide,
+    Evaluate,
+    Statement,
+    Throw,
+    When,
+    assigned,
+)
+
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+_NEED = """\
+const unset = {unset};
+const need = (...names) => {{
+  const name = names.find((one) => v[one] === undefined);
+  if (name !== undefined) throw new Error(unset[name]);
+}};
+"""
+
+
+def work_code(
+    statements: Iterable[Statement],
+    unset: Callable[[str], str],
+    *,
+    before: str | None = None,
+    keep_locals: bool = False,
+) -> str:
+    """The body of a Code node that does what statements say to the item that comes in.
+
+    Args:
+        statements: in their order.
+        unset: what a run says where a variable was never set.
+        before: code for the item before the task, whose fields are variables, too; what the task
+            handed on goes over them.
+        keep_locals: whether what is known in the task only is put on the item, for whoever does
+            the work.
+
+    Raises:
+        Unsupported: a decision holds what is not translated.
+    """
+    return _Writer(unset).code(tuple(statements), before, keep_locals)
+
+
+class _Writer:
+    def __init__(self, unset: Callable[[str], str]) -> None:
+        self.unset = unset
+        self.locals: set[str] = set()
+        self.asked: dict[str, None] = {}
+        self.decisions: list[Decide] = []
+
+    def code(self, statements: tuple[Statement, ...], before: str | None, keep_locals: bool) -> str:
+        body = list(self.lines(statements, frozenset(), ""))
+        fields = [
+            "...item",
+            *(f"{_key(n)}: {self.place(n, own=False)}" for n in _names(statements)),
+        ]
+        if keep_locals:
+            fields.append("...own")
+        sources = ["item"] if before is None else ["before", "item"]
+        lines = [
+            *(self.decision_code(at, one) for at, one in enumerate(self.decisions)),
+            "const item = $input.first().json;",
+            *([] if before is None else [f"const before = {before};"]),
+            f"const v = Object.assign(Object.create(null), {', '.join(sources)});",
+        ]
+        if self.locals:
+            lines.append("const own = Object.create(null);")
+        if self.asked:
+            told = {name: self.unset(name) for name in self.asked}
+            shown = json.dumps(told, ensure_ascii=False, indent=2)
+            lines.append(_NEED.format(unset=shown).rstrip())
+        return "\n".join([*lines, *body, f"return [{{ json: {{ {', '.join(fields)} }} }}];", ""])
+
+    def lines(
+        self, statements: Iterable[Statement], known: frozenset[str], indent: str
+    ) -> Iterator[str]:
+        for one in statements:
+            match one:
+                case Assign(name, value, local):
+                    yield from self.needs(value, known, indent)
+                    code = self.tree(value)
+                    if local:
+                        self.locals.add(name)
+                    yield f"{indent}{self.place(name, own=local)} = {code};"
+                    known |= {name}
+                case Evaluate(value):
+                    yield from self.needs(value, known, indent)
+                case Throw(code):
+                    yield f"{indent}throw new Error({js_string(code)});"
+                case When(condition, then, otherwise):
+                    yield from self.needs(condition, known, indent)
+                    yield f"{indent}if ({self.tree(condition)}) {{"
+                    yield from self.lines(then, known, indent + "  ")
+                    if otherwise:
+                        yield f"{indent}}} else {{"
+                        yield from self.lines(otherwise, known, indent + "  ")
+                    yield f"{indent}}}"
+                    both = (frozenset(assigned(branch, local=None)) for branch in (then, otherwise))
+                    known |= frozenset.intersection(*both)
+                case Decide():
+                    yield from self.decide(one, known, indent)
+                    known |= frozenset(one.names) if one.decision.hits != "one" else frozenset()
+
+    def needs(self, tree: Tree, known: frozenset[str], indent: str) -> Iterator[str]:
+        """Lines that stop the run where a variable was never set that is read next."""
+        for need in needed([tree], null_tested([tree]), in_turn=False):
+            names = [n for n in need.names if n not in known]
+            if names:
+                guards = [
+                    self.tree(guard) if truth else f"!({self.tree(guard)})"
+                    for guard, truth in need.guards
+                ]
+                when = f"if ({' && '.join(guards)}) " if guards else ""
+                yield f"{indent}{when}{self.need(names)}"
+
+    def need(self, names: Iterable[str]) -> str:
+        names = list(names)
+        self.asked.update(dict.fromkeys(names))
+        return f"need({', '.join(map(js_string, names))});"
+
+    def tree(self, tree: Tree) -> str:
+        return to_js(tree, self.variable)
+
+    def variable(self, path: Path) -> str:
+        """Code that reads a variable, or a part of it."""
+        code = self.place(path[0], own=path[0] in self.locals)
+        for part in path[1:]:
+            code += f"?.{part}" if _IDENTIFIER.fullmatch(part) else f"?.[{js_string(part)}]"
+        return code
+
+    def place(self, name: str, *, own: bool) -> str:
+        root = "own" if own else "v"
+        if _IDENTIFIER.fullmatch(name):
+            return f"{root}.{name}"
+        return f"{root}[{js_string(name)}]"
+
+    # -- decisions -----------------------------------------------------------------------------
+
+    def decide(self, one: Decide, known: frozenset[str], indent: str) -> Iterator[str]:
+        decision = one.decision
+        asked = [n for n in decision.variables if n not in known and n not in decision.tested]
+        if asked:
+            yield f"{indent}{self.need(asked)}"
+        at = len(self.decisions)
+        self.decisions.append(one)
+        given = ", ".join(f"{_key(n)}: {self.variable((n,))}" for n in decision.variables)
+        found = f"decision{at}({{ {given} }})" if given else f"decision{at}({{}})"
+        if one.local:
+            self.locals.update(one.names)
+        place = self.place(one.result, own=one.local)
+        single = _key(decision.outputs[0] or decision.name) if len(decision.outputs) == 1 else ""
+        if decision.hits == "value":
+            single = _key(decision.name)
+        if one.mapping == "variables" and decision.hits == "one":
+            yield f"{indent}const hit{at} = {found};"
+            for name in decision.outputs:
+                value = f"hit{at}" if single else f"hit{at}[{js_string(name)}]"
+                target = self.place(name, own=one.local)
+                yield f"{indent}if (hit{at} !== null) {target} = {value};"
+            return
+        if one.mapping == "value":
+            yield f"{indent}{place} = {found};"
+            return
+        hits = f"hits{at}"
+        rows = (
+            f"{found} ?? []"
+            if decision.hits == "several"
+            else f"[{found}].filter((hit) => hit !== null)"
+        )
+        yield f"{indent}const {hits} = {rows};"
+        if one.mapping in ("singleEntry", "singleResult"):
+            said = js_string(
+                f"The decision “{decision.name}” has several results, and one is expected."
+            )
+            yield f"{indent}if ({hits}.length > 1) throw new Error({said});"
+        named = f"{{ {single}: hit }}" if single else "hit"
+        match one.mapping:
+            case "collectEntries":
+                value = hits
+            case "singleEntry":
+                value = f"{hits}[0] ?? null"
+            case "singleResult":
+                value = f"{hits}.map((hit) => ({named}))[0] ?? null"
+            case _:
+                value = f"{hits}.map((hit) => ({named}))"
+        yield f"{indent}{place} = {value};"
+
+    def decision_code(self, at: int, one: Decide) -> str:
+        from orgflow.backends.n8n.feel.decisions import decision_code  # in few models
+
+        inner = decision_code(one.decision.model, one.decision.name)
+        return f"const decision{at} = (() => {{\n{inner}\nreturn decision;\n}})();"
+
+
+def _names(statements: Iterable[Statement]) -> list[str]:
+    """Variables that the item gets, each once."""
+    return list(dict.fromkeys(assigned(statements)))
+
+
+def _key(name: str) -> str:
+    return name if _IDENTIFIER.fullmatch(name) else js_string(name)

@@ -1,0 +1,82 @@
+"""DMN files as models: a process a decision, of one task that makes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from orgflow.frontends.dmn.reader import NAMESPACES, read_dmn
+from orgflow.frontends.dmn.rules import UnreadableDmn
+from orgflow.frontends.dmn.xml import DmnError
+
+from orgflow_ir.decisions.model import Definitions
+from orgflow_ir.diagnostics import Rule
+from orgflow_ir.model import Event, Flow, Model, Process, Task
+from orgflow_ir.model.bindings import Decision
+from orgflow_ir.model.source import SourceFile, SourceLocation
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.plugins.contracts import Frontend
+
+_HEAD = 4096
+
+
+class DmnFrontend(Frontend):
+    """Reads DMN 1.1 to 1.5. Each decision is a process that is given its inputs and ends with its
+    value, in a variable of the decision's name."""
+
+    name: ClassVar[str] = "dmn"
+    suffixes: ClassVar[tuple[str, ...]] = (".dmn",)
+    summary: ClassVar[str] = "decisions of DMN 1.1 to 1.5"
+    rules: ClassVar[tuple[type[Rule], ...]] = (UnreadableDmn,)
+
+    def sniff(self, source: SourceFile) -> bool:
+        """Whether a namespace of DMN stands in the first bytes."""
+        head = source.data[:_HEAD].decode("utf-8", "replace")
+        return any(f'"{namespace}"' in head for namespace in NAMESPACES)
+
+    def definitions(self, data: bytes) -> Definitions:
+        """What a file states. Raises `DmnError`."""
+        return read_dmn(data)
+
+    def parse(self, source: SourceFile, ctx: PassContext) -> Model | None:
+        """The model; `None` where the file is no DMN."""
+        try:
+            definitions = self.definitions(source.data)
+        except DmnError as error:
+            ctx.emit(
+                UnreadableDmn,
+                f"the file cannot be read as DMN: {error}",
+                loc=SourceLocation(file=source.path),
+                help="export it again from the tool that made it",
+            )
+            return None
+        return Model(
+            id="definitions",
+            name=definitions.name,
+            source=source.path,
+            processes=tuple(_processes(definitions, source.path)),
+        )
+
+
+def _processes(definitions: Definitions, file: str) -> Iterator[Process]:
+    for decision in definitions.decisions:
+        line = decision.place.removeprefix("line ")
+        loc = SourceLocation(file=file, line=int(line) if line.isdigit() else None)
+        start, task, end = (f"{decision.id}__{role}" for role in ("start", "task", "end"))
+        binding = Decision(decision=decision.id, mapping=None, result=decision.name or decision.id)
+        yield Process(
+            id=decision.id,
+            name=decision.name,
+            loc=loc,
+            nodes=(
+                Event(id=start, position="start", loc=loc),
+                Task(
+                    id=task, name=decision.name, task_type="business-rule", binding=binding, loc=loc
+                ),
+                Event(id=end, position="end", loc=loc),
+            ),
+            flows=(
+                Flow(id=f"{decision.id}__in", source=start, target=task, loc=loc),
+                Flow(id=f"{decision.id}__out", source=task, target=end, loc=loc),
+            ),
+        )

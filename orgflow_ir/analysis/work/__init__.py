@@ -1,0 +1,1 @@
+"""What tasks do, as far as a model says it in expressions: mappings, scripts, decisions."""

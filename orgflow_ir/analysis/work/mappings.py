@@ -1,0 +1,73 @@
+"""Values of parameters and templates: what stands in mappings, results and texts of tasks."""
+
+from __future__ import annotations
+
+import re
+
+from orgflow_ir.analysis.expressions.parsers.core import OBJECT_NAMES
+from orgflow_ir.analysis.expressions.parsers.juel import JuelParser
+from orgflow_ir.analysis.expressions.recognise import recognise
+from orgflow_ir.analysis.expressions.syntax import Call, ConditionError, Constant, Span, Tree
+from orgflow_ir.model import Expression
+
+_OPEN = re.compile(r"[$#]\{")
+
+
+def read_value(text: str, language: str | None = None) -> Tree:
+    """The value of a parameter: an expression where the text is one, else the text itself with the
+    expressions in it (`Hello ${name}`).
+
+    Raises `ConditionError` for an expression that is not understood.
+    """
+    if language in ("list", "map"):
+        raise ConditionError("lists and maps of parameters are not understood")
+    if language == "variable":
+        return JuelParser(text).parse()
+    if language is not None or text.lstrip().startswith("="):
+        return recognise(Expression(text=text, language=language)).parse()
+    pieces = list(_pieces(text))
+    if len(pieces) == 1:
+        return pieces[0]
+    return Call("text", tuple(pieces), Span(0, len(text))) if pieces else Constant("")
+
+
+def variable_name(name: str) -> str:
+    """The name of a variable that is set. Raises `ConditionError` for one that names a part of
+    something, or what every object of JavaScript has."""
+    if not name.strip() or "." in name or name in OBJECT_NAMES:
+        raise ConditionError(f"`{name}` is no variable")
+    return name
+
+
+def _pieces(text: str) -> list[Tree]:
+    """Texts and the expressions between them."""
+    found: list[Tree] = []
+    at = 0
+    while (match := _OPEN.search(text, at)) is not None:
+        if match.start() > at:
+            found.append(Constant(text[at : match.start()], Span(at, match.start())))
+        end = _closing(text, match.end())
+        found.append(JuelParser(text, match.end(), end).parse())
+        at = end + 1
+    if at < len(text):
+        found.append(Constant(text[at:], Span(at, len(text))))
+    return found
+
+
+def _closing(text: str, start: int) -> int:
+    """The brace that ends an expression; quoted ones do not. Raises `ConditionError`."""
+    quote = ""
+    at = start
+    while at < len(text):
+        char = text[at]
+        if quote:
+            if char == "\\":
+                at += 1
+            elif char == quote:
+                quote = ""
+        elif char in "'\"":
+            quote = char
+        elif char == "}":
+            return at
+        at += 1
+    raise ConditionError("`}` expected")

@@ -1,0 +1,329 @@
+"""Scripts as statements: assignments, calls that set variables, conditions, errors, results.
+
+The expressions in a script are read by the parser of its language, so that nothing of its text is
+copied. What is beyond that (loops, classes, calls of other code) is not read at all: a script is
+understood whole or not.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from orgflow_ir.analysis.expressions.parsers.core import Parser
+from orgflow_ir.analysis.expressions.parsers.java import JavaParser
+from orgflow_ir.analysis.expressions.parsers.javascript import GroovyParser, JavaScriptParser
+from orgflow_ir.analysis.expressions.parsers.juel import JuelParser
+from orgflow_ir.analysis.expressions.syntax import ConditionError, Constant, Tree
+from orgflow_ir.analysis.work.mappings import read_value, variable_name
+from orgflow_ir.analysis.work.statements import Assign, Evaluate, Statement, Throw, When
+
+_LANGUAGES: tuple[tuple[str, type[Parser]], ...] = (
+    ("javascript", JavaScriptParser), ("ecmascript", JavaScriptParser), ("groovy", GroovyParser),
+    ("python", GroovyParser), ("mvel", JavaParser), ("java", JavaParser), ("juel", JuelParser),
+)  # fmt: skip
+_TOKEN = re.compile(
+    r"""(?P<space>[ \t\r\f\v]+|//[^\n]*|/\*.*?\*/)|(?P<line>\n)
+      |(?P<str>"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')|(?P<name>[^\W\d]\w*)|(?P<num>\d+(?:\.\d+)?)
+      |(?P<op>===|!==|==|!=|<=|>=|&&|\|\||\+=|-=|\+\+|--|[-+*/%<>=!().,\[\]?:;{}])""",
+    re.VERBOSE | re.DOTALL,
+)
+_DECLARES = frozenset(
+    {
+        "var", "let", "const", "def", "final", "int", "long", "double", "float", "boolean",
+        "String", "Integer", "Long", "Double", "Boolean", "Object", "Number", "BigDecimal",
+    }
+)  # fmt: skip
+"""Words before the name of a local variable."""
+
+_SCOPES = frozenset({"execution", "kcontext", "task", "delegateTask", "delegateExecution"})
+_PRINTS = frozenset({"println", "print"})
+_MOST = 200
+_OPENS = {"(": ")", "[": "]", "{": "}"}
+_BLOCKS = frozenset(
+    {"for", "while", "do", "switch", "try", "function", "class", "import", "new", "with"}
+)
+
+
+class _Piece(NamedTuple):
+    kind: str
+    text: str
+    start: int
+    end: int
+
+
+class Script(NamedTuple):
+    """A script that is understood: what it does, and its value, the last expression."""
+
+    statements: tuple[Statement, ...]
+    value: Tree | None
+
+
+def read_script(code: str, language: str | None, *, sets: bool = True) -> Script:
+    """What a script does.
+
+    Args:
+        code: its text.
+        language: the source's word for the language.
+        sets: whether an assignment without a declaration sets a process variable where the
+            language has it so (Groovy, MVEL); elsewhere it is known in the script only.
+
+    Raises:
+        ConditionError: it is not understood; says what.
+    """
+    said = (language or "").lower()
+    if "feel" in said:
+        return Script((), read_value(f"= {code.removeprefix('=')}", "feel"))
+    parser = next((parser for name, parser in _LANGUAGES if name in said), None)
+    if parser is None:
+        raise ConditionError(f"scripts in `{language}` are not understood")
+    if parser is JuelParser:
+        return Script((), read_value(code.strip(), None))
+    shared = sets and parser is not JavaScriptParser
+    return _Reader(code, parser, shared).script()
+
+
+def read_call(text: str) -> Script:
+    """What an expression of a task or listener does: `${execution.setVariable('x', 1)}` sets a
+    variable, any other has a value. Raises `ConditionError`."""
+    inner = re.fullmatch(r"\s*[$#]\{(.*)\}\s*", text, re.DOTALL)
+    if inner is not None and re.match(r"\s*\w+\s*\.\s*setVariable", inner[1]):
+        return _Reader(inner[1], JuelParser, False).script()
+    return Script((), read_value(text))
+
+
+class _Reader:
+    """One script."""
+
+    def __init__(self, code: str, parser: type[Parser], shared: bool) -> None:
+        self.code, self.parser, self.shared = code, parser, shared
+        self.pieces = self._pieces()
+        self.at = 0
+        self.count = 0
+        self.declared: set[str] = set()
+
+    def _pieces(self) -> list[_Piece]:
+        found: list[_Piece] = []
+        at, depth = 0, 0
+        while at < len(self.code):
+            match = _TOKEN.match(self.code, at)
+            if match is None:
+                shown = self.code[at : at + 12].split("\n")[0].strip()
+                raise ConditionError(f"`{shown}` is not understood")
+            at = match.end()
+            kind = match.lastgroup or ""
+            if kind == "space" or (kind == "line" and depth):
+                continue
+            if match[0] in ("(", "["):
+                depth += 1
+            elif match[0] in (")", "]"):
+                depth = max(0, depth - 1)
+            found.append(_Piece(kind, match[0], match.start(), match.end()))
+        return found
+
+    def script(self) -> Script:
+        statements = self.block(end=None)
+        value: Tree | None = None
+        last = statements[-1] if statements else None
+        if isinstance(last, Evaluate):
+            statements.pop()
+            value = last.value
+        return Script(tuple(statements), value)
+
+    def block(self, end: str | None) -> list[Statement]:
+        """Statements up to a closing brace, or to the end of the text."""
+        found: list[Statement] = []
+        while True:
+            self.skip()
+            piece = self.piece()
+            if piece is None:
+                if end is not None:
+                    raise ConditionError(f"`{end}` expected")
+                return found
+            if piece.text == end:
+                self.at += 1
+                return found
+            if found and isinstance(found[-1], Throw):
+                raise ConditionError("statements behind `throw` are not understood")
+            found += self.statement()
+
+    def statement(self) -> list[Statement]:
+        self.count += 1
+        if self.count > _MOST:
+            raise ConditionError("it is too long")
+        piece = self.piece()
+        assert piece is not None
+        if piece.text == "if":
+            return [self.condition()]
+        if piece.text == "throw":
+            return [self.throw()]
+        if piece.text in _BLOCKS or piece.text in ("{", "}"):
+            raise ConditionError(f"`{piece.text}` is not understood")
+        line = self.line()
+        if line and line[0].text == "return":
+            if self.piece(past_lines=True) is not None:
+                raise ConditionError("statements behind `return` are not understood")
+            return [Evaluate(self.tree(line[1:]))] if line[1:] else []
+        return self.simple(line)
+
+    def simple(self, line: list[_Piece]) -> list[Statement]:
+        """An assignment, a call that sets a variable or prints, or an expression."""
+        texts = [piece.text for piece in line]
+        if not line:
+            return []
+        if texts[0] in _DECLARES and len(line) > 1 and line[1].kind == "name":
+            name = variable_name(texts[1])
+            self.declared.add(name)
+            if len(line) == 2:
+                return [Assign(name, Constant(None), local=True)]
+            if texts[2] != "=":
+                raise ConditionError(f"`{texts[2]}` is not understood here")
+            return [Assign(name, self.tree(line[3:]), local=True)]
+        if len(line) > 2 and line[0].kind == "name" and texts[1] == "=":
+            local = variable_name(texts[0]) in self.declared or not self.shared
+            if local and texts[0] not in self.declared:
+                self.declared.add(texts[0])
+            return [Assign(texts[0], self.tree(line[2:]), local=local)]
+        if len(line) > 2 and line[0].kind == "name" and texts[1] in ("+=", "-="):
+            changed = f"{texts[0]} {texts[1][0]} ({self.text(line[2:])})"
+            local = variable_name(texts[0]) in self.declared or not self.shared
+            return [Assign(texts[0], self.parser(changed).parse(), local=local)]
+        if any(text in ("=", "+=", "-=", "++", "--") for text in texts):
+            raise ConditionError("assignments to parts of values are not understood")
+        if texts[0] in _SCOPES and texts[1:3] == [".", "setVariable"]:
+            return [self.setting(line)]
+        if texts[0] in _SCOPES and texts[1:3] == [".", "setVariableLocal"]:
+            one = self.setting(line)
+            return [one._replace(local=True)]
+        if self.prints(texts):
+            return []
+        return [Evaluate(self.tree(line))]
+
+    def prints(self, texts: list[str]) -> bool:
+        """Whether a statement only prints: nobody reads it, so nothing is done."""
+        if texts[0] in _PRINTS:
+            return True
+        return texts[:3] in (["console", ".", "log"], ["System", ".", "out"])
+
+    def setting(self, line: list[_Piece]) -> Assign:
+        """`execution.setVariable("x", value)`."""
+        inner = line[4:-1]
+        if [p.text for p in line[3:4]] != ["("] or line[-1].text != ")" or len(inner) < 3:
+            raise ConditionError("`setVariable` takes a quoted name and a value")
+        if inner[0].kind != "str" or inner[1].text != ",":
+            raise ConditionError("`setVariable` takes a quoted name and a value")
+        if _commas(inner[2:]):
+            raise ConditionError("`setVariable` takes a quoted name and a value")
+        name = self.parser(inner[0].text).parse()
+        if not isinstance(name, Constant) or not isinstance(name.value, str) or not name.value:
+            raise ConditionError("`setVariable` takes a quoted name and a value")
+        return Assign(variable_name(name.value), self.tree(inner[2:]))
+
+    def throw(self) -> Throw:
+        """`throw new BpmnError("code", "message")`."""
+        texts = [p for p in self.line() if p.text != "new"]
+        if (
+            len(texts) < 5
+            or [p.text for p in texts[:3]] != ["throw", texts[1].text, "("]
+            or texts[1].text != "BpmnError"
+            or texts[3].kind != "str"
+            or texts[-1].text != ")"
+        ):
+            raise ConditionError('only `throw new BpmnError("code")` is understood')
+        code = self.parser(texts[3].text).parse()
+        assert isinstance(code, Constant)
+        return Throw(str(code.value))
+
+    def condition(self) -> When:
+        """`if (condition) statement else statement`."""
+        self.at += 1
+        condition = self.tree(self.parenthesised())
+        then = self.body()
+        mark = self.at
+        self.skip()
+        piece = self.piece()
+        otherwise: list[Statement] = []
+        if piece is not None and piece.text == "else":
+            self.at += 1
+            otherwise = self.body()
+        else:
+            self.at = mark
+        return When(condition, tuple(then), tuple(otherwise))
+
+    def body(self) -> list[Statement]:
+        self.skip(lines_only=True)
+        piece = self.piece()
+        if piece is None:
+            raise ConditionError("the script ends too early")
+        if piece.text == "{":
+            self.at += 1
+            found = self.block("}")
+        else:
+            found = self.statement()
+        if any(isinstance(one, Evaluate) for one in found):
+            raise ConditionError("values in branches are not understood")
+        return found
+
+    # -- pieces --------------------------------------------------------------------------------
+
+    def piece(self, *, past_lines: bool = False) -> _Piece | None:
+        at = self.at
+        while past_lines and at < len(self.pieces) and self.pieces[at].text in ("\n", ";"):
+            at += 1
+        return self.pieces[at] if at < len(self.pieces) else None
+
+    def skip(self, *, lines_only: bool = False) -> None:
+        ends = ("\n",) if lines_only else ("\n", ";")
+        while self.at < len(self.pieces) and self.pieces[self.at].text in ends:
+            self.at += 1
+
+    def line(self) -> list[_Piece]:
+        """A statement: up to a semicolon or the end of the line, which an operator goes beyond."""
+        found: list[_Piece] = []
+        while (piece := self.piece()) is not None and piece.text not in (";", "}"):
+            if piece.text == "{":
+                raise ConditionError("`{` is not understood here")
+            if piece.kind == "line":
+                following = self.piece(past_lines=True)
+                goes_on = following is not None and following.text in (
+                    ".", "&&", "||", "?", ":", "+", "*", "/", "==", "!=",
+                )  # fmt: skip
+                open_end = bool(found) and found[-1].kind == "op" and found[-1].text not in ")]"
+                if not goes_on and not open_end:
+                    break
+                self.at += 1
+                continue
+            found.append(piece)
+            self.at += 1
+        return found
+
+    def parenthesised(self) -> list[_Piece]:
+        self.skip(lines_only=True)
+        piece = self.piece()
+        if piece is None or piece.text != "(":
+            raise ConditionError("`(` expected")
+        depth, start = 0, self.at
+        while (piece := self.piece()) is not None:
+            self.at += 1
+            depth += (piece.text == "(") - (piece.text == ")")
+            if not depth:
+                return self.pieces[start + 1 : self.at - 1]
+        raise ConditionError("`)` expected")
+
+    def text(self, pieces: list[_Piece]) -> str:
+        return " ".join(piece.text for piece in pieces if piece.kind != "line")
+
+    def tree(self, pieces: list[_Piece]) -> Tree:
+        if not pieces:
+            raise ConditionError("a value is expected")
+        return self.parser(self.text(pieces)).parse()
+
+
+def _commas(pieces: list[_Piece]) -> bool:
+    """Whether a comma stands outside of all parentheses."""
+    depth = 0
+    for piece in pieces:
+        depth += (piece.text in _OPENS) - (piece.text in _OPENS.values())
+        if piece.text == "," and not depth:
+            return True
+    return False

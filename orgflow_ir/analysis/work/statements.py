@@ -1,0 +1,115 @@
+"""The steps in which a task computes: one small language for mappings, scripts and decisions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from orgflow_ir.analysis.expressions.syntax import Path, Tree, variables
+from orgflow_ir.analysis.variables import null_tested
+
+if TYPE_CHECKING:
+    from orgflow_ir.decisions.found import FoundDecision
+
+
+class Assign(NamedTuple):
+    """A variable becomes the value of an expression; a `local` one is known in the task only."""
+
+    name: str
+    value: Tree
+    local: bool = False
+
+
+class Evaluate(NamedTuple):
+    """An expression is computed for nothing but the error that it may end with."""
+
+    value: Tree
+
+
+class Throw(NamedTuple):
+    """The task ends with an error of this code."""
+
+    code: str
+
+
+class When(NamedTuple):
+    """`if (condition) { … } else { … }`."""
+
+    condition: Tree
+    then: tuple[Statement, ...]
+    otherwise: tuple[Statement, ...]
+
+
+class Decide(NamedTuple):
+    """A decision is made, and `result` becomes what `mapping` makes of its value: `value` (that
+    itself), `singleEntry`, `singleResult`, `collectEntries`, `resultList` (Camunda 7's words), or
+    `variables`: each output becomes a variable of its name; of several hits `result` the list."""
+
+    decision: FoundDecision
+    result: str
+    mapping: str
+    local: bool = False
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Variables that it sets."""
+        spread = self.mapping == "variables" and self.decision.hits == "one"
+        return self.decision.outputs if spread else (self.result,)
+
+
+Statement = Assign | Evaluate | Throw | When | Decide
+
+
+def assigned(statements: Iterable[Statement], *, local: bool | None = False) -> Iterator[str]:
+    """Variables that may be set, in order; with `local` those known in the task only, with `None`
+    both."""
+    for one in statements:
+        match one:
+            case Assign(name, _, is_local):
+                if local is None or is_local is local:
+                    yield name
+            case When(_, then, otherwise):
+                yield from assigned((*then, *otherwise), local=local)
+            case Decide(_, _, _, is_local):
+                if local is None or is_local is local:
+                    yield from one.names
+
+
+class Needed(NamedTuple):
+    """A variable that a statement reads before the task has set it. `tested`: nothing is wrong
+    where nobody has set it."""
+
+    path: Path
+    tested: bool
+
+
+def read(statements: Iterable[Statement], known: frozenset[str] = frozenset()) -> Iterator[Needed]:
+    """Paths of the process variables that statements read, in order, with repetitions. `known` are
+    names that the task has set before."""
+    for one in statements:
+        match one:
+            case Assign(name, value, _):
+                yield from _paths(value, known)
+                known |= {name}
+            case Evaluate(value):
+                yield from _paths(value, known)
+            case When(condition, then, otherwise):
+                yield from _paths(condition, known)
+                yield from read(then, known)
+                yield from read(otherwise, known)
+                known |= frozenset(assigned(then, local=None)) & frozenset(
+                    assigned(otherwise, local=None)
+                )
+            case Decide(decision):
+                for name in decision.variables:
+                    if name not in known:
+                        yield Needed((name,), name in decision.tested)
+                if decision.hits != "one":
+                    known |= set(one.names)
+
+
+def _paths(tree: Tree, known: frozenset[str]) -> Iterator[Needed]:
+    tested = null_tested([tree])
+    for path in variables(tree):
+        if path[0] not in known:
+            yield Needed(path, path in tested)

@@ -1,0 +1,255 @@
+"""What a task does, as far as its binding says it in what can be computed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from orgflow_ir.analysis.expressions.syntax import ConditionError, Tree
+from orgflow_ir.analysis.work.mappings import read_value, variable_name
+from orgflow_ir.analysis.work.scripts import read_call, read_script
+from orgflow_ir.analysis.work.statements import (
+    Assign,
+    Decide,
+    Evaluate,
+    Statement,
+    When,
+    assigned,
+)
+from orgflow_ir.decisions.found import Unusable
+from orgflow_ir.decisions.library import DecisionLibrary, DecisionReader
+from orgflow_ir.model import Task
+from orgflow_ir.model.bindings import (
+    AnyBinding,
+    Decision,
+    Form,
+    Http,
+    Listener,
+    Mail,
+    Parameter,
+    Script,
+    Worker,
+)
+from orgflow_ir.pipeline import PassContext
+
+_CODE = ("script", "expression")
+"""Listeners that say what they do."""
+
+_BEFORE, _AFTER = ("start",), ("end",)
+
+
+class Unread(NamedTuple):
+    """A part of a binding that is not understood: what it is, its text, and why."""
+
+    what: str
+    text: str
+    reason: str
+
+
+class Work(NamedTuple):
+    """What a task computes.
+
+    Attributes:
+        before: input mappings and listeners at the start.
+        steps: what does the task; `None` where somebody outside has to.
+        after: listeners at the end and output mappings.
+        unread: what is not understood. Where it is part of what does the task, or of a task that
+            has `steps`, there are none.
+    """
+
+    before: tuple[Statement, ...] = ()
+    steps: tuple[Statement, ...] | None = None
+    after: tuple[Statement, ...] = ()
+    unread: tuple[Unread, ...] = ()
+
+    @property
+    def statements(self) -> tuple[Statement, ...]:
+        """Everything in its order."""
+        return (*self.before, *(self.steps or ()), *self.after)
+
+
+def work_of(task: Task, library: DecisionLibrary | None) -> Work:
+    """What a task computes; `library` are the decisions that it may refer to."""
+    binding = task.binding
+    if binding is None or isinstance(binding, Http | Mail):
+        return Work()
+    reading = _Reading(binding, library)
+    before = [*reading.inputs(), *reading.listeners(_BEFORE)]
+    steps = reading.steps()
+    after = [*reading.listeners(_AFTER), *reading.outputs()]
+    others = [listener for listener in binding.listeners if listener.by not in _CODE]
+    if steps is not None:
+        for listener in others:
+            reading.unread.append(Unread("listener", listener.target, "its code is not here"))
+        if binding.outputs and any(one.event in _AFTER for one in binding.listeners):
+            text = next((one.target for one in binding.listeners if one.event in _AFTER), "")
+            reason = "whether it comes before the output mapping differs from engine to engine"
+            reading.unread.append(Unread("listener", text, reason))
+    unread = tuple(reading.unread)
+    if unread:
+        return Work(unread=unread)
+    locals_ = frozenset(assigned(before, local=True))
+    if steps is not None:
+        steps = list(_in_scope(steps, locals_))
+    return Work(tuple(before), None if steps is None else tuple(steps), tuple(after))
+
+
+def library_of(ctx: PassContext) -> DecisionLibrary | None:
+    """The decisions beside the model that is compiled; `None` where nothing reads them."""
+    file = (ctx.source.source if ctx.source is not None else "") or ctx.file
+    if ctx.registry is None or not file or file.startswith("<"):
+        return None
+    reader = next(
+        (f for f in ctx.registry.frontends.values() if isinstance(f, DecisionReader)), None
+    )
+    return None if reader is None else DecisionLibrary(Path(file).parent, reader)
+
+
+def _in_scope(statements: Iterable[Statement], locals_: frozenset[str]) -> Iterator[Statement]:
+    """The same statements, where what is known in the task only stays there."""
+    for one in statements:
+        match one:
+            case Assign(name, _, False) if name in locals_:
+                yield one._replace(local=True)
+            case When(_, then, otherwise):
+                yield one._replace(
+                    then=tuple(_in_scope(then, locals_)),
+                    otherwise=tuple(_in_scope(otherwise, locals_)),
+                )
+            case Decide(_, result, _, False) if result in locals_:
+                yield one._replace(local=True)
+            case _:
+                yield one
+
+
+class _Reading:
+    """Reads the parts of one binding; what is not understood is kept with the reason."""
+
+    def __init__(self, binding: AnyBinding, library: DecisionLibrary | None) -> None:
+        self.binding, self.library = binding, library
+        self.unread: list[Unread] = []
+
+    def inputs(self) -> Iterator[Statement]:
+        if isinstance(self.binding, Worker) and self.binding.by in ("connector", "handler", "n8n"):
+            return  # settings of what does the task
+        yield from self.parameters(self.binding.inputs, "input mapping", local=True)
+
+    def outputs(self) -> Iterator[Statement]:
+        if isinstance(self.binding, Worker) and self.binding.by == "connector":
+            return
+        yield from self.parameters(self.binding.outputs, "output mapping", local=False)
+
+    def parameters(
+        self, parameters: Iterable[Parameter], what: str, *, local: bool
+    ) -> Iterator[Statement]:
+        for one in parameters:
+            try:
+                if one.language and "feel" not in one.language and one.language != "variable":
+                    script = read_script(one.text, one.language)
+                    if script.statements or script.value is None:
+                        raise ConditionError("only scripts that are one expression are understood")
+                    value = script.value
+                else:
+                    value = read_value(one.text, one.language)
+                yield Assign(variable_name(one.name), value, local)
+            except ConditionError as error:
+                self.unread.append(Unread(f"{what} `{one.name}`", one.text, str(error)))
+
+    def listeners(self, events: tuple[str, ...]) -> Iterator[Statement]:
+        for one in self.binding.listeners:
+            if one.event in events and one.by in _CODE:
+                yield from self.listener(one)
+
+    def listener(self, one: Listener) -> Iterator[Statement]:
+        try:
+            if one.by == "script":
+                script = read_script(one.target, one.language)
+            else:
+                script = read_call(one.target)
+            yield from script.statements
+        except ConditionError as error:
+            self.unread.append(Unread("listener", one.target, str(error)))
+
+    def steps(self) -> list[Statement] | None:
+        binding = self.binding
+        match binding:
+            case Script():
+                return self.script(binding)
+            case Decision():
+                return self.decision(binding)
+            case Worker(by="expression", target=str() as target):
+                try:
+                    script = read_call(target)
+                    found = list(script.statements)
+                    if script.value is not None:
+                        found += _result(binding.result, script.value)
+                except ConditionError as error:
+                    self.unread.append(Unread("expression", target, str(error)))
+                    return None
+                return found
+            case Form() | Worker():
+                return None
+        return None
+
+    def script(self, binding: Script) -> list[Statement] | None:
+        if binding.code is None:
+            text = binding.resource or ""
+            self.unread.append(Unread("script", text, "it is in a file of its own"))
+            return None
+        try:
+            script = read_script(binding.code, binding.language)
+            found = list(script.statements)
+            if script.value is not None:
+                found += _result(binding.result, script.value)
+            elif binding.result:
+                raise ConditionError("its value is not its last line")
+        except ConditionError as error:
+            self.unread.append(Unread("script", binding.code, str(error)))
+            return None
+        return found
+
+    def decision(self, binding: Decision) -> list[Statement] | None:
+        reference = binding.decision
+        if not reference:
+            self.unread.append(Unread("decision", "", "the model does not say which"))
+            return None
+        if reference.startswith(("$", "#", "=")):
+            self.unread.append(Unread("decision", reference, "which one it is shows in a run only"))
+            return None
+        try:
+            found = self.library.find(reference) if self.library is not None else None
+            if found is None:
+                raise Unusable(self.looked_for(reference))
+            mapping = binding.mapping or "value"
+            one = found.hits == "value" or len(found.outputs) == 1
+            if mapping in ("singleEntry", "collectEntries") and not one:
+                raise Unusable(f"`{mapping}` needs one output, and it has {len(found.outputs)}")
+            result = binding.result or ""
+            local = False
+            if mapping == "variables" and found.hits == "one" and "" in found.outputs:
+                raise Unusable("an output without a name cannot become a variable")
+            if not result:
+                result = reference if mapping == "variables" else "decisionResult"
+                local = mapping != "variables"
+            for name in (result, *(found.outputs if mapping == "variables" else ())):
+                variable_name(name)
+        except (Unusable, ConditionError) as error:
+            self.unread.append(Unread("decision", reference, str(error)))
+            return None
+        return [Decide(found, result, mapping, local)]
+
+    def looked_for(self, reference: str) -> str:
+        """What was looked for, and where."""
+        if self.library is None:
+            return f"no decision `{reference}` is known: files beside the model are not read here"
+        files = list(self.library.files)
+        broken = [f"{name} cannot be read ({why})" for name, why in self.library.unreadable.items()]
+        there = (
+            f"none of {', '.join(files)} has a decision" if files else "no DMN file is beside it"
+        )
+        return "; ".join((f"{there} with the id or name `{reference}`", *broken))
+
+
+def _result(name: str | None, value: Tree) -> list[Statement]:
+    return [Assign(variable_name(name), value)] if name else [Evaluate(value)]

@@ -1,0 +1,76 @@
+"""Decisions that processes refer to, found by their id in the DMN files beside a model."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Protocol, runtime_checkable
+
+from orgflow_ir.decisions.found import FoundDecision
+from orgflow_ir.decisions.model import Decision, Definitions
+from orgflow_ir.decisions.process_variables import linked
+
+SUFFIXES = (".dmn", ".dmn11.xml", ".dmn.xml")
+"""Names of files that hold decisions."""
+
+MOST_FILES = 500
+"""So many of them are read in one folder."""
+
+
+@runtime_checkable
+class DecisionReader(Protocol):
+    """A frontend whose files hold decisions."""
+
+    def definitions(self, data: bytes) -> Definitions:
+        """What a file states. Raises `ValueError` where it cannot be read."""
+
+
+class DecisionLibrary:
+    """The decisions in one folder, read when the first is asked for.
+
+    Args:
+        folder: where the model is.
+        reader: reads a file.
+    """
+
+    def __init__(self, folder: Path, reader: DecisionReader) -> None:
+        self.folder, self._reader = folder, reader
+        self._files: dict[str, Definitions] | None = None
+        self.unreadable: dict[str, str] = {}
+        """Why files could not be read, by name."""
+
+    @property
+    def files(self) -> Mapping[str, Definitions]:
+        """What the files state, by name, in order."""
+        if self._files is None:
+            self._files = dict(self._read())
+        return self._files
+
+    def find(self, reference: str) -> FoundDecision | None:
+        """The decision with this id, else the one of this name; of several the first.
+
+        Raises `Unusable` where it is there and cannot be used.
+        """
+        for wanted in ("id", "name"):
+            for file, definitions in self.files.items():
+                for decision in definitions.decisions:
+                    if getattr(decision, wanted) == reference:
+                        return self._found(file, definitions, decision)
+        return None
+
+    def _found(self, file: str, definitions: Definitions, decision: Decision) -> FoundDecision:
+        namespaces = {one.namespace for one in definitions.imports}
+        imported = [d for d in self.files.values() if d.namespace in namespaces]
+        return linked(file, definitions, imported, decision)
+
+    def _read(self) -> Iterator[tuple[str, Definitions]]:
+        try:
+            names = sorted(n for n in os.listdir(self.folder) if n.lower().endswith(SUFFIXES))
+        except OSError:
+            return
+        for name in names[:MOST_FILES]:
+            try:
+                yield name, self._reader.definitions((self.folder / name).read_bytes())
+            except (OSError, ValueError) as error:
+                self.unreadable[name] = str(error)

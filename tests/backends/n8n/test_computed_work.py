@@ -1,0 +1,367 @@
+"""Mappings, scripts and decisions of models, executed on n8n's own engine.
+
+What each row expects is written down by hand from the definition of the language or engine.
+"""
+
+from __future__ import annotations
+
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import pytest
+from orgflow.backends.n8n.backend import N8nBackend
+from orgflow.backends.n8n.emit.emitter import CompiledProcess
+from orgflow.backends.n8n.engine.local import EngineRun, LocalEngine, RunRequest
+from orgflow.backends.n8n.target import N8N_TARGET
+from orgflow.compiler import load
+
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.plugins import Registry
+from orgflow_ir.targets import legalise
+
+HEAD = (
+    '<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" '
+    'xmlns:camunda="http://camunda.org/schema/1.0/bpmn" '
+    'xmlns:flowable="http://flowable.org/bpmn" '
+    'xmlns:zeebe="http://camunda.org/schema/zeebe/1.0" id="d"><process id="p" isExecutable="true">'
+)
+
+
+def one_task(task: str) -> str:
+    """A process of a task `t` called Work, between its start and an end called Done."""
+    return (
+        f'{HEAD}<startEvent id="s"/><sequenceFlow id="f0" sourceRef="s" targetRef="t"/>{task}'
+        '<sequenceFlow id="f1" sourceRef="t" targetRef="e"/><endEvent id="e" name="Done"/>'
+        "</process></definitions>"
+    )
+
+
+def compiled(text: str, folder: Path) -> tuple[CompiledProcess, PassContext]:
+    path = folder / "model.bpmn"
+    path.write_text(text, "utf-8")
+    registry = Registry()
+    ctx = PassContext(registry=registry)
+    model = load(str(path), registry, ctx)
+    assert model is not None, ctx.diagnostics
+    ctx.source = model
+    legal = legalise(model, N8N_TARGET, ctx, allow_lossy=False)
+    made = N8nBackend().emit(legal, ctx)
+    assert made.artifacts, [d.message for d in ctx.diagnostics]
+    (process,) = made.compiled.values()
+    assert isinstance(process, CompiledProcess)
+    return process, ctx
+
+
+def request(process: CompiledProcess, given: dict[str, Any], **stubs: Any) -> RunRequest:
+    return RunRequest(
+        process.root.workflow, "Start", items=[{"json": given}], stubs=stubs or None, data=True
+    )
+
+
+def variables(run: EngineRun) -> dict[str, Any] | str:
+    """What the item holds at the end, or the error."""
+    if run.status != "success":
+        return run.error or run.status
+    last = run.order[-1]
+    assert last.node == "Done"
+    assert last.items is not None
+    return dict(last.items[0][0])
+
+
+def script(language: str, code: str, result: str = "") -> str:
+    more = f' camunda:resultVariable="{result}"' if result else ""
+    return (
+        f'<scriptTask id="t" name="Work" scriptFormat="{language}"{more}>'
+        f"<script>{escape(code)}</script></scriptTask>"
+    )
+
+
+UNSET = "“x” was never set, and “Work” reads it. Set it in the input of the run."
+SCRIPTS: tuple[tuple[str, str, str, dict[str, Any], dict[str, Any] | str], ...] = (
+    # language, code, result variable, variables before, variables after or the error
+    ("groovy", "x + 1", "y", {"x": 2}, {"x": 2, "y": 3}),
+    ("groovy", "def a = x * 2\ntotal = a + 1", "", {"x": 2}, {"x": 2, "total": 5}),
+    ("groovy", "execution.setVariable('n', execution.getVariable('x') + 'b')", "", {"x": "a"},
+     {"x": "a", "n": "ab"}),
+    ("groovy", "x + 1", "y", {}, UNSET),
+    ("groovy", "println('hello ' + x);", "", {}, {}),
+    ("groovy", "if (x > 3) { kind = 'big' } else kind = 'small'", "", {"x": 4},
+     {"x": 4, "kind": "big"}),
+    ("groovy", "if (x > 3) throw new BpmnError('tooBig', 'x is too big')", "", {"x": 4}, "tooBig"),
+    ("groovy", "if (x > 3) throw new BpmnError('tooBig')", "", {"x": 1}, {"x": 1}),
+    ("groovy", "ok = name.equals('a') && !names.isEmpty()", "", {"name": "a", "names": ["b"]},
+     {"name": "a", "names": ["b"], "ok": True}),
+    ("javascript", "net * 1.5", "gross", {"net": 2}, {"net": 2, "gross": 3}),
+    ("javascript", "var a = x > 1 ? 'yes' : 'no'; execution.setVariable('said', a);", "", {"x": 2},
+     {"x": 2, "said": "yes"}),
+    ("javascript", "y = x; execution.setVariable('z', y)", "", {"x": 1}, {"x": 1, "z": 1}),
+    ("javascript", "var n = 1; n += x; execution.setVariable('n', n);", "", {"x": 2},
+     {"x": 2, "n": 3}),
+    ("http://www.java.com/java", 'int n = x + 1;\nkcontext.setVariable("n", n);', "", {"x": 2},
+     {"x": 2, "n": 3}),
+    ("http://www.java.com/java", 'System.out.println("on " + x);', "", {}, {}),
+    ("http://www.mvel.org/2.0", 'kcontext.setVariable("a", b.equals("c"));', "", {"b": "c"},
+     {"b": "c", "a": True}),
+    ("juel", "${x > 1 and y == 'a'}", "ok", {"x": 2, "y": "a"}, {"x": 2, "y": "a", "ok": True}),
+    ("feel", "sum(xs) + count(xs)", "n", {"xs": [1, 2]}, {"xs": [1, 2], "n": 5}),
+    ("groovy", "'}}' + \"{{ $json }}\" + x", "y", {"x": "</script>"},
+     {"x": "</script>", "y": "}}{{ $json }}</script>"}),
+)  # fmt: skip
+
+
+def test_scripts_on_the_engine(engine: LocalEngine, tmp_path: Path) -> None:
+    requests = []
+    for language, code, result, given, _ in SCRIPTS:
+        process, ctx = compiled(one_task(script(language, code, result)), tmp_path)
+        assert [d.message for d in ctx.diagnostics if d.code == "OF404"] == []
+        requests.append(request(process, given))
+    found = [variables(run) for run in engine.run_many(requests)]
+    assert found == [row[4] for row in SCRIPTS]
+
+
+LEFT = (
+    ("groovy", "for (i in 1..3) { total = i }", "`for` is not understood"),
+    ("groovy", "x = service.call(y)", "calls of `call` are not understood"),
+    ("javascript", "function f() { return 1 } f()", "`function` is not understood"),
+    ("javascript", "x.y = 1", "assignments to parts of values are not understood"),
+    ("javascript", "throw new Error('Hi')", 'only `throw new BpmnError("code")` is understood'),
+    ("javascript", "return process.exit()", "calls of `exit` are not understood"),
+    ("javascript", "x = 1 }); process.exit(); ({", "`}` is not understood"),
+    ("javascript", "constructor = 1", "`constructor` is no variable"),
+    ("groovy", "'abc", "`'abc` is not understood"),
+    ("python", "import os", "`import` is not understood"),
+    ("ruby", "x = 1", "scripts in `ruby` are not understood"),
+)
+
+
+@pytest.mark.parametrize(("language", "code", "reason"), LEFT)
+def test_scripts_that_are_not_understood_stay_placeholders(
+    language: str, code: str, reason: str, tmp_path: Path
+) -> None:
+    process, ctx = compiled(one_task(script(language, code)), tmp_path)
+    (node,) = [n for n in process.root.workflow["nodes"] if n["name"] == "Work"]
+    assert node["type"] == "n8n-nodes-base.noOp"
+    (found,) = [d for d in ctx.diagnostics if d.code == "OF404"]
+    assert f"({reason})" in found.message
+
+
+def mapped(inputs: str, outputs: str, kind: str = 'camunda:type="external"') -> str:
+    return (
+        f'<serviceTask id="t" name="Work" {kind} camunda:topic="x"><extensionElements>'
+        f"<camunda:inputOutput>{inputs}{outputs}</camunda:inputOutput></extensionElements>"
+        "</serviceTask>"
+    )
+
+
+def into(name: str, text: str) -> str:
+    return f'<camunda:inputParameter name="{name}">{escape(text)}</camunda:inputParameter>'
+
+
+def out(name: str, text: str) -> str:
+    return f'<camunda:outputParameter name="{name}">{escape(text)}</camunda:outputParameter>'
+
+
+def test_a_placeholder_is_given_its_inputs_and_its_outputs_are_set(
+    engine: LocalEngine, tmp_path: Path
+) -> None:
+    task = mapped(
+        into("greeting", "Hello ${name}!") + into("amount", "${order.sum * 2}"),
+        out("status", "${answer.code}") + out("kept", "${amount}"),
+    )
+    process, _ = compiled(one_task(task), tmp_path)
+    given = {"name": "Bo", "order": {"sum": 4}, "amount": 1}
+    asked = request(process, given, Work={"visits": [{"answer": {"code": 7}}], "mode": "merge"})
+    (run,) = engine.run_many([asked])
+    seen = {one.node: one.items[0][0] for one in run.order if one.items and one.items[0]}
+    assert seen["Work inputs"] == {**given, "greeting": "Hello Bo!", "amount": 8}
+    after = variables(run)
+    assert isinstance(after, dict)
+    assert (after["status"], after["kept"]) == (7, 8)
+
+
+def test_an_output_of_a_step_that_replaces_the_item(engine: LocalEngine, tmp_path: Path) -> None:
+    """Variables from before are known in the mapping, though the step handed on none of them."""
+    process, _ = compiled(one_task(mapped("", out("both", "${answer}-${name}"))), tmp_path)
+    stub = {"visits": [{"answer": 1}], "mode": "replace"}
+    (run,) = engine.run_many([request(process, {"name": "Bo"}, Work=stub)])
+    after = variables(run)
+    assert isinstance(after, dict)
+    assert after["both"] == "1-Bo"
+    (run,) = engine.run_many([request(process, {"name": "Bo"})])
+    said = "“answer” was never set, and “Work” reads it. Set it in “Work” or the input of the run."
+    assert variables(run) == said
+
+
+def test_what_only_a_task_knows_is_no_variable_behind_it(
+    engine: LocalEngine, tmp_path: Path
+) -> None:
+    text = (
+        f'{HEAD}<startEvent id="s"/><sequenceFlow id="f0" sourceRef="s" targetRef="t"/>'
+        f"{mapped(into('amount', '1000'), '')}"
+        '<sequenceFlow id="f1" sourceRef="t" targetRef="u"/>'
+        + script("groovy", "amount + 1", "more").replace('id="t" name="Work"', 'id="u" name="Add"')
+        + '<sequenceFlow id="f2" sourceRef="u" targetRef="e"/><endEvent id="e" name="Done"/>'
+        "</process></definitions>"
+    )
+    process, _ = compiled(text, tmp_path)
+    (run,) = engine.run_many([request(process, {"amount": 1})])
+    after = variables(run)
+    assert isinstance(after, dict)
+    assert after["more"] == 2
+
+
+def test_expressions_and_zeebe_scripts(engine: LocalEngine, tmp_path: Path) -> None:
+    rows: tuple[tuple[str, dict[str, Any], dict[str, Any]], ...] = (
+        ('<serviceTask id="t" name="Work" camunda:expression="${a + b}" '
+         'camunda:resultVariable="c"/>', {"a": 1, "b": 2}, {"a": 1, "b": 2, "c": 3}),
+        ('<serviceTask id="t" name="Work" '
+         "camunda:expression=\"${execution.setVariable('n', a)}\"/>", {"a": 1}, {"a": 1, "n": 1}),
+        ('<scriptTask id="t" name="Work"><extensionElements><zeebe:script '
+         'expression="= for x in xs return x * 2" resultVariable="ys"/></extensionElements>'
+         "</scriptTask>", {"xs": [1, 2]}, {"xs": [1, 2], "ys": [2, 4]}),
+        ('<scriptTask id="t" name="Work" scriptFormat="groovy" camunda:resultVariable="y">'
+         '<extensionElements><camunda:executionListener event="start"><camunda:script '
+         "scriptFormat=\"groovy\">execution.setVariable('x', 5)</camunda:script>"
+         "</camunda:executionListener></extensionElements><script>x + 1</script></scriptTask>",
+         {}, {"x": 5, "y": 6}),
+    )  # fmt: skip
+    made = [compiled(one_task(task), tmp_path)[0] for task, _, _ in rows]
+    runs = engine.run_many([request(p, row[1]) for p, row in zip(made, rows, strict=True)])
+    assert [variables(run) for run in runs] == [row[2] for row in rows]
+
+
+DMN = """<?xml version="1.0" encoding="UTF-8"?>
+<definitions xmlns="https://www.omg.org/spec/DMN/20191111/MODEL/" id="d" name="D" namespace="n">
+<decision id="rating" name="Rating"><decisionTable id="dt" hitPolicy="{policy}">
+<input id="i"><inputExpression id="ie"><text>order.amount</text></inputExpression></input>
+<output id="o" name="risk"/>{second}
+{rules}
+</decisionTable></decision></definitions>"""
+
+
+def table(policy: str, *rules: tuple[str, ...]) -> str:
+    rows = []
+    for at, (test, *entries) in enumerate(rules):
+        cells = "".join(
+            f'<outputEntry id="o{at}_{k}"><text>{escape(entry)}</text></outputEntry>'
+            for k, entry in enumerate(entries)
+        )
+        rows.append(
+            f'<rule id="r{at}"><inputEntry id="e{at}"><text>{escape(test)}</text></inputEntry>'
+            f"{cells}</rule>"
+        )
+    second = '<output id="o2" name="by"/>' if len(rules[0]) > 2 else ""
+    return DMN.format(policy=policy, rules="\n".join(rows), second=second)
+
+
+ONE = table("UNIQUE", ("< 100", '"low"'), (">= 100", '"high"'))
+TWO = table("FIRST", ("< 100", '"low"', '"a"'), ("< 500", '"mid"', '"b"'))
+MANY = table("COLLECT", ("> 10", '"x"'), ("> 20", '"y"'))
+SUM = table('COLLECT" aggregation="SUM', ("> 10", "1"), ("> 20", "2"))
+
+
+def decides(mapping: str, result: str = "r") -> str:
+    said = f' camunda:mapDecisionResult="{mapping}"' if mapping else ""
+    named = f' camunda:resultVariable="{result}"' if result else ""
+    return f'<businessRuleTask id="t" name="Work" camunda:decisionRef="rating"{said}{named}/>'
+
+
+ZEEBE = (
+    '<businessRuleTask id="t" name="Work"><extensionElements><zeebe:calledDecision '
+    'decisionId="rating" resultVariable="r"/></extensionElements></businessRuleTask>'
+)
+FLOWABLE = (
+    '<serviceTask id="t" name="Work" flowable:type="dmn"><extensionElements><flowable:field '
+    'name="decisionTableReferenceKey" stringValue="rating"/></extensionElements></serviceTask>'
+)
+DECISIONS: tuple[tuple[str, str, int, Any], ...] = (
+    # file, task, amount, variables that are set
+    (ONE, decides("singleEntry"), 50, {"r": "low"}),
+    (ONE, decides("singleResult"), 500, {"r": {"risk": "high"}}),
+    (ONE, decides("collectEntries"), 500, {"r": ["high"]}),
+    (ONE, decides("resultList"), 500, {"r": [{"risk": "high"}]}),
+    (ONE, decides(""), 500, {"r": [{"risk": "high"}]}),
+    (TWO, decides("singleResult"), 50, {"r": {"risk": "low", "by": "a"}}),
+    (TWO, decides("singleResult"), 900, {"r": None}),
+    (TWO, decides("resultList"), 900, {"r": []}),
+    (MANY, decides("collectEntries"), 30, {"r": ["x", "y"]}),
+    (MANY, decides("collectEntries"), 5, {"r": []}),
+    (MANY, decides("resultList"), 15, {"r": [{"risk": "x"}]}),
+    (MANY, decides("singleEntry"), 15, {"r": "x"}),
+    (MANY, decides("singleEntry"), 30,
+     "The decision “Rating” has several results, and one is expected."),
+    (SUM, decides("singleEntry"), 30, {"r": 3}),
+    (ONE, ZEEBE, 50, {"r": "low"}),
+    (TWO, ZEEBE, 50, {"r": {"risk": "low", "by": "a"}}),
+    (MANY, ZEEBE, 30, {"r": ["x", "y"]}),
+    (SUM, ZEEBE, 30, {"r": 3}),
+    (ONE, FLOWABLE, 50, {"risk": "low"}),
+    (TWO, FLOWABLE, 200, {"risk": "mid", "by": "b"}),
+    (TWO, FLOWABLE, 900, {}),
+)  # fmt: skip
+
+
+def test_decisions_on_the_engine(engine: LocalEngine, tmp_path: Path) -> None:
+    requests = []
+    for file, task, amount, _ in DECISIONS:
+        (tmp_path / "rating.dmn").write_text(file, "utf-8")
+        process, ctx = compiled(one_task(task), tmp_path)
+        assert [d.message for d in ctx.diagnostics if d.code == "OF404"] == []
+        requests.append(request(process, {"order": {"amount": amount}}))
+    wrong = []
+    for (_, task, amount, wanted), run in zip(DECISIONS, engine.run_many(requests), strict=True):
+        found = variables(run)
+        if isinstance(found, dict):
+            found = {k: v for k, v in found.items() if (k != "order" and v is not None) or k == "r"}
+        if found != wanted:
+            wrong.append((task, amount, found, wanted))
+    assert wrong == []
+
+
+def test_an_input_that_nobody_set_stops_the_run(engine: LocalEngine, tmp_path: Path) -> None:
+    (tmp_path / "rating.dmn").write_text(ONE, "utf-8")
+    process, _ = compiled(one_task(ZEEBE), tmp_path)
+    (run,) = engine.run_many([request(process, {})])
+    assert variables(run) == UNSET.replace("“x”", "“order”")
+
+
+BROKEN = (
+    (None, ZEEBE, "no DMN file is beside it with the id or name `rating`"),
+    (ONE.replace('"rating"', '"other"'), ZEEBE.replace("rating", "missing"),
+     "none of rating.dmn has a decision with the id or name `missing`"),
+    ("<x/>", ZEEBE, "rating.dmn cannot be read"),
+    (table("UNIQUE", ("< < 1", '"a"')), ZEEBE, "`Rating` in rating.dmn is not valid"),
+    (TWO, decides("singleEntry"), "`singleEntry` needs one output, and it has 2"),
+    (ONE, ZEEBE.replace('"rating"', '"= which"'), "which one it is shows in a run only"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("file", "task", "reason"), BROKEN)
+def test_decisions_that_cannot_be_used_say_why(
+    file: str | None, task: str, reason: str, tmp_path: Path
+) -> None:
+    if file is not None:
+        (tmp_path / "rating.dmn").write_text(file, "utf-8")
+    process, ctx = compiled(one_task(task), tmp_path)
+    (node,) = [n for n in process.root.workflow["nodes"] if n["name"] == "Work"]
+    assert node["type"] == "n8n-nodes-base.noOp"
+    (found,) = [d for d in ctx.diagnostics if d.code == "OF404"]
+    assert reason in found.message
+
+
+def test_variables_get_to_what_computes_with_them(engine: LocalEngine, tmp_path: Path) -> None:
+    """A step between replaces the item; the script behind it still knows the variable."""
+    text = (
+        f'{HEAD}<startEvent id="s"/><sequenceFlow id="f0" sourceRef="s" targetRef="a"/>'
+        '<task id="a" name="A"/><sequenceFlow id="f1" sourceRef="a" targetRef="t"/>'
+        + script("groovy", "x + 1", "y")
+        + '<sequenceFlow id="f2" sourceRef="t" targetRef="e"/><endEvent id="e" name="Done"/>'
+        "</process></definitions>"
+    )
+    process, _ = compiled(text, tmp_path)
+    stub = {"visits": [{"other": 1}], "mode": "replace"}
+    (run,) = engine.run_many([request(process, {"x": 1}, A=stub)])
+    after = variables(run)
+    assert isinstance(after, dict)
+    assert after["y"] == 2
