@@ -48,9 +48,9 @@ def test_every_field_is_in_the_output_or_a_message(kind: str, target: str) -> No
 @pytest.mark.parametrize(
     ("binding", "words"),
     [
-        (Script(language="groovy", code="x = 1"), "the script in `groovy`"),
+        (Script(language="groovy", code="for (x in y) {}"), "the script in `groovy`"),
         (Worker(by="class", target="org.acme.Ship"), "the class `org.acme.Ship`"),
-        (Worker(by="job", target="ship", inputs=(Parameter(name="a", text="=b"),), retries="3"),
+        (Worker(by="job", target="ship", inputs=(Parameter(name="a", text="=f(b)"),), retries="3"),
          "the job `ship`, input mappings and retries"),
         (Http(url="https://a.example", method="GET"), "the HTTP request"),
         (Form(assignee="kim", due="P1D", form="f"), "the assignment, due date and form"),

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from orgflow.frontends.dmn.reader import NAMESPACES, read_dmn
+from orgflow.frontends.dmn.names import NAMESPACES
 from orgflow.frontends.dmn.rules import UnreadableDmn
-from orgflow.frontends.dmn.xml import DmnError
 
-from orgflow_ir.decisions.model import Definitions
 from orgflow_ir.diagnostics import Rule
 from orgflow_ir.model import Event, Flow, Model, Process, Task
 from orgflow_ir.model.bindings import Decision
 from orgflow_ir.model.source import SourceFile, SourceLocation
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import Frontend
+
+if TYPE_CHECKING:
+    from orgflow_ir.decisions.model import Definitions
 
 _HEAD = 4096
 
@@ -36,10 +37,15 @@ class DmnFrontend(Frontend):
 
     def definitions(self, data: bytes) -> Definitions:
         """What a file states. Raises `DmnError`."""
+        # All frontends are loaded to choose one: what reads DMN is imported for a file of it.
+        from orgflow.frontends.dmn.reader import read_dmn
+
         return read_dmn(data)
 
     def parse(self, source: SourceFile, ctx: PassContext) -> Model | None:
         """The model; `None` where the file is no DMN."""
+        from orgflow.frontends.dmn.xml import DmnError
+
         try:
             definitions = self.definitions(source.data)
         except DmnError as error:

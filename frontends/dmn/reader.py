@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import cast
 
+from orgflow.frontends.dmn.names import NAMESPACES
 from orgflow.frontends.dmn.xml import DmnError, Element, parse
 
 from orgflow_ir.analysis.expressions.feel.syntax import Aggregation, HitPolicy
@@ -33,19 +34,6 @@ from orgflow_ir.decisions.model import (
     Rule,
     Table,
 )
-
-NAMESPACES = frozenset(
-    {
-        "http://www.omg.org/spec/DMN/20151101/dmn.xsd",
-        "http://www.omg.org/spec/DMN/20151101/dmn11.xsd",
-        "http://www.omg.org/spec/DMN/20180521/MODEL/",
-        "https://www.omg.org/spec/DMN/20191111/MODEL/",
-        "https://www.omg.org/spec/DMN/20211108/MODEL/",
-        "https://www.omg.org/spec/DMN/20230324/MODEL/",
-        "http://www.omg.org/spec/DMN/20151130",
-    }
-)  # fmt: skip
-"""Of DMN 1.1, 1.2, 1.3, 1.4 and 1.5, and the draft that older tools write."""
 
 _BOXES = (
     "literalExpression", "context", "list", "relation", "invocation", "functionDefinition",

@@ -154,7 +154,8 @@ def _parameter(parameter: Parameter) -> str:
 
 
 def _listener(one: Listener) -> str:
-    return " ".join(part for part in (one.event, one.by, one.target) if part)
+    by = f"{one.by} in {one.language}" if one.language else one.by
+    return " ".join(part for part in (one.event, by, one.target) if part)
 
 
 def _field(one: Field) -> str:
