@@ -12,6 +12,9 @@ the nearest above it up to the root of its repository.
     message-exchange = "on"         # on or off
     loop-termination = { max-states = 500 }
 
+    [model]                         # the language model of `orgflowc model`, without its key
+    url = "http://127.0.0.1:8080/v1"
+
     [[suppress]]
     rule = "OF203"                  # code or name
     reason = "sending it twice does no harm"
@@ -102,8 +105,8 @@ def read(path: str, registry: Registry, ctx: PassContext) -> Configuration:
         return Configuration(path, folder)
     lines = [n for n, row in enumerate(text.splitlines(), 1) if _HEAD.match(row)]
     for key in content:
-        if key not in ("suppress", *SETTINGS):
-            near = suggestion(key, ("suppress", *SETTINGS))
+        if key not in ("suppress", "model", *SETTINGS):
+            near = suggestion(key, ("suppress", "model", *SETTINGS))
             _invalid(ctx, path, line_of(text, key), f"{path} has an unknown key `{key}`", near)
 
     def report(message: str, help: str, line: int | None) -> None:

@@ -446,8 +446,12 @@ def test_list(invoke: Invoke, kind: str, some: str) -> None:
     assert names == sorted(names) or kind == "constructs"
 
 
-def test_list_agents_of_which_none_ship(invoke: Invoke) -> None:
-    assert (invoke("list", "agents").code, invoke("list", "agents").out) == (0, "")
+def test_list_agents(invoke: Invoke) -> None:
+    listed = invoke("list", "agents")
+    assert listed.code == 0
+    assert [line.split()[:2] for line in listed.out.splitlines()] == [
+        ["text", "models"], ["text-rules", "models"],
+    ]  # fmt: skip
 
 
 def test_the_matrix_has_a_cell_for_every_construct_and_target(invoke: Invoke) -> None:

@@ -102,6 +102,8 @@ WITHOUT_CASE = {
     "OF514": (AGENT, "gaps/test_agents.py::test_an_agent_that_cannot_work_is_reported_once"),
     "OF515": (AGENT, "gaps/test_drafts.py::test_evidence_that_is_made_up"),
     "OF516": (AGENT, "gaps/test_drafts.py::test_an_element_without_evidence"),
+    "OF517": (AGENT, "agents/test_text_modeller.py::test_no_draft_at_all"),
+    "OF518": (AGENT, "agents/test_text_modeller.py::test_what_stays_missing_is_reported"),
     "OF601": (SERVER, f"{DEPLOY_PARTS}::test_every_error_has_a_rule"),
     "OF602": (SERVER, f"{DEPLOY_PARTS}::test_every_error_has_a_rule"),
     "OF603": (SERVER, "backends/n8n/server/test_deploy_command.py"

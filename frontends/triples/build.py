@@ -20,10 +20,8 @@ from orgflow_ir.model import (
     Process,
     Task,
 )
+from orgflow_ir.model.evidence import SENTENCES
 from orgflow_ir.model.source import SourceLocation
-
-SENTENCES = "@{urn:orgflow:graph}sentences"
-"""The key of extension data with the numbers of the sentences that an element rests on."""
 
 
 def build_model(graph: Graph, file: str) -> Model:

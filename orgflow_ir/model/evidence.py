@@ -7,6 +7,10 @@ from typing import Annotated
 
 from orgflow_ir.model.value import Value, Within
 
+SENTENCES = "@{urn:orgflow:graph}sentences"
+"""The key of extension data with the numbers of the sentences that an element of a draft rests on,
+until they are evidence."""
+
 
 class Evidence(Value):
     """A passage of a document that supports an element.

@@ -35,6 +35,7 @@ BUILTINS: tuple[str, ...] = (
     "orgflow.frontends.triples",
     "orgflow.frontends.dmn",
     "orgflow.passes",
+    "orgflow.agents.text",
     "orgflow.backends.n8n",
     "orgflow.backends.ir",
     "orgflow.backends.asl",

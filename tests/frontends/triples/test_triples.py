@@ -6,10 +6,10 @@ import random
 
 import orgflow
 import pytest
-from orgflow.frontends.triples.build import SENTENCES
 from orgflow.frontends.triples.frontend import TriplesFrontend
 
 from orgflow_ir.model import Event, Gateway, Model, Task
+from orgflow_ir.model.evidence import SENTENCES
 from orgflow_ir.model.source import SourceFile
 from orgflow_ir.pipeline import PassContext
 

@@ -1,0 +1,140 @@
+"""What stays doubtful in a draft, as questions to a person with the sentence; answers change the
+kind of a gateway and of the join that belongs to it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from orgflow_ir.analysis.control_flow.regions import reduce
+from orgflow_ir.model import Gateway, GatewayKind, Model, Process
+from orgflow_ir.model.element_names import listed, one_line
+
+FORMAT, VERSION = "orgflow-questions", 1
+
+OPTIONS: Mapping[GatewayKind, str] = {
+    "parallel": "all of them happen",
+    "exclusive": "one of them happens",
+    "inclusive": "one or more of them happen",
+}
+"""The answers to a question about a gateway."""
+
+_PARALLEL = re.compile(
+    r"\b(?:while|whilst|meanwhile|parallel|simultaneous\w*|concurrent\w*|same time|both|at once|"
+    r"in the meantime|any order|as well as|each|independent\w*)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question about a gateway.
+
+    Attributes:
+        element: the id of the gateway.
+        text: what is asked.
+        sentence: what the text says there; empty where no sentence is cited.
+        current: the answer that the draft has.
+    """
+
+    element: str
+    text: str
+    sentence: str
+    current: GatewayKind
+
+
+class AnswersError(ValueError):
+    """A file of answers that cannot be used; the message is one line."""
+
+
+def questions(model: Model) -> tuple[Question, ...]:
+    """Splits whose kind the text does not clearly say: parallel ones without a word for it, and
+    inclusive ones."""
+    found: list[Question] = []
+    for process in model.processes:
+        for node in process.nodes:
+            if isinstance(node, Gateway) and node.gateway_kind in OPTIONS:
+                question = _question(process, node)
+                if question is not None:
+                    found.append(question)
+    return tuple(found)
+
+
+def _question(process: Process, gateway: Gateway) -> Question | None:
+    branches = [f for f in process.flows if f.source == gateway.id]
+    if len(branches) < 2:
+        return None
+    sentence = " ".join(one_line(e.quote) for e in gateway.evidence)
+    said = _PARALLEL.search(sentence) is not None
+    if gateway.gateway_kind == "exclusive" or (gateway.gateway_kind == "parallel" and said):
+        return None
+    names = {n.id: n for n in process.nodes}
+    labels = []
+    for flow in branches:
+        target = names.get(flow.target)
+        name = flow.name or (target.label if target is not None and target.name else "nothing")
+        labels.append(f"`{one_line(name).replace('`', chr(39))}`")
+    text = f"{listed(labels)}: do all of them happen, one, or one or more?"
+    return Question(gateway.id, text, sentence, gateway.gateway_kind)
+
+
+def questions_json(asked: Iterable[Question]) -> str:
+    """The questions as JSON, each with an empty `answer` to fill in."""
+    rows = [
+        {
+            "element": q.element, "question": q.text, "sentence": q.sentence,
+            "current": q.current, "options": dict(OPTIONS), "answer": None,
+        }
+        for q in asked
+    ]  # fmt: skip
+    document = {"format": FORMAT, "version": VERSION, "questions": rows}
+    return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+
+
+def read_answers(text: str) -> dict[str, GatewayKind]:
+    """The answers in a file that `questions_json` made, by element. Raises `AnswersError`."""
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError):
+        raise AnswersError("the answers are not JSON") from None
+    rows: Any = document.get("questions") if isinstance(document, dict) else None
+    if not isinstance(rows, list) or document.get("format") != FORMAT:
+        raise AnswersError("this is no file of questions that --questions wrote")
+    found: dict[str, GatewayKind] = {}
+    for row in rows:
+        answer = row.get("answer") if isinstance(row, dict) else None
+        if answer is None:
+            continue
+        if answer not in OPTIONS or not isinstance(row.get("element"), str):
+            raise AnswersError(f"{answer!r} is no answer; it is one of: {', '.join(OPTIONS)}")
+        found[row["element"]] = answer
+    return found
+
+
+def answered(model: Model, answers: Mapping[str, GatewayKind]) -> Model:
+    """The model with the gateways of these kinds, each with the join where its branches meet.
+
+    Raises `AnswersError` for an element that is no gateway of the model.
+    """
+    known = {n.id for p in model.processes for n in p.nodes if isinstance(n, Gateway)}
+    for element in answers:
+        if element not in known:
+            raise AnswersError(f"there is no gateway `{element}` in this draft")
+    processes = []
+    for process in model.processes:
+        joins = {pair.split: pair.join for pair in reduce(process).pairs}
+        kinds: dict[str, GatewayKind] = {}
+        for element, kind in answers.items():
+            kinds[element] = kind
+            join = joins.get(element)
+            if join is not None:
+                kinds[join] = kind
+        nodes = tuple(
+            n.replace(gateway_kind=kinds[n.id]) if isinstance(n, Gateway) and n.id in kinds else n
+            for n in process.nodes
+        )
+        processes.append(process.replace(nodes=nodes))
+    return model.replace(processes=tuple(processes))

@@ -1,0 +1,165 @@
+"""A process from a text with a language model: one draft, exact analysis, one repair where it finds
+errors, at most one review with what the text says and the draft does not; the best one is kept.
+
+The model only writes graph lines. What it writes is read by a tolerant reader, checked by the same
+passes as any model, and compared with the text; nothing of it is executed or believed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple
+
+from orgflow.agents.model_client.answer_reading import fenced_text
+from orgflow.agents.prompting import render, visible
+from orgflow.agents.text.coverage import Coverage, coverage
+from orgflow.agents.text.drafts import draft_errors, read_draft, title_of
+from orgflow.agents.text.rules import DoubtfulDraft, NoSteps
+from orgflow.agents.text.sentences import Sentence, split_sentences
+
+from orgflow_ir.diagnostics import Diagnostic, Rule
+from orgflow_ir.model import Model, Task
+from orgflow_ir.model.element_names import one_line
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.pipeline.services import OverBudget, required
+from orgflow_ir.plugins.agents import Document, ModelAgent
+
+MAX_CHARACTERS = 60_000
+"""Longer texts are refused: a draft of one call cannot cover them."""
+
+_MAX_FINDINGS = 8
+_ELEMENT_LIMIT = 400
+"""A draft with more steps, or with more than three a sentence, is no draft of the text."""
+
+
+class _Candidate(NamedTuple):
+    """A draft that was read, with what is wrong about it."""
+
+    lines: str
+    model: Model | None
+    faults: tuple[str, ...]
+    covered: Coverage | None
+
+    @property
+    def badness(self) -> tuple[int, int]:
+        """Errors first, then what a reviewer would ask about."""
+        if self.model is None or self.covered is None:
+            return (1_000_000, 0)
+        return (len(self.faults), self.covered.faults)
+
+
+class TextModeller(ModelAgent):
+    """Drafts a process from a text with the language model of the context."""
+
+    name = "text"
+    summary = (
+        "a process from a text, drafted by a language model, checked and compared with the text"
+    )
+    rules: ClassVar[tuple[type[Rule], ...]] = (NoSteps, DoubtfulDraft)
+
+    def produce(self, documents: Sequence[Document], ctx: PassContext) -> Model | None:
+        """The best draft of at most three calls; raises as `ModelClient.ask` does."""
+        client = required(ctx.services.model, "language model")
+        text = "\n\n".join(document.text for document in documents)
+        document = documents[0] if len(documents) == 1 else Document("texts", text)
+        sentences = split_sentences(document.text)
+        if not sentences or len(document.text) > MAX_CHARACTERS:
+            long = f"has more than {MAX_CHARACTERS:,} characters"
+            ctx.emit(
+                NoSteps, f"the text {long if sentences else 'is empty'}",
+                help="describe one process in it",
+            )  # fmt: skip
+            return None
+        messages = draft_messages(sentences)
+        best = self._candidate(client.ask(messages).text, document, sentences, ctx)
+        for prompt in ("repair", "review"):
+            asked = _follow_up(prompt, best)
+            if asked is None:
+                continue
+            ctx.services.cancellation.check()
+            conversation = [
+                *messages,
+                {"role": "assistant", "content": best.lines},
+                {"role": "user", "content": asked},
+            ]
+            try:
+                again = client.ask(conversation).text
+            except OverBudget:  # what there is stands; the draft was paid for
+                break
+            other = self._candidate(again, document, sentences, ctx)
+            best = min(best, other, key=lambda candidate: candidate.badness)
+        return self._finished(best, ctx)
+
+    def _candidate(
+        self, answer: str, document: Document, sentences: tuple[Sentence, ...], ctx: PassContext
+    ) -> _Candidate:
+        lines = "\n".join(visible(fenced_text(answer)).splitlines()[: _ELEMENT_LIMIT * 4])
+        model, found = read_draft(lines, document, sentences, self.name, ctx)
+        if model is None:
+            return _Candidate(lines, None, ("there is no line such as `T1 -> T2`",), None)
+        steps = sum(isinstance(n, Task) for p in model.processes for n in p.nodes)
+        most = min(_ELEMENT_LIMIT, 3 * len(sentences) + 10)
+        if steps > most:
+            return _Candidate(lines, None, (f"there are {steps} steps; at most {most}",), None)
+        unread = [_placed(d) for d in found]
+        errors = [_described(d) for d in draft_errors(model, ctx)]
+        return _Candidate(lines, model, (*errors, *unread), coverage(model, sentences))
+
+    def _finished(self, best: _Candidate, ctx: PassContext) -> Model | None:
+        """The model, with what stays doubtful reported."""
+        if best.model is None or best.covered is None:
+            ctx.emit(
+                NoSteps, "the language model wrote no process graph",
+                help="use another model, or draft by rules with --no-model",
+            )  # fmt: skip
+            return None
+        for sentence in best.covered.unused[:_MAX_FINDINGS]:
+            ctx.emit(
+                DoubtfulDraft, f"no element rests on sentence {sentence.number}",
+                help="see whether a step is missing",
+            )  # fmt: skip
+        for label, words in best.covered.foreign[:_MAX_FINDINGS]:
+            shown = ", ".join(f"`{word}`" for word in words[:4])
+            ctx.emit(
+                DoubtfulDraft, f"`{label}` has words that the text does not contain: {shown}",
+                help="compare it with the text",
+            )  # fmt: skip
+        return best.model
+
+
+def draft_messages(sentences: tuple[Sentence, ...]) -> list[dict[str, Any]]:
+    """The conversation that asks for a draft: the rules, and the fenced text."""
+    numbered = "\n".join(
+        f"s{s.number} {' '.join(s.text.split())}" for s in sentences if not s.heading
+    )
+    document = render("text_document", title=title_of(sentences), sentences=numbered)
+    return [
+        {"role": "system", "content": render("text_draft")},
+        {"role": "user", "content": document},
+    ]
+
+
+def _follow_up(prompt: str, best: _Candidate) -> str | None:
+    """What is asked next, or `None` where there is nothing to ask."""
+    if prompt == "repair":
+        if not best.faults:
+            return None
+        return render("text_repair", findings=best.faults[:_MAX_FINDINGS])
+    if best.model is None or best.covered is None or not best.covered.faults:
+        return None
+    parts: Mapping[str, Any] = {
+        name: value[:_MAX_FINDINGS] for name, value in best.covered._asdict().items()
+    }
+    return render("text_review", **parts)
+
+
+def _described(diagnostic: Diagnostic) -> str:
+    """An error with its run, in a line."""
+    run = " → ".join(one_line(str(step.element)) for step in diagnostic.trace[:12])
+    shown = f"; a run: {run}" if run else ""
+    return f"{one_line(diagnostic.message)}{shown}"
+
+
+def _placed(diagnostic: Diagnostic) -> str:
+    line = diagnostic.loc.line if diagnostic.loc is not None else None
+    return f"line {line}: {one_line(diagnostic.message)}" if line else one_line(diagnostic.message)

@@ -1,0 +1,351 @@
+"""A draft without a language model: verbs and their objects become steps, cue words gateways.
+
+It is the baseline of every table, and what `model` does where no language model is configured. It
+reads English; words that are no cue to it are left out, which the coverage report shows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from orgflow.agents.english import parser
+from orgflow.agents.text.drafts import read_draft
+from orgflow.agents.text.sentences import Sentence, split_sentences
+
+from orgflow_ir.model import Model
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.plugins.agents import Document, ModelAgent
+
+_STATES = frozenset(
+    ("be", "have", "include", "begin", "start", "end", "finish", "terminate", "consist", "involve",
+     "contain", "depend", "exist", "occur", "happen", "become", "remain", "mean", "seem", "last",
+     "conclude", "complete", "aim", "concern", "belong", "own", "know", "continue", "proceed")
+)  # fmt: skip
+_LIGHT = frozenset(
+    ("need", "have", "want", "start", "begin", "continue", "proceed", "go", "try", "use", "require",
+     "ask", "be", "able", "decide", "responsible", "supposed")
+)  # fmt: skip
+"""Verbs that say little beside the one that depends on them."""
+
+_ELSE = re.compile(r"\b(?:otherwise|else|if not|in the other case|or else|if this is not)\b", re.I)
+_PARALLEL = re.compile(
+    r"\b(?:meanwhile|in parallel|simultaneously|at the same time|concurrently|in the meantime)\b",
+    re.I,
+)
+_OPTIONAL = frozenset(("may", "might", "optionally", "sometimes", "possibly"))
+_ENDING = re.compile(
+    r"\b(?:process|procedure|case|workflow)\b[^,;]{0,40}\b(?:ends?|ended|terminates?|finish\w*|over)\b",
+    re.I,
+)
+
+
+@dataclass
+class _Step:
+    name: str
+    actor: str = ""
+    sentence: int = 0
+
+
+@dataclass
+class _Block:
+    """Branches (label, items); `kind` is `X` or `A`. `open` takes more branches."""
+
+    kind: str
+    branches: list[tuple[str, list[Any]]] = field(default_factory=list)
+    sentence: int = 0
+    open: bool = False
+
+
+class RuleModeller(ModelAgent):
+    """Drafts a process from a text by rules."""
+
+    name = "text-rules"
+    summary = "a process from an English text, by rules alone"
+
+    def produce(self, documents: Sequence[Document], ctx: PassContext) -> Model | None:
+        """The model of the first document that has a step; never `None` without an error."""
+        text = "\n\n".join(document.text for document in documents)
+        document = documents[0] if len(documents) == 1 else Document("texts", text)
+        sentences = split_sentences(document.text)
+        lines = graph_lines(sentences)
+        model, _ = read_draft(lines, document, sentences, self.name, ctx)
+        if model is None:
+            from orgflow.agents.text.rules import NoSteps
+
+            ctx.emit(
+                NoSteps, "the text has no step that the rules find",
+                help="describe what is done, a sentence a step, or configure a language model",
+            )  # fmt: skip
+        return model
+
+
+def graph_lines(sentences: tuple[Sentence, ...]) -> str:
+    """The draft in graph lines; empty where there is no step."""
+    items = _Reader().read(sentences)
+    return _Writer().text(items) if items else ""
+
+
+class _Reader:
+    """Turns sentences into items, one after the other."""
+
+    def __init__(self) -> None:
+        self._actor = ""
+        self._object = ""
+
+    def read(self, sentences: tuple[Sentence, ...]) -> list[Any]:
+        nlp = parser()
+        items: list[Any] = []
+        for sentence in sentences:
+            if sentence.heading:
+                continue
+            if nlp is None:
+                items.append(_Step(_first_words(sentence.text), sentence=sentence.number))
+            else:
+                self._sentence(nlp(" ".join(sentence.text.split())), sentence, items)
+        return items
+
+    def _sentence(self, doc: Any, sentence: Sentence, items: list[Any]) -> None:
+        text = sentence.text
+        found = list(self._clauses(doc, sentence.number, first=not items))
+        condition = next((c for _, _, c in found if c), "") or self._condition(doc)
+        steps = [step for _, step, _ in found]
+        alternative = _ELSE.search(text)
+        last = items[-1] if items and isinstance(items[-1], _Block) else None
+        opened = last if last is not None and last.kind == "X" and last.open else None
+        if alternative is not None and alternative.start() < 12 and opened is not None:
+            opened.branches.append(("otherwise", _ended(steps, text)))
+            opened.open = False
+            return
+        if condition and (steps or _ENDING.search(text)):
+            behind = alternative.start() if alternative is not None else len(text) + 1
+            before = [s for at, s, _ in found if at < behind]
+            after = [s for at, s, _ in found if at >= behind]
+            if opened is None:
+                opened = _Block("X", sentence=sentence.number, open=True)
+                items.append(opened)
+            opened.branches.append((condition, _ended(before, text)))
+            if alternative is not None and after:
+                opened.branches.append(("otherwise", after))
+                opened.open = False
+            return
+        if opened is not None:
+            opened.open = False
+        if not steps:
+            return
+        while_ = any(t.lower_ in ("while", "whilst") and t.dep_ == "mark" for t in doc)
+        if while_ and len(steps) > 1:
+            items.append(_Block("A", [("", [s]) for s in steps], sentence.number))
+        elif (_PARALLEL.search(text) or while_) and items and isinstance(items[-1], _Step):
+            if _PARALLEL.search(text) and len(steps) > 1 and "in parallel" in text.lower():
+                items.append(_Block("A", [("", [s]) for s in steps], sentence.number))
+            else:
+                items.append(_Block("A", [("", [items.pop()]), ("", steps)], sentence.number))
+        elif self._either(doc) and len(steps) > 1:
+            items.append(_Block("X", [("", [s]) for s in steps], sentence.number))
+        elif any(t.lower_ in _OPTIONAL and t.dep_ in ("aux", "advmod") for t in doc):
+            items.append(_Block("X", [("", list(steps)), ("", [])], sentence.number))
+        else:
+            items.extend(steps)
+
+    def _either(self, doc: Any) -> bool:
+        """Whether verbs of the sentence are joined by `or`."""
+        return any(t.lower_ == "or" and t.dep_ == "cc" and t.head.pos_ == "VERB" for t in doc)
+
+    def _condition(self, doc: Any) -> str:
+        """The condition of the sentence: an `if` clause, or `in case of`."""
+        for token in doc:
+            if token.dep_ == "mark" and token.lower_ in ("if", "unless"):
+                words = [t for t in token.head.subtree if t.i > token.i and not t.is_punct]
+                text = " ".join(t.text for t in sorted(words, key=lambda t: t.i))
+                return f"unless {text}" if token.lower_ == "unless" else text
+        match = re.search(r"\bin case(?: of| that)? ([^,;.]+)", doc.text, re.I)
+        return match[1].strip() if match is not None else ""
+
+    def _clauses(self, doc: Any, number: int, *, first: bool) -> Iterator[tuple[int, _Step, str]]:
+        """Where a step stands, the step, and its condition."""
+        for token in doc:
+            if token.pos_ not in ("VERB", "AUX") or not self._tells(token, first):
+                continue
+            verb = self._main_verb(token)
+            if verb is None:
+                continue
+            step = self._step(verb, token, number)
+            if step is not None:
+                yield token.idx, step, ""
+
+    def _tells(self, token: Any, first: bool) -> bool:
+        """Whether a verb tells of something that is done in the process."""
+        if token.dep_ in ("ROOT", "ccomp", "parataxis") or (
+            token.dep_ == "dep" and token.head.dep_ == "ROOT"
+        ):
+            quoted = token.dep_ == "ccomp"
+            return not quoted or bool(token.head.dep_ == "ROOT" and token.i < token.head.i)
+        if token.dep_ == "conj":
+            head = token.head
+            while head.dep_ == "conj":
+                head = head.head
+            return head.pos_ in ("VERB", "AUX") and self._tells(head, first)
+        if token.dep_ == "advcl":
+            marks = {t.lower_ for t in token.children if t.dep_ in ("mark", "advmod")}
+            if "while" in marks or "whilst" in marks:
+                return True
+            # What makes a process begin is its first step.
+            return (
+                first and bool(marks & {"when", "once", "after"}) and token.head.lemma_ in _STATES
+            )
+        return False
+
+    def _main_verb(self, token: Any) -> Any | None:
+        """The verb that says what is done: behind `needs to`, `starts by` and the like."""
+        verb = token
+        for _ in range(3):
+            inner = [t for t in verb.children if t.dep_ == "xcomp" and t.pos_ == "VERB"]
+            if verb.lemma_ in _LIGHT and inner:
+                verb = inner[0]
+            else:
+                break
+        return None if verb.lemma_ in _STATES or verb.pos_ == "AUX" else verb
+
+    def _step(self, verb: Any, outer: Any, number: int) -> _Step | None:
+        children = list(verb.children)
+        passive = next((t for t in children if t.dep_ == "nsubjpass"), None)
+        subject = next((t for t in (*children, *outer.children) if t.dep_ == "nsubj"), None)
+        if subject is None and passive is None and verb.dep_ == "conj":
+            head = verb.head
+            passive = next((t for t in head.children if t.dep_ == "nsubjpass"), None)
+            if not any(t.dep_ == "auxpass" for t in head.children) or any(
+                t.dep_ in ("dobj", "obj") for t in children
+            ):
+                passive = None
+        actor = self._actor_of(subject, children, passive)
+        thing = passive or next((t for t in children if t.dep_ in ("dobj", "obj", "oprd")), None)
+        words = [verb.lemma_.lower(), *(t.text for t in children if t.dep_ == "prt")]
+        if thing is not None:
+            phrase = self._phrase(thing)
+            if not phrase:
+                return None
+            words.append(phrase)
+        recipient = next((t for t in children if t.dep_ == "dative"), None)
+        if recipient is not None and recipient.pos_ in ("NOUN", "PROPN"):
+            words.append(f"to {self._phrase(recipient)}")
+        prepositions = [t for t in children if t.dep_ in ("prep", "dative") and t.pos_ == "ADP"]
+        for preposition in prepositions[:1]:
+            objects = [t for t in preposition.children if t.dep_ == "pobj"]
+            if objects and objects[0].ent_type_ not in ("DATE", "TIME"):
+                phrase = self._phrase(objects[0])
+                short = phrase and len(phrase.split()) <= 3
+                if phrase and (thing is None or (short and preposition.lower_ in ("to", "for"))):
+                    words.append(f"{preposition.lower_} {phrase}")
+        if len(words) == 1 and thing is None and not prepositions:
+            return None if verb.dep_ != "ROOT" else _Step(words[0].capitalize(), actor, number)
+        name = " ".join(words)
+        return _Step(name[:1].upper() + name[1:], actor, number)
+
+    def _actor_of(self, subject: Any, children: Sequence[Any], passive: Any) -> str:
+        """Who does it: the subject, or behind `by`; a pronoun is who did the step before."""
+        if passive is not None:
+            agent = next((t for t in children if t.dep_ == "agent"), None)
+            person = next((t for t in agent.children if t.dep_ == "pobj"), None) if agent else None
+            return self._phrase(person) if person is not None else ""
+        if subject is not None and subject.pos_ in ("NOUN", "PROPN"):
+            self._actor = self._phrase(subject)
+        return self._actor
+
+    def _phrase(self, noun: Any) -> str:
+        """A noun with what belongs to it; a pronoun is the thing of the step before."""
+        if noun.pos_ == "PRON" and noun.lower_ in ("it", "they", "them", "this", "these", "that"):
+            return self._object
+        left = [
+            t for t in noun.subtree
+            if t.i <= noun.right_edge.i
+            and t.dep_ not in ("det", "punct", "predet", "poss" if t.pos_ == "PRON" else "det")
+            and not _within(t, noun, ("relcl", "acl", "advcl", "appos"))
+        ]  # fmt: skip
+        text = " ".join(t.text for t in left if not t.is_punct)
+        words = text.replace(" 's", "'s").replace(" ’s", "’s").split()[:8]
+        phrase = " ".join(words)
+        if noun.dep_ in ("dobj", "obj", "nsubjpass") and phrase:
+            self._object = phrase
+        return phrase
+
+
+def _within(token: Any, top: Any, kinds: tuple[str, ...]) -> bool:
+    while token.i != top.i:
+        if token.dep_ in kinds:
+            return True
+        token = token.head
+    return False
+
+
+def _first_words(text: str) -> str:
+    """A step where nothing can be parsed: the sentence up to its first pause."""
+    return " ".join(re.split(r"[,;:.]", text)[0].split()[:10]) or text[:60]
+
+
+def _ended(steps: list[_Step], text: str) -> list[Any]:
+    return [*steps, None] if _ENDING.search(text) else list(steps)
+
+
+class _Writer:
+    """Items as graph lines; an open end is (key, condition)."""
+
+    def __init__(self) -> None:
+        self._declared: list[str] = []
+        self._flows: list[str] = []
+        self._counts: dict[str, int] = {}
+
+    def text(self, items: list[Any]) -> str:
+        ends = self._row(items, [("Start", "")])
+        self._link(ends, "End")
+        return "\n".join([*self._declared, *self._flows, ""])
+
+    def _new(self, kind: str, text: str, actor: str, sentence: int) -> str:
+        self._counts[kind] = self._counts.get(kind, 0) + 1
+        key = f"{kind}{self._counts[kind]}"
+        parts = [re.sub(r"[|<>→]|->", " ", part).strip() for part in (text, actor)]
+        self._declared.append(f"{key} {parts[0] or 'join'} | {parts[1]} | s{sentence}")
+        return key
+
+    def _link(self, ends: list[tuple[str, str]], target: str) -> None:
+        for source, label in ends:
+            condition = re.sub(r"[()\[\]|<>→]|->", " ", label).strip()
+            arrow = f"-({condition})->" if condition else "->"
+            self._flows.append(f"{source} {arrow} {target}")
+
+    def _row(self, items: list[Any], ends: list[tuple[str, str]]) -> list[tuple[str, str]]:
+        for item in items:
+            if item is None:  # the process ends here
+                self._link(ends, "End")
+                return []
+            if isinstance(item, _Step):
+                key = self._new("T", item.name, item.actor, item.sentence)
+                self._link(self._merged(ends, item.sentence), key)
+                ends = [(key, "")]
+            else:
+                ends = self._block(item, ends)
+        return ends
+
+    def _merged(self, ends: list[tuple[str, str]], sentence: int) -> list[tuple[str, str]]:
+        if len(ends) < 2:
+            return ends
+        join = self._new("X", "join", "", sentence)
+        self._link(ends, join)
+        return [(join, "")]
+
+    def _block(self, block: _Block, ends: list[tuple[str, str]]) -> list[tuple[str, str]]:
+        split = self._new(block.kind, "split", "", block.sentence)
+        self._link(self._merged(ends, block.sentence), split)
+        left: list[tuple[str, str]] = []
+        branches = list(block.branches)
+        if block.kind == "X" and len(branches) == 1:
+            branches.append(("otherwise", []))
+        for label, items in branches:
+            left += self._row(items, [(split, label)])
+        if block.kind == "A":
+            join = self._new("A", "join", "", block.sentence)
+            self._link(left, join)
+            return [(join, "")]
+        return left

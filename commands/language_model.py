@@ -1,0 +1,116 @@
+"""The language model of a command: its options, its settings, and its client."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+from orgflow.commands.session import Session, configuration_for
+
+if TYPE_CHECKING:
+    from orgflow.agents.model_client.client import OpenAIModelClient
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def model_options(function: F) -> F:
+    """The options of commands that may ask a language model."""
+    for option in reversed(
+        (
+            click.option(
+                "--model-url", metavar="URL",
+                help="Address of the language model.  [default: ORGFLOW_MODEL_URL]",
+            ),
+            click.option(
+                "--model", "model_name", metavar="NAME",
+                help="Name of the language model.  [default: ORGFLOW_MODEL]",
+            ),
+            click.option(
+                "--temperature", type=float, metavar="T", help="From 0 to 2.  [default: 0]"
+            ),
+            click.option(
+                "--tokens", type=int, metavar="N", help="Most tokens of this run.  [default: 50000]"
+            ),
+            click.option("--cost", type=float, metavar="C", help="Most that this run may cost."),
+            click.option(
+                "--timeout", type=float, metavar="SECONDS", help="For one call.  [default: 120]"
+            ),
+            click.option(
+                "--record", metavar="DIR",
+                help="Keep every call there; what is there is not asked again.",
+            ),
+            click.option(
+                "--replay", is_flag=True, default=None,
+                help="Send nothing: answer from --record alone.",
+            ),
+            click.option(
+                "--redact", type=click.Choice(("auto", "on", "off")),
+                help="Replace personal data before it is sent.  [default: auto, unless local]",
+            ),
+        )
+    ):  # fmt: skip
+        function = option(function)
+    return function
+
+
+def model_flags(given: dict[str, Any]) -> dict[str, Any]:
+    """What `model_options` gave, taken out of a command's parameters, as settings name it."""
+    names = {
+        "model_url": "url", "model_name": "name", "temperature": "temperature", "tokens": "tokens",
+        "cost": "cost", "timeout": "seconds", "record": "record", "replay": "replay",
+        "redact": "redact",
+    }  # fmt: skip
+    return {attribute: given.pop(option) for option, attribute in names.items()}
+
+
+def connect_model(session: Session, flags: dict[str, Any], near: str) -> OpenAIModelClient:
+    """The client of the configured model; it is the one of the session's services, too.
+
+    Args:
+        near: a file in whose folder, or above, `orgflow.toml` is looked for.
+
+    Raises:
+        NotConfigured: none is configured.
+        click.UsageError: it is configured wrongly.
+    """
+    from orgflow.agents.model_client.client import OpenAIModelClient
+    from orgflow.agents.model_client.settings import NotConfigured, SettingsError, read_settings
+
+    path = configuration_for("x" if near == "-" else near)
+    table: Any = {}
+    if path is not None:
+        try:
+            table = tomllib.loads(Path(path).read_text("utf-8")).get("model", {})
+        except (OSError, ValueError) as error:
+            raise click.UsageError(f"{path} cannot be read: {error}") from None
+        if not isinstance(table, dict):
+            raise click.UsageError(f"`model` in {path} is no table; write [model]")
+    try:
+        settings = read_settings(os.environ, table, flags)
+    except NotConfigured:
+        raise
+    except SettingsError as error:
+        raise click.UsageError(str(error)) from None
+    client = OpenAIModelClient(settings, cancellation=session.services.cancellation)
+    session.services.model = client
+    session.services.budget = client.budget
+    return client
+
+
+def describe_client(client: OpenAIModelClient) -> str:
+    """What is about to be asked, and what it may take, in a line."""
+    settings = client.settings
+    limits = [f"at most {settings.tokens:,} tokens" if settings.tokens else "no limit of tokens"]
+    if settings.cost is not None:
+        limits.append(f"at most {settings.cost:g}")
+    if settings.replay:
+        return f"answering from {settings.record}; nothing is sent"
+    if client.redactor is not None:
+        limits.append("personal data is replaced")
+        if not client.redactor.finds_names:
+            limits.append("names of persons only by their form (pip install 'orgflow[text]')")
+    return f"asking {settings.name} at {settings.url}: {', '.join(limits)}"

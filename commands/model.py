@@ -1,0 +1,216 @@
+"""`orgflowc model`: a process from a text."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from orgflow.commands.compile import as_one
+from orgflow.commands.completion_values import FILE, targets
+from orgflow.commands.language_model import (
+    connect_model,
+    describe_client,
+    model_flags,
+    model_options,
+)
+from orgflow.commands.options import diagnostics_options, resolve_target
+from orgflow.commands.output import (
+    OutputError,
+    destinations,
+    keep_input,
+    write_files,
+    write_stdout,
+)
+from orgflow.commands.server import SERVER_FAILED
+from orgflow.commands.session import Session, exit_code, leave
+from orgflow.compiler import (
+    InputError,
+    UnknownName,
+    UnsupportedError,
+    choose_drafter,
+    compile_model,
+    draft_model,
+    read_source,
+    source_name,
+)
+
+from orgflow_ir.diagnostics import Severity
+from orgflow_ir.diagnostics.agent_rules import UnavailableAgent
+from orgflow_ir.model import Model
+from orgflow_ir.model.source import SourceFile
+from orgflow_ir.plugins.agents import Document
+
+if TYPE_CHECKING:
+    from orgflow.agents.model_client.client import OpenAIModelClient
+
+WITH_MODEL, BY_RULES = "text", "text-rules"
+"""The agents: one asks a language model, the other needs none."""
+
+
+@click.command("model", short_help="Make a process from a text.")
+@click.argument("in_", metavar="TEXT", type=FILE)
+@click.option(
+    "--target", default="bpmn", metavar="T[{option=value,…}]", shell_complete=targets,
+    help="What the process is written as.  [default: bpmn]",
+)  # fmt: skip
+@click.option("-o", "output", metavar="FILE|DIR", help="Write there instead of to stdout.")
+@click.option("--agent", metavar="NAME", help=f"The agent that drafts.  [default: {WITH_MODEL}]")
+@click.option("--no-model", is_flag=True, help="Draft by rules alone.")
+@click.option(
+    "--explain",
+    metavar="FILE.html",
+    help="Write a page with text and process side by side.",
+)
+@click.option("--ask", is_flag=True, help="Ask about what is doubtful in the terminal.")
+@click.option("--questions", metavar="FILE", help="Write what is doubtful there, to be answered.")
+@click.option("--answers", metavar="FILE", type=FILE, help="Use the answers in this file.")
+@model_options
+@diagnostics_options
+def command(
+    in_: str,
+    target: str,
+    output: str | None,
+    agent: str | None,
+    no_model: bool,
+    explain: str | None,
+    ask: bool,
+    questions: str | None,
+    answers: str | None,
+    format_: str,
+    verbose: bool,
+    **more: Any,
+) -> None:
+    """Make a process from TEXT (a file, or - for standard input) and write it for a target.
+
+    A language model drafts it, every element with its sentence; the draft is checked and compared
+    with the text. Without a language model it is drafted by rules. Exit code 3: the model failed.
+    """
+    for written, option in ((output, "-o"), (explain, "--explain"), (questions, "--questions")):
+        keep_input(written, in_, *([answers] if answers else []), option=option)
+    session = Session(format_, verbose=verbose)
+    backend, options = resolve_target(target, session.registry)
+    document = _document(in_, session)
+    client, name = _drafter(session, model_flags(more), in_, agent, no_model=no_model)
+    ctx = session.context()
+    ctx.file = document.name
+    try:
+        drafter = choose_drafter(name, session.registry)
+    except (UnknownName, UnsupportedError) as error:
+        raise click.UsageError(str(error)) from None
+    try:
+        model = draft_model(drafter, [document], ctx)
+    finally:
+        if client is not None:
+            click.echo(client.usage.table(), err=True, nl=False)
+    failed = any(
+        d.code == UnavailableAgent.code and d.severity is Severity.ERROR for d in ctx.diagnostics
+    )
+    artifacts = None
+    if model is not None:
+        model = _asked(model, ask=ask, answers=answers, questions=questions)
+        session.models.append(model)
+        emitted = compile_model(model, backend, ctx, options=options)
+        artifacts = emitted.artifacts if emitted is not None else None
+        if explain is not None:
+            _explain(explain, document, model, session)
+    session.collect(ctx)
+    try:
+        if artifacts is not None and output not in (None, "-"):
+            assert output is not None
+            paths = destinations(output, artifacts)
+            write_files(list(zip(paths, (a.text for a in artifacts), strict=True)))
+        elif artifacts is not None:
+            write_stdout(as_one(artifacts))
+    finally:
+        session.show()
+    leave(SERVER_FAILED if failed else exit_code(session.diagnostics))
+
+
+def _document(path: str, session: Session) -> Document:
+    """The text. Raises `click.UsageError`."""
+    try:
+        source = read_source(path)
+    except InputError as error:
+        raise click.UsageError(f"{error}; {error.help}") from None
+    utf16 = source.data.startswith((b"\xff\xfe", b"\xfe\xff"))
+    try:
+        text = source.data.decode("utf-16" if utf16 else "utf-8-sig")
+    except UnicodeDecodeError:
+        raise click.UsageError(f"{path} is not UTF-8 text") from None
+    if "\0" in text:
+        raise click.UsageError(f"{path} is no text")
+    name = source_name(path)
+    session.inputs.append(name)
+    session.sources[name] = SourceFile(name, source.data)
+    return Document(name, text)
+
+
+def _drafter(
+    session: Session, flags: dict[str, Any], near: str, agent: str | None, *, no_model: bool
+) -> tuple[OpenAIModelClient | None, str]:
+    """The client, where there is one, and the name of the agent; says what is missing."""
+    from orgflow.agents.model_client.settings import NotConfigured
+
+    if no_model or agent == BY_RULES:
+        return None, agent or BY_RULES
+    try:
+        client = connect_model(session, flags, near)
+    except NotConfigured as error:
+        if agent is not None:
+            return None, agent  # it may need none; if it does, it says so
+        click.echo(f"{error}; drafting by rules alone", err=True)
+        return None, BY_RULES
+    click.echo(describe_client(client), err=True)
+    return client, agent or WITH_MODEL
+
+
+def _asked(model: Model, *, ask: bool, answers: str | None, questions: str | None) -> Model:
+    """The model with the answers of a file and of the terminal; what is open goes to a file."""
+    from orgflow.agents.text.doubts import (
+        OPTIONS,
+        AnswersError,
+        answered,
+        questions_json,
+        read_answers,
+    )
+    from orgflow.agents.text.doubts import questions as doubts
+
+    given: dict[str, Any] = {}
+    if answers is not None:
+        try:
+            given = read_answers(Path(answers).read_text("utf-8"))
+        except (OSError, UnicodeDecodeError) as error:
+            raise click.UsageError(f"{answers} cannot be read: {error}") from None
+        except AnswersError as error:
+            raise click.UsageError(f"{answers}: {error}") from None
+    open_ = [q for q in doubts(model) if q.element not in given]
+    if ask and sys.stdin is not None and sys.stdin.isatty():
+        for question in open_:
+            if question.sentence:
+                click.echo(f'the text says "{question.sentence}"', err=True)
+            given[question.element] = click.prompt(
+                question.text, type=click.Choice(list(OPTIONS)), default=question.current, err=True
+            )
+        open_ = []
+    if questions is not None:
+        write_files([(Path(questions), questions_json(open_))])
+    try:
+        return answered(model, given)
+    except AnswersError as error:
+        raise click.UsageError(f"{answers}: {error}") from None
+
+
+def _explain(path: str, document: Document, model: Model, session: Session) -> None:
+    """Write the page. Raises `OutputError`."""
+    from orgflow.agents.text.sentences import split_sentences
+    from orgflow.evaluation.text_page import render_text_page
+
+    drawing = session.registry.backend("svg")
+    ctx = session.context()
+    drawn = compile_model(model, drawing, ctx) if drawing is not None else None
+    if drawn is None:
+        raise OutputError(f"cannot write {path}: the process cannot be drawn")
+    page = render_text_page(model, split_sentences(document.text), drawn.artifacts[0].text)
+    write_files([(Path(path), page)])

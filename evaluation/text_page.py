@@ -1,0 +1,55 @@
+"""A text and the process made from it, side by side, as one HTML page without script or network."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from typing import Any
+
+from orgflow.agents.text.coverage import coverage
+from orgflow.agents.text.sentences import Sentence
+from orgflow.evaluation.page import TEMPLATES, clean_text
+
+from orgflow_ir.model import Model
+from orgflow_ir.model.element_names import one_line
+
+
+def render_text_page(model: Model, sentences: Sequence[Sentence], picture: str) -> str:
+    """The page: each sentence with the elements that rest on it, and the drawn process (SVG text).
+
+    Every text may come from a document or a model: all are escaped, and the picture is an image.
+    """
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined,
+        trim_blocks=True, lstrip_blocks=True,
+    )  # fmt: skip
+    covered = coverage(model, tuple(sentences))
+    unused = {sentence.number for sentence in covered.unused}
+    elements: dict[tuple[int, int], list[tuple[str, str]]] = {}
+    for process in model.processes:
+        for node in process.nodes:
+            for evidence in node.evidence:
+                if evidence.span is not None:
+                    label = one_line(node.caption) if node.name else node.construct.split(".")[-1]
+                    elements.setdefault(evidence.span, []).append((clean_text(label), node.kind))
+    rows: list[dict[str, Any]] = [
+        {
+            "number": s.number,
+            "text": clean_text(" ".join(s.text.split())),
+            "heading": s.heading,
+            "unused": s.number in unused,
+            "elements": list(dict.fromkeys(elements.get(s.span, []))),
+        }
+        for s in sentences
+    ]
+    image = base64.b64encode(picture.encode("utf-8", "replace")).decode()
+    text: str = environment.get_template("text.html.j2").render(
+        title=clean_text(model.processes[0].caption if model.processes else model.caption),
+        rows=rows,
+        unsupported=[clean_text(label) for label in covered.unsupported],
+        foreign=[(clean_text(label), ", ".join(words)) for label, words in covered.foreign],
+        image=image,
+    )
+    return text

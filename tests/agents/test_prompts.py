@@ -1,0 +1,43 @@
+"""The prompts as they are sent, word for word: a change shows in the diff of the snapshot."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from orgflow.agents.prompting import render
+from orgflow.agents.text.modeller import draft_messages
+from orgflow.agents.text.sentences import split_sentences
+
+TEXT = "Title: Orders\n\nThe clerk e.g. checks the order. Then, if it is fine, he ships it."
+FOLDER = Path(__file__).resolve().parents[2] / "agents" / "prompts"
+
+
+def test_the_draft(snapshot: Any) -> None:
+    messages = draft_messages(split_sentences(TEXT))
+    text = "\n".join(f"== {m['role']}\n{m['content']}" for m in messages)
+    assert text == snapshot
+
+
+def test_the_repair(snapshot: Any) -> None:
+    assert render("text_repair", findings=["the parallel join `A1` waits for ever"]) == snapshot
+
+
+def test_the_review(snapshot: Any) -> None:
+    sentences = split_sentences(TEXT)
+    text = render(
+        "text_review", unused=sentences[1:2], words=[(sentences[2], ("fine", "ships"))],
+        unsupported=["ship it"], foreign=[("launch rocket", ("launch", "rocket"))],
+    )  # fmt: skip
+    assert text == snapshot
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.j2")), ids=lambda p: p.stem)
+def test_every_prompt_is_in_a_snapshot(path: Path) -> None:
+    assert path.stem in {"text_draft", "text_document", "text_repair", "text_review"}
+
+
+def test_a_draft_is_short() -> None:
+    system = draft_messages(split_sentences(TEXT))[0]["content"]
+    assert len(system) / 4 < 600

@@ -1,0 +1,134 @@
+"""`orgflowc model`: from a text to a target, with a language model and without."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from cli_cases import orgflowc
+from model_server import Scripted, model_server
+
+TEXT = "The clerk checks the order. If it is fine, the clerk ships the order."
+LINES = """\
+T1 check order | clerk | s1
+X1 fine? | | s2
+T2 ship order | clerk | s2
+X2 join | | s2
+Start -> T1
+T1 -> X1
+X1 -(fine)-> T2
+X1 -(otherwise)-> X2
+T2 -> X2
+X2 -> End
+"""
+
+
+def run(*args: str) -> tuple[int, str, str]:
+    ran = orgflowc(*args)
+    return ran.code, ran.out, ran.err
+
+
+@pytest.fixture
+def text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in ("ORGFLOW_MODEL_URL", "ORGFLOW_MODEL", "ORGFLOW_MODEL_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    path = tmp_path / "order.txt"
+    path.write_text(TEXT)
+    return path
+
+
+def test_three_variables(text: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with model_server([LINES]) as server:
+        monkeypatch.setenv("ORGFLOW_MODEL_URL", server.url)
+        monkeypatch.setenv("ORGFLOW_MODEL", "toy")
+        monkeypatch.setenv("ORGFLOW_MODEL_KEY", "sk-secret")
+        code, out, err = run("model", str(text), "--target", "n8n")
+    assert code == 0, err
+    assert {"check order", "ship order"} <= {n["name"] for n in json.loads(out)["nodes"]}
+    assert f"asking toy at {server.url}: at most 50,000 tokens" in err
+    assert "text: 1 call, 10 tokens in, 5 out" in err
+    assert "sk-secret" not in err + out
+
+
+def test_without_a_model_it_says_so_and_drafts_by_rules(text: Path) -> None:
+    code, out, err = run("model", str(text))
+    assert code == 0, err
+    assert err.splitlines()[0] == (
+        "no language model is configured: set ORGFLOW_MODEL_URL and ORGFLOW_MODEL; "
+        "drafting by rules alone"
+    )
+    assert "<definitions" in out or "<bpmn:definitions" in out
+    assert "Check order" in out
+
+
+def test_a_failing_model_is_exit_code_3(text: Path) -> None:
+    with model_server([Scripted("no", status=401)]) as server:
+        code, out, err = run("model", str(text), "--model-url", server.url, "--model", "toy")
+    assert code == 3
+    assert out == ""
+    assert "answered 401: no; check ORGFLOW_MODEL_KEY" in " ".join(err.split())
+
+
+def test_calls_are_recorded_and_replayed(text: Path, tmp_path: Path) -> None:
+    record = str(tmp_path / "calls")
+    with model_server([LINES]) as server:
+        args = ("model", str(text), "--model", "toy", "--record", record)
+        _, first, _ = run(*args, "--model-url", server.url)
+    code, again, err = run(*args, "--model-url", server.url, "--replay")
+    assert (code, again) == (0, first)
+    assert "1 call (1 replayed), 0 tokens in" in err
+
+
+def test_settings_in_a_file(text: Path) -> None:
+    with model_server([LINES]) as server:
+        (text.parent / "orgflow.toml").write_text(f'[model]\nurl = "{server.url}"\nname = "toy"\n')
+        assert run("model", str(text))[0] == 0
+        assert len(server.requests) == 1
+    (text.parent / "orgflow.toml").write_text('[model]\nkey = "sk"\n')
+    code, _, err = run("model", str(text))
+    assert code == 2
+    assert "set ORGFLOW_MODEL_KEY instead" in err
+
+
+def test_the_page(text: Path, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    text.write_text(f"{TEXT} <script>alert(1)</script> matters greatly to nobody here.")
+    assert run("model", str(text), "--no-model", "--explain", str(page))[0] == 0
+    html = page.read_text()
+    assert "<script" not in html
+    assert "&lt;script&gt;" in html
+    assert "data:image/svg+xml;base64," in html
+    assert "Check order" in html
+
+
+def test_questions_and_answers(text: Path, tmp_path: Path) -> None:
+    asked, given = tmp_path / "asked.json", tmp_path / "given.json"
+    lines = LINES.replace("X1", "O1").replace("X2", "O2")
+    with model_server([lines]) as server:
+        args = ("model", str(text), "--model-url", server.url, "--model", "toy")
+        assert run(*args, "--questions", str(asked))[0] == 0
+        document = json.loads(asked.read_text())
+        (question,) = document["questions"]
+        assert question["sentence"] == "If it is fine, the clerk ships the order."
+        question["answer"] = "exclusive"
+        given.write_text(json.dumps(document))
+        code, out, err = run(*args, "--answers", str(given))
+        assert code == 0, err
+        assert "exclusiveGateway" in out
+        assert "inclusiveGateway" not in out
+        given.write_text("[]")
+        assert run(*args, "--answers", str(given))[0] == 2
+
+
+@pytest.mark.parametrize(
+    "args", [("missing.txt",), ("--agent", "nobody"), ("--target", "nothing"), ("--redact", "x")]
+)
+def test_misuse(text: Path, args: tuple[str, ...]) -> None:
+    given = args if args[0] == "missing.txt" else (str(text), *args)
+    assert run("model", *given)[0] == 2
+
+
+def test_something_that_is_no_text(text: Path) -> None:
+    text.write_bytes(b"\x00\xff\xfe\x80")
+    assert run("model", str(text))[0] == 2
