@@ -9,6 +9,7 @@ from orgflow.passes.compensation import Compensation
 from orgflow.passes.conditions import Conditions
 from orgflow.passes.dead_ends import DeadEnds
 from orgflow.passes.dead_steps import DeadSteps
+from orgflow.passes.decision_tables import DecisionTables
 from orgflow.passes.duplicate_flows import DuplicateFlows
 from orgflow.passes.event_gateways import EventGateways
 from orgflow.passes.event_placement import EventPlacement
@@ -40,6 +41,7 @@ CHECK: tuple[Pass, ...] = (
     DeadEnds(),
     Conditions(),
     GatewayConditions(),
+    DecisionTables(),
     ParallelWritesPass(),
     EventGateways(),
     EventPlacement(),

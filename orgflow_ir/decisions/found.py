@@ -21,6 +21,7 @@ class FoundDecision:
         outputs: names of the outputs, where it is a table.
         hits: how many rules a table may hit: `one` or `several`; `value` for what is no table, or
             gathers hits into a number.
+        columns: expressions of the inputs of a table, as written.
     """
 
     file: str
@@ -31,6 +32,7 @@ class FoundDecision:
     tested: frozenset[str]
     outputs: tuple[str, ...]
     hits: str
+    columns: tuple[str, ...] = ()
 
     def __hash__(self) -> int:
         return hash((self.file, self.id))

@@ -32,10 +32,11 @@ class DecisionLibrary:
     Args:
         folder: where the model is.
         reader: reads a file.
+        first: the name of a file whose decisions go before those of others: the model's own.
     """
 
-    def __init__(self, folder: Path, reader: DecisionReader) -> None:
-        self.folder, self._reader = folder, reader
+    def __init__(self, folder: Path, reader: DecisionReader, first: str = "") -> None:
+        self.folder, self._reader, self._first = folder, reader, first
         self._files: dict[str, Definitions] | None = None
         self.unreadable: dict[str, str] = {}
         """Why files could not be read, by name."""
@@ -66,9 +67,10 @@ class DecisionLibrary:
 
     def _read(self) -> Iterator[tuple[str, Definitions]]:
         try:
-            names = sorted(n for n in os.listdir(self.folder) if n.lower().endswith(SUFFIXES))
+            found = [n for n in os.listdir(self.folder) if n.lower().endswith(SUFFIXES)]
         except OSError:
             return
+        names = sorted(found, key=lambda name: (name != self._first, name))
         for name in names[:MOST_FILES]:
             try:
                 yield name, self._reader.definitions((self.folder / name).read_bytes())

@@ -51,8 +51,9 @@ def linked(
         many = table.hit_policy in ("COLLECT", "RULE ORDER", "OUTPUT ORDER")
         hits = "several" if many else "one"
     variables = tuple(u.name for u in needed if isinstance(u, Input))
+    columns = tuple(c.expression.text.strip() for c in table.inputs) if table is not None else ()
     return FoundDecision(
-        file, decision.id, unit.name, model, variables, frozenset(tested), outputs, hits
+        file, decision.id, unit.name, model, variables, frozenset(tested), outputs, hits, columns
     )
 
 

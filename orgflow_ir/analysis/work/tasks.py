@@ -103,7 +103,7 @@ def library_of(ctx: PassContext) -> DecisionLibrary | None:
     reader = next(
         (f for f in ctx.registry.frontends.values() if isinstance(f, DecisionReader)), None
     )
-    return None if reader is None else DecisionLibrary(Path(file).parent, reader)
+    return None if reader is None else DecisionLibrary(Path(file).parent, reader, Path(file).name)
 
 
 def _in_scope(statements: Iterable[Statement], locals_: frozenset[str]) -> Iterator[Statement]:

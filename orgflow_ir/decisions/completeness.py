@@ -1,0 +1,171 @@
+"""What the rules of a decision table leave open: inputs for which none holds, or several do.
+
+Inputs are tried, never guessed at: numbers on both sides of every constant of a column and between
+them, its texts and one that is none of them, both truth values. What is found is true; that nothing
+is found is no proof.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from typing import NamedTuple
+
+from orgflow_ir.analysis.expressions.feel.evaluator import Scope, passes
+from orgflow_ir.analysis.expressions.feel.functions.conversions import text_of
+from orgflow_ir.analysis.expressions.feel.syntax import (
+    Coerced,
+    DecisionTable,
+    Literal,
+    Negation,
+    Part,
+    RangeLiteral,
+    TableRule,
+    Tree,
+    UnaryTest,
+    UnaryTests,
+    parts,
+)
+from orgflow_ir.analysis.expressions.feel.values import Value
+from orgflow_ir.decisions.found import FoundDecision
+from orgflow_ir.decisions.link import Logic
+
+MAX_TRIES = 20_000
+"""Combinations of inputs tried for one table."""
+
+OTHER = "something else"
+"""A text that no rule names."""
+
+_ONE_RULE = ("UNIQUE", "ANY", "FIRST", "PRIORITY")
+"""Hit policies that need a rule for every input."""
+
+_KNOWN = (Literal, Negation, RangeLiteral, UnaryTest, UnaryTests)
+
+
+class Example(NamedTuple):
+    """Inputs by the expression of their column, and the rules that hold for them, from 1."""
+
+    inputs: tuple[tuple[str, Value], ...]
+    rules: tuple[int, ...]
+
+    def told(self) -> str:
+        """``amount = 7 and kind = "vip"``, for a message."""
+        return " and ".join(f"{name} = {text_of(value)}" for name, value in self.inputs)
+
+
+class Completeness(NamedTuple):
+    """Inputs that no rule is for, and inputs that several are for; `None` where none was found."""
+
+    gap: Example | None
+    overlap: Example | None
+
+
+def completeness(decision: FoundDecision) -> Completeness | None:
+    """What a decision table leaves open; `None` for what is none, and for a table whose cells hold
+    more than constants, comparisons, ranges, lists and negations of these."""
+    unit = next(u for u in decision.model.units.values() if u.key.endswith(f"#{decision.id}"))
+    tree = unit.tree if isinstance(unit, Logic) else None
+    while isinstance(tree, Coerced):
+        tree = tree.value
+    if not isinstance(tree, DecisionTable) or not tree.rules:
+        return None
+    if not all(_simple(tests) for rule in tree.rules for tests in rule.tests):
+        return None
+    gap = overlap = None
+    wants_all = tree.hit_policy in _ONE_RULE and all(o.default is None for o in tree.outputs)
+    for values in _inputs(tree):
+        hits = [at for at, rule in enumerate(tree.rules) if _holds(rule, values)]
+        if gap is None and wants_all and not hits:
+            gap = _example(decision, tree, values, hits)
+        if overlap is None and len(hits) > 1 and _clash(tree, hits):
+            overlap = _example(decision, tree, values, hits)
+    return Completeness(gap, overlap)
+
+
+def _simple(tests: Part) -> bool:
+    return all(isinstance(part, _KNOWN) for part in parts(tests))
+
+
+def _clash(table: DecisionTable, hits: Sequence[int]) -> bool:
+    if table.hit_policy == "ANY":
+        return len({table.rules[at].entries for at in hits}) > 1
+    return table.hit_policy == "UNIQUE"
+
+
+def _holds(rule: TableRule, values: Sequence[Value]) -> bool:
+    return all(passes(tests, value) for tests, value in zip(rule.tests, values, strict=True))
+
+
+def _example(
+    decision: FoundDecision, table: DecisionTable, values: Sequence[Value], hits: Sequence[int]
+) -> Example:
+    asked = [
+        (name, value)
+        for at, (name, value) in enumerate(zip(decision.columns, values, strict=True))
+        if any(rule.tests[at].tests for rule in table.rules)
+    ]
+    return Example(tuple(asked), tuple(at + 1 for at in hits))
+
+
+def _inputs(table: DecisionTable) -> Iterator[tuple[Value, ...]]:
+    columns = []
+    for at, column in enumerate(table.inputs):
+        values = _values([rule.tests[at] for rule in table.rules], column.allowed)
+        if column.allowed is not None:
+            values = [v for v in values if passes(column.allowed, v, Scope({}))]
+        columns.append(values)
+    yield from itertools.islice(itertools.product(*columns), MAX_TRIES)
+
+
+def _values(tests: Sequence[UnaryTests], allowed: UnaryTests | None) -> list[Value]:
+    """Inputs on both sides of the constants of a column; null where it asks nothing."""
+    found: dict[Decimal | str | bool, None] = {}
+    for one in (*tests, *((allowed,) if allowed is not None else ())):
+        for constant in _constants(one):
+            found.setdefault(constant)
+    numbers = sorted(v for v in found if isinstance(v, Decimal))
+    texts = [v for v in found if isinstance(v, str)]
+    result: list[Value] = []
+    if any(isinstance(v, bool) for v in found):
+        result += [True, False]
+    for low, high in itertools.pairwise(numbers):
+        result += [low, (low + high) / 2 if high - low < 2 else (low + high) // 2]
+    if numbers:
+        result += [numbers[-1], numbers[0] - 1, numbers[-1] + 1]
+    result += texts
+    if texts and allowed is None:
+        result.append(OTHER)
+    return result or [None]
+
+
+def _constants(tests: Part) -> Iterator[Decimal | str | bool]:
+    stack: list[Part] = [tests]
+    while stack:
+        part = stack.pop()
+        value = _number(part)
+        if value is not None:
+            yield value
+            continue
+        if isinstance(part, Literal) and part.value is not None:
+            yield part.value
+        stack.extend(p for p in _below(part))
+
+
+def _number(part: Part) -> Decimal | None:
+    """The value of `-5`."""
+    if isinstance(part, Negation) and isinstance(part.operand, Literal):
+        value = part.operand.value
+        return -value if isinstance(value, Decimal) else None
+    return None
+
+
+def _below(part: Part) -> list[Tree | UnaryTest]:
+    match part:
+        case UnaryTests(tests):
+            return list(tests)
+        case UnaryTest(_, operand):
+            return [operand]
+        case RangeLiteral(low, high):
+            return [end for end in (low, high) if end is not None]
+    return []

@@ -1,0 +1,100 @@
+"""Decision tables that leave inputs out, or have two answers for one input."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from orgflow_ir.diagnostics import Category, Rule, Severity
+from orgflow_ir.model import Model, Task
+from orgflow_ir.pipeline import Pass, PassContext, Stage
+
+
+class DecisionGap(Rule):
+    """
+    What it finds
+        A decision table, made by a task or in a DMN file, that needs a rule for every input
+        (UNIQUE, ANY, FIRST, PRIORITY), states no default output, and has none for some; these
+        inputs are named. Cells are judged that hold constants, comparisons, ranges and lists.
+    Why it is wrong
+        The decision has no answer there: it is null, or an engine stops with an error.
+    Example
+        Rules for `< 100` and `> 100`: nothing is said of 100.
+    Instead
+        Cover all inputs, with a last rule of dashes or a default output.
+    """
+
+    code = "OF313"
+    name = "decision-gap"
+    severity = Severity.WARNING
+    category = Category.DATA
+
+
+class DecisionOverlap(Rule):
+    """
+    What it finds
+        A decision table with the hit policy UNIQUE in which two rules hold for one input, or with
+        ANY in which their outputs differ; the input and the rules are named.
+    Why it is wrong
+        DMN has no answer there (DMN 1.5, 8.2.10): an engine stops with an error, or gives null.
+    Example
+        Rules for `<= 100` and `>= 100` of the policy UNIQUE: both hold for 100.
+    Instead
+        Let the rules exclude each other, or take FIRST, where their order decides.
+    """
+
+    code = "OF314"
+    name = "decision-overlap"
+    severity = Severity.WARNING
+    category = Category.DATA
+
+
+class DecisionTables(Pass):
+    """Reports inputs that no rule of a decision table is for, and inputs that two are for."""
+
+    name: ClassVar[str] = "decision-tables"
+    stage: ClassVar[Stage] = Stage.ANALYSE
+    rules: ClassVar[tuple[type[Rule], ...]] = (DecisionGap, DecisionOverlap)
+
+    def run(self, model: Model, ctx: PassContext) -> Model:
+        """Report; the model is given back as it is."""
+        seen: set[str] = set()
+        for scope in ctx.scopes(model):
+            for node in scope.nodes:
+                if isinstance(node, Task) and node.binding is not None:
+                    binding = node.binding
+                    if binding.kind == "decision" and binding.decision not in seen:
+                        seen.add(binding.decision or "")
+                        _check(node, binding.decision or "", ctx)
+        return model
+
+
+def _check(task: Task, reference: str, ctx: PassContext) -> None:
+    # Imported for a model that refers to a decision.
+    from orgflow_ir.analysis.work.tasks import library_of
+    from orgflow_ir.decisions.completeness import completeness
+    from orgflow_ir.decisions.found import Unusable
+
+    library = ctx.analysis(library_of, ctx)
+    try:
+        decision = library.find(reference) if library is not None else None
+    except Unusable:
+        return  # a target that runs it says so
+    found = completeness(decision) if decision is not None else None
+    if found is None or decision is None:
+        return
+    where = f"the decision `{decision.name}` in {decision.file}"
+    if found.gap is not None:
+        ctx.emit(
+            DecisionGap,
+            f"no rule of {where} is for {found.gap.told()}",
+            element=task,
+            help="add a rule for it, or a default output",
+        )
+    if found.overlap is not None:
+        first, second, *_ = found.overlap.rules
+        ctx.emit(
+            DecisionOverlap,
+            f"for {found.overlap.told()} the rules {first} and {second} of {where} both hold",
+            element=task,
+            help="let the rules exclude each other, or choose the hit policy FIRST",
+        )
