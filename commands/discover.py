@@ -133,6 +133,31 @@ def discovered(folder: str, ctx: PassContext, progress: Progress) -> Discovery |
     return found
 
 
+def evaluated(folder: Path, truth: Path, seeds: int, output: str | None) -> None:
+    """`orgflowc eval discovery`: print the table. Raises `click.UsageError`."""
+    from orgflow.evaluation.discovery import TruthError, evaluate, read_truth, table
+    from orgflow.store.embedder import local_embedder
+    from orgflow.store.messages import MessageStore, StoreError
+
+    try:
+        known = read_truth(truth.read_text("utf-8"))
+        store = MessageStore.open(str(folder))
+    except (TruthError, StoreError) as error:
+        raise click.UsageError(
+            f"{truth if isinstance(error, TruthError) else ''} {error}"
+        ) from None
+    with store:
+        embedder = store.cached(local_embedder())
+        rows, thresholds = evaluate(
+            list(store.messages()), known, embedder, seeds=range(1, seeds + 1)
+        )
+    text = f"compared with {embedder.name}\n" + table(rows, thresholds)
+    if output is not None:
+        write_files([(Path(output), text)])
+    else:
+        write_stdout(text)
+
+
 def outline(found: Discovery) -> str:
     """What was found, for people to read."""
     lines = []
@@ -154,6 +179,7 @@ def json_text(found: Discovery) -> str:
         "processes": [
             {
                 "name": one.name,
+                "description": one.description,
                 "steps": list(one.steps),
                 "actors": list(one.actors),
                 "cases": [list(case) for case in one.cases],

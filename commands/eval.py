@@ -23,7 +23,7 @@ from orgflow_ir.plugins.contracts import Backend
 if TYPE_CHECKING:
     from orgflow.evaluation.pmo import Compiled, Compiler
 
-SUITES = ("pmo",)
+SUITES = ("pmo", "discovery")
 FORMATS = ("bpmn", "pme")
 INTERRUPTED, MISUSE = 130, 2
 
@@ -31,6 +31,14 @@ INTERRUPTED, MISUSE = 130, 2
 @click.command("eval", short_help="Measure the compiler on a suite of models.")
 @click.argument("suite", metavar="SUITE", shell_complete=among(*SUITES))
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.argument("truth", metavar="[TRUTH]", required=False, type=click.Path(path_type=Path))
+@click.option(
+    "--seeds",
+    default=5,
+    metavar="N",
+    type=click.IntRange(1),
+    help="Draws of `discovery`.  [default: 5]",
+)
 @click.option("-o", "output", metavar="FILE.csv", help="Write the CSV there, not to stdout.")
 @click.option(
     "--models", metavar="bpmn|pme", help="Only the models of this format.  [default: both]"
@@ -42,19 +50,31 @@ INTERRUPTED, MISUSE = 130, 2
 def command(
     suite: str,
     folder: Path,
+    truth: Path | None,
+    seeds: int,
     output: str | None,
     models: str | None,
     engine: str,
     key_file: str | None,
     wait: float,
 ) -> None:
-    """Compile and replay every model of SUITE (pmo) in DIR.
+    """Measure SUITE: `pmo` compiles and replays every model in DIR; `discovery` compares what is
+    discovered in the store DIR with TRUTH.
 
-    Prints one CSV row a model; the summary, beside the published figures, goes to standard error.
+    `discovery` prints a table: messages by process and case, descriptions, evidence and steps, with
+    ceilings and a null. `pmo` prints one CSV row a model; the summary, beside the published
+    figures, goes to standard error.
     Exit code 1: a model that should compile does not, or a replay differs; 3: the server failed.
     """
     if suite not in SUITES:
         raise click.UsageError(f"no suite `{suite}`; {suggestion(suite, SUITES)}")
+    if (suite == "discovery") is (truth is None):
+        raise click.UsageError("`discovery`, and no other suite, needs the file TRUTH")
+    if truth is not None:
+        from orgflow.commands.discover import evaluated
+
+        evaluated(folder, truth, seeds, output)
+        return
     if models is not None and models not in FORMATS:
         raise click.UsageError(f"no format `{models}`; {suggestion(models, FORMATS)}")
     if not folder.is_dir():

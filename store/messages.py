@@ -55,6 +55,7 @@ CREATE UNIQUE INDEX vectors_row ON vectors (model, row);
 CREATE VIRTUAL TABLE words USING fts5(
   subject, body, content='messages', content_rowid='n', tokenize='unicode61 remove_diacritics 2'
 );
+INSERT INTO words (words, rank) VALUES ('hashsize', 33554432);
 """
 _COLUMNS = (
     "n, id, date, channel, sender, subject, body, quoted, signature, conversation, refs, "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from orgflow.agents.discovery.cases import find_cases
@@ -19,6 +19,12 @@ from orgflow_ir.model.evidence import Evidence
 from orgflow_ir.model.message import Message
 from orgflow_ir.pipeline.agent_services import Embedder
 
+MATTERS = 6
+"""Words that a description names."""
+
+STAGES = 5
+"""Stages that progress shows."""
+
 MOST_QUOTES = 5
 """Passages that are kept for one element; the messages of a step may be many."""
 
@@ -32,6 +38,7 @@ class Found(NamedTuple):
         steps: the names of its steps, in order.
         actors: who takes part.
         cases: the ids of the messages of each case.
+        matters: the words that are most this process's own, in all of its cases.
     """
 
     process: Process
@@ -39,6 +46,17 @@ class Found(NamedTuple):
     steps: tuple[str, ...]
     actors: tuple[str, ...]
     cases: tuple[tuple[str, ...], ...]
+    matters: tuple[str, ...] = ()
+
+    @property
+    def description(self) -> str:
+        """What the process is about, who takes part, and its steps, in sentences."""
+        parts = []
+        if self.matters:
+            parts.append(f"The process of {', '.join(self.matters)}.")
+        if self.actors:
+            parts.append(f"It involves the {', '.join(self.actors)}.")
+        return " ".join([*parts, f"The steps are: {'. '.join(self.steps).lower()}."])
 
 
 class Discovery(NamedTuple):
@@ -67,20 +85,29 @@ def discover(
     progress: Callable[[int, int, str], None] = lambda done, total, name: None,
 ) -> Discovery:
     """Find the processes that messages show. Raises what the embedder raises."""
-    stages = ("meaning of messages", "cases", "processes", "phrases", "steps")
-    progress(0, len(stages), stages[0])
+    progress(0, STAGES, "meaning of messages")
     traits = traits_of(messages, embedder)
-    progress(1, len(stages), stages[1])
+    progress(1, STAGES, "cases")
     cases = find_cases(traits)
-    progress(2, len(stages), stages[2])
-    processes = find_processes(traits, cases)
-    progress(3, len(stages), stages[3])
+    progress(2, STAGES, "processes")
+    return describe(traits, cases, find_processes(traits, cases), progress)
+
+
+def describe(
+    traits: Traits,
+    cases: Sequence[Sequence[int]],
+    processes: Sequence[Sequence[int]],
+    progress: Callable[[int, int, str], None] = lambda done, total, name: None,
+) -> Discovery:
+    """Steps and models of processes that are known: places of messages by case, and places of
+    cases by process."""
+    progress(3, STAGES, "phrases")
     said: list[list[Phrase]] = [[] for _ in traits.messages]
     places = sorted(place for case in cases for place in case)
     texts = [traits.messages[place].body for place in places]
     for place, found in zip(places, phrases(texts, traits.names), strict=True):
         said[place] = found
-    progress(4, len(stages), stages[4])
+    progress(4, STAGES, "steps")
     weights = _weights(traits, [[i for c in p for i in cases[c]] for p in processes])
     found_all = [
         _found(number, traits, [cases[c] for c in process], said, weights[number])
@@ -93,16 +120,16 @@ def discover(
     )
 
 
-def _weights(traits: Traits, groups: Sequence[Sequence[int]]) -> list[Counter[str]]:
+def _weights(traits: Traits, groups: Sequence[Sequence[int]]) -> list[dict[str, float]]:
     """For each process, how much a word belongs to it: its share of messages times its rarity."""
     counts = [Counter(w for i in group for w in traits.words[i]) for group in groups]
     having = Counter(word for count in counts for word in count)
-    weights = []
+    weights: list[dict[str, float]] = []
     for group, count in zip(groups, counts, strict=True):
-        weight: Counter[str] = Counter()
+        weight: dict[str, float] = {}
         for word, number in count.items():
             rare = math.log((1 + len(groups)) / having[word])
-            weight[word] = number / len(group) * rare  # type: ignore[assignment]
+            weight[word] = number / len(group) * rare
         weights.append(weight)
     return weights
 
@@ -112,9 +139,9 @@ def _found(
     traits: Traits,
     cases: Sequence[Sequence[int]],
     said: Sequence[Sequence[Phrase]],
-    weights: Counter[str],
+    weights: Mapping[str, float],
 ) -> Found | None:
-    steps = find_steps(traits, cases, said, [weights])
+    steps = find_steps(traits, cases, said, weights)
     if not steps:
         return None
 
@@ -131,7 +158,22 @@ def _found(
         tuple(step.name for step in steps),
         tuple(dict.fromkeys(step.actor for step in steps if step.actor)),
         tuple(tuple(traits.messages[i].id for i in case) for case in cases),
+        _matters(traits, cases, weights),
     )
+
+
+def _matters(
+    traits: Traits, cases: Sequence[Sequence[int]], weights: Mapping[str, float]
+) -> tuple[str, ...]:
+    """The words that belong to a process most: those of one case alone name its things, not the
+    process."""
+    shares = [Counter(w for i in case for w in traits.words[i]) for case in cases]
+    own = {
+        word: weight * min(1.0, sum(share[word] > 0 for share in shares) / len(cases)) ** 2
+        for word, weight in weights.items()
+        if word.isalpha() and word not in traits.names
+    }
+    return tuple(sorted(own, key=lambda word: (-own[word], word))[:MATTERS])
 
 
 def _evidence(traits: Traits, place: int, step: Step) -> Evidence:
@@ -149,12 +191,12 @@ def _evidence(traits: Traits, place: int, step: Step) -> Evidence:
     return Evidence(document=message.id, quote=quote.strip() or message.id, agent=AGENT)
 
 
-def _process_name(steps: Sequence[Step], weights: Counter[str]) -> str:
+def _process_name(steps: Sequence[Step], weights: Mapping[str, float]) -> str:
     """The step that is most this process's own, in words and in cases."""
 
     def own(step: Step) -> float:
         verb, *words = step.name.lower().split()
-        share = sum(weights[word] for word in words) / max(1, len(words))
+        share = sum(weights.get(word, 0.0) for word in words) / max(1, len(words))
         return len(step.members) * share * (1.0 if verb in ACTS else 0.3)
 
     return max(steps, key=own).name

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -43,7 +43,7 @@ def find_steps(
     traits: Traits,
     cases: Sequence[Sequence[int]],
     phrases: Sequence[Sequence[Phrase]],
-    weights: Sequence[Counter[str]],
+    weights: Mapping[str, float],
 ) -> list[Step]:
     """The steps of a process in their order, each with the cases that have it.
 
@@ -51,20 +51,17 @@ def find_steps(
         traits: of all messages.
         cases: the cases of the process, as places of messages in the order of time.
         phrases: of all messages.
-        weights: for each case, how much a word belongs to this process.
+        weights: how much a word belongs to this process.
     """
     order = sorted(range(len(cases)), key=lambda c: (-len(cases[c]), c))
     profile: list[Step] = []
     for number in order:
         units = _units(traits, cases[number], phrases)
         profile = _aligned(traits, profile, units, number)
-    total: Counter[str] = Counter()
-    for weight in weights:
-        total.update(weight)
-    most = max(total.values(), default=1) or 1
-    total = Counter({word: weight / most for word, weight in total.items()})
+    most = max(weights.values(), default=0.0) or 1.0
+    own = {word: weight / most for word, weight in weights.items()}
     for step in profile:
-        _name(traits, step, phrases, total)
+        _name(traits, step, phrases, own)
     return _joined([step for step in profile if step.name])
 
 
@@ -151,7 +148,7 @@ def _actor(traits: Traits, place: int) -> str:
 
 
 def _name(
-    traits: Traits, step: Step, phrases: Sequence[Sequence[Phrase]], weights: Counter[str]
+    traits: Traits, step: Step, phrases: Sequence[Sequence[Phrase]], weights: Mapping[str, float]
 ) -> None:
     """Name a step after the phrase that fits most of its messages, and keep what says so."""
     places = [place for members in step.members.values() for place in members]
@@ -165,7 +162,7 @@ def _name(
             subject = traits.messages[place].subject.lower()
             score = phrase.score
             score += 0.5 * sum(words[w] - 1 for w in {phrase.verb, *phrase.object}) / len(places)
-            score += 1.2 * sum(weights[w] for w in phrase.object) / len(phrase.object)
+            score += 1.2 * sum(weights.get(w, 0.0) for w in phrase.object) / len(phrase.object)
             score += 0.2 if any(w in subject for w in phrase.object) else 0.0
             found[phrase.name] = max(found.get(phrase.name, -9.0), score)
     if found:

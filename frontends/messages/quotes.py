@@ -55,6 +55,11 @@ _MOBILE = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _LAST_SIGNATURE_LINES = 12
+_FORWARDED = ("begin forwarded message", "weitergeleiteten nachricht", "message réexpédié")
+_SUBJECTS = (
+    "subject", "betreff", "objet", "asunto", "oggetto", "onderwerp", "assunto", "ämne", "temat",
+    "emne",
+)  # fmt: skip
 _HINTS = ("wrote", "schrieb", "crit", "escribi", "scritto", "escreveu", "schreef", "skrev", "napis")
 
 
@@ -68,7 +73,11 @@ def split(text: str) -> Parts:
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     cut = len(text)
     lowered = text.lower()
-    marks = [_DIVIDER, _HEADER_BLOCK]
+    marks = []  # looking for words first is much faster than for the patterns
+    if "--" in text or "____" in text or any(hint in lowered for hint in _FORWARDED):
+        marks.append(_DIVIDER)
+    if any(hint in lowered for hint in _SUBJECTS):
+        marks.append(_HEADER_BLOCK)
     if any(hint in lowered for hint in _HINTS):
         marks += [_WROTE, _WROTE_WRAPPED]
     rest = ""

@@ -1,0 +1,204 @@
+"""Speed and memory of messages: `messages.py ingest [GB]` and `messages.py store [N…]`.
+
+`ingest` makes an mbox file (2 GB unless said otherwise), reads it into a store, and prints messages
+a second and the peak of memory; exit code 1 above 1 GB or below 2,000 a second of processor time.
+`store` fills stores of 1,000, 10,000 and 100,000 messages with random vectors and prints time, disk
+and the latency of searches; where DuckDB or LanceDB are installed, the same searches there. Exit
+code 1 where a search by vector takes more than 20 ms in the store at 100,000.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import random
+import resource
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from orgflow.store.messages import MessageStore
+
+from orgflow_ir.model.message import Message, Person
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "support"))
+
+import client_mails
+import peak_memory
+
+SIZE = 384
+WORDS = [f"word{n}" for n in range(20_000)]
+LIMIT_MB, LIMIT_RATE, LIMIT_MS = 1024, 2000, 20.0
+
+
+def main(what: str, *rest: str) -> int:
+    """One of the two tables."""
+    if what == "ingest":
+        return ingest(float(rest[0]) if rest else 2.0)
+    return store([int(n) for n in rest] or [1_000, 10_000, 100_000])
+
+
+def ingest(size: float) -> int:
+    """The mbox of a size in GB."""
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        box = folder / "large.mbox"
+        count = write_mbox(box, int(size * 2**30))
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        begin = time.perf_counter()
+        command = [
+            sys.executable, "-m", "orgflow", "ingest", str(box), "--store", str(folder / "s"),
+        ]  # fmt: skip
+        ran = measured(command, folder)
+        wall = time.perf_counter() - begin
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    if ran.code:
+        raise SystemExit(ran.err)
+    print(ran.out, end="")
+    rate = count / cpu
+    print(f"{count} messages, {size} GB: {wall:.0f} s, {cpu:.0f} s of processor time")
+    print(f"{rate:.0f} messages/s of processor time, at least {LIMIT_RATE}")
+    print(f"{ran.peak >> 20} MB at most {LIMIT_MB}")
+    return int(rate < LIMIT_RATE or ran.peak >> 20 > LIMIT_MB)
+
+
+def measured(command: list[str], folder: Path) -> peak_memory.Ran:
+    """Run a command without the time limit of the tests."""
+    import subprocess
+
+    report = folder / "report"
+    done = subprocess.run(
+        [sys.executable, "-S", peak_memory.__file__, str(report), *command],
+        capture_output=True, check=True,
+    )  # fmt: skip
+    code, peak = (int(line) for line in report.read_text().splitlines())
+    return peak_memory.Ran(code, done.stdout.decode(), done.stderr.decode(), peak)
+
+
+def write_mbox(path: Path, size: int) -> int:
+    """Write mails of several clients with bodies of up to 4 KB; returns how many."""
+    rng = random.Random(1)
+    count = 0
+    with path.open("wb") as file:
+        while file.tell() < size:
+            body = " ".join(rng.choices(WORDS, k=rng.randrange(10, 450))).encode()
+            mail = client_mails.ALL[count % len(client_mails.ALL)]
+            head, _, _ = mail.partition(b"\n\n" if b"\r\n" not in mail else b"\r\n\r\n")
+            head = b"\n".join(
+                line
+                for line in head.replace(b"\r\n", b"\n").split(b"\n")
+                if not line.lower().startswith(
+                    (b"content-", b"message-id", b"\tcharset", b"\tformat")
+                )
+            )
+            file.write(
+                client_mails.mbox(head + b"\nMessage-ID: <%d@bench>\n\n%s\n" % (count, body))
+            )
+            count += 1
+    return count
+
+
+def messages(count: int) -> Iterator[Message]:
+    """Messages of random words."""
+    rng = random.Random(2)
+    people = [Person(f"P{n}", f"p{n}@x.example") for n in range(500)]
+    start = datetime(2026, 1, 1, tzinfo=UTC)
+    for n in range(count):
+        sender, receiver = rng.sample(people, 2)
+        body = " ".join(rng.choices(WORDS, k=80))
+        yield Message(f"{n}@b", start + timedelta(minutes=n), "email", sender, (receiver,),
+                      f"Subject {n % 997}", body)  # fmt: skip
+
+
+class Noise:
+    """An embedder of random vectors: only the store is measured."""
+
+    name, size = "noise", SIZE
+
+    def __init__(self) -> None:
+        self._rng = np.random.default_rng(3)
+
+    def embed(self, texts: Any) -> Any:
+        vectors = self._rng.normal(size=(len(texts), SIZE)).astype(np.float32)
+        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+def store(counts: list[int]) -> int:
+    """The table of stores; the last row decides."""
+    print(f"{'messages':>9} {'store':>8} {'add s':>7} {'link s':>7} {'embed s':>8} {'disk MB':>8} "
+          f"{'vector ms':>10} {'text ms':>8} {'field ms':>9} {'peak MB':>8}")  # fmt: skip
+    late = 0.0
+    for count in counts:
+        with tempfile.TemporaryDirectory() as folder, MessageStore.create(folder) as opened:
+            times = [timed(lambda c=count, s=opened: s.add(messages(c)))]
+            times.append(timed(opened.link))
+            embedder = Noise()
+            times.append(timed(lambda s=opened, e=embedder: s.embed(e)))
+            queries = embedder.embed([""] * 20)
+            late = latency(lambda q, s=opened: s.nearest("noise", q, 10), queries)
+            text = latency(lambda q, s=opened: s.full_text(q, 10), WORDS[:20])
+            field = latency(
+                lambda q, s=opened: s.message(q), [f"{n}@b" for n in range(0, count, count // 20)]
+            )
+            disk = sum(p.stat().st_size for p in Path(folder).iterdir()) >> 20
+            peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
+            print(f"{count:>9} {'sqlite':>8} {times[0]:>7.1f} {times[1]:>7.1f} {times[2]:>8.1f} "
+                  f"{disk:>8} {late:>10.2f} {text:>8.2f} {field:>9.2f} {peak:>8}")  # fmt: skip
+        others(count)
+    return int(counts[-1] <= 100_000 and late > LIMIT_MS)
+
+
+def timed(work: Callable[[], object]) -> float:
+    """Seconds that something takes."""
+    begin = time.perf_counter()
+    work()
+    return time.perf_counter() - begin
+
+
+def latency(work: Callable[[Any], object], queries: Any) -> float:
+    """The median of milliseconds, the first query left out."""
+    work(queries[0])
+    return statistics.median(1000 * timed(lambda q=q: work(q)) for q in queries)
+
+
+def others(count: int) -> None:
+    """The search by vector in DuckDB and LanceDB, where they are installed."""
+    vectors = Noise().embed([""] * count)
+    queries = Noise().embed([""] * 20)
+    with tempfile.TemporaryDirectory() as folder:
+        if importlib.util.find_spec("duckdb") and importlib.util.find_spec("pyarrow"):
+            import duckdb
+            import pyarrow as pa
+
+            base = duckdb.connect(os.path.join(folder, "d"))
+            listed = pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel()), SIZE)
+            rows = pa.table({"n": np.arange(count), "v": listed})
+            base.register("given", rows)
+            add = timed(lambda: base.execute("CREATE TABLE t AS SELECT * FROM given"))
+            sql = (f"SELECT n FROM t ORDER BY array_inner_product(v, ?::FLOAT[{SIZE}]) DESC "
+                   "LIMIT 10")  # fmt: skip
+            late = latency(lambda q: base.execute(sql, [q.tolist()]).fetchall(), queries)
+            print(f"{count:>9} {'duckdb':>8} {add:>7.1f} {'':>7} {'':>8} {'':>8} {late:>10.2f}")
+        if importlib.util.find_spec("lancedb"):
+            import lancedb
+            import pyarrow as pa
+
+            listed = pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel()), SIZE)
+            rows = pa.table({"n": np.arange(count), "vector": listed})
+            lance = lancedb.connect(os.path.join(folder, "l"))
+            begin = time.perf_counter()
+            opened = lance.create_table("t", rows)
+            add = time.perf_counter() - begin
+            late = latency(lambda q: opened.search(q).limit(10).to_list(), queries)
+            print(f"{count:>9} {'lancedb':>8} {add:>7.1f} {'':>7} {'':>8} {'':>8} {late:>10.2f}")
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(*(sys.argv[1:] or ["ingest"])))
