@@ -144,6 +144,13 @@ def test_the_documentation_has_the_counts() -> None:
     assert structure.with_additions(page, structure.additions()) == page
 
 
+def test_the_patches_of_additions_apply() -> None:
+    """They are the examples that people copy: adapt the patch to what it is about."""
+    found = list(structure.additions())
+    assert {item.name for item in found} == set(structure.WHAT)
+    assert [item.name for item in found if not item.applies] == []
+
+
 def test_a_kind_of_node_is_added_to_the_union(tmp_path: Path) -> None:
     shutil.copytree(ROOT / "orgflow_ir" / "model", tmp_path / "orgflow_ir" / "model")
     structure.add_node_kind(tmp_path)
