@@ -169,7 +169,10 @@ def additions(folder: Path = TO_ADD) -> Iterator[Addition]:
                 product_lines += not path.startswith("tests/")
                 test_lines += path.startswith("tests/")
         done = subprocess.run(
-            ["git", "apply", "--check", "-C1", str(patch)], cwd=ROOT, capture_output=True, check=False
+            ["git", "apply", "--check", "-C1", str(patch)],
+            cwd=ROOT,
+            capture_output=True,
+            check=False,
         )
         yield Addition(patch.stem, product_lines, test_lines, files, done.returncode == 0)
 

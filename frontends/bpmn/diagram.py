@@ -14,7 +14,6 @@ from orgflow_ir.model.diagram import Diagram, Edge, Shape
 from orgflow_ir.model.value import Extra
 
 Box = tuple[float, float, float, float]
-_NUMBERS = ("x", "y", "width", "height")
 
 
 def read_diagrams(r: Reading, diagrams: list[XmlElement]) -> tuple[Diagram | None, Extra]:
@@ -122,11 +121,12 @@ def _edge(r: Reading, node: XmlElement) -> Edge | None:
 
 
 def _bounds(r: Reading, node: XmlElement) -> Box | None:
-    values = [_number(node, name) for name in _NUMBERS]
-    x, y, width, height = values
-    if x is None or y is None or width is None or height is None:
+    at = node.attrs
+    try:
+        box = (float(at["x"]), float(at["y"]), float(at["width"]), float(at["height"]))
+    except (KeyError, ValueError):
         return None
-    return (x, y, width, height)
+    return box if all(map(math.isfinite, box)) else None
 
 
 def _number(node: XmlElement, attribute: str) -> float | None:

@@ -718,7 +718,9 @@ def _quantity(s: _Specification, node: XmlElement) -> None:
     """Numbers below the least that makes sense."""
     numbers: dict[str, int] = {}
     for name, low in _QUANTITIES[node.local].items():
-        text = node.attrs.get(name, "").strip()
+        if name not in node.attrs:
+            continue
+        text = node.attrs[name].strip()
         if not text.lstrip("+-").isdecimal():
             continue
         numbers[name] = int(text)

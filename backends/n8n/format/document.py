@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
-import uuid
 from collections.abc import Mapping
 from json.encoder import encode_basestring
 from math import isfinite
@@ -17,7 +17,10 @@ from orgflow.backends.n8n.format.versions import DEFAULT_VERSION, V1_123, N8nVer
 TYPE_PREFIX: Final = "n8n-nodes-base."
 
 # Must never change: node ids are derived from it, and `verify` finds nodes by id among other ways.
-_UUID_NAMESPACE: Final = uuid.UUID("7d3e3c0e-53c5-5a0f-9a53-0c4e1b2f6d17")
+_UUID_NAMESPACE: Final = bytes.fromhex("7d3e3c0e53c55a0f9a530c4e1b2f6d17")
+_UUID_VERSION_5: Final = 5 << 76 | 2 << 62
+"""The bits of a UUID that say its version and variant (RFC 9562, 4)."""
+_UUID_KEPT: Final = ~(0xF << 76 | 3 << 62)
 
 # N8N.md "API": what POST /workflows takes; any other key is answered with 400.
 _API_KEYS: Final = ("name", "nodes", "connections", "settings", "staticData")
@@ -183,8 +186,11 @@ def _standard(value: object, newline: str) -> str:
 
 
 def node_uuid(text: str) -> str:
-    """A UUID that depends on the text alone."""
-    return str(uuid.uuid5(_UUID_NAMESPACE, text))
+    """A UUID that depends on the text alone: `uuid.uuid5`, in a third of its time."""
+    digest = hashlib.sha1(_UUID_NAMESPACE + text.encode(), usedforsecurity=False).digest()
+    number = int.from_bytes(digest[:16], "big")
+    digits = f"{number & _UUID_KEPT | _UUID_VERSION_5:032x}"
+    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
 
 
 def node_type(short: str) -> str:
@@ -250,10 +256,10 @@ def outputs_of(node: Mapping[str, object]) -> int | None:
 
 def inputs_of(node: Mapping[str, object]) -> int | None:
     """How many main inputs a node has; None if its type, version or parameters do not say."""
-    if is_trigger(node):
-        return 0
     kind = node_types.of(short_type(node))
-    return kind.inputs(*_version_and_parameters(node)) if kind is not None else None
+    if kind is None:
+        return 0 if is_trigger(node) else None
+    return kind.inputs(*_version_and_parameters(node)) if kind.start is None else 0
 
 
 def _version_and_parameters(

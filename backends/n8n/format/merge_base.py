@@ -31,6 +31,9 @@ MOST_CHARACTERS: Final = 65_536
 MOST_BYTES: Final = 64 * 1024 * 1024
 """More than any workflow has: a base that unpacks to more is not read."""
 
+_WORD: Final = "orgflow-base"
+"""What is in every line that `_LINE` matches."""
+
 _LINE: Final = rf"(?:`|{re.escape(HIDDEN)})(?P<prefix>{BASE_PREFIX}|{FILE_PREFIX})(?P<text>[^`)]*)"
 
 _ID: Final = 8
@@ -129,7 +132,9 @@ def keep_base(workflow: Mapping[str, Any], packed: str) -> None:
             line = hidden(f"{BASE_PREFIX}{packed}")
             if len(packed) > MOST_CHARACTERS:
                 line = hidden(f"{FILE_PREFIX}{_digest(packed)} {workflow.get('id', '')}")
-            others = (one for one in content.split("\n") if not re.match(_LINE, one))
+            others = (
+                one for one in content.split("\n") if _WORD not in one or not re.match(_LINE, one)
+            )
             row["parameters"]["content"] = "\n".join([*others, line])
             return
 
@@ -238,7 +243,7 @@ def _digest(packed: str) -> str:
 def _said(contents: Iterable[str], prefix: str) -> str | None:
     for content in contents:
         for line in content.split("\n"):
-            found = re.match(_LINE, line)
+            found = re.match(_LINE, line) if _WORD in line else None
             if found is not None and found["prefix"] == prefix:
                 return found["text"].strip()
     return None

@@ -11,6 +11,7 @@ error.
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import Final, NamedTuple
 
 from orgflow.backends.n8n import node_types
@@ -53,6 +54,7 @@ def require_known(version: N8nVersion) -> N8nVersion:
     return version
 
 
+@cache
 def type_versions(short_type: str, version: N8nVersion = DEFAULT_VERSION) -> tuple[float, ...]:
     """Every typeVersion of a node type that the given n8n understands and our schemas describe."""
     column = KNOWN_VERSIONS.index(require_known(version))

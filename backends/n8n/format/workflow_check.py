@@ -238,22 +238,19 @@ def _check_wires(graph: _Graph) -> Iterator[Problem]:
 
 
 def _check_reach(graph: _Graph) -> Iterator[Problem]:
-    starts = [
-        node.name
-        for node in graph.nodes
-        if is_trigger(node.raw) and node.raw.get("disabled") is not True
-    ]
+    triggers = [node for node in graph.nodes if is_trigger(node.raw)]
+    starts = [node.name for node in triggers if node.raw.get("disabled") is not True]
     if not starts:
         yield Problem("/nodes", "no trigger: nothing ever starts this workflow", "no-trigger")
         return
-    reached = _closure(starts, graph.targets())
+    reached = {*_closure(starts, graph.targets()), *(node.name for node in triggers)}
     for node in graph.nodes:
-        if node.name not in reached and node.short != "stickyNote" and not is_trigger(node.raw):
+        if node.name not in reached and node.short != "stickyNote":
             yield node.problem("unreachable", f"no trigger leads to `{node.name}`")
 
 
 def _check_expressions(node: _Node, graph: _Graph) -> Iterator[Problem]:
-    if node.short == "stickyNote":
+    if not node.parameters or node.short == "stickyNote":
         return  # text for people; n8n evaluates none of it
     for path, text in texts(node.parameters):
         if text.startswith("="):

@@ -34,6 +34,8 @@ def outgoing(flows: Iterable[Flow]) -> Outgoing:
     Of several defaults, which is an error, the first counts; the others are choices.
     """
     found = tuple(flows)
+    if all(f.condition is None and not f.default for f in found):  # nearly always
+        return Outgoing(found, (), None)
     default = next((f for f in found if f.default), None)
     others = tuple(f for f in found if f is not default)
     chosen = tuple(f for f in others if f.condition is not None or f.default)

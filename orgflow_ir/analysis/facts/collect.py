@@ -189,7 +189,9 @@ class _Collector:
             case _:
                 pass
         loop = getattr(node, "loop", None)
-        kept = node.extra or loop or any(d.extra for d in getattr(node, "definitions", ()))
+        kept = node.extra or loop
+        if isinstance(node, Event) and not kept:
+            kept = any(d.extra for d in node.definitions)
         found = tuple(self._extensions(node)) if kept else ()
         if loop is not None:
             found = (Statement(SETTING, "repeated", _loop_words(loop)), *found)

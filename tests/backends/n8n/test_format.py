@@ -47,7 +47,9 @@ def test_written_as_built() -> None:
 
 def test_node_uuid_depends_on_the_text_alone() -> None:
     assert node_uuid("a") == "5de26bce-4bd6-5241-b052-49a4099f7867"
-    assert uuid.UUID(node_uuid("a")).version == 5
+    namespace = uuid.UUID("7d3e3c0e-53c5-5a0f-9a53-0c4e1b2f6d17")
+    for text in ("", "a", "Prüfung", *map(str, range(200))):
+        assert node_uuid(text) == str(uuid.uuid5(namespace, text))
     assert node_uuid("a") != node_uuid("b")
 
 
