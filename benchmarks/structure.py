@@ -179,7 +179,7 @@ def additions(folder: Path = TO_ADD) -> Iterator[Addition]:
 
 WHAT = {
     "backend": "a backend (Graphviz graphs of every construct; passes `check_backend`)",
-    "construct": "a construct that n8n does not support today (error end events)",
+    "construct": "a construct that n8n does not support today (thrown signals)",
     "lint-rule": "a lint rule for n8n workflows (credentials sent unencrypted)",
     "lowering": "a lowering (repeated tasks become loops of flows)",
     "node-type": "a node type of n8n (Sort)",
