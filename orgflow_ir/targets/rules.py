@@ -72,7 +72,7 @@ class UnsupportedBinding(Rule):
     Why it is wrong
         The target emits a placeholder instead: the workflow runs, but the work is not done.
     Example
-        A script task in Groovy, for n8n.
+        A script task in Groovy that calls a service, for n8n.
     Instead
         Replace the placeholder in the target's editor by a node that does the same.
     """

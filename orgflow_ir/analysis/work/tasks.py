@@ -145,7 +145,7 @@ class _Reading:
     ) -> Iterator[Statement]:
         for one in parameters:
             try:
-                if one.language and "feel" not in one.language and one.language != "variable":
+                if one.language and one.language not in ("feel", "variable", "list", "map"):
                     script = read_script(one.text, one.language)
                     if script.statements or script.value is None:
                         raise ConditionError("only scripts that are one expression are understood")

@@ -365,3 +365,62 @@ def test_variables_get_to_what_computes_with_them(engine: LocalEngine, tmp_path:
     after = variables(run)
     assert isinstance(after, dict)
     assert after["y"] == 2
+
+
+def split(left: str, right: str, behind: str) -> str:
+    """Two scripts side by side, and one behind their join."""
+    tasks = [
+        script("groovy", code).replace('id="t" name="Work"', f'id="{key}" name="{key.upper()}"')
+        for key, code in (("l", left), ("r", right), ("t", behind))
+    ]
+    wires = [("s", "fork"), ("fork", "l"), ("fork", "r"), ("l", "join"), ("r", "join"),
+             ("join", "t"), ("t", "e")]  # fmt: skip
+    return (
+        f'{HEAD}<startEvent id="s"/><parallelGateway id="fork"/><parallelGateway id="join"/>'
+        + "".join(tasks)
+        + "".join(
+            f'<sequenceFlow id="f{n}" sourceRef="{a}" targetRef="{b}"/>'
+            for n, (a, b) in enumerate(wires)
+        )
+        + '<endEvent id="e" name="Done"/></process></definitions>'
+    )
+
+
+def test_scripts_side_by_side(engine: LocalEngine, tmp_path: Path) -> None:
+    rows: tuple[tuple[str, str, str, dict[str, Any], dict[str, Any] | str], ...] = (
+        ("a = x + 1", "b = x + 2", "c = a * b", {"x": 1}, {"a": 2, "b": 3, "c": 6}),
+        ("x = 5", "b = 2", "c = x * b", {"x": 1}, {"x": 5, "b": 2, "c": 10}),
+        ("b = 2", "x = 5", "c = x * b", {"x": 1}, {"x": 5, "b": 2, "c": 10}),
+        ("x = 5", "x = 6", "c = x", {"x": 1},
+         'Parallel branches left different values in "x": 5, 6 [line 12]'),
+    )  # fmt: skip
+    made = [compiled(split(*row[:3]), tmp_path)[0] for row in rows]
+    runs = engine.run_many([request(p, row[3]) for p, row in zip(made, rows, strict=True)])
+    for run, row in zip(runs, rows, strict=True):
+        found = variables(run)
+        if isinstance(row[4], str):
+            assert isinstance(found, str)
+            assert found.partition(" [")[0] == row[4].partition(" [")[0]
+        else:
+            assert isinstance(found, dict)
+            assert {name: found[name] for name in row[4]} == row[4]
+
+
+def test_a_script_in_a_loop_counts(engine: LocalEngine, tmp_path: Path) -> None:
+    text = (
+        f'{HEAD}<startEvent id="s"/><exclusiveGateway id="j"/><exclusiveGateway id="g" '
+        'name="Enough?" default="f4"/>'
+        + script("groovy", "n = n + 1")
+        + '<sequenceFlow id="f0" sourceRef="s" targetRef="j"/>'
+        '<sequenceFlow id="f1" sourceRef="j" targetRef="t"/>'
+        '<sequenceFlow id="f2" sourceRef="t" targetRef="g"/>'
+        '<sequenceFlow id="f3" sourceRef="g" targetRef="j"><conditionExpression>'
+        "${n &lt; 5}</conditionExpression></sequenceFlow>"
+        '<sequenceFlow id="f4" sourceRef="g" targetRef="e"/><endEvent id="e" name="Done"/>'
+        "</process></definitions>"
+    )
+    process, _ = compiled(text, tmp_path)
+    (run,) = engine.run_many([request(process, {"n": 0})])
+    after = variables(run)
+    assert isinstance(after, dict)
+    assert after["n"] == 5
