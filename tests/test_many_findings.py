@@ -60,6 +60,12 @@ KINDS: dict[str, Callable[[int], str]] = {
     + rows(n, '<exclusiveGateway id="t%"/><sequenceFlow id="g%" sourceRef="g" targetRef="t%"/>'),
     "tasks that lead nowhere": lambda n: FORK
     + rows(n, '<task id="t%" name="T"/><sequenceFlow id="g%" sourceRef="g" targetRef="t%"/>'),
+    "links that lead nowhere": lambda n: FORK
+    + rows(
+        n,
+        '<intermediateThrowEvent id="t%" name="L%"><linkEventDefinition name="L%"/>'
+        '</intermediateThrowEvent><sequenceFlow id="g%" sourceRef="g" targetRef="t%"/>',
+    ),
     "no start, many ends": lambda n: rows(
         n,
         '<task id="t%"/><endEvent id="e%"/><sequenceFlow id="f%" sourceRef="t%" targetRef="e%"/>',

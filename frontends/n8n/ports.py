@@ -61,6 +61,7 @@ class Outlet:
     condition: Expression | None = None
     default: bool = False
     note: str = ""
+    never: bool = False
 
 
 @dataclass
@@ -187,7 +188,9 @@ def _switch(
     outlets = {}
     for i in range(count or most):
         text = " or ".join(words.get(i, ()))
-        outlets[i] = Outlet(names.get(i) or ("" if text else str(i)), expression(text))
+        name = names.get(i) or ("" if text else str(i))
+        # An output of Switch 1 and 2 that no rule names is there, and nothing leaves by it.
+        outlets[i] = Outlet(name, expression(text), never=bool(words) and not text)
     _fall_back(outlets, decided)
     return Ways("inclusive" if decided.every else "exclusive", outlets, own=True)
 

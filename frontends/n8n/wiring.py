@@ -98,7 +98,7 @@ class Wiring:
             if wire.source.disabled:
                 why = "leaves a disabled node by another output than the first"
             else:
-                why = f"leaves by output {wire.output}, which the node does not have"
+                why = f"leaves by output {wire.output + 1}, which the node does not have"
         elif wire.target.trigger:
             why = "leads into a trigger, which has no input"
         if why and tell:
@@ -198,6 +198,8 @@ class Wiring:
             exit_ = wired.exits[number]
             wires = by_output.get(number, [])
             source, outlet = exit_.element, exit_.outlet
+            if not wires and outlet is not None and outlet.never:
+                continue
             if not wires and exit_.of_gateway:
                 self._flow(source, self._end(node), outlet)
                 continue

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.analysis.decisions import (
@@ -19,6 +21,10 @@ from orgflow_ir.model import Event, Gateway, Loop, Model, Node, Scope, SubProces
 from orgflow_ir.model.element_names import ElementNames, listed, one_line
 from orgflow_ir.pipeline import PassContext
 
+if TYPE_CHECKING:
+    from orgflow_ir.analysis.expressions.syntax import Path
+    from orgflow_ir.analysis.variables import Variables
+
 CONVENTIONS = DecisionConventions()
 """Names of decision variables in gaps and their schemas."""
 
@@ -30,6 +36,17 @@ def find_gaps(model: Model, ctx: PassContext) -> tuple[Gap, ...]:
     """Every gap, scope by scope in the model's order; graphs and names are kept in `ctx`."""
     finder = _Finder(model, ctx)
     return tuple(gap for scope in model.scopes() for gap in finder.scope(scope))
+
+
+def _is_set(path: Path, decision: Decision, variables: Variables) -> bool:
+    """Whether the model says of a step before a gateway that it sets what a condition reads: by a
+    form, a script, a mapping or its result."""
+    from orgflow_ir.analysis.variables import Read
+
+    if path[0] not in variables.declared:
+        return False
+    found = variables.setters(Read(decision.gateway.id, path, "condition"))
+    return any(setter.by not in ("unknown", "payload") for setter in found)
 
 
 class _Finder:
@@ -45,6 +62,11 @@ class _Finder:
             if d.kind == "signal" and d.ref is not None
         }
         """Signals that the model itself throws: nothing outside has to."""
+        self.senders: dict[str, list[str]] = {}
+        self.receivers: dict[str, list[str]] = {}
+        for flow in model.message_flows:
+            self.senders.setdefault(flow.target, []).append(flow.source)
+            self.receivers.setdefault(flow.source, []).append(flow.target)
 
     def scope(self, scope: Scope) -> Iterator[Gap]:
         graph = self.ctx.analysis(ControlFlow, scope)
@@ -52,6 +74,13 @@ class _Finder:
         if owners:
             graph = ControlFlow(asking)
         decisions = decide(asking, graph, CONVENTIONS)
+
+        @functools.cache
+        def variables() -> Variables:
+            from orgflow_ir.analysis.variables import Variables  # few models have such conditions
+
+            return Variables(graph, decisions, self.ctx)
+
         chosen_by = {owner.id: decisions[gateway] for gateway, owner in owners.items()}
         yield from self._starts(scope)
         for node in scope.nodes:
@@ -60,13 +89,13 @@ class _Finder:
             elif isinstance(node, Event):
                 yield from self._event(node, scope)
             elif isinstance(node, Gateway) and node.id in decisions:
-                yield from self._decision(decisions[node.id], node, scope, graph)
+                yield from self._decision(decisions[node.id], node, scope, variables, graph)
             elif isinstance(node, Gateway):
                 yield from self._single_branch(node, scope, graph)
             if isinstance(node, Task | SubProcess) and node.loop is not None:
                 yield from self._list(node, node.loop, scope)
             if node.id in chosen_by:
-                yield from self._decision(chosen_by[node.id], node, scope, graph)
+                yield from self._decision(chosen_by[node.id], node, scope, variables, graph)
 
     # -- tasks -------------------------------------------------------------------------------
 
@@ -77,7 +106,7 @@ class _Finder:
         if task.task_type == "receive":
             yield Gap(
                 "message", rules.OpenMessage, task, scope.id,
-                f"{named} waits for a message, but the model does not define who sends it",
+                f"{named} waits for {self._message(task)}",
                 "bind the task to the channel that the message arrives by", schemas.BINDING,
                 "wait for a call from outside",
             )  # fmt: skip
@@ -129,14 +158,16 @@ class _Finder:
             return
         if waits and trigger in _WAITS:
             what = {
-                "message": "a message, but the model does not define who sends it",
+                "message": self._message(event),
                 "signal": "a signal, but the model does not define who sends it",
                 "conditional": "a condition, but the model does not define who watches it",
             }[trigger]
             help_text = "define the channel by which it arrives in the target's workflow"
             default = "wait for a call from outside"
         elif not waits and trigger == "message":
-            what = "a message, but the model does not define how it is delivered"
+            to = self._other_ends(self.receivers, event)
+            what = f"a message{f' to {to}' if to else ''}, but the model does not define how it is "
+            what += "delivered"
             help_text = "define the channel used (mail, chat, HTTP) in the target's workflow"
             default = "emit a placeholder that sends nothing"
         else:
@@ -146,6 +177,18 @@ class _Finder:
             "message", rules.OpenMessage, event, scope.id, f"{named} {verb} {what}", help_text,
             None, default,
         )  # fmt: skip
+
+    def _message(self, node: Node) -> str:
+        """The message that a node receives, and what is open about it."""
+        sender = self._other_ends(self.senders, node)
+        if sender:
+            return f"a message from {sender}, but the model does not define how it arrives"
+        return "a message, but the model does not define who sends it"
+
+    def _other_ends(self, ends: Mapping[str, list[str]], node: Node) -> str:
+        """What is at the other ends of the message flows of a node, by name; empty without any."""
+        names = [self.names.name(id) for id in dict.fromkeys(ends.get(node.id, ()))]
+        return listed(names) if names else ""
 
     def _time(self, event: Event, named: str, scope: Scope) -> Gap:
         from orgflow_ir.model.timers import Computed
@@ -191,7 +234,12 @@ class _Finder:
     # -- gateways ----------------------------------------------------------------------------
 
     def _decision(
-        self, decision: Decision, asked: Node, scope: Scope, graph: ControlFlow
+        self,
+        decision: Decision,
+        asked: Node,
+        scope: Scope,
+        variables: Callable[[], Variables],
+        graph: ControlFlow,
     ) -> Iterator[Gap]:
         """What is open about a decision; `asked` is the gateway, or the activity that chooses among
         its own flows."""
@@ -228,14 +276,15 @@ class _Finder:
                 schemas.decision(decision.variable, values, several=decision.several),
                 "read a decision variable, and stop the run where it is not set",
             )  # fmt: skip
-        if decision.coded:
-            read = listed(f"`{'.'.join(path)}`" for path in decision.coded)
+        open_paths = [path for path in decision.coded if not _is_set(path, decision, variables())]
+        if open_paths:
+            read = listed(f"`{'.'.join(path)}`" for path in open_paths)
+            them = "them" if len(open_paths) > 1 else "it"
             yield Gap(
                 "variable", rules.OpenDecision, asked, scope.id,
                 f"the conditions of {named} read {read}, but the model does not define which step "
-                f"sets {'them' if len(decision.coded) > 1 else 'it'}",
-                f"let {self._setter(decision, graph)} set "
-                f"{'them' if len(decision.coded) > 1 else 'it'}",
+                f"sets {them}",
+                f"let {self._setter(decision, graph)} set {them}",
                 None, "read the variables from the nearest step before the gateway",
             )  # fmt: skip
 

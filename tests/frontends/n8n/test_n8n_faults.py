@@ -148,11 +148,11 @@ def test_an_empty_workflow_or_one_of_notes_needs_no_trigger() -> None:
 @pytest.mark.parametrize(
     ("nodes", "text", "why"),
     [
-        ([node("I", "if", 2)], "Start > I, I:2 > A", "leaves by output 2"),
+        ([node("I", "if", 2)], "Start > I, I:2 > A", "leaves by output 3"),
         ([node("I", "if", 2, disabled=True)], "Start > I, I:1 > A", "leaves a disabled node"),
         ([], "Start > A, A > Start", "leads into a trigger"),
         ([node("N", "stickyNote")], "Start > N", "has an end that is no step"),
-        ([node("E", "stopAndError")], "Start > E, E > A", "leaves by output 0"),
+        ([node("E", "stopAndError")], "Start > E, E > A", "leaves by output 1"),
     ],
 )
 def test_of058_dead_connections(nodes: list[dict[str, Any]], text: str, why: str) -> None:

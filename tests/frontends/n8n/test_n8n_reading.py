@@ -219,6 +219,12 @@ def test_old_switch() -> None:
     assert arrows(found)[1:] == [
         "s > a", "s > b", "s > c (2)", "s /> s__end (3)"
     ]  # fmt: skip
+    assert arrows(
+        process(
+            [START, node("S", "switch", 1, p=p), *(node(n, "noOp") for n in "AB")],
+            "Start > S, S > A, S:1 > B",
+        )
+    )[1:] == ["s > a", "s > b", "s /> s__end (3)"]  # nothing ever leaves by the third output
     assert found.flows[2].condition is not None
     assert found.flows[2].condition.text == '$json.k == "y"'
 
