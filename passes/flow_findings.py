@@ -104,8 +104,11 @@ def findings(model: Model, ctx: PassContext, max_states: int, kind: Kind) -> Ite
             if f.kind == kind and not ctx.analysis(_malformed, f.scope)
         ]
         faults.sort(key=lambda f: (order[id(f.scope)], f.masked))
+        inside: dict[int, frozenset[str]] = {}
         for fault in faults:
-            if fault.element in {n.id for n in fault.scope.nodes} - told:
+            if id(fault.scope) not in inside:
+                inside[id(fault.scope)] = frozenset(n.id for n in fault.scope.nodes)
+            if fault.element in inside[id(fault.scope)] and fault.element not in told:
                 told.add(fault.element)
                 yield fault
 

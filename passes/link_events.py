@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.diagnostics import Category, Rule, Severity
 from orgflow_ir.model import Event, Model, Scope
 from orgflow_ir.model.links import Links, link_names
@@ -110,9 +111,15 @@ _LOSS = {
 
 
 def _check(scope: Scope, ctx: PassContext) -> None:
-    for node in scope.nodes:
-        if isinstance(node, Event) and node.trigger == "link" and node.position in _LOSS:
-            _alone(node, scope, ctx)
+    alone = [
+        node
+        for node in scope.nodes
+        if isinstance(node, Event) and node.trigger == "link" and node.position in _LOSS
+    ]
+    if alone:
+        graph = ctx.analysis(ControlFlow, scope)
+        for event in alone:
+            _alone(event, graph, ctx)
     links = Links(scope.nodes)
     reported: set[tuple[str, str]] = set()
     for event in links.lone():
@@ -146,7 +153,7 @@ def _check(scope: Scope, ctx: PassContext) -> None:
         seen.add(name)
 
 
-def _alone(event: Event, scope: Scope, ctx: PassContext) -> None:
+def _alone(event: Event, graph: ControlFlow, ctx: PassContext) -> None:
     """Faults of one link event, whatever it is paired with."""
     if not event.definitions[0].name.strip():
         ctx.emit(
@@ -156,15 +163,14 @@ def _alone(event: Event, scope: Scope, ctx: PassContext) -> None:
             help="name both the throwing and the catching link",
         )
     catches = event.position == "catch"
-    for flow in scope.flows:
-        if event.id == (flow.target if catches else flow.source):
-            where = f"into {ctx.name(event)}" if catches else f"out of {ctx.name(event)}"
-            ctx.emit(
-                LinkEventFlow,
-                f"a flow leads {where}, which is a {event.position}ing link",
-                element=flow,
-                help="use the link or the flow, not both",
-            )
+    for flow in graph.flows_in(event.id) if catches else graph.flows_out(event.id):
+        where = f"into {ctx.name(event)}" if catches else f"out of {ctx.name(event)}"
+        ctx.emit(
+            LinkEventFlow,
+            f"a flow leads {where}, which is a {event.position}ing link",
+            element=flow,
+            help="use the link or the flow, not both",
+        )
 
 
 def _link(event: Event, ctx: PassContext) -> str:

@@ -150,6 +150,8 @@ class ElementNames:
         """Names of nodes without a label that were asked for."""
         self._alike: dict[int, dict[str, dict[str, int]]] = {}
         """By scope and kind the nodes without a label, numbered."""
+        self._numbers: dict[type, dict[str, int]] = {}
+        """Of the processes and of the pools, those of each type numbered."""
         self.after: dict[str, list[str]] = {}
         self.before: dict[str, list[str]] = {}
         for scope in scopes:
@@ -178,10 +180,13 @@ class ElementNames:
     def _one_of(self, element: Process | Pool) -> str:
         """A process or pool without a label, by its number in the file."""
         what = kind_words(element)
-        same = [e.id for e in self._others.values() if type(e) is type(element)]
-        if len(same) < 2 or element.id not in same:
+        if type(element) not in self._numbers:
+            same = [e.id for e in self._others.values() if type(e) is type(element)]
+            self._numbers[type(element)] = {id: at for at, id in enumerate(same, 1)}
+        numbers = self._numbers[type(element)]
+        if len(numbers) < 2 or element.id not in numbers:
             return f"the {what}"
-        return f"the {ordinal(same.index(element.id) + 1)} {what}"
+        return f"the {ordinal(numbers[element.id])} {what}"
 
     def full_name(self, of: Element | str, *, article: bool = True) -> str:
         """As `name`, with what the element is: ``the user task `Check` ``; without the article

@@ -27,6 +27,8 @@ class Classifier:
         self._runs: dict[State, list[Firing]] = {}
         self._last: list[Firing] = []
         self._marks: dict[int, int] | None = None
+        self._waiting: list[int] | None = None
+        self._kept: dict[tuple[str, int], NetFault] = {}
 
     def run(self) -> None:
         found, net = self.found, self.net
@@ -113,8 +115,18 @@ class Classifier:
     def _end(self, log: list[Firing]) -> dict[int, int] | None:
         """The marks at the end of a run, `None` where it breaks a rule."""
         if log is not self._last:
-            self._last, self._marks = log, valid(self.net, log)
+            self._last, self._marks, self._waiting = log, valid(self.net, log), None
         return self._marks
+
+    def _stuck_at(self, log: list[Firing]) -> list[int]:
+        """The joins that wait indefinitely at the end of a run that keeps to the rules; kept, since
+        many faults are shown by one run."""
+        marks = self._end(log) or {}
+        if self._waiting is None:
+            end = Play(self.net)
+            end.marks = marks
+            self._waiting = end.stuck()
+        return self._waiting
 
     def _run_to(self, state: State) -> list[Firing]:
         """The run of the net to a state of the exploration; nothing where none could be made."""
@@ -133,12 +145,10 @@ class Classifier:
                 count > 1 and a not in self.straight and net.dst[a] not in net.aside
                 for a, count in marks.items()
             )
-        end = Play(net)
-        end.marks = marks
         if fault.kind == "livelock":
             around = cycle(net, fault.join)  # in a step that may hang the run rests, by and by
             return not (net.held.intersection(around) or min(around) < FIRST or net.ends_early)
-        return bool(end.stuck())
+        return bool(self._stuck_at(log))
 
     def _keep(self, fault: NetFault, log: list[Firing]) -> NetFault:
         """Place a fault and keep it, or its run with the same one found before."""
@@ -148,10 +158,8 @@ class Classifier:
             fault.unbounded = grows(self.net, log)
         elif fault.kind == "deadlock":
             self._settle(fault, log)
-        same = next(
-            (f for f in self.found.faults if (f.kind, f.join) == (fault.kind, fault.join)), None
-        )
-        if same is None:
+        same = self._kept.setdefault((fault.kind, fault.join), fault)
+        if same is fault:
             fault.logs = [log]
             self.found.faults.append(fault)
             return fault
@@ -178,14 +186,12 @@ class Classifier:
     def _settle(self, fault: NetFault, log: list[Firing]) -> None:
         """Name the join that waits at the end of the run (one of several that were fused)."""
         net, fast = self.net, self.fast
-        end = Play(net)
-        end.marks = self._end(log) or {}
-        waiting = end.stuck()
+        marks, waiting = self._end(log) or {}, self._stuck_at(log)
         if waiting and fault.join not in waiting:
             near = [n for n in waiting if fast.root(n) == fast.root(fault.join)]
             fault.join, fault.split = (near or waiting)[0], -1
         if fault.split < 0:
-            fault.missing = tuple(a for a in net.ins[fault.join] if a not in end.marks)
+            fault.missing = tuple(a for a in net.ins[fault.join] if a not in marks)
             fault.split, fault.taken = turning(net, log, fault.missing, fault.join)
 
     # -- what the exploration found -----------------------------------------------------------

@@ -37,6 +37,9 @@ class Shower:
         self._elements: dict[int, frozenset[str]] = {}
         self._failed: dict[str, int] = {}
         self._told: dict[tuple[int, bool], tuple[list[Firing], Told]] = {}
+        # Many faults are often shown by one run: what holds in its last state is kept.
+        self._enabled: tuple[State, tuple[Step, ...]] | None = None
+        self._waiting: tuple[State, int, frozenset[str]] | None = None
 
     @property
     def game(self) -> Game:
@@ -159,11 +162,9 @@ class Shower:
         """What can still happen in the scope of a fault but for what ends it from outside. Scopes
         do not put tokens into each other, so what is around need not be at rest."""
         inside = self._inside(fault)
-        return [
-            s
-            for s in self.game.enabled(state)
-            if s.element in inside and not self._relieves(fault, s)
-        ]
+        if self._enabled is None or self._enabled[0] is not state:
+            self._enabled = state, self.game.enabled(state)
+        return [s for s in self._enabled[1] if s.element in inside and not self._relieves(fault, s)]
 
     def _inside(self, fault: Fault) -> frozenset[str]:
         known = self._elements.get(id(fault.scope))
@@ -183,11 +184,14 @@ class Shower:
         """Whether nothing moves in the scope any more and a token waits at the element."""
         if self._going_on(fault, state):
             return False
-        flows = {f.id: f.target for f in fault.scope.flows}
-        return any(
-            left.element == fault.element or flows.get(left.element) == fault.element
-            for left in self.game.left(state)
-        )
+        scope = fault.scope
+        known = self._waiting
+        if known is None or known[0] is not state or known[1] != id(scope):
+            flows = {f.id: f.target for f in scope.flows}
+            at = {left.element for left in self.game.left(state)}
+            places = frozenset((*at, *(flows[e] for e in at if e in flows)))
+            known = self._waiting = state, id(scope), places
+        return fault.element in known[2]
 
     def _endless(self, fault: Fault, state: State) -> bool:
         game = self.game

@@ -37,7 +37,8 @@ class Knots:
         for n in waiting:
             groups.setdefault(number[str(n)], []).append(n)
         tied = [g for g in groups.values() if all(wait_for[n] <= set(g) for n in g)]
-        loose = [n for n in waiting if not any(n in g for g in tied)]
+        bound = {n for g in tied for n in g}
+        loose = [n for n in waiting if n not in bound]
         return [Knot(tuple(g), tuple(n for n in loose if _leads(wait_for, n, g[0]))) for g in tied]
 
     def _before(self, join: int, mask: int, tokens: list[int]) -> set[int]:
