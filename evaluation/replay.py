@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from orgflow_ir.analysis.calls import called_from
 from orgflow_ir.analysis.token_game.replay import FollowResult, follow
 from orgflow_ir.analysis.token_game.runs import Run, RunSet, enumerate_runs
 from orgflow_ir.analysis.token_game.semantics import Game, Policy
@@ -218,8 +219,9 @@ def _play(
     all_paths: bool,
 ) -> list[RunReport]:
     wanted = runs.runs if all_paths else runs.runs[:1]
-    shown = runner.visible | {stub.element for stub in stubs.values()}
-    visible = shown & {n.id for scope in process.scopes() for n in scope.nodes}
+    inside = (process, *called_from(process, game.model))
+    ids = {n.id for one in inside for scope in one.scopes() for n in scope.nodes}
+    visible = (runner.visible | {stub.element for stub in stubs.values()}) & ids
     return [
         judge(game, process, run, result, visible, stubs)
         for run, result in zip(wanted, runner.play(wanted), strict=True)
@@ -235,7 +237,8 @@ def judge(
     stubs: Mapping[str, StubPart] = MappingProxyType({}),
 ) -> RunReport:
     """Compare one executed run with the model's; `stubs` by the names of their parts."""
-    nodes = [n for scope in process.scopes() for n in scope.nodes]
+    inside = (process, *called_from(process, game.model))
+    nodes = [n for one in inside for scope in one.scopes() for n in scope.nodes]
     tasks = {n.id for n in nodes if isinstance(n, Task)}
     names = {n.id: n.label for n in nodes}
     executed = [e.element for e in result.executed if e.element is not None]
@@ -250,7 +253,7 @@ def judge(
     shown = tuple(e.node for e in result.executed)
 
     surplus = tuple((did - should).elements())
-    targets = {f.id: f.target for scope in process.scopes() for f in scope.flows}
+    targets = {f.id: f.target for one in inside for scope in one.scopes() for f in scope.flows}
     followed: FollowResult | None = None
 
     def report(

@@ -23,6 +23,7 @@ from orgflow.backends.n8n.server.deploy.rules import DEPLOY_RULES, SERVER_RULES
 from orgflow.backends.n8n.target import N8N_TARGET
 from orgflow.backends.n8n.verify.rules import VERIFY_RULES
 
+from orgflow_ir.analysis.calls import called_from
 from orgflow_ir.analysis.facts import keep
 from orgflow_ir.model import Model
 from orgflow_ir.model.element_names import slug
@@ -192,7 +193,11 @@ def compile_processes(model: Model, ctx: PassContext) -> list[CompiledProcess]:
     version = _version(ctx)
     for one in (scope for process in compiled for scope in process.scopes):
         build(one, digest, version)
-    return compiled
+    scopes = {one.process.id: one.scopes for one in compiled}
+    return [
+        one._replace(called=tuple(s for p in called_from(one.process, model) for s in scopes[p.id]))
+        for one in compiled
+    ]
 
 
 def _correct(compiled: Iterable[CompiledProcess], ctx: PassContext) -> bool:

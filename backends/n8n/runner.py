@@ -69,21 +69,26 @@ class LocalRunner(Runner):
         return self._compiled
 
     @property
+    def _scopes(self) -> tuple[CompiledScope, ...]:
+        """The scopes of all workflows that a run may come to."""
+        return (*self.compiled.scopes, *self.compiled.called)
+
+    @property
     def visible(self) -> frozenset[str]:
-        nodes = (n for scope in self.compiled.scopes for n in scope.workflow_graph.nodes.values())
+        nodes = (n for scope in self._scopes for n in scope.workflow_graph.nodes.values())
         return frozenset(n.element for n in nodes if n.role == "element")
 
     @property
     def changed(self) -> tuple[str, ...]:
-        names = [name for scope in self.compiled.scopes for name in _stubbed(scope)]
-        computed = {name for scope in self.compiled.scopes for name in _computed(scope)}
+        names = [name for scope in self._scopes for name in _stubbed(scope)]
+        computed = {name for scope in self._scopes for name in _computed(scope)}
         lines = [
             f"what `{n}` computes is replaced by scripted values"
             if n in computed
             else f"placeholder `{n}` outputs scripted decisions"
             for n in names
         ]
-        nodes = (n for scope in self.compiled.scopes for n in scope.workflow_graph.nodes.values())
+        nodes = (n for scope in self._scopes for n in scope.workflow_graph.nodes.values())
         waits = [n.name for n in nodes if n.type == "wait"]
         return tuple(lines + [f"wait `{n}` is resumed at once" for n in waits])
 
@@ -117,7 +122,7 @@ class LocalRunner(Runner):
 
     def data_of(self, run: Run) -> tuple[Stimulus, ...]:
         """What the stubs have to output for a run. Raises `Unplayable`."""
-        scopes = self.compiled.scopes
+        scopes = self._scopes
         before = {
             gateway: _before(gateway, scope) if decision.coded else frozenset[str]()
             for scope in scopes
@@ -134,14 +139,14 @@ class LocalRunner(Runner):
             start_key(process) if start == process.id else start
         ].name
         stubs: dict[str, dict[str, Any]] = {}
-        for scope in self.compiled.scopes:
+        for scope in self._scopes:
             # a node of a workflow that is called is named with that workflow's id
-            place = f"{scope.scope.workflow_id}/" if scope.scope.called else ""
+            place = f"{scope.scope.workflow_id}/" if scope is not root else ""
             visits = stub_data(scope, stimuli).visits
             for name in _stubbed(scope):
                 stubs[f"{place}{name}"] = {"visits": visits.get(name, []), "mode": "merge"}
-        called = {s.scope.workflow_id: s.workflow for s in self.compiled.scopes if s.scope.called}
-        nodes = sum(len(scope.workflow_graph.nodes) for scope in self.compiled.scopes)
+        called = {s.scope.workflow_id: s.workflow for s in self._scopes if s is not root}
+        nodes = sum(len(scope.workflow_graph.nodes) for scope in self._scopes)
         steps = max(s.at for s in stimuli) + nodes
         return RunRequest(
             self.workflow,
@@ -153,9 +158,10 @@ class LocalRunner(Runner):
         )
 
     def _result(self, run: EngineRun) -> RunResult:
+        root = self.compiled.root
         elements = {
-            (scope.scope.workflow_id if scope.scope.called else None, n.name): n
-            for scope in self.compiled.scopes
+            (scope.scope.workflow_id if scope is not root else None, n.name): n
+            for scope in self._scopes
             for n in scope.workflow_graph.nodes.values()
         }
         executed = []

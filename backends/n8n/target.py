@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from orgflow.backends.n8n.emit.inclusive import inclusive_joins
 from orgflow.backends.n8n.format.versions import KNOWN_VERSIONS
 
+from orgflow_ir.analysis.calls import called_from, callee, variable_of
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.lowering.common import (
     LOWERINGS,
@@ -16,9 +17,9 @@ from orgflow_ir.lowering.common import (
 )
 from orgflow_ir.lowering.complex_gateways import COMPLEX_GATEWAYS
 from orgflow_ir.lowering.sub_processes import SUB_PROCESSES, why_not_inline
-from orgflow_ir.model import Event, EventDefinition, Gateway, Model, Node
+from orgflow_ir.model import CallActivity, Event, EventDefinition, Gateway, Model, Node
 from orgflow_ir.model.constructs import ConstructUse
-from orgflow_ir.model.element_names import listed
+from orgflow_ir.model.element_names import listed, one_line
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets import Illegal, Legal, LegalIf, TargetSpec
 from orgflow_ir.targets.rules import UnsupportedTime
@@ -99,6 +100,33 @@ def _beside(use: ConstructUse, ctx: PassContext) -> list[Node]:
     return [graph.nodes[n] for n in ctx.analysis(Concurrency, graph).beside(use.element.id)]
 
 
+def callable_process(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
+    """Whether a call can be emitted as one of the workflow of the process that it calls."""
+    return not why_not_call(use, model, ctx)
+
+
+def why_not_call(use: ConstructUse, model: Model, ctx: PassContext) -> str:
+    """What keeps a call from being emitted; nothing where it can be."""
+    call = use.element
+    assert isinstance(call, CallActivity)
+    called = callee(call, model)
+    if called is None:
+        name = one_line(call.called or "").replace("`", "'")
+        return f"no process `{name}` is in the model" if name else "it does not say what it calls"
+    if any(one is called for one in called_from(called, model)):
+        return f"{ctx.name(called)} calls itself, and n8n cannot publish such workflows"
+    starts = [n for n in called.nodes if isinstance(n, Event) and n.position == "start"]
+    if [n.trigger for n in starts] not in ([], ["none"]):
+        return f"{ctx.name(called)} does not begin with one plain start event"
+    for parameter in call.binding.inputs if call.binding is not None else ():
+        if variable_of(parameter.text) != parameter.name:
+            return f"it hands over `{one_line(parameter.name)}` under another name, or computed"
+    for parameter in call.binding.outputs if call.binding is not None else ():
+        if variable_of(parameter.text) is None:
+            return f"it computes `{one_line(parameter.name)}` from what it gets back"
+    return ""
+
+
 _NAMED = 3
 _NO_NODE = "no node is emitted for it"
 _WAITS = (
@@ -127,10 +155,11 @@ N8N_TARGET = TargetSpec(
             "draw a parallel gateway or a loop in its place",
             yet=True,
         ),
-        "call-activity": Illegal(
-            "calls of other processes are not emitted",
-            "move the steps of what it calls into this process",
-            yet=True,
+        "call-activity": LegalIf(
+            callable_process,
+            "it calls a process of the same file that starts by itself, hands over everything or "
+            "what has the same name, and never calls itself",
+            why_not_call,
         ),
         "sub-process": Illegal(
             "its steps cannot be put into the process around it",

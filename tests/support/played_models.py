@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 from orgflow.backends.n8n.runner import LocalRunner
 from orgflow.backends.n8n.verify.verify import verify_process
 from orgflow.compiler import compile_model
@@ -31,7 +29,7 @@ def faults(model: Model, made: Emitted, runner: LocalRunner, registry: Registry)
     ]
     assert report.runs, report.unfinished
     for process in model.processes:
-        workflow = json.loads(made.artifacts[0].text)
+        workflow = made.compiled[process.id].root.workflow
         found = verify_process(model, process, workflow, PassContext(registry=registry))
         if found.verdict.value != "proved":
             wrong.append(f"{found.verdict}: {found.difference or found.bound}")

@@ -30,6 +30,7 @@ from orgflow.backends.n8n.emit.scopes import WorkflowScope, scopes_of
 from orgflow.backends.n8n.format.document import Workflow
 from orgflow.backends.n8n.node_types import merge, set_
 
+from orgflow_ir.analysis.calls import callee
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.analysis.decisions import (
     Decision,
@@ -116,10 +117,13 @@ class CompiledScope:
 
 
 class CompiledProcess(NamedTuple):
-    """What one process became: its own scope, then those of the workflows that it calls."""
+    """What one process became: its own scope, then those of its sub-processes that became workflows
+    of their own. `called` has the scopes of the processes that it calls, which are compiled by
+    themselves."""
 
     process: Process
     scopes: tuple[CompiledScope, ...]
+    called: tuple[CompiledScope, ...] = ()
 
     @property
     def root(self) -> CompiledScope:
@@ -179,7 +183,9 @@ class _Emitter:
                 case Task():
                     self._task(node)
                 case SubProcess():
-                    self._call(node)
+                    self._call(node, self.scope.inside(node))
+                case CallActivity() if (called := callee(node, self.scope.model)) is not None:
+                    self._call(node, WorkflowScope(self.scope.model, called, called))
                 case Event():
                     self._event(node)
                 case Gateway() if node.id in self.e.decisions:
@@ -208,7 +214,7 @@ class _Emitter:
                     self.workflow_graph.connect(out, target, flow.id)
         if (
             self.e.work
-            or self.scope.called
+            or self.scope.started_by_call
             or any(d.coded for d in self.e.decisions.values())
             or self.calls
         ):
@@ -306,23 +312,24 @@ class _Emitter:
 
     def _plain_trigger(self) -> tuple[str, dict[str, Any]]:
         """Type and parameters of the trigger by which a scope starts where nothing else does."""
-        if self.scope.called:
+        if self.scope.started_by_call:
             from orgflow.backends.n8n.node_types import execute_workflow_trigger
 
             return execute_workflow_trigger.NODE.name, execute_workflow_trigger.taking_all()
         return "manualTrigger", {}
 
-    def _call(self, sub: SubProcess) -> None:
-        """A sub-process is a workflow of its own: a node that calls it and waits for its end."""
+    def _call(self, caller: SubProcess | CallActivity, called: WorkflowScope) -> None:
+        """A node that calls a workflow and waits for its end."""
         from orgflow.backends.n8n.node_types import execute_workflow
 
         self.calls = True
         self.workflow_graph.add(
-            sub.id,
-            sub.name,
+            caller.id,
+            caller.name,
             execute_workflow.NODE.name,
-            execute_workflow.calling(self.scope.inside(sub).workflow_id),
-            element=sub.id,
+            execute_workflow.calling(called.workflow_id),
+            element=caller.id,
+            notes=[f"Runs the workflow “{called.title}”, and goes on when it has ended."],
         )
 
     def _stub(self, stub: Opaque, reason: str) -> None:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from orgflow.backends.n8n.emit.names import plain, title
 from orgflow.backends.n8n.format.document import node_uuid
 
+from orgflow_ir.analysis.calls import is_called
 from orgflow_ir.model import Lane, Model, Process, SubProcess
 from orgflow_ir.model.elements import Scope
 
@@ -41,6 +42,12 @@ class WorkflowScope:
     def called(self) -> bool:
         """Whether a workflow calls it, so that nothing else starts it."""
         return self.body is not self.process
+
+    @property
+    def started_by_call(self) -> bool:
+        """Whether other workflows start it: that of the scope around it, or those of processes that
+        call its process."""
+        return self.called or is_called(self.process, self.model)
 
     @property
     def lanes(self) -> tuple[Lane, ...]:

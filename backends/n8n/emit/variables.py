@@ -30,9 +30,11 @@ from orgflow.backends.n8n.emit.scopes import scopes_of
 from orgflow.backends.n8n.node_types import code, set_
 from orgflow.backends.n8n.node_types.conditions import expression
 
+from orgflow_ir.analysis.calls import called_from, calls_in, variable_of
 from orgflow_ir.analysis.control_flow.graph import ControlFlow, reach
 from orgflow_ir.analysis.decisions import decide
-from orgflow_ir.model import Event, SubProcess, Task
+from orgflow_ir.model import CallActivity, Event, SubProcess, Task
+from orgflow_ir.model.bindings import Binding, SubProcessCall
 from orgflow_ir.model.element_names import listed
 from orgflow_ir.pipeline import PassContext
 
@@ -88,20 +90,31 @@ def _handed_over(compiled: CompiledScope, ctx: PassContext) -> Mapping[str, tupl
     """Variables that a called workflow has to be handed, by the sub-process; under the empty key
     those that this one has to hand back at its ends."""
     scope = compiled.scope
-    inner = [n for n in scope.body.nodes if isinstance(n, SubProcess)]
-    if not inner and not scope.called:
+    inner = [n for n in scope.body.nodes if isinstance(n, SubProcess | CallActivity)]
+    if not inner and not scope.started_by_call:
         return {}
     from orgflow.backends.n8n.emit.computed import computed_in
     from orgflow.backends.n8n.emit.emitter import CONVENTIONS
 
-    by_scope: dict[str, tuple[str, ...]] = {}
-    for one in scopes_of(scope.model, scope.process):
-        decisions = decide(one.body, ctx.analysis(ControlFlow, one.body), CONVENTIONS)
-        coded = [path[0] for d in decisions.values() for path in d.coded]
-        by_scope[one.body.id] = tuple(dict.fromkeys((*coded, *computed_in(one.body, ctx))))
-    everything = tuple(dict.fromkeys(name for names in by_scope.values() for name in names))
-    found = {sub.id: everything for sub in inner}
-    if scope.called:
+    # What is read in any process that this one calls, or that is called beside it.
+    model = scope.model
+    family = {scope.process.id: scope.process}
+    for other in model.processes:
+        called = called_from(other, model)
+        if other is scope.process or any(one is scope.process for one in called):
+            family |= {one.id: one for one in (other, *called)}
+    read: dict[str, None] = {}
+    for process in family.values():
+        for one in scopes_of(model, process):
+            decisions = decide(one.body, ctx.analysis(ControlFlow, one.body), CONVENTIONS)
+            read |= dict.fromkeys(path[0] for d in decisions.values() for path in d.coded)
+            read |= dict.fromkeys(computed_in(one.body, ctx))
+        for call in calls_in(process):
+            texts = (p.text for p in call.binding.outputs) if call.binding is not None else ()
+            read |= dict.fromkeys(name for t in texts if (name := variable_of(t)) is not None)
+    everything = tuple(read)
+    found = {node.id: everything for node in inner}
+    if scope.started_by_call:
         found[""] = everything
     return found
 
@@ -118,6 +131,20 @@ def _computed_reads(compiled: CompiledScope) -> dict[str, tuple[str, ...]]:
         if element in compiled.graph.reachable
     }
     return {element: names for element, names in found.items() if names}
+
+
+def _handed_back(binding: Binding, names: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """The items in which a called process hands back each variable: all of them, or those that the
+    call takes from it, under the names that it gives them."""
+    taken = {p.name: variable_of(p.text) for p in binding.outputs}
+    every = not (binding.inputs or taken)
+    every = every or (isinstance(binding, SubProcessCall) and binding.all_variables)
+    return {
+        name: (f"({{ {name}: $json.{taken[name]} }})",)
+        if name in taken
+        else (("$json",) if every else ())
+        for name in names
+    }
 
 
 class _Carrier:
@@ -202,7 +229,7 @@ class _Carrier:
                 "conditional",
                 "signal",
             )
-        return isinstance(element, Task | SubProcess)
+        return isinstance(element, Task | SubProcess | CallActivity)
 
     def _beside(self) -> dict[str, dict[str, list[NodeKey]]]:
         """Gateways that read what a step in a parallel branch may set: the steps by variable."""
@@ -391,6 +418,9 @@ class _Carrier:
     def _given(self, step: GraphNode, names: Iterable[str]) -> dict[str, tuple[str, ...]]:
         """The items in which a step may hand on each variable, best first."""
         itself = f"$({quote_node(step.name)}).first().json"
+        call = self.compiled.graph.nodes.get(step.element)
+        if isinstance(call, CallActivity) and call.binding is not None:
+            return _handed_back(call.binding, names)
         own = self._own(step.element)
         if own:
             return {name: () if name in own else ("$json", itself) for name in names}
@@ -413,7 +443,8 @@ class _Carrier:
         for name in names:
             items = ", ".join(given[name])
             now = f"[{items}].find((o) => o.{name} !== undefined)?.{name}"
-            values.append(f"{name}: [{items}, was].find((o) => o.{name} !== undefined)?.{name}")
+            known = ", ".join((*given[name], "was"))
+            values.append(f"{name}: [{known}].find((o) => o.{name} !== undefined)?.{name}")
             counts.append(
                 f"{name}: (was.{self.count}?.{name} ?? 0) + ((now) => now === undefined || "
                 f"JSON.stringify(now) === JSON.stringify(was.{name}) ? 0 : 1)({now})"

@@ -18,6 +18,7 @@ from orgflow.backends.n8n.verify.points import OPEN, Point, Roles, TooMuch
 from orgflow.backends.n8n.verify.reference import Reference, reference
 from orgflow.backends.n8n.verify.walk import Walk
 
+from orgflow_ir.analysis.calls import calls_in
 from orgflow_ir.analysis.decisions import Decision
 from orgflow_ir.analysis.expressions.syntax import Tree
 from orgflow_ir.analysis.token_game.semantics import Game, Policy, State
@@ -110,7 +111,10 @@ class _Verifier:
         except ValueError as error:
             return self._result(Verdict.BOUNDED, bound=f"nothing was looked at: {error}")
         roles = self._roles()
-        game = Game(self.model, Policy(once=True))
+        # What is called is a step here: its workflow is compared by itself.
+        alone = self.model.replace(processes=(self.ref.process,))
+        calls = any(True for _ in calls_in(self.ref.process))
+        game = Game(alone if calls else self.model, Policy(once=True))
         self.walk = Walk(machine, Marking(game, roles, self.ref.labels), roles, self.most)
         try:
             difference = self._difference(game)

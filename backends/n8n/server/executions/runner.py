@@ -7,7 +7,7 @@ import secrets
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from orgflow.backends.n8n.engine.runs import EngineRun, RunRequest
 from orgflow.backends.n8n.format.document import short_type
@@ -20,6 +20,13 @@ from orgflow.backends.n8n.server.deploy.deployment_marker import RUN_MARK, with_
 from orgflow.backends.n8n.server.executions.execution import read_execution
 from orgflow.backends.n8n.server.executions.harness import Harness
 from orgflow.backends.n8n.server.executions.stale_runs import owner
+
+from orgflow_ir.analysis.stub_data import Unplayable
+from orgflow_ir.model.element_names import listed
+
+if TYPE_CHECKING:
+    from orgflow_ir.analysis.token_game.runs import Run
+    from orgflow_ir.analysis.token_game.stimulus import Stimulus
 
 Json = dict[str, Any]
 
@@ -60,10 +67,21 @@ class ServerRunner(LocalRunner):
         """As on the local engine, and a webhook in front of the trigger."""
         return (*super().changed, "every run starts at a webhook of its own")
 
+    def data_of(self, run: Run) -> tuple[Stimulus, ...]:
+        """See `LocalRunner`. Raises `Unplayable`, also for runs of several workflows."""
+        if self.compiled.called:
+            names = listed(f"`{scope.scope.title}`" for scope in self.compiled.called)
+            raise Unplayable(
+                f"it calls {names}; runs of several workflows are played on the local engine only"
+            )
+        return super().data_of(run)
+
     def play_requests(self, requests: Sequence[RunRequest]) -> list[EngineRun]:
         """Play requests on copies of their workflows, one for those with the same trigger. Raises
         `ServerError`; nothing is left on the server then, either."""
         self._stopped = False
+        if not requests:
+            return []
         harnesses: dict[str, Harness] = {}
         try:
             for request in requests:

@@ -1,6 +1,5 @@
-"""Runs on a server are of one workflow each: no compiled workflow calls another one yet.
-
-`ServerRunner` refuses runs with sub-workflows; nothing gets there as long as this holds.
+"""Runs on a server are of one workflow each: `ServerRunner` does not play those of processes that
+call others, and only calls of processes become calls of workflows.
 """
 
 from __future__ import annotations
@@ -25,9 +24,8 @@ _TWO = "".join(
 )
 
 
-@pytest.mark.parametrize("construct", ["call-activity", "sub-process", "loop", "flow.message"])
+@pytest.mark.parametrize("construct", ["sub-process", "loop", "flow.message"])
 def test_what_would_become_calls_is_refused(construct: str) -> None:
-    """When one of these is lowered, let `Harness` deploy the workflows that are called, too."""
     assert isinstance(N8N_TARGET.constructs[construct], Illegal)
 
 

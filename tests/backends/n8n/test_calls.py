@@ -1,0 +1,187 @@
+"""Calls of other processes: caller and called workflow run together on n8n's real engine."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from typing import Any
+
+import pytest
+from n8n_scopes import flows
+from orgflow.backends.n8n.engine.local import LocalEngine
+from orgflow.backends.n8n.engine.runs import RunRequest
+from orgflow.backends.n8n.runner import LocalRunner
+from orgflow.backends.n8n.server.executions.runner import ServerRunner
+from played_models import compiled, faults
+from sub_process_models import CATALOG, ERROR, end, process, split, start, sub, task
+
+from orgflow_ir.analysis.token_game.runs import enumerate_runs
+from orgflow_ir.model import CallActivity, Expression, Model, Node, Process
+from orgflow_ir.model.bindings import Parameter, SubProcessCall
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.plugins import Registry
+
+
+def call(id: str = "call", called: str = "q", **more: Any) -> CallActivity:
+    return CallActivity(id=id, name="Do it", called=called, **more)
+
+
+def callee(*last: Node, id: str = "q", prefix: str = "q") -> Process:
+    """A step, then a choice: another step and the end, or `last`."""
+    names = ("is", "x", "g", "y", "ie")
+    s, x, g, y, e = (f"{prefix}_{name}" for name in names)
+    (other,) = last or (end(f"{prefix}_no"),)
+    nodes = [start(s), task(x), split(g, "exclusive", "OK?"), task(y), end(e), other]
+    wires = (f"{s}>{x}", f"{x}>{g}", f"{g}>{y}:yes", f"{g}>{other.id}:no", f"{y}>{e}")
+    return Process(id=id, name=f"Part {id}", nodes=tuple(nodes), flows=flows(prefix, *wires))
+
+
+def with_callee(caller: Model, *called: Process) -> Model:
+    processes = (*caller.processes, *(called or (callee(),)))
+    return caller.replace(processes=processes, catalog=CATALOG)
+
+
+def straight(*calls: Node) -> Model:
+    ids = ["st", "a", *(c.id for c in calls), "b", "e1"]
+    nodes = [start("st"), task("a"), *calls, task("b"), end("e1", "Done")]
+    return process(nodes, *(f"{one}>{two}" for one, two in itertools.pairwise(ids)))
+
+
+def looped() -> Model:
+    nodes = [start("st"), split("lp", "exclusive"), call(), task("b")]
+    nodes += [split("ag", "exclusive", "Again?"), end("e1")]
+    return process(nodes, "st>lp", "lp>call", "call>b", "b>ag", "ag>lp:again", "ag>e1:no")
+
+
+def beside() -> Model:
+    nodes = [start("st"), split("pp", "parallel"), call(), task("b"), split("pj", "parallel")]
+    wires = ("st>pp", "pp>call", "pp>b", "call>pj", "b>pj", "pj>e1")
+    return process([*nodes, end("e1")], *wires)
+
+
+def chained() -> Process:
+    """A process that calls another."""
+    nodes = (start("ms"), call("mc", "q"), task("mt"), end("me"))
+    wires = flows("m", "ms>mc", "mc>mt", "mt>me")
+    return Process(id="middle", name="Middle", nodes=nodes, flows=wires)
+
+
+MODELS = {
+    "a call": with_callee(straight(call())),
+    "the same process twice": with_callee(straight(call(), call("call2"))),
+    "a call in a loop": with_callee(looped()),
+    "a call in a branch": with_callee(beside()),
+    "a call in a sub-process": with_callee(
+        straight(sub([start("is"), call(), end("ie")], "is>call", "call>ie"))
+    ),
+    "a called process that calls": with_callee(
+        straight(call(called="middle")), chained(), callee()
+    ),
+    "an error in what is called": with_callee(straight(call()), callee(end("ee", "", ERROR))),
+    "a name with a prefix": with_callee(straight(call(called="tns:q"))),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_engine_runs_it_as_the_token_game_does(
+    engine: LocalEngine, registry: Registry, name: str
+) -> None:
+    model = MODELS[name]
+    made, errors = compiled(model, registry)
+    assert made is not None, errors
+    assert len(made.artifacts) == len(model.processes)
+    assert faults(model, made, LocalRunner(engine), registry) == []
+
+
+def mapped(**more: Any) -> CallActivity:
+    return call(binding=SubProcessCall(**more))
+
+
+REFUSED = {
+    "no process `z` is in the model": with_callee(straight(call(called="z"))),
+    "it does not say what it calls": with_callee(straight(call().replace(called=None))),
+    "`P` calls itself": straight(call(called="p")),
+    "does not begin with one plain start event": with_callee(
+        straight(call()), callee().replace(nodes=(start("s1"), start("s2")), flows=())
+    ),
+    "it hands over `y` under another name": with_callee(
+        straight(mapped(inputs=(Parameter(name="y", text="x"),)))
+    ),
+    "it computes `y` from what it gets back": with_callee(
+        straight(mapped(outputs=(Parameter(name="y", text="${x + 1}"),)))
+    ),
+}
+
+
+@pytest.mark.parametrize("reason", REFUSED)
+def test_what_cannot_be_called_is_refused(registry: Registry, reason: str) -> None:
+    made, errors = compiled(REFUSED[reason], registry)
+    assert made is None
+    assert any(e.startswith("OF403") and reason in e for e in errors), errors
+
+
+def reading(caller: CallActivity) -> Model:
+    """A condition behind a call reads `total`, which the called process may set."""
+    nodes = [start("st"), task("a"), caller, split("g", "exclusive"), task("b"), end("e1")]
+    model = process([*nodes, end("e2")], "st>a", "a>call", "call>g", "g>b", "g>e2", "b>e1")
+    (whole,) = model.processes
+    changed = tuple(
+        f.replace(condition=Expression(text="${total > 5}"))
+        if f.target == "b"
+        else f.replace(default=f.target == "e2")
+        for f in whole.flows
+    )
+    simple = Process(
+        id="q",
+        name="Part q",
+        nodes=(start("qs"), task("x"), task("y"), end("qe")),
+        flows=flows("q", "qs>x", "x>y", "y>qe"),
+    )
+    return with_callee(model.replace(processes=(whole.replace(flows=changed),)), simple)
+
+
+RENAMED = Parameter(name="total", text="${sum}")
+OTHER = Parameter(name="other", text="other")
+DATA = {
+    "everything comes back": (call(), {"total": 9}, True),
+    "what was there before stays": (call(), {}, False),
+    "under another name": (mapped(outputs=(RENAMED,)), {"sum": 9}, True),
+    "what is not taken does not come back": (mapped(outputs=(OTHER,)), {"total": 9}, False),
+    "nothing is taken": (mapped(inputs=(OTHER,)), {"total": 9}, False),
+    "everything is": (mapped(inputs=(OTHER,), all_variables=True), {"total": 9}, True),
+}
+
+
+@pytest.mark.parametrize("name", DATA)
+def test_a_condition_reads_what_was_handed_back(
+    engine: LocalEngine, registry: Registry, name: str
+) -> None:
+    """The task `A` sets 1, the first task of the called process what is in the table; the second
+    one hands on an item of its own."""
+    caller, sets, taken = DATA[name]
+    made, errors = compiled(reading(caller), registry)
+    assert made is not None, errors
+    main, part = (json.loads(a.text) for a in made.artifacts)
+    stubs = {
+        "A": {"visits": [{"total": 1}], "mode": "merge"},
+        f"{part['id']}/X": {"visits": [sets], "mode": "merge"},
+        f"{part['id']}/Y": {"visits": [{"own": True}], "mode": "replace"},
+    }
+    request = RunRequest(
+        main, "Start", items=[{"json": {}}], workflows={part["id"]: part}, stubs=stubs
+    )
+    (run,) = engine.run_many([request])
+    assert run.status == "success", run.error
+    assert ("B" in [n.node for n in run.order]) is taken
+
+
+def test_a_server_does_not_play_runs_of_several_workflows(registry: Registry) -> None:
+    model = MODELS["a call"]
+    made, _ = compiled(model, registry)
+    assert made is not None
+    client: Any = object()  # nothing is asked of it
+    runner = ServerRunner(client, client)
+    runner.load(made, "p", PassContext())
+    (result,) = runner.play(enumerate_runs(model, "p", max_runs=1).runs)
+    assert result.status == "unplayable"
+    assert "Part q" in (result.error or "")
