@@ -16,7 +16,7 @@ from orgflow_ir.lowering.common import (
     timer_use,
 )
 from orgflow_ir.lowering.complex_gateways import COMPLEX_GATEWAYS
-from orgflow_ir.lowering.sub_processes import SUB_PROCESSES, why_not_inline
+from orgflow_ir.lowering.sub_processes import SUB_PROCESSES, why_no_path, why_not_inline
 from orgflow_ir.model import CallActivity, Event, EventDefinition, Gateway, Model, Node
 from orgflow_ir.model.constructs import ConstructUse
 from orgflow_ir.model.element_names import listed, one_line
@@ -171,6 +171,7 @@ N8N_TARGET = TargetSpec(
             "nothing is emitted that begins while other steps are under way",
             "decide in the process itself what to do when its event has come",
             yet=True,
+            because=why_no_path,
         ),
         "sub-process.transaction": Illegal(
             "nothing is emitted that undoes finished work",

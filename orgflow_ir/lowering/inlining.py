@@ -141,8 +141,8 @@ def _attached(sub: SubProcess, scope: Scope) -> list[Event]:
     return [n for n in scope.nodes if isinstance(n, Event) and n.attached_to == sub.id]
 
 
-def _throws(sub: SubProcess) -> Iterator[tuple[Event, EventDefinition]]:
-    """Errors and escalations that events directly in a sub-process throw."""
+def _throws(sub: Scope) -> Iterator[tuple[Event, EventDefinition]]:
+    """Errors and escalations that events directly in a scope throw."""
     for node in sub.nodes:
         if isinstance(node, Event) and node.position in ("throw", "end"):
             yield from ((node, d) for d in node.definitions if d.kind in _THROWN)
@@ -161,6 +161,18 @@ def _caught_by(event: Event, sub: SubProcess, scope: Scope, model: Model) -> Eve
 def nesting_of(scope: Scope, model: Model) -> Nesting:
     process = next(p for p in model.processes if any(s is scope for s in p.scopes()))
     return Nesting(process, model)
+
+
+def _on_the_way(event: Event, model: Model) -> Event:
+    """An event that catches as one on the way, which all that throw it lead to."""
+    entries = {e.id: e for e in (*model.catalog.errors, *model.catalog.escalations)}
+    entry = entries.get(event.definitions[0].ref or "")
+    what = event.definitions[0].kind.capitalize()
+    thrown = (entry.name or entry.code or what) if entry is not None else what
+    name = event.name if event.name.strip() else thrown
+    return event.replace(
+        position="throw", name=name, definitions=(), attached_to=None, interrupting=True
+    )
 
 
 # -- dissolving it -----------------------------------------------------------------------------
@@ -225,20 +237,8 @@ class Inlining:
         return leave
 
     def _boundary(self, event: Event) -> str:
-        """The boundary event as an event on the way, which all that throw it lead to."""
-        name = event.name if event.name.strip() else self._thrown_name(event)
-        plain = event.replace(
-            position="throw", name=name, definitions=(), attached_to=None, interrupting=True
-        )
-        self.rewriter.replace(self.scope.id, event.id, plain)
+        self.rewriter.replace(self.scope.id, event.id, _on_the_way(event, self.rewriter.model))
         return event.id
-
-    def _thrown_name(self, event: Event) -> str:
-        catalog = self.rewriter.model.catalog
-        entries = {e.id: e for e in (*catalog.errors, *catalog.escalations)}
-        entry = entries.get(event.definitions[0].ref or "")
-        what = event.definitions[0].kind.capitalize()
-        return (entry.name or entry.code or what) if entry is not None else what
 
     def _begin(self, entry: str) -> None:
         around, rewriter = self.scope.id, self.rewriter
@@ -295,3 +295,83 @@ class Inlining:
             for flow in into:
                 rewriter.redirect(around, flow.id, target=targets[0])
             rewriter.remove(around, event.id)
+
+
+# -- event sub-processes -----------------------------------------------------------------------
+
+
+def handler_obstacles(
+    handler: SubProcess, scope: Scope, model: Model, ctx: PassContext
+) -> Iterator[str]:
+    """Why an event sub-process cannot become flows from what throws its event to its steps."""
+    starts = [n for n in handler.nodes if isinstance(n, Event) and n.position == "start"]
+    definitions = [d for start in starts for d in start.definitions]
+    if len(starts) != 1 or len(definitions) != 1 or definitions[0].kind not in _THROWN:
+        yield ""
+        return
+    inner = next((n for n in handler.nodes if isinstance(n, SubProcess)), None)
+    if inner is not None:
+        yield f"{ctx.name(inner)} in it stays a process of its own"
+    if any(True for _ in _throws(handler)):
+        yield "it throws something itself"
+    nesting = nesting_of(scope, model)
+    here = _thrown_to(handler, scope, nesting)
+    everywhere = [d for d in nesting.thrown_in(scope) if nesting.matches(definitions[0], d)]
+    if not everywhere:
+        error = definitions[0].kind == "error"
+        what = "catches whatever goes wrong, at any step" if error else "nothing throws its event"
+        yield f"it {what}" if error else what
+    elif len(here) != len(everywhere):
+        yield "what it catches is thrown in a part that stays a process of its own"
+    concurrency = ctx.analysis(Concurrency, ctx.analysis(ControlFlow, scope))
+    for event in here:
+        others = [n for n in concurrency.beside(event.id) if n != handler.id]
+        if event.position == "throw" and starts[0].interrupting:
+            yield f"{ctx.name(event)} is not the end of what it ends"
+        if others and starts[0].interrupting:
+            yield f"other branches may be under way when {ctx.name(event)} ends them"
+        elif event.id in others and _joins(ctx.analysis(ControlFlow, handler)):
+            yield "it may be under way twice at the same time, and its branches would be mixed up"
+    inside = ctx.analysis(ControlFlow, handler)
+    for node in filter(_terminates, handler.nodes):
+        if ctx.analysis(Concurrency, inside).beside(node.id):
+            yield f"{ctx.name(node)} ends it while something else in it may be under way"
+
+
+def _thrown_to(handler: SubProcess, scope: Scope, nesting: Nesting) -> list[Event]:
+    """The events directly in a scope whose error or escalation an event sub-process catches."""
+    return [
+        event
+        for event, thrown in _throws(scope)
+        if len(event.definitions) == 1 and nesting.caught(scope, thrown).by == handler.id
+    ]
+
+
+def dissolve_handler(handler: SubProcess, scope: Scope, rewriter: Rewriter) -> None:
+    """Lead what throws the event of an event sub-process to its steps."""
+    throws = _thrown_to(handler, scope, nesting_of(scope, rewriter.model))
+    (start,) = (n for n in handler.nodes if isinstance(n, Event) and n.position == "start")
+    begin = rewriter.fresh_id(handler.id, "begin")
+    gateway = Gateway(id=begin, name=handler.name, doc=handler.doc, gateway_kind="exclusive")
+    rewriter.insert(scope.id, gateway)
+    rewriter.dissolve(scope.id, handler.id)
+    out = [flow for flow in handler.flows if flow.source == start.id]
+    source = begin
+    if len(out) > 1:
+        source = rewriter.fresh_id(handler.id, "split")
+        rewriter.insert(scope.id, Gateway(id=source, gateway_kind="parallel"))
+        rewriter.connect(scope.id, begin, source, id=rewriter.fresh_id(begin, "to"))
+    for flow in out:
+        rewriter.redirect(scope.id, flow.id, source=source)
+    rewriter.remove(scope.id, start.id)
+    for node in filter(_terminates, handler.nodes):
+        assert isinstance(node, Event)
+        rewriter.replace(scope.id, node.id, node.replace(definitions=()))
+    for event in throws:
+        plain = event.replace(position="throw", definitions=())
+        rewriter.replace(scope.id, event.id, plain)
+        rewriter.connect(scope.id, event.id, begin, id=rewriter.fresh_id(event.id, "to"))
+
+
+def _terminates(node: Node) -> bool:
+    return isinstance(node, Event) and any(d.kind == "terminate" for d in node.definitions)

@@ -74,6 +74,42 @@ class TransactionToSubProcess(RewritePattern):
         return f"the transaction {ctx.name(sub)}, which nothing cancels, is a plain sub-process"
 
 
+class HandlerToFlow(RewritePattern):
+    """An event sub-process for an error or escalation that an event beside it throws becomes a path
+    from there to its steps (BPMN 2.0.2, 10.5.7): where it interrupts, nothing else is under way
+    then."""
+
+    name = "event-sub-process-to-flow"
+    consumes = ("sub-process.event",)
+    produces = (
+        "gateway.exclusive", "gateway.parallel", "event.throw.none", "event.end.none",
+        "flow.sequence",
+    )  # fmt: skip
+
+    def rewrite(self, use: ConstructUse, rewriter: Rewriter, ctx: PassContext) -> str | None:
+        from orgflow_ir.lowering.inlining import dissolve_handler, handler_obstacles
+
+        handler, scope = use.element, use.scope
+        assert isinstance(handler, SubProcess)
+        assert scope is not None
+        obstacles = handler_obstacles(handler, scope, rewriter.model, ctx)
+        if next(obstacles, None) is not None:
+            return None
+        dissolve_handler(handler, scope, rewriter)
+        return f"what throws the event of {ctx.name(handler)} leads to its steps"
+
+
+def why_no_path(use: ConstructUse, model: Model, ctx: PassContext) -> str:
+    """What keeps an event sub-process from becoming a path; nothing where it can be one, or where
+    the reason for all of them says it."""
+    from orgflow_ir.lowering.inlining import handler_obstacles
+
+    handler, scope = use.element, use.scope
+    assert isinstance(handler, SubProcess)
+    assert scope is not None
+    return next(handler_obstacles(handler, scope, model, ctx), "")
+
+
 class UncaughtEscalation(RewritePattern):
     """An escalation that nothing catches has no effect (BPMN 2.0.2, 10.5.7): the event is a plain
     one."""
@@ -114,6 +150,7 @@ def why_not_inline(use: ConstructUse, model: Model, ctx: PassContext) -> str:
 
 SUB_PROCESSES: tuple[RewritePattern, ...] = (
     TransactionToSubProcess(),
+    HandlerToFlow(),
     InlineSubProcess(),
     UncaughtEscalation(),
 )

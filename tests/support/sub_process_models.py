@@ -136,7 +136,70 @@ def conditional() -> Model:
     return model.replace(processes=(whole.replace(flows=changed),))
 
 
+def handler(
+    definitions: tuple[EventDefinition, ...],
+    *,
+    interrupting: bool = True,
+    last: tuple[EventDefinition, ...] = (),
+) -> SubProcess:
+    """An event sub-process with one step."""
+    begins = Event(id="hs", position="start", definitions=definitions, interrupting=interrupting)
+    nodes = (begins, task("fix"), end("he", "", last))
+    wires = flows("h", "hs>fix", "fix>he")
+    return SubProcess(id="h", name="Handle it", flavour="event", nodes=nodes, flows=wires)
+
+
+def handled(thrower: Event, *more: Node, extra: Sequence[str] = ()) -> Model:
+    """A process with an event sub-process, and an event that throws."""
+    nodes = [start("st"), task("a"), split("g", "exclusive", "OK?"), task("b"), end("e1", "Done")]
+    wires = ("st>a", "a>g", "g>b:yes", "b>e1", f"g>{thrower.id}:no", *extra)
+    return process([*nodes, thrower, *more], *wires)
+
+
+def handled_inside(thrower: Event, *more: Node, extra: Sequence[str] = ()) -> Model:
+    """The same in a sub-process."""
+    (whole,) = handled(thrower, *more, extra=extra).processes
+    inside = tuple(flow.replace(id=f"i_{flow.id}") for flow in whole.flows)
+    part = SubProcess(id="sub", name="Part", nodes=whole.nodes, flows=inside)
+    return process([start("s0"), part, task("z"), end("e0")], "s0>sub", "sub>z", "z>e0")
+
+
+def from_below() -> Model:
+    """An error that a sub-process throws and an event sub-process beside it handles."""
+    inner = either(end("ee", "", ERROR))
+    nodes = [start("st"), inner, task("b"), end("e1"), handler(ERROR)]
+    return process(nodes, "st>sub", "sub>b", "b>e1")
+
+
+_TELLS = ("ee>w", "w>e2")
+
 MODELS: dict[str, Model] = {
+    "an event sub-process for an error": handled(end("ee", "Bad", ERROR), handler(ERROR)),
+    "an event sub-process for any error": handled(end("ee", "", ERROR), handler(ANY_ERROR)),
+    "an event sub-process that terminates": handled(
+        end("ee", "Bad", ERROR), handler(ERROR, last=TERMINATE)
+    ),
+    "an event sub-process for an escalation": handled(
+        throw("ee", LATE, "Tell"),
+        task("w"),
+        end("e2"),
+        handler(LATE, interrupting=False),
+        extra=_TELLS,
+    ),
+    "an event sub-process for an escalation at the end": handled(
+        end("ee", "Tell", LATE), handler(LATE, interrupting=False)
+    ),
+    "an event sub-process in a sub-process": handled_inside(
+        end("ee", "Bad", ERROR), handler(ERROR)
+    ),
+    "an event sub-process beside its sub-process": handled_inside(
+        throw("ee", LATE, "Tell"),
+        task("w"),
+        end("e2"),
+        handler(LATE, interrupting=False),
+        extra=_TELLS,
+    ),
+    "an event sub-process for an error below": from_below(),
     "an error that is caught": within(either(end("ee", "Out", ERROR)), boundary(ERROR)),
     "any error is caught": within(either(end("ee", "", ERROR)), boundary(ANY_ERROR)),
     "an error from two levels below": within(deep(), boundary(ERROR)),
@@ -175,6 +238,14 @@ REFUSED: dict[str, tuple[Model, str]] = {
     "whatever goes wrong": (
         within(either(end("ee")), boundary(ANY_ERROR)),
         "catches whatever goes wrong in it, at any step",
+    ),
+    "an event sub-process for whatever goes wrong": (
+        handled(end("ee"), handler(ANY_ERROR)),
+        "it catches whatever goes wrong, at any step",
+    ),
+    "an event sub-process that ends what goes on": (
+        handled(throw("ee", LATE, "Tell"), task("w"), end("e2"), handler(LATE), extra=_TELLS),
+        "`Tell` is not the end of what it ends",
     ),
     "two starts": (
         within(sub([start("s1"), start("s2"), task("x")], "s1>x", "s2>x")),
