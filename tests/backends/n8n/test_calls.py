@@ -10,16 +10,22 @@ import pytest
 from n8n_scopes import flows
 from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.engine.runs import RunRequest
+from orgflow.backends.n8n.format.schema_check import check_schemas
+from orgflow.backends.n8n.format.versions import N8nVersion
 from orgflow.backends.n8n.runner import LocalRunner
 from orgflow.backends.n8n.server.executions.runner import ServerRunner
+from orgflow.backends.n8n.verify.verify import verify_process
+from orgflow.compiler import compile_model
 from played_models import compiled, faults
 from sub_process_models import CATALOG, ERROR, end, process, split, start, sub, task
+from sub_process_models import MODELS as PARTS
 
 from orgflow_ir.analysis.token_game.runs import enumerate_runs
 from orgflow_ir.model import CallActivity, Expression, Model, Node, Process
 from orgflow_ir.model.bindings import Parameter, SubProcessCall
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
+from orgflow_ir.targets.verification import Verdict
 
 
 def call(id: str = "call", called: str = "q", **more: Any) -> CallActivity:
@@ -185,3 +191,20 @@ def test_a_server_does_not_play_runs_of_several_workflows(registry: Registry) ->
     (result,) = runner.play(enumerate_runs(model, "p", max_runs=1).runs)
     assert result.status == "unplayable"
     assert "Part q" in (result.error or "")
+
+
+def test_n8n_1_runs_them(registry: Registry) -> None:
+    """Everything that becomes part of another workflow, or is called, for the last n8n 1."""
+    options = {"version": "1.123"}
+    for name, model in {**MODELS, **PARTS}.items():
+        ctx = PassContext(registry=registry)
+        made = compile_model(model, registry.backends["n8n"], ctx, options=options)
+        assert made is not None, name
+        version = N8nVersion.parse("1.123")
+        assert [check_schemas(json.loads(a.text), version=version) for a in made.artifacts] == [
+            ()
+        ] * len(made.artifacts), name
+        for one in model.processes:
+            fresh = PassContext(registry=registry, options=options)
+            found = verify_process(model, one, made.compiled[one.id].root.workflow, fresh)
+            assert found.verdict is Verdict.PROVED, name
