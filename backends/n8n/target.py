@@ -160,6 +160,8 @@ N8N_TARGET = TargetSpec(
             "it calls a process of the same file that starts by itself, hands over everything or "
             "what has the same name, and never calls itself",
             why_not_call,
+            "put the called process into the same file, with one plain start event, and let both "
+            "use the same names",
         ),
         "sub-process": Illegal(
             "its steps cannot be put into the process around it",

@@ -36,7 +36,7 @@ _WAITING_JOINS = ("parallel", "inclusive", "complex")
 def obstacles(sub: SubProcess, scope: Scope, model: Model, ctx: PassContext) -> Iterator[str]:
     """Why a sub-process cannot be dissolved, cheapest reasons first."""
     if sub.loop is not None:
-        yield "it is repeated"
+        yield "it is repeated, and markers for repetition are not emitted"
     if sub.for_compensation:
         yield "it undoes another activity"
     graph, outer = ctx.analysis(ControlFlow, sub), ctx.analysis(ControlFlow, scope)

@@ -24,12 +24,14 @@ class Legal(NamedTuple):
 class LegalIf(NamedTuple):
     """Legal where `test(use, model, ctx)` holds; `reason` completes "`X` is legal only if …".
 
-    `because(use, model, ctx)`: what in this model contradicts it, where that can be named.
+    `because(use, model, ctx)`: what in this model contradicts it, where that can be named. `help`
+    says what to do.
     """
 
     test: Callable[[ConstructUse, Model, PassContext], bool]
     reason: str
     because: Callable[[ConstructUse, Model, PassContext], str] | None = None
+    help: str = ""
 
 
 class Illegal(NamedTuple):
