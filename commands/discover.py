@@ -90,8 +90,17 @@ def _print_artifacts(texts: list[str]) -> None:
     write_stdout(json.dumps(parsed, ensure_ascii=False, indent=2) + "\n")
 
 
+def _need_numpy() -> None:
+    """Raises `click.UsageError` where numpy is not installed."""
+    from importlib.util import find_spec
+
+    if find_spec("numpy") is None:
+        raise click.UsageError("discovery needs numpy: pip install 'orgflow[messages]'")
+
+
 def discovered(folder: str, ctx: PassContext, progress: Progress) -> Discovery | None:
     """The processes in a store, `None` after an error; evidence is compared with the messages."""
+    _need_numpy()
     from orgflow.agents.discovery.discover import discover
     from orgflow.agents.english import parser
     from orgflow.store.embedder import HashedWords, local_embedder
@@ -135,6 +144,7 @@ def discovered(folder: str, ctx: PassContext, progress: Progress) -> Discovery |
 
 def evaluated(folder: Path, truth: Path, seeds: int, output: str | None) -> None:
     """`orgflowc eval discovery`: print the table. Raises `click.UsageError`."""
+    _need_numpy()
     from orgflow.evaluation.discovery import TruthError, evaluate, read_truth, table
     from orgflow.store.embedder import local_embedder
     from orgflow.store.messages import MessageStore, StoreError

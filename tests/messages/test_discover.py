@@ -132,6 +132,16 @@ def test_what_is_no_store(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert f"error {NoMessageStore.code}" in capsys.readouterr().err
 
 
+def test_numpy_is_missing(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import importlib.util
+
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    assert cli.run(["discover"]) == 2
+    assert "orgflow[messages]" in capsys.readouterr().err
+
+
 def test_too_few_messages(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with MessageStore.create(str(tmp_path)) as opened:
         opened.add(corpus()[0][:3])
