@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 from orgflow.backends import DEFAULT_TARGET
 from orgflow.commands.completion_values import among
+from orgflow.commands.language_model import model_flags, model_options
 from orgflow.commands.options import resolve_target
 from orgflow.commands.output import write_files, write_stdout
 from orgflow.commands.progress import progress_bar
@@ -23,7 +24,7 @@ from orgflow_ir.plugins.contracts import Backend
 if TYPE_CHECKING:
     from orgflow.evaluation.pmo import Compiled, Compiler
 
-SUITES = ("pmo", "discovery")
+SUITES = ("pmo", "discovery", "text")
 FORMATS = ("bpmn", "pme")
 INTERRUPTED, MISUSE = 130, 2
 
@@ -46,6 +47,10 @@ INTERRUPTED, MISUSE = 130, 2
 @click.option(
     "--engine", default="local", metavar="local|URL", help="Engine or server.  [default: local]"
 )
+@click.option(
+    "--agent", metavar="NAME", help="With text: the agent that drafts.  [default: text-rules]"
+)
+@model_options
 @server_options
 def command(
     suite: str,
@@ -55,11 +60,14 @@ def command(
     output: str | None,
     models: str | None,
     engine: str,
+    agent: str | None,
     key_file: str | None,
     wait: float,
+    **more: Any,
 ) -> None:
     """Measure SUITE: `pmo` compiles and replays every model in DIR; `discovery` compares what is
-    discovered in the store DIR with TRUTH.
+    discovered in the store DIR with TRUTH; `text` makes a process from every description in DIR
+    and compares it with the model.
 
     `discovery` prints a table: messages by process and case, descriptions, evidence and steps, with
     ceilings and a null. `pmo` prints one CSV row a model; the summary, beside the published
@@ -79,6 +87,11 @@ def command(
         raise click.UsageError(f"no format `{models}`; {suggestion(models, FORMATS)}")
     if not folder.is_dir():
         raise click.UsageError(f"{folder} is not a folder")
+    flags = model_flags(more)
+    if suite == "text":
+        from orgflow.commands.eval_text import evaluate as evaluate_text
+
+        leave(evaluate_text(folder, agent, flags, output))
     from orgflow.evaluation.pmo import evaluate
 
     from orgflow_ir.plugins.contracts import RunnerError

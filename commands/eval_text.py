@@ -1,0 +1,94 @@
+"""The part of `orgflowc eval` that measures processes made from texts."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+from orgflow.backends import DEFAULT_TARGET
+from orgflow.commands.language_model import connect_model, describe_client
+from orgflow.commands.output import write_files, write_stdout
+from orgflow.commands.progress import progress_bar
+from orgflow.commands.session import Session
+from orgflow.compiler import (
+    UnknownName,
+    UnsupportedError,
+    check_model,
+    choose_backend,
+    choose_drafter,
+    compile_model,
+    draft_model,
+    load,
+)
+
+from orgflow_ir.diagnostics import Severity
+from orgflow_ir.model import Model
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.plugins.agents import Document
+
+BY_RULES = "text-rules"
+
+
+def evaluate(folder: Path, agent: str | None, flags: dict[str, Any], output: str | None) -> int:
+    """Draft and compare every text; the rows go to standard output or a file, the table to
+    standard error. Gives the exit code: 1 where a process is not sound or does not compile.
+
+    Raises `click.UsageError`.
+    """
+    from orgflow.agents.model_client.settings import NotConfigured
+    from orgflow.evaluation.text_suite import Drafted, evaluate_texts
+
+    session = Session()
+    name = agent or BY_RULES
+    try:
+        drafter = choose_drafter(name, session.registry)
+    except (UnknownName, UnsupportedError) as error:
+        raise click.UsageError(str(error)) from None
+    client = None
+    if name != BY_RULES:
+        try:
+            client = connect_model(session, flags, str(folder))
+        except NotConfigured as error:
+            raise click.UsageError(str(error)) from None
+        click.echo(describe_client(client), err=True)
+    backend = choose_backend(DEFAULT_TARGET, session.registry)
+
+    def draft(title: str, text: str) -> Drafted:
+        ctx = session.context()
+        started = time.perf_counter()
+        before = client.usage.total.tokens if client is not None else 0
+        model = draft_model(drafter, [Document(title, text)], ctx)
+        seconds = time.perf_counter() - started
+        tokens = client.usage.total.tokens - before if client is not None else 0
+        if model is None:
+            reasons = [d.message for d in ctx.diagnostics if d.severity is Severity.ERROR]
+            return Drafted(None, False, False, tokens, seconds, "; ".join(reasons[:1]))
+        checked = session.context()
+        check_model(model, checked)
+        errors = [d for d in checked.diagnostics if d.severity is Severity.ERROR]
+        compiled = compile_model(model, backend, session.context()) is not None
+        reason = f"{errors[0].code}: {errors[0].message}" if errors else ""
+        return Drafted(model, not errors, compiled, tokens, seconds, reason)
+
+    def read(path: Path) -> Model | None:
+        return load(str(path), session.registry, PassContext(registry=session.registry))
+
+    with progress_bar() as progress:
+        try:
+            report = evaluate_texts(
+                folder, name, draft, read, embedder=session.services.embedder, progress=progress
+            )
+        except FileNotFoundError as error:
+            raise click.UsageError(str(error)) from None
+    if output is not None:
+        write_files([(Path(output), report.to_csv())])
+    else:
+        write_stdout(report.to_csv())
+    click.echo(report.summary(), err=True, nl=False)
+    if client is not None:
+        click.echo(client.usage.table(), err=True, nl=False)
+    if not report.complete:
+        return 130
+    return 0 if report.ok else 1

@@ -1,0 +1,258 @@
+"""How near a process that was made from a text is to the true one.
+
+Tasks are matched one to one by words (Dice) or, with an embedder, by meaning; everything else is
+compared under that matching. Published figures match by BLEU, which finds a third of the right
+pairs.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Literal, NamedTuple
+
+from orgflow.agents.text.coverage import content_words
+
+from orgflow_ir.analysis.control_flow.concurrency import Concurrency
+from orgflow_ir.analysis.control_flow.graph import ControlFlow
+from orgflow_ir.model import CallActivity, Event, Gateway, Model, SubProcess, Task
+from orgflow_ir.pipeline.agent_services import Embedder
+
+DICE, COSINE = 0.5, 0.6
+"""From so much on two tasks may be the same: by words, by meaning."""
+
+Relation = Literal["before", "after", "exclusive", "concurrent", "loop"]
+NON_SEQUENCE: tuple[Relation, ...] = ("exclusive", "concurrent", "loop")
+
+
+class Step(NamedTuple):
+    """A task of a model: its id, its name, and who does it."""
+
+    id: str
+    name: str
+    actor: str = ""
+
+
+@dataclass(frozen=True)
+class TextScores:
+    """Scores of one process from 0 to 1; `None` where there is nothing to compare.
+
+    Attributes:
+        task: F1 of matched tasks.
+        gateway: F1 of gateways counted by kind.
+        flow: F1 of pairs of matched tasks that follow each other, gateways contracted.
+        order: share of pairs of matched tasks with the same order.
+        non_sequence: F1 of exclusive, concurrent and loop relations of matched tasks.
+        exclusive, concurrent: the same for one relation.
+    """
+
+    task: float
+    gateway: float
+    flow: float
+    order: float | None
+    non_sequence: float | None
+    exclusive: float | None
+    concurrent: float | None
+
+    @property
+    def overall(self) -> float:
+        """The mean of task, gateway and flow."""
+        return (self.task + self.gateway + self.flow) / 3
+
+
+def steps_of(model: Model) -> tuple[Step, ...]:
+    """The tasks, calls and closed sub-processes of all processes, in order."""
+    found = []
+    for scope in model.scopes():
+        actors = {id: lane.name for lane in scope.lanes for id in lane.members}
+        for node in scope.nodes:
+            closed = isinstance(node, SubProcess) and not node.nodes
+            if isinstance(node, Task | CallActivity) or closed:
+                found.append(Step(node.id, node.name, actors.get(node.id, "")))
+    return tuple(found)
+
+
+def score(draft: Model, truth: Model, embedder: Embedder | None = None) -> TextScores:
+    """Compare a drafted process with the true one."""
+    mine, true = steps_of(draft), steps_of(truth)
+    matched = match_steps(mine, true, embedder)
+    task = f1(len(matched), len(mine), len(true))
+    ends = {"start": "start", "end": "end", **matched}
+    flows = [(ends.get(a, f"{a} -"), ends.get(b, f"{b} -")) for a, b in _following(draft)]
+    true_flows = set(_following(truth))
+    flow = f1(len(set(flows) & true_flows), len(set(flows)), len(true_flows))
+    drafted_kinds, true_kinds = _gateways(draft), _gateways(truth)
+    both = sum((drafted_kinds & true_kinds).values())
+    gateway = f1(both, sum(drafted_kinds.values()), sum(true_kinds.values()))
+    here, there = relations(draft), relations(truth)
+    pairs = [
+        (here.get((a, b)), there.get((matched[a], matched[b])))
+        for a, b in combinations(sorted(matched), 2)
+    ]
+    known = [(x, y) for x, y in pairs if x is not None and y is not None]
+    ordered = [(x, y) for x, y in known if y in ("before", "after")]
+    order = sum(x == y for x, y in ordered) / len(ordered) if ordered else None
+    return TextScores(
+        task, gateway, flow, order, _relation_f1(known, NON_SEQUENCE),
+        _relation_f1(known, ("exclusive",)), _relation_f1(known, ("concurrent",)),
+    )  # fmt: skip
+
+
+def f1(both: int, mine: int, true: int) -> float:
+    """The harmonic mean of precision and recall; 1 where both sides are empty."""
+    return 2 * both / (mine + true) if mine + true else 1.0
+
+
+def _relation_f1(
+    known: Sequence[tuple[Relation, Relation]], wanted: tuple[Relation, ...]
+) -> float | None:
+    mine = sum(x in wanted for x, _ in known)
+    true = sum(y in wanted for _, y in known)
+    both = sum(x == y and x in wanted for x, y in known)
+    return f1(both, mine, true) if mine + true else None
+
+
+def _gateways(model: Model) -> Counter[str]:
+    return Counter(
+        node.gateway_kind
+        for scope in model.scopes() for node in scope.nodes if isinstance(node, Gateway)
+    )  # fmt: skip
+
+
+# -- matching --------------------------------------------------------------------------------
+
+
+def match_steps(
+    mine: Sequence[Step], true: Sequence[Step], embedder: Embedder | None = None
+) -> dict[str, str]:
+    """The best matching of tasks, one to one: the id of the true one by the id of mine."""
+    if not mine or not true:
+        return {}
+    rows = [[_dice(a, b) for b in true] for a in mine]
+    if embedder is not None:
+        vectors = embedder.embed([f"{s.name}" for s in (*mine, *true)])
+        for i, row in enumerate(rows):
+            for j in range(len(row)):
+                near = sum(x * y for x, y in zip(vectors[i], vectors[len(mine) + j], strict=True))
+                row[j] = max(row[j], near if near >= COSINE else 0.0)
+    likeness = [[value if value >= DICE else 0.0 for value in row] for row in rows]
+    return {mine[i].id: true[j].id for i, j in assign(likeness) if likeness[i][j] > 0}
+
+
+def _dice(first: Step, second: Step) -> float:
+    """Dice of the words of two names, each with or without its actor, the better."""
+    best = 0.0
+    for a in {first.name, f"{first.actor} {first.name}"}:
+        for b in {second.name, f"{second.actor} {second.name}"}:
+            left, right = Counter(content_words(a)), Counter(content_words(b))
+            total = sum(left.values()) + sum(right.values())
+            if total:
+                best = max(best, 2 * sum((left & right).values()) / total)
+    return best
+
+
+def assign(likeness: Sequence[Sequence[float]]) -> list[tuple[int, int]]:
+    """Pairs (row, column) of the largest total likeness, each row and column once (Kuhn-Munkres by
+    shortest augmenting paths, cubic)."""
+    if not likeness or not likeness[0]:
+        return []
+    if len(likeness) > len(likeness[0]):
+        turned = [list(column) for column in zip(*likeness, strict=True)]
+        return sorted((i, j) for j, i in assign(turned))
+    rows, columns = len(likeness), len(likeness[0])
+    top = max(map(max, likeness))
+    price_row, price_column = [0.0] * (rows + 1), [0.0] * (columns + 1)
+    owner = [0] * (columns + 1)  # of each column its row, from 1; 0 is free
+    for row in range(1, rows + 1):
+        owner[0], at = row, 0
+        least = [float("inf")] * (columns + 1)
+        came = [0] * (columns + 1)
+        used = [False] * (columns + 1)
+        while True:  # grow the tree of tight edges until a free column is reached
+            used[at] = True
+            here, delta, following = owner[at], float("inf"), 0
+            for column in range(1, columns + 1):
+                if used[column]:
+                    continue
+                cost = top - likeness[here - 1][column - 1]
+                slack = cost - price_row[here] - price_column[column]
+                if slack < least[column]:
+                    least[column], came[column] = slack, at
+                if least[column] < delta:
+                    delta, following = least[column], column
+            for column in range(columns + 1):
+                if used[column]:
+                    price_row[owner[column]] += delta
+                    price_column[column] -= delta
+                else:
+                    least[column] -= delta
+            at = following
+            if owner[at] == 0:
+                break
+        while at:  # hand the columns on along the path
+            owner[at] = owner[came[at]]
+            at = came[at]
+    return sorted(
+        (owner[column] - 1, column - 1) for column in range(1, columns + 1) if owner[column]
+    )
+
+
+# -- relations -------------------------------------------------------------------------------
+
+
+def relations(model: Model) -> dict[tuple[str, str], Relation]:
+    """The relation of every two tasks of one scope, in both directions."""
+    found: dict[tuple[str, str], Relation] = {}
+    for scope in model.scopes():
+        graph = ControlFlow(scope)
+        beside = Concurrency(graph)
+        steps = [s.id for s in steps_of(model) if s.id in graph.nodes]
+        reached = {id: _reach(graph, id) for id in steps}
+        for a, b in combinations(steps, 2):
+            forth, back = b in reached[a], a in reached[b]
+            if b in beside.beside(a):
+                found[a, b] = found[b, a] = "concurrent"
+            elif forth and back:
+                found[a, b] = found[b, a] = "loop"
+            elif forth or back:
+                found[a, b], found[b, a] = ("before", "after") if forth else ("after", "before")
+            else:
+                found[a, b] = found[b, a] = "exclusive"
+    return found
+
+
+def _reach(graph: ControlFlow, start: str) -> set[str]:
+    found: set[str] = set()
+    todo = list(graph.successors[start])
+    while todo:
+        node = todo.pop()
+        if node not in found:
+            found.add(node)
+            todo.extend(graph.successors[node])
+    return found
+
+
+def _following(model: Model) -> Iterable[tuple[str, str]]:
+    """Pairs of tasks of which the second follows the first with only gateways and events between;
+    `start` and `end` stand for the ends of a scope."""
+    for scope in model.scopes():
+        graph = ControlFlow(scope)
+        steps = {s.id for s in steps_of(model)} & set(graph.nodes)
+        first = [n for n in graph.nodes if n not in steps and not graph.flows_in(n)]
+        origins = [("start", n) for n in first] + [(s, s) for s in sorted(steps)]
+        for name, origin in origins:
+            todo, seen = list(graph.successors[origin]), set()
+            if not graph.successors[origin]:
+                yield name, "end"
+            while todo:
+                node = todo.pop()
+                if node in steps:
+                    yield name, node
+                elif node not in seen:
+                    seen.add(node)
+                    element = graph.nodes[node]
+                    if isinstance(element, Event) and element.position == "end":
+                        yield name, "end"
+                    todo.extend(graph.successors[node])
