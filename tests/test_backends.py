@@ -46,6 +46,7 @@ SAMPLES = {
     "n8n": [SourceFile("order.json", N8N)],
     "pme": [SourceFile("order.json", PME)],
     "powl": [SourceFile("order.json", POWL)],
+    "mermaid": [SourceFile("order.mmd", b"flowchart LR\nA[Check] --> B{ok?} -->|yes| C[Ship]")],
     "triples": [SourceFile("order.txt", b"Start -> check\ncheck -> ship -> End\n")],
 }
 

@@ -1,4 +1,4 @@
-"""Procedural graphs as lines of text: triples such as `A -> B`, and graph lines with ids."""
+"""Procedural graphs as text: triples such as `A -> B`, graph lines with ids, Mermaid flowcharts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from orgflow_ir.plugins.contracts import Frontend
 
 @hookimpl
 def orgflow_frontends() -> Iterable[Frontend]:
-    """The frontend of procedural graphs."""
+    """The frontends of procedural graphs: lines of text, and Mermaid flowcharts."""
     from orgflow.frontends.triples.frontend import TriplesFrontend
+    from orgflow.frontends.triples.mermaid import MermaidFrontend
 
-    return (TriplesFrontend(),)
+    return (TriplesFrontend(), MermaidFrontend())
