@@ -1,7 +1,7 @@
 """The way from bytes to artifacts, as a library: read, load, check, compile; prints nothing.
 
-What is wrong with the model is a diagnostic in the `PassContext`, what is wrong with the call an
-exception. The commands `compile`, `check`, `run` and `eval` all go this way.
+Faults of the model are diagnostics in the `PassContext`, faults of the call are exceptions. The
+commands `compile`, `check`, `run` and `eval` all go this way.
 """
 
 from __future__ import annotations
@@ -721,8 +721,8 @@ def _renamed(emitted: Emitted, taken: set[str]) -> Emitted:
 
 
 def emit_anyway(model: Model, backend: Backend, ctx: PassContext) -> Emitted | None:
-    """What the backend makes of a model in spite of errors in its flow, to show beside them;
-    `None` where the target cannot say it. Nothing is reported to `ctx`."""
+    """The backend's output for a model with errors in its flow, to show with them;
+    `None` where the target does not support it. Nothing is reported to `ctx`."""
     from orgflow_ir.targets import legalise
 
     spec = backend.target
@@ -744,7 +744,7 @@ def lower_model(
 ) -> Model | None:
     """The model as the backend may emit it, `None` while errors stand.
 
-    Work done twice and tokens left over are warnings unless `strict`; `force` lets flow errors
+    Duplicate execution and leftover tokens are warnings unless `strict`; `force` lets flow errors
     (`FORCEABLE`) through as warnings, and nothing else. What is illegal on the target is looked
     for even where a flow error stands, so that one call reports everything.
     """

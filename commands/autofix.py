@@ -30,7 +30,7 @@ MOST = 1_000
 """Most fixes made in one file."""
 
 Found = tuple[str, str | None]
-"""Code and element of a finding: what tells one from another between two checks."""
+"""Code and element of a finding: they identify it between two checks."""
 
 
 class Fixer:

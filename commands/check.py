@@ -1,4 +1,4 @@
-"""`orgflowc check`: what is wrong with models."""
+"""`orgflowc check`: reports faults of models."""
 
 from __future__ import annotations
 

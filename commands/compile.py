@@ -69,7 +69,9 @@ from orgflow_ir.targets.artifact import Artifact, Emitted
 @click.option(
     "--force", is_flag=True, help="Compile in spite of deadlocks, livelocks and endless work."
 )
-@click.option("--strict", is_flag=True, help="Refuse work done twice and tokens left over as well.")
+@click.option(
+    "--strict", is_flag=True, help="Refuse duplicate execution and leftover tokens as well."
+)
 @click.option("--report", metavar="FILE.md", help="Write a report of what was compiled to what.")
 @process_option
 @source_options

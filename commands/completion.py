@@ -11,7 +11,7 @@ SHELLS = {
     "zsh": 'put  eval "$(orgflowc completion zsh)"  into ~/.zshrc, after compinit',
     "fish": "put  orgflowc completion fish | source  into ~/.config/fish/config.fish",
 }
-"""How each shell is told to load it."""
+"""The command that loads it, for each shell."""
 
 
 @click.command("completion", short_help="Print what makes a shell complete orgflowc.")

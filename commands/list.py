@@ -30,7 +30,7 @@ _CELLS = {
 _LEGEND = (
     "Supported: as it is; Supported*: where the target's condition holds; Lowered: rewritten "
     "without loss;\nDegraded: approximated, with --allow-lossy only; Refused: an error with a "
-    "reason;\n-: the target does not tell it from the construct it is derived from.\n"
+    "reason;\n-: the target does not distinguish it from the construct it is derived from.\n"
 )
 
 

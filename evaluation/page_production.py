@@ -209,7 +209,7 @@ def _shown(canvas: Canvas, number: int, found: Way) -> Shown:
         facts.append(("Unknown nodes", ", ".join(f"`{name}`" for name in one.strange)))
     if one.free:
         labels = ", ".join(f"`{canvas.label(e)}`" for e in one.free)
-        facts.append(("Not told by a node, the fitting way assumed", labels))
+        facts.append(("Not recorded by a node; the matching branch is assumed", labels))
     picture = canvas.picture(
         canvas.taken(one.steps, executed, one.places),
         highlights,

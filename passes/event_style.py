@@ -82,7 +82,8 @@ class MissingStart(Rule):
         A process or sub-process (not an ad-hoc one) without a start event. Where OF108 or OF127
         reports it already, it is not reported again.
     Why it is wrong
-        Nobody sees where to begin to read, and what begins it (BPMN 2.0.2, 10.5.2 allows it).
+        Readers do not see where the process begins, or what starts it (BPMN 2.0.2, 10.5.2 allows
+        it).
     Example
         The sub-process `Book trip` begins with `Choose hotel`.
     Instead
@@ -102,7 +103,7 @@ class MissingEnd(Rule):
         A process or sub-process (not an ad-hoc one) without an end event. Where OF128 reports it
         already, it is not reported again.
     Why it is wrong
-        Nobody sees with what outcome it ends (BPMN 2.0.2, 10.5.3 allows it).
+        Readers do not see with which outcome it ends (BPMN 2.0.2, 10.5.3 allows it).
     Example
         The last step of the sub-process `Book trip` is `Pay`.
     Instead

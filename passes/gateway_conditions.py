@@ -24,7 +24,7 @@ class NoBranchFits(Rule):
         A run with these values cannot go on: an engine stops it with an error. On n8n the execution
         stops at the gateway and says so.
     Example
-        `amount > 1000` and `amount < 1000`: nothing is said of 1000.
+        `amount > 1000` and `amount < 1000`: no branch accepts 1000.
     Instead
         Make one branch the default flow, or cover all values.
     """

@@ -19,7 +19,7 @@ class MissingLabel(Rule):
         parallel and event-based gateways, joins and sub-processes.) Its option `kinds` chooses
         among `task`, `event`, `gateway`, `flow`, `pool` and `lane`.
     Why it is wrong
-        Nobody can tell what it means, and messages can only name it by what is next to it.
+        Its meaning is unknown to readers, and messages can only name it by what is next to it.
     Example
         <task id="Activity_1k9x2"/>
     Instead

@@ -167,7 +167,7 @@ def _twice(fault: Fault, namer: Namer, graph: ControlFlow) -> tuple[str, str]:
         )
     elif (jumps := jump(fault, graph)) is not None:
         way = namer.labelled(jumps.way)
-        why = f"{way} leads to {name} from a branch that runs beside it"
+        why = f"{way} leads to {name} from a branch that runs in parallel"
         decide = f"decide where {way} shall lead to: {name} may be done in another branch meanwhile"
     elif fault.split:
         several = len(fault.taken_arcs) > 2

@@ -16,8 +16,8 @@ class MessageFlowInPool(Rule):
     What it finds
         A message flow between two elements of the same pool.
     Why it is wrong
-        Message flows connect pools (BPMN 2.0.2, 9.3); within a pool order is said by sequence
-        flows, and this arrow has no effect on it.
+        Message flows connect pools (BPMN 2.0.2, 9.3); within a pool, sequence flows define the
+        order, and this arrow has no effect on it.
     Example
         A message flow from `Ask manager` to `Decide` in the same pool.
     Instead

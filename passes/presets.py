@@ -21,7 +21,7 @@ DEFAULT_PRESET = "recommended"
 
 PRESETS: Mapping[str, str] = MappingProxyType(
     {
-        "recommended": "what orgflow reports where nothing else is said",
+        "recommended": "the rules that orgflow reports by default",
         "strict": "recommended, with the rules of style that most teams can keep",
         "all": "every rule there is",
         "bpmnlint": "the 26 rules that bpmnlint recommends, at its severities, and nothing else",

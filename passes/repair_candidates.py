@@ -1,4 +1,4 @@
-"""Changes that may repair a fault of the flow, told as a person is asked to make them.
+"""Changes that may repair a fault of the flow, described as instructions to a person.
 
 None of them is advised as it is: `repair` makes each on a copy and analyses that again.
 """

@@ -234,6 +234,20 @@ def test_the_sarif_check_can_fail() -> None:
         SarifLog.model_validate(log)
 
 
+@pytest.mark.parametrize(
+    ("message", "help", "expected"),
+    [
+        ("the task has no name", "give it one", "The task has no name. Give it one."),
+        ("`A` waits forever", None, "`A` waits forever."),
+        ("n8n refuses it", "what now?", "n8n refuses it. What now?"),
+        ("OF201 is not known", "e-mail it", "OF201 is not known. E-mail it."),
+    ],
+)
+def test_sarif_has_sentences(message: str, help: str | None, expected: str) -> None:
+    log = json.loads(text(SarifReporter(), diagnostic(message=message, help=help)))
+    assert log["runs"][0]["results"][0]["message"]["text"] == expected
+
+
 def test_sarif_uris_are_uris() -> None:
     def uri(file: str) -> str:
         loc = SourceLocation(file=file)

@@ -1,7 +1,7 @@
 """Conditions as rules of a Choice state.
 
 A Choice state compares what stands at a path with a constant or another path; it computes nothing.
-What is absent is tested before it is compared, since reading it would end the execution.
+Presence is tested before a value is compared: reading an absent one would end the execution.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def negated(rule: Rule) -> Rule:
 def to_rule(tree: Tree, reader: Reader) -> Rule:
     """The rule that holds where the tree is true, for values of matching types in any language.
 
-    Raises `ConditionError` where a Choice state cannot say it.
+    Raises `ConditionError` where a Choice state has no operator for it.
     """
     match tree:
         case Constant(value) if isinstance(value, bool):

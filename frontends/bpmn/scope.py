@@ -249,7 +249,7 @@ def _read_other(r: Reading, draft: _Draft, child: XmlElement, found: list[XmlEle
             MisplacedElement,
             f"{describe(child)} stands inside {describe(draft.node)}",
             child,
-            help="move it to the root, beside the other processes; it is read as if it stood there",
+            help="move it to the root, next to the other processes; it is read as if it were there",
         )
         found.append(child)
     else:

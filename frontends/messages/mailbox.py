@@ -29,7 +29,7 @@ def read_mbox(
     Args:
         file: the open mailbox.
         name: what to call it in messages.
-        advance: told how many bytes were read, mail by mail.
+        advance: called with the number of bytes read, mail by mail.
     """
     lines: list[bytes] = []
     size = begin = number = 0

@@ -96,10 +96,10 @@ def read_messages(
         path: the file or the folder.
         format_: one of `FORMATS`, where the content shall not decide.
         mapping: the columns of a table by the field they hold (`FIELDS` of `table`).
-        advance: told how many bytes (files, for folders) were read.
+        advance: called with the number of bytes (files, for folders) that were read.
 
     Raises:
-        UnknownMessages: the format of the file cannot be told.
+        UnknownMessages: the format of the file is not recognised.
         MappingError: the mapping does not fit the table.
         OSError: the file cannot be read.
     """

@@ -87,7 +87,7 @@ class WrongEvidence(Rule):
         Evidence for an element of a model made by an agent that the documents do not contain: a
         document that is not there, words that are not in it, or a place outside it.
     Why it is wrong
-        Nobody can check the element; it may be made up.
+        The element cannot be checked; it may be invented.
     Example
         `Approve invoice` with the quote "the manager approves it", which no document contains.
     Instead
@@ -106,7 +106,7 @@ class NoEvidence(Rule):
         A task, an event with a name, or a gateway with a name, of a model made by an agent, for
         which the agent names no passage of a document.
     Why it is wrong
-        Nobody can see why the element is in the model.
+        Readers cannot see why the element is in the model.
     Example
         A task `Archive order` without evidence.
     Instead

@@ -29,7 +29,7 @@ class UnknownMessages(Rule):
     """
     What it finds
         A file or a folder that is in no format of messages that orgflow reads, or a table whose
-        columns do not tell which one holds the text.
+        columns do not show which one holds the text.
     Why it is wrong
         Nothing of it is read.
     Example

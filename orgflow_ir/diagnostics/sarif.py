@@ -56,7 +56,7 @@ class SarifReporter(Reporter):
 
 
 def _sarif_result(d: Diagnostic, rule: int) -> dict[str, Any]:
-    text = d.message if d.help is None else f"{d.message}. {d.help}"
+    text = " ".join(_sentence(part) for part in (d.message, d.help) if part)
     result: dict[str, Any] = {
         "ruleId": d.code,
         "ruleIndex": rule,
@@ -67,7 +67,7 @@ def _sarif_result(d: Diagnostic, rule: int) -> dict[str, Any]:
     if location:
         result["locations"] = [location]
     related = [
-        {**_sarif_location(r.loc, r.element), "id": i, "message": {"text": r.message}}
+        {**_sarif_location(r.loc, r.element), "id": i, "message": {"text": _sentence(r.message)}}
         for i, r in enumerate(d.related)
     ]
     if related:
@@ -86,6 +86,15 @@ def _sarif_result(d: Diagnostic, rule: int) -> dict[str, Any]:
     if d.suppressed is not None:
         result["suppressions"] = [{"kind": "external", "justification": d.suppressed}]
     return result
+
+
+def _sentence(text: str) -> str:
+    """A message or help as the complete sentence that SARIF asks for (3.11.1): other reporters
+    show it in lower case and without a full stop. A name such as n8n stays as it is written."""
+    first = text.split(maxsplit=1)[0] if text.strip() else ""
+    if first.rstrip(",:;").replace("-", "").isalpha() and first.islower():
+        text = text[0].upper() + text[1:]
+    return text if text.endswith((".", "!", "?", "…")) else f"{text}."
 
 
 def _sarif_location(loc: SourceLocation | None, element: str | None) -> dict[str, Any]:

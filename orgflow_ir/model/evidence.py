@@ -20,7 +20,7 @@ class Evidence(Value):
         quote: the passage, word for word.
         span: where it begins and ends, in characters of the document's text.
         lines: the first and the last line, counted from 1.
-        confidence: how sure the agent is, from 0 to 1; `None` where it does not tell.
+        confidence: how sure the agent is, from 0 to 1; `None` where it gives none.
         agent: the name of the agent that found it; empty where a person did.
 
     Example:

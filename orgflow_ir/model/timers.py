@@ -3,7 +3,7 @@
 Read are ISO 8601 dates, durations and repetitions, cron expressions (Unix's five fields, or
 Quartz's with seconds first), jBPM's short notation, a number and a unit in words (`14 Tage`), and
 expressions: those of a constant are that constant, others compute a time. Prose stays text. What a
-target cannot do with a value, it refuses; nobody reads the text again.
+target cannot do with a value, it refuses; it never parses the text again.
 """
 
 from __future__ import annotations

@@ -304,7 +304,7 @@ def _path_fault(path: str) -> str | None:
 
 def _tried(leaf: Any, call: Callable[[], Any], ctx: PassContext) -> tuple[bool, Any]:
     """Whether a call went through, and what it gave. Faults of our own go on to the command line,
-    which tells them as such."""
+    which reports them as such."""
     if is_ours(leaf):
         return True, call()
     since = len(ctx.diagnostics)

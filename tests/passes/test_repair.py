@@ -73,7 +73,7 @@ CASES = {
     ),
     "a way into another branch": Case(
         faulty.jump(),
-        {"OF203": "`again` at `Redo?` leads to `Write` from a branch that runs beside it",
+        {"OF203": "`again` at `Redo?` leads to `Write` from a branch that runs in parallel",
          "OF201": "waits for the way `fine` from `Redo?`"},
         "decide: either lead `again` at `Redo?` back to `Check`, in the branch it comes from; or "
         "ask `Redo?` only after the parallel gateway before `end`, and lead `again` at `Redo?` "

@@ -134,7 +134,7 @@ def ended_in_the_middle(site: Site, moment: Moment, number: int, folder: Path) -
     assert b"Traceback" not in err
     _settled(site)
     if number != signal.SIGKILL:
-        assert_told_or_undone(site, before, out, err)
+        assert_reported_or_undone(site, before, out, err)
     deployed(site, files)
     assert_whole(site, *moment.names)
     if moment.before:
@@ -142,18 +142,18 @@ def ended_in_the_middle(site: Site, moment: Moment, number: int, folder: Path) -
     assert set(deployed(site, files)) == {"unchanged"}
 
 
-def assert_told_or_undone(site: Site, before: list[Any], out: bytes, err: bytes) -> None:
-    """What was done is told and whole, the rest is undone."""
-    told = {line.split()[1].decode() for line in out.splitlines()}
-    assert told or contents(site) == before, (out, err)
+def assert_reported_or_undone(site: Site, before: list[Any], out: bytes, err: bytes) -> None:
+    """Completed work is reported and whole, the rest is undone."""
+    reported = {line.split()[1].decode() for line in out.splitlines()}
+    assert reported or contents(site) == before, (out, err)
     for row in site.rows():
         assert row["active"] or row["name"] == "Callee", (row["name"], out, err)
         old = (row["name"], row["active"], row["nodes"]) in before
-        assert row["id"] in told or old, (row["name"], out, err)
+        assert row["id"] in reported or old, (row["name"], out, err)
 
 
 def interrupted_at(site: Site, fault: Fault, number: int, folder: Path, *, slow: bool) -> None:
-    """Ended at once at a moment of a call; what is there then is told, or all is as before."""
+    """Ended at once at a moment of a call; the completed work is reported, or all is as before."""
     files = written(folder, (hook(),))
     children: list[subprocess.Popen[bytes]] = []
     fault.deed = lambda: children[0].send_signal(number)
@@ -165,7 +165,7 @@ def interrupted_at(site: Site, fault: Fault, number: int, folder: Path, *, slow:
     assert children[0].returncode == {signal.SIGINT: 130}.get(signal.Signals(number), -number)
     assert b"Traceback" not in err
     _settled(site)
-    assert_told_or_undone(site, [], out, err)
+    assert_reported_or_undone(site, [], out, err)
     deployed(site, files)
     assert_whole(site, "Order")
 

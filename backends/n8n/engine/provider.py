@@ -33,7 +33,7 @@ class N8nEngines(EngineProvider):
     )
     engine = Installable("Install the engine, unless it is there already (about a minute).")
     server = Installable(
-        "With --server a whole n8n server is installed beside it, into ORGFLOW_N8N_SERVER (else "
+        "With --server a whole n8n server is installed as well, into ORGFLOW_N8N_SERVER (else "
         "the user's cache folder): for tests on the real thing. It needs python3, make and a C++ "
         "compiler.",
         "2.9 GB, minutes",

@@ -37,7 +37,8 @@ class MergedWithoutBase(Rule):
     Example
         A workflow compiled by orgflow 0.1.
     Instead
-        Look at the result with --dry-run. From then on the workflow carries what is needed.
+        Look at the result with --dry-run. From then on the workflow contains the base for the next
+        merge.
     """
 
     code = "N8N002"

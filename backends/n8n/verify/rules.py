@@ -131,7 +131,7 @@ class UnverifiableFile(Rule):
         A file that is no n8n workflow, or one that cannot be followed: it has n8n's first order of
         execution, two nodes of one name.
     Why it is wrong
-        Nothing can be said of what it does.
+        Its behaviour cannot be determined.
     Example
         A workflow without `"executionOrder": "v1"` in its settings.
     Instead
@@ -150,7 +150,7 @@ class UnverifiedWorkflow(Rule):
     What it finds
         A workflow in the file that is made of no process of the model.
     Why it is wrong
-        Nothing is said of what it does, though the file was called verified.
+        Its behaviour is not checked, though the file was called verified.
     Example
         An export of all workflows of a server beside the model of one.
     Instead

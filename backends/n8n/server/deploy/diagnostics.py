@@ -30,7 +30,7 @@ from orgflow_ir.diagnostics import Rule
 from orgflow_ir.pipeline import PassContext
 
 _ITS_OWN = "the process in one of them an `id` or a name of its own"
-_AGAIN = "give the same command again: it completes what is not done"
+_AGAIN = "give the same command again: it completes the rest"
 
 
 class Explanation(NamedTuple):
@@ -269,14 +269,14 @@ def report_results(results: Iterable[GroupResult], ctx: PassContext) -> None:
             names = ", ".join(f"`{name}`" for name in result.left)
             ctx.emit(
                 rules.LeftBehind,
-                f"what was begun could not be undone: {names}",
+                f"unfinished work could not be undone: {names}",
                 help="give the same command again once the server answers",
             )
         for name in result.overtaken:
             ctx.emit(
                 origin_rules.Overtaken,
-                f"`{name}` was deployed by somebody else at the same time: what is there is not "
-                "what this deploy put there",
+                f"`{name}` was deployed by somebody else at the same time: the server has their "
+                "workflow, not the one of this deploy",
                 help="look at it in n8n, or give the same command again",
             )
         for placed in result.placed:

@@ -130,7 +130,7 @@ class EditedSince(Rule):
     """
     What it finds
         A workflow on the server that somebody has changed since it was deployed, where the change
-        cannot stay beside what is deployed now: the model changed the same thing, the workflow
+        cannot be kept with the new workflow: the model changed the same thing, the workflow
         would not do any more what the model says, or what is deployed is a file that was edited.
     Why it is wrong
         Deploying would undo that work, so nothing of this workflow was touched.
@@ -153,7 +153,7 @@ class NotDeployedHere(Rule):
     What it finds
         A workflow of the same name on the server that was not made by deploying.
     Why it is wrong
-        It may be something else, or the same workflow imported by hand: a second one beside it
+        It may be something else, or the same workflow imported by hand: a second one
         would answer the same events.
     Example
         The compiled file was imported in the editor before.
