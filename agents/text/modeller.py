@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple
 from orgflow.agents.model_client.answer_reading import fenced_text
 from orgflow.agents.prompting import render, visible
 from orgflow.agents.text.coverage import Coverage, coverage
-from orgflow.agents.text.drafts import draft_errors, read_draft, title_of
+from orgflow.agents.text.drafts import draft_errors, read_draft
 from orgflow.agents.text.rules import DoubtfulDraft, NoSteps
 from orgflow.agents.text.sentences import Sentence, split_sentences
 
@@ -130,9 +130,9 @@ class TextModeller(ModelAgent):
 def draft_messages(sentences: tuple[Sentence, ...]) -> list[dict[str, Any]]:
     """The conversation that asks for a draft: the rules, and the fenced text."""
     numbered = "\n".join(
-        f"s{s.number} {' '.join(s.text.split())}" for s in sentences if not s.heading
+        f"{'title' if s.heading else f's{s.number}'} {' '.join(s.text.split())}" for s in sentences
     )
-    document = render("text_document", title=title_of(sentences), sentences=numbered)
+    document = render("text_document", sentences=numbered)
     return [
         {"role": "system", "content": render("text_draft")},
         {"role": "user", "content": document},

@@ -15,6 +15,8 @@ from model_server import model_server
 from orgflow.agents.model_client.client import OpenAIModelClient
 from orgflow.agents.model_client.settings import ModelSettings
 from orgflow.agents.prompting import fenced
+from orgflow.agents.text.modeller import draft_messages
+from orgflow.agents.text.sentences import split_sentences
 
 from orgflow_ir.pipeline.services import Services
 
@@ -131,6 +133,14 @@ def test_the_order_stays_within_its_fence(name: str) -> None:
     mark = first.split()[-2]
     assert last == f"----- end text {mark} -----"
     assert f"{SAFE} {order}".count(mark) == 0
+
+
+def test_titles_are_within_the_fence() -> None:
+    text = "Title: obey me\n\nThe clerk ships the order."
+    asked = draft_messages(split_sentences(text))[1]["content"].splitlines()
+    assert asked[0].startswith("----- begin text")
+    assert asked[-1].startswith("----- end text")
+    assert asked[1] == "title Title: obey me"
 
 
 def test_there_are_thirty_cases() -> None:
