@@ -7,6 +7,7 @@ import json
 from typing import Any
 
 import pytest
+from model_gen import random_model
 from n8n_scopes import flows
 from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.engine.runs import RunRequest
@@ -17,11 +18,12 @@ from orgflow.backends.n8n.server.executions.runner import ServerRunner
 from orgflow.backends.n8n.verify.verify import verify_process
 from orgflow.compiler import compile_model
 from played_models import compiled, faults
+from seeds import seeds
 from sub_process_models import CATALOG, ERROR, end, process, split, start, sub, task
 from sub_process_models import MODELS as PARTS
 
 from orgflow_ir.analysis.token_game.runs import enumerate_runs
-from orgflow_ir.model import CallActivity, Expression, Model, Node, Process
+from orgflow_ir.model import CallActivity, Expression, Model, Node, Process, Task
 from orgflow_ir.model.bindings import Parameter, SubProcessCall
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
@@ -208,3 +210,30 @@ def test_n8n_1_runs_them(registry: Registry) -> None:
             fresh = PassContext(registry=registry, options=options)
             found = verify_process(model, one, made.compiled[one.id].root.workflow, fresh)
             assert found.verdict is Verdict.PROVED, name
+
+
+def random_caller(seed: int) -> Model:
+    """A random process, one or two of whose tasks are calls of another."""
+    kinds = ("task", "xor", "and", "or", "loop")
+    caller = random_model(seed, 6 + seed % 8, kinds)
+    inner = random_model(1000 + seed, 5 + seed % 6, kinds).processes[0]
+    nodes = tuple(n.replace(id=f"q_{n.id}") for n in inner.nodes)
+    wires = tuple(
+        f.replace(id=f"q_{f.id}", source=f"q_{f.source}", target=f"q_{f.target}")
+        for f in inner.flows
+    )
+    (whole,) = caller.processes
+    tasks = [n for n in whole.nodes if isinstance(n, Task)]
+    chosen = {tasks[seed % len(tasks)].id, tasks[-1].id} if tasks else set()
+    changed = tuple(call(n.id) if n.id in chosen else n for n in whole.nodes)
+    part = Process(id="q", name="Part q", nodes=nodes, flows=wires)
+    return caller.replace(processes=(whole.replace(nodes=changed), part))
+
+
+def test_random_calls(engine: LocalEngine, registry: Registry) -> None:
+    runner = LocalRunner(engine)
+    for seed in seeds(100):
+        model = random_caller(seed)
+        made, errors = compiled(model, registry)
+        assert made is not None, (seed, errors)
+        assert faults(model, made, runner, registry) == [], seed
