@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from orgflow_ir.analysis.decisions import DecisionConventions
+from orgflow_ir.analysis.expressions.recognise import read_condition
+from orgflow_ir.analysis.expressions.syntax import Comparison
 from orgflow_ir.analysis.gaps.gap import Gap
 from orgflow_ir.analysis.gaps.times import time_kind
 from orgflow_ir.diagnostics import Edit, Fix
@@ -165,11 +167,19 @@ def _decision(gap: Gap, answer: Any, model: Model) -> Iterator[Edit]:
         if len(set(values.values())) < len(values):
             raise AnswerError("two branches have the same value")
         texts = {flow: f'{variable} = "{_quoted(value)}"' for flow, value in values.items()}
+        for text in texts.values():
+            _check_variable(variable, _readable(text, "FEEL"))
     there = {flow.id for flow in _flows(gap, model)}
     for flow, text in texts.items():
         if flow not in there:
             raise AnswerError(f"the branch `{flow}` is no longer there")
         yield _conditioned(gap, flow, _readable(text, "FEEL"))
+
+
+def _check_variable(name: str, condition: Expression) -> None:
+    """Raise `AnswerError` where a word of FEEL stands for the variable."""
+    if not isinstance(read_condition(condition), Comparison):
+        raise AnswerError(f"the variable `{name}` cannot be read: it is a word of FEEL")
 
 
 def _conditioned(gap: Gap, flow: str, condition: Expression) -> Edit:
