@@ -45,6 +45,27 @@ class SequentialWait(Rule):
     target = "n8n"
 
 
+class WaitsBeside(Rule):
+    """
+    What it finds
+        Tasks of people that may be open while something else waits, too.
+    Why it is wrong
+        An n8n execution waits at one place at a time: of two forms only one could be answered. Such
+        tasks stay placeholders, which pass on at once; all others become forms.
+    Example
+        `Check credit` and `Check stock`, both user tasks, in two branches of a parallel gateway.
+    Instead
+        Let one come after the other where that does no harm, or put a node in the place of the
+        placeholders that hands the work out and goes on when all of it is done.
+    """
+
+    code = "OF423"
+    name = "waits-beside"
+    severity = Severity.WARNING
+    category = Category.TARGET
+    target = "n8n"
+
+
 class FaultyWorkflow(Rule):
     """
     What it finds
@@ -67,5 +88,6 @@ class FaultyWorkflow(Rule):
 N8N_RULES: tuple[type[Rule], ...] = (
     SequentialParallel,
     SequentialWait,
+    WaitsBeside,
     FaultyWorkflow,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from orgflow.backends.n8n.emit.emitter import CompiledProcess, CompiledScope
@@ -21,6 +21,8 @@ from orgflow_ir.plugins.contracts import NodeExecution, Runner, RunResult
 from orgflow_ir.targets.artifact import Emitted
 
 if TYPE_CHECKING:
+    from orgflow.backends.n8n.emit.forms import TaskForm
+
     from orgflow_ir.analysis.token_game.runs import Run
 
 
@@ -89,21 +91,25 @@ class LocalRunner(Runner):
             for n in names
         ]
         nodes = (n for scope in self._scopes for n in scope.workflow_graph.nodes.values())
-        waits = [n.name for n in nodes if n.type == "wait"]
-        return tuple(lines + [f"wait `{n}` is resumed at once" for n in waits])
+        forms = {t for scope in self._scopes for t in scope.forms}
+        for node in nodes:
+            if node.type == "wait":
+                filled = "filled in" if node.element in forms else "resumed"
+                lines.append(f"wait `{node.name}` is {filled} at once")
+        return tuple(lines)
 
     def play(self, runs: Iterable[Run]) -> Iterator[RunResult]:
         """See `Runner`. Raises `EngineError` where the engine is missing or cannot be started."""
-        requests: list[RunRequest | Unplayable] = []
+        requests: list[RunRequest | str] = []  # texts for those that no data makes it take
         for run in runs:
             try:
                 requests.append(self._request(run))
             except Unplayable as error:
-                requests.append(error)
+                requests.append(str(error))
         played = iter(self.play_requests([r for r in requests if isinstance(r, RunRequest)]))
         for request in requests:
-            if isinstance(request, Unplayable):
-                yield RunResult("unplayable", error=str(request))
+            if isinstance(request, str):
+                yield RunResult("unplayable", error=request)
             else:
                 yield self._result(next(played))
 
@@ -139,10 +145,15 @@ class LocalRunner(Runner):
             start_key(process) if start == process.id else start
         ].name
         stubs: dict[str, dict[str, Any]] = {}
+        answers: dict[str, list[Any]] = {}
         for scope in self._scopes:
             # a node of a workflow that is called is named with that workflow's id
             place = f"{scope.scope.workflow_id}/" if scope is not root else ""
             visits = stub_data(scope, stimuli).visits
+            for task, form in scope.forms.items():
+                name = scope.workflow_graph.nodes[task].name
+                if name in visits:
+                    answers[f"{place}{name}"] = [_answered(form, row) for row in visits[name]]
             for name in _stubbed(scope):
                 stubs[f"{place}{name}"] = {"visits": visits.get(name, []), "mode": "merge"}
         called = {s.scope.workflow_id: s.workflow for s in self._scopes if s is not root}
@@ -154,6 +165,7 @@ class LocalRunner(Runner):
             items=[{"json": stub_data(root, stimuli).item}],
             workflows=called or None,
             stubs=stubs,
+            answers=answers or None,
             limits={"nodes": NODES_PER_STEP * (steps + 10), "ms": MOST_MS},
         )
 
@@ -179,15 +191,26 @@ class LocalRunner(Runner):
 
 
 def _before(gateway: str, scope: CompiledScope) -> frozenset[str]:
-    """Tasks that can set what a gateway reads: those from which it is reached, not beside it."""
+    """Tasks that can set what a gateway reads: those from which it is reached, not beside it; of
+    the forms those that ask for all of it."""
     graph = scope.graph
+    read = {path[0] for path in scope.decisions[gateway].coded}
     return frozenset(
         node.id
         for node in scope.scope.body.nodes
         if isinstance(node, Task)
+        and (node.id not in scope.forms or read <= set(scope.forms[node.id].variables))
         and gateway in reach(graph.successors[node.id], graph.successors)
         and not scope.variables.concurrent(node.id, gateway)
     )
+
+
+def _answered(form: TaskForm, row: Mapping[str, Any]) -> dict[str, Any]:
+    """What a person enters so that a step sets a row. Raises `Unplayable`."""
+    try:
+        return form.answers(row)
+    except ValueError as error:
+        raise Unplayable(str(error)) from None
 
 
 def _stubbed(scope: CompiledScope) -> list[str]:

@@ -274,7 +274,7 @@ N8N_TARGET = TargetSpec(
     lowerings=(*LOWERINGS, *COMPLEX_GATEWAYS, *SUB_PROCESSES),
     options={
         "version": tuple(str(v) for v in reversed(KNOWN_VERSIONS)),
-        "people": ("placeholder",),
+        "people": ("placeholder", "form"),
     },
     wants_diagram=True,
 )

@@ -131,7 +131,7 @@ def read_binding(
     args = _common(source)
     inputs = _data_inputs(node) if any(v == DROOLS for v, _ in source.attributes) else ()
     if node.local == "userTask":
-        form = _form(source, args, performers, inputs)
+        form = _form(r, source, args, performers, inputs)
         return (form, True) if form is not None else (plain, False)
     if node.local == "callActivity":
         return _call(source, args), True
@@ -494,6 +494,7 @@ def _performers(r: Reading, node: XmlElement) -> dict[str, str]:
 
 
 def _form(
+    r: Reading,
     source: _Source,
     common: dict[str, Any],
     performers: dict[str, str],
@@ -513,6 +514,10 @@ def _form(
     if form is not None:
         found["form"] = form
     fields = tuple(_form_fields(source))
+    if not fields and found.get("form"):
+        from orgflow.frontends.bpmn.forms import fields_of
+
+        fields = fields_of(r, found["form"])
     if fields:
         found["fields"] = fields
     rest = []
@@ -561,7 +566,10 @@ def _form_fields(source: _Source) -> Iterator[Field]:
                 (c.attrs.get("id", ""), c.attrs.get("name", ""))
                 for c in element.children if c.local == "value"
             ),
-            constraints=tuple(c for c in constraints if c[0] != "required"),
+            constraints=(
+                *(c for c in constraints if c[0] != "required"),
+                *((n, "false") for n in ("writable",) if attributes.get(n) == "false"),
+            ),
         )  # fmt: skip
 
 

@@ -158,7 +158,8 @@ def _variable(decision: Decision, compiled: CompiledScope) -> str:
 
 def _read(source: str, path: tuple[str, ...], compiled: CompiledScope) -> str:
     body = reads_body(source, compiled.graph, compiled)
-    return read_field(compiled.name_of(source), path, body=body)
+    name = compiled.workflow_graph.nodes[compiled.outlet(source)].name
+    return read_field(name, path, body=body)
 
 
 def reads_body(source: str, graph: ControlFlow, compiled: CompiledScope) -> bool:

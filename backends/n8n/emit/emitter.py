@@ -39,6 +39,7 @@ from orgflow_ir.analysis.decisions import (
     preceding_words,
     target_words,
 )
+from orgflow_ir.analysis.forms import is_done_by_a_person
 from orgflow_ir.analysis.gaps import Defaults
 from orgflow_ir.model import (
     CallActivity,
@@ -56,6 +57,7 @@ from orgflow_ir.model.element_names import slug
 from orgflow_ir.pipeline import PassContext
 
 if TYPE_CHECKING:
+    from orgflow.backends.n8n.emit.forms import TaskForm
     from orgflow.backends.n8n.emit.variables import Carried
 
     from orgflow_ir.analysis.variables import Variables
@@ -72,11 +74,12 @@ class CompiledScope:
     """What one scope became: the graph, its decisions, and the nodes that stand for elements.
 
     `entry` says where a token on a flow goes in, for elements that are entered by flow (joins).
-    `carried` says how process variables travel, where a condition reads any, `groups` which
-    sub-processes became part of it; `work` what tasks compute of which the model says something.
-    `workflow`, `base` (the workflow packed, for later merges), `stickies` (element by name of a
-    sticky note) and
-    `wired` (flow by source node, output and position there) are there once the workflow is built.
+    `forms` has the forms of tasks that people do, by task: behind each stands the node that makes
+    variables of its answers, where it asks for any. `carried` says how process variables travel,
+    where a condition reads any or a form asks for some, `groups` which sub-processes became part
+    of it; `work` what tasks compute of which the model says something. `workflow`, `base` (the
+    workflow packed, for later merges), `stickies` (element by name of a sticky note) and `wired`
+    (flow by source node, output and position there) are there once the workflow is built.
     """
 
     scope: WorkflowScope
@@ -88,6 +91,7 @@ class CompiledScope:
     silent: set[str] = field(default_factory=set)
     entry: dict[tuple[str, str], Port] = field(default_factory=dict)
     exits: dict[str, Port] = field(default_factory=dict)
+    forms: Mapping[str, TaskForm] = field(default_factory=dict)
     carried: Carried | None = None
     groups: tuple[Group, ...] = ()
     work: dict[str, Work] = field(default_factory=dict)
@@ -114,6 +118,15 @@ class CompiledScope:
         own = decide_key(element)
         key: NodeKey = own if own in self.workflow_graph.nodes else element
         return self.workflow_graph.nodes[key].name
+
+    def outlet(self, element: str) -> NodeKey:
+        """The node that hands on what an element sets: behind a form the one that makes variables
+        of its answers."""
+        own = decide_key(element)
+        if own in self.workflow_graph.nodes:
+            return own
+        form = self.forms.get(element)
+        return element if form is None or not form.fields else HelperKey(element, "data")
 
 
 class CompiledProcess(NamedTuple):
@@ -172,6 +185,10 @@ class _Emitter:
                 self.setters.setdefault(decision.setter, []).append(decision)
 
     def run(self) -> None:
+        if any(is_done_by_a_person(node) for node in self.scope.body.nodes):
+            from orgflow.backends.n8n.emit.forms import plan_forms
+
+            self.e.forms = plan_forms(self.e, self.ctx)
         for node in self.scope.body.nodes:
             if self._is_silent(node.id):
                 self.e.silent.add(node.id)
@@ -207,17 +224,14 @@ class _Emitter:
             if node.id in self.e.silent:
                 continue
             for flow in self.graph.flows_out(node.id):
-                out = self.e.exits.get(flow.id, Port(node.id))
+                out = self.e.exits.get(flow.id, Port(self.e.outlet(node.id)))
                 if out.node not in self.workflow_graph.nodes:
                     continue  # a stub beside an element: nothing comes out of it
                 for target in self._ports(flow):
                     self.workflow_graph.connect(out, target, flow.id)
-        if (
-            self.e.work
-            or self.scope.started_by_call
-            or any(d.coded for d in self.e.decisions.values())
-            or self.calls
-        ):
+        asked = any(form.fields for form in self.e.forms.values())
+        coded = any(d.coded for d in self.e.decisions.values())
+        if self.e.work or self.scope.started_by_call or coded or self.calls or asked:
             from orgflow.backends.n8n.emit.variables import carry_variables
 
             self.e.carried = carry_variables(self.e, self.ctx)
@@ -359,7 +373,27 @@ class _Emitter:
         for flow in into:
             self.e.entry[(stub.id, flow.id)] = Port(key)
 
+    def _form(self, task: Task, form: TaskForm) -> None:
+        """A task of a person: a Wait with a form, and what makes variables of the answers."""
+        from orgflow.backends.n8n.emit import forms
+
+        parameters = forms.parameters(task, form, self._address(task.caption), self.scope.lanes)
+        node = self.workflow_graph.add(
+            task.id, task.name, "wait", parameters, element=task.id, webhook=True
+        )
+        node.notes += notes.form(task, form.variables, self.defaults, self.ctx)
+        if form.fields:
+            key = HelperKey(task.id, "data")
+            self.workflow_graph.add(
+                key, f"{node.name} data", "set", {}, element=task.id, role="data"
+            )
+            self.workflow_graph.connect(Port(task.id), Port(key))
+
     def _task(self, task: Task) -> None:
+        form = self.e.forms.get(task.id)
+        if form is not None:
+            self._form(task, form)
+            return
         decisions = self.setters.get(task.id, [])
         work = self._work(task) if task.binding is not None else None
         if work is not None and work.steps is not None and not decisions:
@@ -538,7 +572,7 @@ class _Emitter:
             before = preceding_words(gateway.id, self.graph)
             name = f"Choice after {before}" if before else "Choice"
         node = self.workflow_graph.add(gateway.id, name, "if", {}, element=gateway.id)
-        node.notes += notes.decision(decision, self.defaults)
+        node.notes += notes.decision(decision, self.defaults, asked=decision.setter in self.e.forms)
         if decision.values and decision.setter == gateway.id:
             key = decide_key(gateway.id)
             setter = self.workflow_graph.add(

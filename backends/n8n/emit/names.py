@@ -90,6 +90,11 @@ def field_name(text: str, fallback: str) -> str:
     return name
 
 
+def is_refused(name: str) -> bool:
+    """Whether n8n refuses every expression that reads a field of this name."""
+    return name in _RESERVED or name.startswith("constructor")
+
+
 def title(model: Model, process: Process) -> str:
     """What the workflow of a process is called."""
     return plain(naming.title(model, process)) or "Process"

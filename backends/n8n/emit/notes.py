@@ -20,6 +20,7 @@ from orgflow_ir.analysis.gaps.rules import (
 )
 from orgflow_ir.model import Event, Gateway, Opaque, Scope, Task
 from orgflow_ir.model.binding_text import summary
+from orgflow_ir.model.bindings import Form
 from orgflow_ir.model.element_names import listed
 from orgflow_ir.model.provenance import source_ids
 from orgflow_ir.pipeline import PassContext
@@ -103,8 +104,31 @@ def _why(unread: Sequence[Unread]) -> str:
     return f" ({'; '.join(reasons)})" if reasons else ""
 
 
-def decision(d: Decision, defaults: Defaults) -> list[str]:
-    """Note of a deciding gateway; names the variables it reads and where from."""
+def form(node: Task, variables: tuple[str, ...], defaults: Defaults, ctx: PassContext) -> list[str]:
+    """Note of the form of a task; OF404 where the model says more of it than a form can do."""
+    binding = node.binding
+    if isinstance(binding, Form):
+        kept = binding.replace(fields=(), assignee=None, candidate_users=None,
+                               candidate_groups=None, priority=None)  # fmt: skip
+        rest = summary(node.replace(binding=kept))
+        if rest:
+            ctx.emit(
+                UnsupportedBinding,
+                f"orgflow does not support {rest} of `{node.label}` on n8n yet; emitted a form, "
+                "with it in the note",
+                element=node,
+                help="in n8n, add to the form what the page of the source has",
+            )
+    defaults.add((OpenTask,), node.id, "emitted a form that a person fills in")
+    lines = ["A person fills in this form, and the run goes on when it is sent."]
+    if variables:
+        lines.append(f"Asks for {listed(variables)}.")
+    return [*lines, *_doc(node.doc)]
+
+
+def decision(d: Decision, defaults: Defaults, *, asked: bool = False) -> list[str]:
+    """Note of a deciding gateway; names the variables it reads and where from. `asked`: a form
+    asks for its decision variable."""
     own = d.setter == d.gateway.id
     setter = "the decision node before it" if own else f"`{d.setter_label}`"
     if not d.values and not d.coded:  # its conditions are constants
@@ -113,10 +137,15 @@ def decision(d: Decision, defaults: Defaults) -> list[str]:
     if d.values:
         kind = "a list of" if d.several else "one of"
         values = ", ".join(f"`{v}`" for v in d.values)
-        reads.append(f"`{d.variable}` from the output of {setter}")
-        helps.append(
-            f"make {setter} output the field `{d.variable}` with {kind} {values}{_or_default(d)}"
-        )
+        if asked:
+            reads.append(f"`{d.variable}` from the form of {setter}")
+            helps.append(f"answer it with {kind} {values}{_or_default(d)}")
+        else:
+            reads.append(f"`{d.variable}` from the output of {setter}")
+            helps.append(
+                f"make {setter} output the field `{d.variable}` with {kind} {values}"
+                f"{_or_default(d)}"
+            )
     if d.coded:
         names = listed(f"`{'.'.join(path)}`" for path in d.coded)
         reads.append(f"{names} as the step that set {_them(d)} last has left {_them(d)}")
@@ -124,8 +153,8 @@ def decision(d: Decision, defaults: Defaults) -> list[str]:
     words = f"the workflow reads {', and '.join(reads)}"
     help = "; ".join(helps)
     known = d.labelled or d.coded
-    asked = source_ids(d.gateway)[0]
-    defaults.add((OpenDecision,) if known else (UnlabelledBranch,), asked, words, help)
+    gap = source_ids(d.gateway)[0]
+    defaults.add((OpenDecision,) if known else (UnlabelledBranch,), gap, words, help)
     for flow, _ in d.unread:
         words = f"the branch is taken by a value of `{d.variable}` in the output of {setter}"
         defaults.add((UnreadCondition,), flow.id, words)

@@ -40,6 +40,7 @@ from orgflow_ir.pipeline import PassContext
 
 if TYPE_CHECKING:
     from orgflow.backends.n8n.emit.emitter import CompiledScope
+    from orgflow.backends.n8n.emit.forms import TaskForm
 
 _CALL_FIELDS = frozenset({"headers", "params", "query", "body"})
 """Fields that n8n puts on the item of a call."""
@@ -71,7 +72,8 @@ def carry_variables(compiled: CompiledScope, ctx: PassContext) -> Carried | None
     they read none."""
     read = _read_in(compiled)
     handed = _handed_over(compiled, ctx)
-    if not read and not any(handed.values()) and not compiled.work:
+    asked = any(form.fields for form in compiled.forms.values())
+    if not read and not any(handed.values()) and not compiled.work and not asked:
         return None
     return _Carrier(compiled, read, handed).run()
 
@@ -178,6 +180,11 @@ class _Carrier:
         original = list(graph.nodes)
         for key in original:
             node = graph.nodes[key]
+            data = HelperKey(key, "data")
+            if data in graph.nodes:  # a form, of whose answers it makes variables
+                asked = self.compiled.forms[node.element].variables
+                self.result.after[data] = tuple(dict.fromkeys((*self._live(data), *asked)))
+                continue
             names = self._live(key)
             if not names:
                 continue
@@ -188,7 +195,12 @@ class _Carrier:
         for gateway, others in self.beside.items():
             self._in_front(gateway, "latest", "set", f"For {graph.nodes[gateway].name}")
             self.result.after[HelperKey(gateway, "latest")] = tuple(others)
-        before = {key: self._before(key) for key in original if key in self.steps}
+        before = {
+            key: self._before(key)
+            for key in original
+            if key in self.steps
+            and (HelperKey(key, "data") in graph.nodes or self._form(key) is None)
+        }
         for key, source in before.items():
             if HelperKey(key, "outputs") in graph.nodes and source is not None:
                 self.result.before[str(key)] = self._item(source)
@@ -199,7 +211,11 @@ class _Carrier:
         }
         for key, source in before.items():
             if HelperKey(key, "data") in graph.nodes:
-                self._fill_step(key, source)
+                form = self._form(key)
+                if form is not None and form.fields:
+                    self._fill_form(key, form, source)
+                else:
+                    self._fill_step(key, source)
         for key, sources in branches.items():
             self._fill_join(key, sources)
         for key in original:
@@ -415,6 +431,45 @@ class _Carrier:
             "else it stays what it was. To take it from elsewhere, edit its line here."
         )
 
+    def _form(self, key: NodeKey) -> TaskForm | None:
+        """The form that a node is, if it is one."""
+        element = self.graph.nodes[key].element
+        return self.compiled.forms.get(element) if key == element else None
+
+    def _fill_form(self, key: NodeKey, form: TaskForm, source: Port | None) -> None:
+        """The variables as the answers are, or as what stands in the place of the form hands them
+        on, else as they were. Where nothing runs beside the form all else that was known is handed
+        on, too."""
+        from orgflow.backends.n8n.emit.forms import property_name, property_of
+
+        step = self.graph.nodes[key]
+        added = self.graph.nodes[HelperKey(key, "data")]
+        fields = form.fields
+        names = self.result.after[added.key]
+        item = f"$({quote_node(step.name)}).first().json"
+        made = ",\n ".join(f"{property_name(f.asked.variable)}: {f.code}" for f in fields)
+        answers = f"((form) => form.formMode === undefined ? form : ({{ {made} }}))({item})"
+        was = self._item(source) if source is not None else "({})"
+        if key in self.counting:
+            given = dict.fromkeys(names, ("$json", "answers"))
+            body = f"((answers) => {self._counted(names, given, was)})({answers})"
+        else:
+            values = [] if self.variables.parallel(step.element) else ["...was"]
+            values += (
+                f"{property_name(n)}: [$json, answers, was]"
+                f".find((o) => {property_of('o', n)} !== undefined)"
+                f"{property_of('?', n)}"
+                for n in names
+            )
+            body = "((answers, was) => ({ " + ",\n ".join(values) + f" }}))({answers},\n {was})"
+        dotted = any("." in n or "[" in n for n in names)
+        added.parameters = set_.writing(expression(body), keep=False, literal_names=dotted)
+        variables = [f.asked.variable for f in fields]
+        added.notes.append(
+            f"Makes {listed(variables)} of the answers of “{step.name}”. What is left blank stays "
+            "as it was."
+        )
+
     def _given(self, step: GraphNode, names: Iterable[str]) -> dict[str, tuple[str, ...]]:
         """The items in which a step may hand on each variable, best first."""
         itself = f"$({quote_node(step.name)}).first().json"
@@ -424,7 +479,7 @@ class _Carrier:
         own = self._own(step.element)
         if own:
             return {name: () if name in own else ("$json", itself) for name in names}
-        if step.type != "wait":
+        if step.type != "wait" or step.key in self.compiled.forms:
             return dict.fromkeys(names, ("$json", itself))
         body = "($json.body ?? {})"
         return {name: (body,) if name in _CALL_FIELDS else (body, "$json") for name in names}

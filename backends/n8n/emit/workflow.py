@@ -161,7 +161,11 @@ def _is_placeholder(planned: GraphNode, compiled: CompiledScope) -> bool:
     """Whether a person puts a node in its place, which may hand on no item, or several."""
     if planned.role == "decide":
         return True
-    if planned.role != "element" or planned.type not in ("noOp", "set"):
+    if planned.role != "element":
+        return False
+    if planned.element in compiled.forms:
+        return planned.key == planned.element
+    if planned.type not in ("noOp", "set"):
         return False
     element = compiled.graph.nodes[planned.element]
     if isinstance(element, Event):

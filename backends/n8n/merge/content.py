@@ -19,6 +19,7 @@ from orgflow.backends.n8n.format.identity import (
 from orgflow.backends.n8n.format.json_values import inside, mapping, rows
 from orgflow.backends.n8n.merge.json_merge import ABSENT, JsonMerge, same
 from orgflow.backends.n8n.merge.report import MergeChange, MergeConflict, shown
+from orgflow.backends.n8n.node_types import wait
 
 Json = Mapping[str, Any]
 
@@ -51,6 +52,11 @@ def is_placeholder(node: Json) -> bool:
         entries = _assigned(node)
         return bool(entries) and all(one.get("value") in ("", "[]", None) for one in entries)
     return kind == "noOp"
+
+
+def is_form(node: Json) -> bool:
+    """Whether a node is the form of a step that a person does."""
+    return short_type(node) == "wait" and wait.is_form(mapping(node.get("parameters")))
 
 
 def open_placeholders(workflow: Json) -> list[str]:
@@ -142,6 +148,9 @@ class ContentMerge:
             return edited
         if base is None and is_placeholder(theirs):
             return keep
+        asks = is_form(ours) and not is_form(theirs)
+        if asks and (base is None or is_form(base) or is_placeholder(base)):
+            return edited  # a person's step is done in another way
         if base is not None and base.get("type") == theirs.get("type") == ours.get("type"):
             merge = JsonMerge()
             found = {

@@ -15,7 +15,7 @@ from orgflow.backends.n8n.format.identity import map_place, readable
 from orgflow.backends.n8n.format.json_values import inside, mapping, rows
 from orgflow.backends.n8n.format.references import follow
 from orgflow.backends.n8n.format.workflow_document import Node, WorkflowDocument
-from orgflow.backends.n8n.merge.content import ADDRESSED, is_placeholder, same_body
+from orgflow.backends.n8n.merge.content import ADDRESSED, is_form, is_placeholder, same_body
 from orgflow.backends.n8n.merge.pairing import pair
 
 Json = dict[str, Any]
@@ -66,7 +66,14 @@ def _both(theirs: Node, ours: Node, edited: WorkflowDocument, now: Mapping[str, 
         path = mapping(its.get("parameters")).get("path")
         mine = {**mine, "parameters": {**ours.parameters, "path": path}}
     taken: Mapping[str, Any]
-    if same_body(its, mine) or (is_placeholder(mine) and not is_placeholder(its)):
+    asks = is_form(mine)
+    if asks and is_form(its):  # what follows from the model's names; people change the rest
+        kept = mapping(its.get("parameters"))
+        made = {key: kept[key] for key in ("resume", "formTitle", "options") if key in kept}
+        taken = {**{key: mine.get(key) for key in ("type", "typeVersion")}, "parameters": made}
+    elif same_body(its, mine) or (
+        (is_placeholder(mine) or asks) and not (is_placeholder(its) or is_form(its))
+    ):
         taken = mine
     elif is_placeholder(its) or _in_another_order(its, mine):
         taken = its

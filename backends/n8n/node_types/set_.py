@@ -26,8 +26,9 @@ def assigning(fields: Sequence[tuple[str, Any, str]], seed: str) -> dict[str, An
     }
 
 
-def writing(json_output: str, *, keep: bool = True) -> dict[str, Any]:
+def writing(json_output: str, *, keep: bool = True, literal_names: bool = False) -> dict[str, Any]:
     """Parameters that write the fields of an object, an expression, and keep other fields or not.
+    With `literal_names` a full stop in a name is no path.
 
     In JSON mode a value keeps its type; in the list of fields undefined would become null.
     """
@@ -35,7 +36,7 @@ def writing(json_output: str, *, keep: bool = True) -> dict[str, Any]:
         "mode": "raw",
         "jsonOutput": json_output,
         "includeOtherFields": keep,
-        "options": {},
+        "options": {"dotNotation": False} if literal_names else {},
     }
 
 

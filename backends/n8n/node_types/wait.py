@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, assert_never
+from typing import TYPE_CHECKING, Any, Final, assert_never
 
 from orgflow.backends.n8n.node_types.behaviour import Behaviour
 from orgflow.backends.n8n.node_types.conditions import expression
@@ -15,16 +15,9 @@ from orgflow.backends.n8n.node_types.node_type import (
 )
 
 from orgflow_ir.model import EventDefinition
-from orgflow_ir.model.timers import (
-    Computed,
-    Cron,
-    Cycle,
-    Duration,
-    Moment,
-    Time,
-    Unread,
-    first_of,
-)
+
+if TYPE_CHECKING:
+    from orgflow_ir.model.timers import Time
 
 _UNIT_SECONDS: Final = {"seconds": 1, "minutes": 60, "hours": 3600, "days": 86400}
 _SLEEPS_BELOW: Final = 65
@@ -40,6 +33,11 @@ def for_call(suffix: str) -> dict[str, Any]:
         "responseMode": "onReceived",
         "options": {"webhookSuffix": suffix},
     }
+
+
+def is_form(parameters: Parameters) -> bool:
+    """Whether a person fills in a form for the run to go on."""
+    return bool(resume(parameters) == "form")
 
 
 def for_interval(amount: float, unit: str) -> dict[str, Any]:
@@ -59,6 +57,8 @@ def for_timer(definition: EventDefinition | None) -> dict[str, Any] | None:
     """
     if definition is None or definition.time is None:
         return None
+    from orgflow_ir.model.timers import Duration, Moment, first_of
+
     time = first_of(definition.time)
     if isinstance(time, Moment) and time.is_possible:
         return until(time.text)
@@ -76,6 +76,9 @@ def for_timer(definition: EventDefinition | None) -> dict[str, Any] | None:
 
 def why_not(time: Time) -> str:
     """Why `for_timer` has no parameters for a time."""
+    # A form waits without a time, so that a compile that has forms alone does not read any.
+    from orgflow_ir.model.timers import Computed, Cron, Cycle, Duration, Moment, Unread, first_of
+
     time = first_of(time)
     match time:
         case Computed():

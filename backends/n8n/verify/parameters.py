@@ -13,6 +13,7 @@ from orgflow.backends.n8n.format.workflow_document import Node, WorkflowDocument
 from orgflow.backends.n8n.node_types import catalogue
 from orgflow.backends.n8n.node_types.merge import merging
 from orgflow.backends.n8n.node_types.node_type import is_expression
+from orgflow.backends.n8n.node_types.wait import is_form, resume
 from orgflow.backends.n8n.verify.reference import Reference
 
 from orgflow_ir.targets.verification import Changed
@@ -66,6 +67,10 @@ def _merge(before: Node, now: Node) -> tuple[str, str]:
 def _wait(before: Node, now: Node) -> tuple[str, str]:
     if before.short != "wait":
         return "", ""
+    if is_form(before.parameters) and (
+        now.short != "wait" or resume(now.parameters) in ("form", "webhook")
+    ):
+        return "", ""  # the work of a person: whatever asks for it, and whatever it asks
     if now.short not in ("wait", "form"):
         return f"a wait: {_time(before)}", f"no wait: {now.type}"
     return _time(before), _time(now)

@@ -1,6 +1,7 @@
 """A workflow made fit to play scripted runs on a plain server, and the calls that play them.
 
-As on the local engine only the bodies of placeholders are replaced. A webhook in front of the
+As on the local engine only the bodies of placeholders are replaced, and forms are answered at once:
+here by a node in their place. A webhook in front of the
 trigger gets the data of a run; it is read by expressions that are the same in every run, so that
 one deployed workflow plays all of them. No label gets into an expression: stubs are numbered.
 """
@@ -45,6 +46,7 @@ class Harness:
         self.path = path
         self._version = version
         self._stubs = tuple(request.stubs or {})
+        self._forms = tuple(request.answers or {})
         names = {row["name"] for row in request.workflow["nodes"]}
         self.front = _free(_FRONT, names)
         self._answer = _free(_ANSWER, names)
@@ -52,7 +54,7 @@ class Harness:
 
     def body(self, request: RunRequest) -> Json:
         """What its webhook is called with for one run."""
-        stubs = request.stubs or {}
+        stubs, answers = request.stubs or {}, request.answers or {}
         items = list(request.items or [{"json": {}}])
         if len(items) != 1:
             raise ValueError("a run on a server starts with one item")
@@ -65,6 +67,7 @@ class Harness:
                 }
                 for name in self._stubs
             ],
+            **({"answers": [list(answers[n]) for n in self._forms]} if self._forms else {}),
         }
 
     def _made(self, request: RunRequest) -> Json:
@@ -76,6 +79,7 @@ class Harness:
         workflow["settings"] = {**workflow.get("settings", {}), **settings}
         workflow["settings"]["saveDataErrorExecution"] = "all"
         stubs = {name: index for index, name in enumerate(self._stubs)}
+        forms = {name: index for index, name in enumerate(self._forms)}
         rows: list[Json] = []
         for row in workflow["nodes"]:
             kind = short_type(row)
@@ -85,6 +89,10 @@ class Harness:
                 continue
             if row["name"] in stubs:
                 rows.append(self._raw(row, self._stub(stubs[row["name"]])))
+                continue
+            if row["name"] in forms:
+                answers = f"{self._given()}.answers[{forms[row['name']]}]"
+                rows.append(self._raw(row, f"Object.assign({{}}, {answers}[$runIndex])"))
                 continue
             if kind == "wait":
                 row["parameters"] = _short(row["parameters"])

@@ -20,6 +20,7 @@ from orgflow_ir.targets.verification import Verdict, Verification
 
 ROOT = Path(__file__).resolve().parents[4]
 CHOICE = "Request approved?"
+PLACEHOLDERS = {"people": "placeholder"}
 
 TWO_WAYS = """<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" id="d"
  targetNamespace="https://example.org"><process id="p" isExecutable="true">
@@ -37,7 +38,7 @@ class Case:
     """A model and its compiled workflow."""
 
     def __init__(self, path: Path, registry: Registry) -> None:
-        ctx = PassContext(registry=registry)
+        ctx = PassContext(registry=registry, options=PLACEHOLDERS)
         model = compiler.load(str(path), registry, ctx)
         assert model is not None
         self.model: Model = model
@@ -47,7 +48,7 @@ class Case:
         self.workflow: dict[str, Any] = json.loads(made.artifacts[0].text)
 
     def verify(self, workflow: dict[str, Any], *, strict: bool = False) -> Verification:
-        ctx = PassContext(registry=self.registry)
+        ctx = PassContext(registry=self.registry, options=PLACEHOLDERS)
         process = self.model.processes[0]
         return verify_process(self.model, process, workflow, ctx, strict=strict)
 

@@ -1,0 +1,329 @@
+"""Tasks of people as forms: a Wait that somebody answers, and behind it a node that makes the
+answers process variables.
+
+n8n keys the answers of a Wait by the labels of the fields, hands on texts, and checks nothing that
+a page is asked to check: what counts as an answer is said here. Anything else, and what is left
+blank, sets nothing, so that a decision that reads it stops and names it.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from orgflow.backends.n8n.emit.javascript import js_string
+from orgflow.backends.n8n.emit.names import field_name, is_refused, plain
+from orgflow.backends.n8n.format import form_fields
+
+from orgflow_ir.analysis.facts.notes import HEADING
+from orgflow_ir.analysis.forms import AskedField, Option, asked_fields, is_done_by_a_person
+from orgflow_ir.model import Lane, Task
+from orgflow_ir.model.bindings import Form
+from orgflow_ir.model.element_names import listed
+from orgflow_ir.pipeline import PassContext
+
+if TYPE_CHECKING:
+    from orgflow.backends.n8n.emit.emitter import CompiledScope
+
+OPTION = "people"
+"""The option of the target that says what a task of a person becomes."""
+
+PLACEHOLDER = "placeholder"
+
+YES, NO = "Yes", "No"
+OTHER = "Something else"
+_OWN = frozenset({"submittedAt", "formMode", "headers", "user", "formQueryParameters"})
+"""Keys that n8n itself puts beside the answers."""
+_MAX_LABEL = 200
+
+
+class FormField(NamedTuple):
+    """A field as n8n has it.
+
+    Attributes:
+        asked: what is asked for.
+        label: its label there, unlike every other of the form: n8n keys the answer by it.
+        options: what can be chosen, by the value each stands for.
+    """
+
+    asked: AskedField
+    label: str
+    options: tuple[Option, ...]
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Its row in the node."""
+        asked = self.asked
+        texts = [option.label for option in self.options]
+        required, default = asked.required, _default(asked, self.options)
+        match asked.type:
+            case "choice" | "boolean":
+                return form_fields.field(
+                    self.label, "dropdown", options=texts, required=required, default=default
+                )
+            case "choices":
+                return form_fields.field(self.label, "checkbox", options=texts, required=required)
+            case "date":
+                return form_fields.field(self.label, "date", required=required, default=default)
+            case "number" | "whole" if required:
+                return form_fields.field(self.label, "number", required=True, default=default)
+            case "number" | "whole":
+                hint = "a whole number" if asked.type == "whole" else "a number, such as 12.5"
+                return form_fields.field(self.label, "text", default=default, placeholder=hint)
+            case _:
+                entry: form_fields.Entry = "textarea" if asked.type == "lines" else "text"
+                return form_fields.field(self.label, entry, required=required, default=default)
+
+    @property
+    def code(self) -> str:
+        """JavaScript for the value that an answer in `form` stands for, else undefined."""
+        return f"((v) => {self._value()})(form[{js_string(self.label)}])"
+
+    def _value(self) -> str:
+        asked = self.asked
+        texts = ", ".join(js_string(option.label) for option in self.options)
+        match asked.type:
+            case "boolean":
+                return f'v === "{YES}" ? true : v === "{NO}" ? false : undefined'
+            case "choice" if all(o.value == o.label for o in self.options):
+                return f"[{texts}].includes(v) ? v : undefined"
+            case "choice":
+                ways = (
+                    f"v === {js_string(o.label)} ? {js_string(o.value)} : " for o in self.options
+                )
+                return "".join(ways) + "undefined"
+            case "choices":
+                values = ", ".join(f"[{js_string(o.label)}, {js_string(o.value)}]"
+                                   for o in self.options)  # fmt: skip
+                return (
+                    f"Array.isArray(v) ? [{values}].filter((o) => v.includes(o[0]))"
+                    ".map((o) => o[1]) : undefined"
+                )
+            case "date":
+                return r"/^\d\d\d\d-\d\d-\d\d$/.test(v) ? v : undefined"
+            case "number" | "whole":
+                test = "Number.isInteger" if asked.type == "whole" else "Number.isFinite"
+                kept = " && ".join(
+                    (f"{test}(n)", *_number_rules(asked)),
+                )
+                return (
+                    f'((n) => {kept} ? n : undefined)(String(v ?? "").trim() === "" '
+                    "? NaN : Number(v))"
+                )
+            case _:
+                kept = " && ".join(('typeof v === "string"', 'v !== ""', *_text_rules(asked)))
+                return f"{kept} ? v : undefined"
+
+    def answer(self, value: object) -> object:
+        """What somebody enters for a value. Raises `ValueError` where nothing stands for it."""
+        asked = self.asked
+        if asked.type == "boolean" and isinstance(value, bool):
+            return YES if value else NO
+        if asked.type == "choices" and isinstance(value, list):
+            return [self._chosen(one) for one in value]
+        if asked.type == "choice":
+            return self._chosen(value)
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        if asked.type == "number" and number:
+            return str(value)
+        if asked.type == "whole" and isinstance(value, int) and number:
+            return str(value)
+        if asked.type in ("text", "lines", "date") and isinstance(value, str) and value:
+            return value
+        raise ValueError(f"the form has no answer for {value!r} in “{self.label}”")
+
+    def _chosen(self, value: object) -> str:
+        for option in self.options:
+            if option.value == value:
+                return option.label
+        if self.asked.open:
+            return self.options[-1].label
+        raise ValueError(f"“{self.label}” cannot be answered by {value!r}")
+
+
+class TaskForm(NamedTuple):
+    """The form of a task."""
+
+    fields: tuple[FormField, ...]
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """What its answers become."""
+        return tuple(field.asked.variable for field in self.fields)
+
+    def answers(self, row: Mapping[str, object]) -> dict[str, object]:
+        """What somebody enters, by label, so that the variables get the values of a row; other
+        fields stay blank. Raises `ValueError` where nothing that is entered gives a value."""
+        fields = {field.asked.variable: field for field in self.fields}
+        missing = [name for name in row if name not in fields]
+        if missing:
+            raise ValueError(f"the form does not ask for {listed(missing)}")
+        return {fields[name].label: fields[name].answer(value) for name, value in row.items()}
+
+
+def plan_forms(compiled: CompiledScope, ctx: PassContext) -> dict[str, TaskForm]:
+    """The forms of one scope by task; nothing where people are placeholders.
+
+    OF423 for tasks that may be open beside something else that waits: an n8n execution waits at one
+    place at a time, so they stay placeholders.
+    """
+    people = [n for n in compiled.scope.body.nodes if is_done_by_a_person(n)]
+    if not people or ctx.options.get(OPTION, PLACEHOLDER) == PLACEHOLDER:
+        return {}
+    from orgflow.backends.n8n import rules
+
+    from orgflow_ir.analysis.control_flow.open_together import OpenTogether
+
+    together = OpenTogether(compiled.process, ctx)
+    alone: list[str] = []
+    beside: list[str] = []
+    for task in people:
+        assert isinstance(task, Task)
+        waiting = task.loop is not None or together.with_element(task.id)
+        (beside if waiting else alone).append(task.id)
+    if beside:
+        names = [ctx.name(compiled.graph.nodes[t]) for t in beside]
+        them = "it stays a placeholder" if len(beside) == 1 else "they stay placeholders"
+        ctx.emit(
+            rules.WaitsBeside,
+            f"{listed(names)} may be open beside other work that waits, and an n8n execution waits "
+            f"at one place at a time: {them}",
+            element=compiled.graph.nodes[beside[0]],
+            help="let one step that waits come after the other, or in n8n put a node there that "
+            "hands the work to people and goes on when all have answered",
+        )
+    asked = asked_fields(compiled.graph, compiled.decisions, alone)
+    variables = {field.variable for fields in asked.values() for field in fields}
+    variables |= {path[0] for decision in compiled.decisions.values() for path in decision.coded}
+    return {task: made(fields, variables) for task, fields in asked.items()}
+
+
+def made(fields: Iterable[AskedField], variables: Iterable[str] = ()) -> TaskForm:
+    """The fields as n8n has them: labels and what can be chosen are unlike each other. No label is
+    the name of one of `variables`, so that an answer as it was entered is never taken for one."""
+    taken = {*_OWN, *variables}
+    result = []
+    for asked in fields:
+        label = plain(asked.label) or plain(asked.variable) or "Answer"
+        label = _free(label[:1].upper() + label[1:], taken)
+        if is_refused(asked.variable):
+            asked = asked._replace(variable=field_name(asked.variable, "field"))
+        result.append(FormField(asked, label, _options(asked)))
+    return TaskForm(tuple(result))
+
+
+def _options(asked: AskedField) -> tuple[Option, ...]:
+    if asked.type == "boolean":
+        return (Option(YES, YES), Option(NO, NO))
+    taken: set[str] = set()
+    found = [
+        Option(o.value, _free(plain(o.label) or plain(o.value) or "(blank)", taken))
+        for o in asked.options
+    ]
+    if asked.open and asked.source == "condition":
+        found.append(Option(OTHER, _free(OTHER, taken)))
+    return tuple(found)
+
+
+def _free(text: str, taken: set[str]) -> str:
+    """The text, with a number behind it where it is taken, and added to what is."""
+    base = text if len(text) <= _MAX_LABEL else text[: _MAX_LABEL - 1].rstrip() + "…"
+    if base.startswith("__"):
+        base = f"Field {base}"  # as a key of an object `__proto__` is none
+    name, number = base, 2
+    while name in taken:
+        name, number = f"{base} ({number})", number + 1
+    taken.add(name)
+    return name
+
+
+def _default(asked: AskedField, options: tuple[Option, ...]) -> str | None:
+    if asked.default is None:
+        return None
+    if asked.type == "boolean":
+        return {"true": YES, "false": NO}.get(asked.default.strip().lower())
+    if asked.type == "choice":
+        return next((o.label for o in options if o.value == asked.default), None)
+    return plain(asked.default) or None
+
+
+def _number_rules(asked: AskedField) -> list[str]:
+    found = []
+    for name, sign in (("min", ">="), ("max", "<=")):
+        text = dict(asked.constraints).get(name)
+        if text is not None and (bound := _number(text)) is not None:
+            found.append(f"n {sign} {bound!r}")
+    return found
+
+
+def _text_rules(asked: AskedField) -> list[str]:
+    found = []
+    for name, sign in (("minlength", ">="), ("maxlength", "<=")):
+        text = dict(asked.constraints).get(name)
+        if text is not None and (bound := _number(text)) is not None:
+            found.append(f"v.length {sign} {bound!r}")
+    return found
+
+
+def _number(text: str) -> int | float | None:
+    try:
+        found = float(text)
+    except ValueError:
+        return None
+    if found != found or found in (float("inf"), float("-inf")):
+        return None
+    return int(found) if found.is_integer() else found
+
+
+def parameters(task: Task, form: TaskForm, suffix: str, lanes: tuple[Lane, ...]) -> dict[str, Any]:
+    """The Wait of a task."""
+    title = plain(task.name) or plain(task.id) or "Task"
+    rows = [field.parameters for field in form.fields]
+    return form_fields.wait_for_form(title, _description(task, form, lanes), rows, suffix)
+
+
+def _description(task: Task, form: TaskForm, lanes: tuple[Lane, ...]) -> str:
+    """What stands above the fields: HTML, so that nothing of the model is markup."""
+    said = task.doc.partition(HEADING)[0].strip()  # what follows is for those who fill in nodes
+    lines = [said] if said else []
+    facts = []
+    binding = task.binding
+    if isinstance(binding, Form):
+        for what, text in (
+            ("For", binding.assignee),
+            ("For", binding.candidate_users),
+            ("Group", binding.candidate_groups),
+            ("Due", binding.due),
+            ("Priority", binding.priority),
+        ):
+            if text and not text.lstrip().startswith(("${", "#{", "=")):
+                facts.append(f"{what}: {plain(text)}")
+    lane = next((lane for lane in reversed(lanes) if task.id in lane.members), None)
+    if lane is not None and plain(lane.caption):
+        facts.append(f"Lane: {plain(lane.caption)}")
+    for field in form.fields:
+        if field.asked.constraints:
+            rules = ", ".join(f"{k} {v}".rstrip() for k, v in field.asked.constraints)
+            facts.append(f"{field.label}: {plain(rules)}")
+    if facts:
+        lines.append("\n".join(facts))
+    text = html.escape("\n\n".join(lines), quote=False).lstrip("= ")
+    return text.replace("\\n", "\\\u200bn")  # n8n takes a backslash with an n for a new line
+
+
+def property_name(name: str) -> str:
+    """A variable as the key of an object in JavaScript."""
+    return name if _plain_name(name) else js_string(name)
+
+
+def property_of(owner: str, name: str) -> str:
+    """JavaScript that reads a variable from an object; with the owner `?` the end of a read that
+    gives undefined where there is no object."""
+    if _plain_name(name):
+        return f"{owner}.{name}"
+    return f"{owner}{'.' if owner == '?' else ''}[{js_string(name)}]"
+
+
+def _plain_name(name: str) -> bool:
+    return name.isidentifier() and name.isascii() and not name.startswith(("constructor", "__"))

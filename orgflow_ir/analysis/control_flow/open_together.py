@@ -1,0 +1,90 @@
+"""What of a process may be open while a step is: targets that wait at one place at a time ask."""
+
+from __future__ import annotations
+
+from orgflow_ir.analysis.control_flow.concurrency import Concurrency
+from orgflow_ir.analysis.control_flow.graph import ControlFlow
+from orgflow_ir.model import (
+    CallActivity,
+    Event,
+    Gateway,
+    Node,
+    Opaque,
+    Process,
+    SubProcess,
+    Task,
+)
+from orgflow_ir.model.elements import Scope
+from orgflow_ir.pipeline import PassContext
+
+
+class OpenTogether:
+    """For each element of a process, what waits for the outside and may be open at the same time.
+
+    By the structural concurrency relation, so nothing is missed; what a process with faults or with
+    data that exclude each other never reaches may be named for nothing.
+    """
+
+    def __init__(self, process: Process, ctx: PassContext) -> None:
+        self._ctx = ctx
+        self._scopes: dict[str, tuple[Scope, SubProcess | None]] = {}
+        todo: list[tuple[Scope, SubProcess | None]] = [(process, None)]
+        while todo:
+            scope, owner = todo.pop()
+            for node in scope.nodes:
+                self._scopes[node.id] = scope, owner
+                if isinstance(node, SubProcess):
+                    todo.append((node, node))
+
+    def with_element(self, element: str) -> tuple[Node, ...]:
+        """What may be open while an element is; itself where a second token may be there."""
+        found: dict[str, Node] = {}
+        inside: str | None = element
+        while inside is not None:
+            scope, owner = self._scopes[inside]
+            found.update((node.id, node) for node in self._in_scope(inside, scope))
+            inside = owner.id if owner is not None else None
+        return tuple(found.values())
+
+    def _in_scope(self, element: str, scope: Scope) -> list[Node]:
+        graph = self._ctx.analysis(ControlFlow, scope)
+        attached: list[Node] = [
+            n for n in scope.nodes if isinstance(n, Event) and n.attached_to == element and waits(n)
+        ]
+        if not _several_tokens(scope, graph):
+            return attached
+        beside = self._ctx.analysis(Concurrency, graph).beside(element)
+        return attached + [graph.nodes[n] for n in beside if waits(graph.nodes[n])]
+
+
+def waits(node: Node) -> bool:
+    """Whether an element, or something inside it, is open until the outside does something. What a
+    called process does is not known."""
+    match node:
+        case Task():
+            return node.task_type in ("user", "manual", "receive")
+        case Event():
+            caught = node.position in ("catch", "boundary")
+            return caught and node.trigger not in ("link", "error", "escalation", "compensation")
+        case Gateway():
+            return node.gateway_kind == "event"
+        case SubProcess():
+            return any(waits(inner) for inner in node.nodes)
+        case CallActivity():
+            return True
+        case Opaque():
+            return False
+
+
+def _several_tokens(scope: Scope, graph: ControlFlow) -> bool:
+    """Whether more than one token may be in a scope."""
+    for node in scope.nodes:
+        exclusive = isinstance(node, Gateway) and node.gateway_kind in ("exclusive", "event")
+        if len(graph.out[node.id]) > 1 and not exclusive:
+            return True
+        if isinstance(node, SubProcess) and node.flavour == "event":
+            return True
+        if isinstance(node, Task | CallActivity | SubProcess) and node.loop is not None:
+            return True
+    starts = all(isinstance(graph.nodes[e], Event) for e in graph.entries)
+    return len(graph.entries) > 1 and not starts

@@ -1,0 +1,215 @@
+"""What a person is asked when they do a task: the fields that the model defines, else those that
+later conditions read and the answers that the next decision needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Literal, NamedTuple
+
+from orgflow_ir.analysis.control_flow.graph import ControlFlow
+from orgflow_ir.analysis.decisions import Decision
+from orgflow_ir.model import CallActivity, Event, Node, SubProcess, Task
+from orgflow_ir.model.bindings import Field, Form, Pairs
+from orgflow_ir.model.element_names import one_line
+
+AskedType = Literal["text", "lines", "number", "whole", "boolean", "date", "choice", "choices"]
+"""What is entered: `lines` a text of several lines, `whole` a whole number, `choice` one of several
+values and `choices` some of them."""
+
+Source = Literal["model", "condition", "decision"]
+
+_TYPES: Mapping[str, AskedType] = {
+    "string": "text", "text": "text", "textfield": "text", "email": "text",
+    "textarea": "lines", "multiline": "lines", "multi-line-text": "lines", "json": "lines",
+    "number": "number", "double": "number", "float": "number", "decimal": "number",
+    "currency": "number", "amount": "number", "bigdecimal": "number",
+    "long": "whole", "integer": "whole", "int": "whole", "short": "whole",
+    "boolean": "boolean", "bool": "boolean", "checkbox": "boolean",
+    "date": "date", "datetime": "date",
+    "enum": "choice", "select": "choice", "radio": "choice", "dropdown": "choice",
+    "radio-buttons": "choice", "checklist": "choices", "taglist": "choices",
+}  # fmt: skip
+"""The words of vendors for the types of fields, in lower case; any other is a text."""
+
+_READ_ONLY = ("readonly", "writable")
+
+
+class Option(NamedTuple):
+    """A value that can be chosen, and what it is called."""
+
+    value: str
+    label: str
+
+
+class AskedField(NamedTuple):
+    """A field of a form.
+
+    Attributes:
+        variable: the process variable that the answer becomes.
+        label: what is shown; one line.
+        type: what is entered.
+        options: for `choice` and `choices`.
+        open: whether a value that is none of the options is an answer, too.
+        required: whether it may be left blank.
+        default: what stands there at first.
+        constraints: rules for the answer by the vendors' names (`min`, `maxlength`, …).
+        source: where the field comes from.
+    """
+
+    variable: str
+    label: str
+    type: AskedType
+    options: tuple[Option, ...] = ()
+    open: bool = False
+    required: bool = True
+    default: str | None = None
+    constraints: Pairs = ()
+    source: Source = "model"
+
+
+def is_done_by_a_person(node: Node) -> bool:
+    """Whether a step is a person's: a user or manual task."""
+    return isinstance(node, Task) and node.task_type in ("user", "manual")
+
+
+def asked_fields(
+    graph: ControlFlow, decisions: Mapping[str, Decision], people: Iterable[str]
+) -> dict[str, tuple[AskedField, ...]]:
+    """The fields of each of these tasks, by its id.
+
+    A form that the model defines has its own fields. Where it defines none, the nearest tasks of
+    people before a gateway ask for what its conditions read and nothing in the model sets; and the
+    task that has to set a decision variable asks for the decision, whatever fields it has.
+    """
+    asking = dict.fromkeys(people)
+    found: dict[str, dict[str, AskedField]] = {task: {} for task in asking}
+    own = set()
+    for task in asking:
+        node = graph.nodes[task]
+        assert isinstance(node, Task)
+        if isinstance(node.binding, Form) and node.binding.fields:
+            own.add(task)
+            for field in node.binding.fields:
+                if (asked := _of_model(field)) is not None:
+                    found[task].setdefault(asked.variable, asked)
+    declared = _declared(graph)
+    for gateway, decision in decisions.items():
+        if decision.coded:
+            from orgflow_ir.analysis.condition_types import typed_variables
+
+            fields = [
+                f
+                for f in typed_variables(b.tree for b in decision.branches if b.tree is not None)
+                if f.variable not in declared
+            ]
+            for task in _nearest(gateway, graph, set(asking) - own) if fields else ():
+                for asked in fields:
+                    found[task][asked.variable] = _merged(found[task].get(asked.variable), asked)
+        if decision.values and decision.setter in found:
+            found[decision.setter][decision.variable] = _of_decision(decision)
+    return {task: tuple(fields.values()) for task, fields in found.items()}
+
+
+def _of_model(field: Field) -> AskedField | None:
+    """A field that the model defines; `None` for one that only shows something."""
+    said = dict(field.constraints)
+    if said.get("readonly") in ("", "true") or said.get("writable") == "false":
+        return None
+    word = field.type.strip().lower()
+    type = _TYPES.get(word, "text")
+    if field.values and type not in ("choice", "choices"):
+        type = "choice"
+    if type in ("choice", "choices") and not field.values:
+        type = "text"
+    default = field.default
+    if default is not None and default.lstrip().startswith(("${", "#{", "=")):
+        default = None  # an expression of the engine
+    rules = tuple((name.lower(), text) for name, text in field.constraints)
+    return AskedField(
+        field.name,
+        one_line(field.label) or field.name,
+        type,
+        tuple(Option(value, one_line(label) or value) for value, label in field.values),
+        required=field.required,
+        default=default,
+        constraints=tuple(c for c in rules if c[0] not in _READ_ONLY),
+    )
+
+
+def _of_decision(decision: Decision) -> AskedField:
+    """The question that a gateway without conditions asks."""
+    options = [Option(value, value) for value in decision.values]
+    default = decision.default
+    if default is not None and not decision.several:
+        label = one_line(default.flow.name) or "otherwise"
+        taken = set(decision.values)
+        while label in taken:
+            label += " (otherwise)"
+        options.append(Option(label, label))
+    return AskedField(
+        decision.variable,
+        one_line(decision.gateway.name) or decision.variable,
+        "choices" if decision.several else "choice",
+        tuple(options),
+        open=default is not None and not decision.several,
+        required=not (decision.several and default is not None),
+        source="decision",
+    )
+
+
+def _merged(known: AskedField | None, asked: AskedField) -> AskedField:
+    """One field for what two gateways read."""
+    if known is None or known.source != "condition":
+        return asked if known is None else known
+    if known.type != asked.type:
+        return known._replace(type="text", options=(), open=False)
+    if known.type != "choice":
+        return known
+    options = tuple(dict.fromkeys((*known.options, *asked.options)))
+    return known._replace(options=options, open=True)
+
+
+def _declared(graph: ControlFlow) -> frozenset[str]:
+    """Variables of which the model says who sets them."""
+    found: set[str] = set()
+    for node in graph.scope.nodes:
+        if isinstance(node, Task | CallActivity) and node.binding is not None:
+            binding = node.binding
+            found.update(p.name for p in binding.outputs)
+            if binding.result:
+                found.add(binding.result)
+            if isinstance(binding, Form):
+                found.update(field.name for field in binding.fields)
+    return frozenset(found)
+
+
+def _nearest(gateway: str, graph: ControlFlow, people: set[str]) -> list[str]:
+    """The tasks of people that are the last activity before a gateway on some way to it; where
+    there is none, the last of people behind which other work is done."""
+    return _back(gateway, graph, people, through=False) or _back(
+        gateway, graph, people, through=True
+    )
+
+
+def _back(gateway: str, graph: ControlFlow, people: set[str], *, through: bool) -> list[str]:
+    found: dict[str, None] = {}
+    seen = {gateway}
+    todo = [gateway]
+    while todo:
+        node = todo.pop(0)
+        for arc in graph.into[node]:
+            if arc.source in seen:
+                continue
+            seen.add(arc.source)
+            if arc.source in people:
+                found[arc.source] = None
+            elif through or not _sets(graph.nodes[arc.source]):
+                todo.append(arc.source)
+    return list(found)
+
+
+def _sets(node: Node) -> bool:
+    """Whether a step of the model may itself bring a value: work, or something that comes in."""
+    if isinstance(node, Event):
+        return node.position == "catch" and node.trigger in ("message", "signal", "conditional")
+    return isinstance(node, Task | CallActivity | SubProcess)

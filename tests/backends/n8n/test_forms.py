@@ -1,0 +1,249 @@
+"""Tasks of people as forms: what they ask for, what answers become, and where they cannot be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from bpmn_text import model_of, process
+from hostile_labels import HOSTILE
+from n8n_compiled import emitted as emitted_by
+from orgflow.backends.n8n.emit.emitter import CompiledProcess
+from orgflow.backends.n8n.engine.local import LocalEngine, RunRequest
+from orgflow.backends.n8n.runner import LocalRunner
+from orgflow.backends.n8n.target import N8N_TARGET
+from orgflow.backends.n8n.verify.verify import verify_process
+from orgflow.evaluation.replay import replay_model
+
+from orgflow_ir.analysis.forms import AskedField, Option
+from orgflow_ir.model import Event, Flow, Model, Process, Task
+from orgflow_ir.model.bindings import Field, Form
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.targets import Emitted, legalise
+from orgflow_ir.targets.verification import Verdict
+
+FORMS = {"people": "form"}
+
+
+def emitted(model: Model) -> Emitted:
+    """What a model becomes with forms."""
+    return emitted_by(model, PassContext(options=FORMS))
+
+
+def compiled(model: Model) -> CompiledProcess:
+    (found,) = emitted(model).compiled.values()
+    assert isinstance(found, CompiledProcess)
+    return found
+
+
+def one_task(*fields: Field) -> Model:
+    """A process of one form."""
+    task = Task(id="t", name="Ask", task_type="user", binding=Form(fields=fields))
+    nodes = (Event(id="s", position="start"), task, Event(id="e", position="end"))
+    flows = (Flow(id="f", source="s", target="t"), Flow(id="g", source="t", target="e"))
+    return Model(id="m", processes=(Process(id="p", name="P", nodes=nodes, flows=flows),))
+
+
+def asked(body: str, task: str = "t") -> dict[str, AskedField]:
+    """The fields that the form of a task asks for, by variable."""
+    form = compiled(model_of(process(body))).root.forms[task]
+    return {field.asked.variable: field.asked for field in form.fields}
+
+
+def sent(engine: LocalEngine, model: Model, answers: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What the node behind the form hands on when its fields (by label) are filled so."""
+    scope = compiled(model).root
+    trigger = next(n.name for n in scope.workflow_graph.nodes.values() if n.role == "trigger")
+    request = RunRequest(scope.workflow, trigger, answers={"Ask": [answers]}, data=True)
+    (run,) = engine.run_many([request])
+    assert run.status == "success", run.error
+    (node,) = [n for n in run.order if n.node == "Ask data"]
+    assert node.items is not None
+    (item,) = node.items[0]
+    return item
+
+
+FIELDS = (
+    Field(name="amount", label="Amount", type="double", required=True),
+    Field(name="pieces", type="long", constraints=(("min", "1"), ("max", "10"))),
+    Field(name="ok", label="Ok?", type="boolean"),
+    Field(name="day", type="date"),
+    Field(name="kind", type="enum", values=(("a", "Type A"), ("b", "Type B"), ("c", "Type A"))),
+    Field(name="note", type="string", constraints=(("maxlength", "5"),)),
+    Field(name="shown", type="string", constraints=(("readonly", ""),)),
+)
+
+
+@pytest.mark.parametrize(
+    ("answers", "variables"),
+    [
+        (
+            {"Amount": "12.5", "Pieces": "3", "Ok?": "Yes", "Day": "2024-02-29",
+             "Kind": "Type A (2)", "Note": "hello"},
+            {"amount": 12.5, "pieces": 3, "ok": True, "day": "2024-02-29", "kind": "c",
+             "note": "hello"},
+        ),
+        ({"Amount": "0", "Ok?": "No", "Kind": "Type B"}, {"amount": 0, "ok": False, "kind": "b"}),
+        ({"Amount": "1e3", "Pieces": "", "Day": "", "Note": "", "Ok?": ""}, {"amount": 1000}),
+        ({"Amount": "-1", "Pieces": "0", "Note": "too long"}, {"amount": -1}),
+        ({"Amount": "x", "Pieces": "2.5", "Ok?": "true", "Day": "tomorrow", "Kind": "a"}, {}),
+        ({"Pieces": "11", "Kind": "constructor", "Ok?": "__proto__"}, {}),
+        ({}, {}),
+    ],
+)  # fmt: skip
+def test_answers_become_typed_variables(
+    engine: LocalEngine, answers: dict[str, Any], variables: dict[str, Any]
+) -> None:
+    """A blank is no answer, and neither is what breaks a rule of the model."""
+    assert sent(engine, one_task(*FIELDS), answers) == variables
+
+
+def test_labels_and_values_are_never_code(engine: LocalEngine) -> None:
+    """Labels, choices, names of variables and answers that look like code, all in one form."""
+    fields = [
+        Field(name=f"v{i}", label=text, type="string", values=()) for i, text in enumerate(HOSTILE)
+    ]
+    fields += [Field(name=t, label="Same", type="string") for t in HOSTILE if t.strip()]
+    model = one_task(*fields)
+    form = compiled(model).root.forms["t"]
+    assert len({field.label for field in form.fields}) == len(form.fields) > len(HOSTILE)
+    texts = [HOSTILE[-i - 1].strip() for i in range(len(HOSTILE))]
+    entered = {f.label: texts[i % len(texts)] for i, f in enumerate(form.fields)}
+    found = sent(engine, model, entered)
+    for field in form.fields:
+        name = field.asked.variable
+        if name == "__proto__":
+            continue
+        assert found.get(name) == (entered[field.label] or None), name
+
+
+def test_choices_are_never_code(engine: LocalEngine) -> None:
+    values = tuple((text, text) for text in HOSTILE)
+    model = one_task(Field(name="x", label="X", type="enum", values=values))
+    (field,) = compiled(model).root.forms["t"].fields
+    assert len({o.label for o in field.options}) == len(HOSTILE)
+    for option in field.options[::7]:
+        assert sent(engine, model, {"X": option.label}) == {"x": option.value}
+
+
+GATEWAY = """
+<startEvent id="s"/><sequenceFlow id="f1" sourceRef="s" targetRef="t"/>
+<userTask id="t" name="Check"/><sequenceFlow id="f2" sourceRef="t" targetRef="g"/>
+<exclusiveGateway id="g" name="{name}" default="f4"/>
+<sequenceFlow id="f3" name="{label}" sourceRef="g" targetRef="e1">{condition}</sequenceFlow>
+<sequenceFlow id="f4" name="No" sourceRef="g" targetRef="e2"/>
+<endEvent id="e1"/><endEvent id="e2"/>"""
+
+
+def gateway(condition: str = "", name: str = "Ok?", label: str = "") -> str:
+    if condition:
+        condition = f"<conditionExpression>{condition}</conditionExpression>"
+    return GATEWAY.format(name=name, label=label, condition=condition)
+
+
+@pytest.mark.parametrize(
+    ("condition", "type", "options"),
+    [
+        ("${approved}", "boolean", ()),
+        ("${!approved}", "boolean", ()),
+        ("${approved == true}", "boolean", ()),
+        ("${approved &gt; 3}", "number", ()),
+        ("${approved * 2 &gt; other}", "number", ()),
+        ("${approved == 'a' || approved == 'b'}", "choice", ("a", "b")),
+        ("${approved == 'a' || approved}", "text", ()),
+    ],
+)
+def test_a_form_asks_for_what_the_next_gateway_reads(
+    engine: LocalEngine, condition: str, type: str, options: tuple[str, ...]
+) -> None:
+    body = gateway(condition)
+    field = asked(body)["approved"]
+    assert (field.type, tuple(o.value for o in field.options)) == (type, options)
+    model = model_of(process(body))
+    report = replay_model(model, emitted(model), LocalRunner(engine), PassContext(), max_runs=4)
+    assert [r.verdict for r in report.runs if r.verdict != "unplayable"]
+    assert all(r.verdict in ("equal", "unplayable") for r in report.runs)
+    assert verified(model) is Verdict.PROVED
+
+
+def verified(model: Model) -> Verdict:
+    artifacts = emitted(model)
+    (one,) = artifacts.compiled.values()
+    assert isinstance(one, CompiledProcess)
+    return verify_process(
+        model, model.processes[0], one.root.workflow, PassContext(target=N8N_TARGET, options=FORMS)
+    ).verdict
+
+
+def test_a_form_asks_for_the_decision_of_the_next_gateway(engine: LocalEngine) -> None:
+    body = gateway(label="Yes")
+    (field,) = asked(body).values()
+    assert field.options == (Option("Yes", "Yes"), Option("No", "No"))
+    assert (field.label, field.type) == ("Ok?", "choice")
+    model = model_of(process(body))
+    report = replay_model(model, emitted(model), LocalRunner(engine), PassContext(), max_runs=4)
+    assert report.ok
+    assert len(report.runs) == 2
+    assert verified(model) is Verdict.PROVED
+
+
+def test_what_the_model_sets_is_not_asked_for() -> None:
+    """Only the nearest person asks, and nobody for what a form or a mapping sets."""
+    head = (
+        '<startEvent id="s"/><sequenceFlow id="f0" sourceRef="s" targetRef="u"/>'
+        '<userTask id="u" name="First"/><sequenceFlow id="fu" sourceRef="u" targetRef="t"/>'
+    )
+    body = gateway("${approved}").split("\n", 2)[2]
+    first, second = asked(head + body, "u"), asked(head + body, "t")
+    assert (list(first), list(second)) == ([], ["approved"])
+
+
+PARALLEL = """
+<startEvent id="s"/><sequenceFlow id="f1" sourceRef="s" targetRef="k"/>
+<parallelGateway id="k"/><sequenceFlow id="f2" sourceRef="k" targetRef="a"/>
+<sequenceFlow id="f3" sourceRef="k" targetRef="b"/>
+<userTask id="a" name="A"/><{kind} id="b" name="B"/>
+<sequenceFlow id="f4" sourceRef="a" targetRef="j"/>
+<sequenceFlow id="f5" sourceRef="b" targetRef="j"/>
+<parallelGateway id="j"/><sequenceFlow id="f6" sourceRef="j" targetRef="c"/>
+<userTask id="c" name="C"/><sequenceFlow id="f7" sourceRef="c" targetRef="e"/><endEvent id="e"/>"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "forms", "codes"),
+    [
+        ("userTask", {"c"}, ["OF423"]),
+        ("receiveTask", {"c"}, ["OF423"]),
+        ("serviceTask", {"a", "c"}, []),
+    ],
+)
+def test_what_may_be_open_beside_other_waits_stays_a_placeholder(
+    engine: LocalEngine, kind: str, forms: set[str], codes: list[str]
+) -> None:
+    model = model_of(process(PARALLEL.format(kind=kind)))
+    ctx = PassContext(target=N8N_TARGET, options=FORMS)
+    from orgflow.backends.n8n.backend import N8nBackend
+
+    (one,) = (
+        N8nBackend()
+        .emit(legalise(model, N8N_TARGET, ctx, allow_lossy=False), ctx)
+        .compiled.values()
+    )
+    assert isinstance(one, CompiledProcess)
+    assert set(one.root.forms) == forms
+    assert [d.code for d in ctx.diagnostics if d.code == "OF423"] == codes
+    report = replay_model(model, emitted(model), LocalRunner(engine), PassContext(), max_runs=4)
+    assert report.ok, [r.divergence for r in report.runs]
+
+
+def test_every_form_has_an_address_of_its_own() -> None:
+    body = "".join(
+        f'<userTask id="t{i}" name="Check"/>'
+        f'<sequenceFlow id="f{i}" sourceRef="t{i}" targetRef="t{i + 1}"/>'
+        for i in range(3)
+    )
+    one = compiled(model_of(process(body + '<userTask id="t3" name="Check"/>')))
+    waits = [n.parameters for n in one.root.workflow_graph.nodes.values() if n.type == "wait"]
+    suffixes = [p["options"]["webhookSuffix"] for p in waits]
+    assert suffixes == ["check", "check-2", "check-3", "check-4"]
