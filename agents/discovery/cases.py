@@ -9,8 +9,9 @@ import numpy as np
 from orgflow.agents.discovery.traits import Traits, holders, rarity
 
 # How much each trait of a pair of messages says for one case, as log-odds. They were estimated by
-# logistic regression over pairs of messages with known cases; with people shared or not, threads
-# and roles known or not, each came out the same within a tenth, so they are no choice of a corpus.
+# logistic regression over pairs of messages with known cases of one corpus: with people shared or
+# not, threads and roles known or not, words came out between .09 and .16 and meaning between 4.0
+# and 5.4. No second corpus has confirmed them.
 PEOPLE, WORDS, MEANING, DAYS, THREAD, PRIOR = 1.13, 0.11, 4.4, -1.16, 0.8, -3.1
 
 COMMON_WORD = 0.02

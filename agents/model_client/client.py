@@ -257,7 +257,7 @@ class OpenAIModelClient:
             openai = import_module("openai")
         except ImportError:
             raise MissingService(
-                "the package `openai` is not installed: pip install 'orgflow[text]'"
+                "the package `openai` is not installed: pip install openai"
             ) from None
         if self._endpoint is None:
             self._endpoint = openai.OpenAI(
