@@ -49,7 +49,7 @@ _ROOTS = {
 
 
 _BOMS = (b"\xff\xfe", b"\xfe\xff")
-_DEFINITIONS = re.compile(r"<([\w.-]+:)?definitions\b[^>]*bpmn", re.IGNORECASE)
+_DEFINITIONS = r"(?i)<([\w.-]+:)?definitions\b[^>]*bpmn"
 
 
 def looks_like_bpmn(data: bytes) -> bool:
@@ -57,7 +57,7 @@ def looks_like_bpmn(data: bytes) -> bool:
     head = data[:8192]
     wide = b"\x00" in head[:4] or head[:2] in _BOMS
     text = head.decode("utf-16" if wide else "utf-8", "replace")
-    return BPMN in text or _DEFINITIONS.search(text) is not None
+    return BPMN in text or re.search(_DEFINITIONS, text) is not None
 
 
 def binary_kind(data: bytes) -> str | None:

@@ -21,9 +21,8 @@ from orgflow_ir.pipeline import PassContext
 KEY = "@{urn:orgflow}suppress"
 """Key of the attribute in an element's `extra`."""
 
-_ENTRY = re.compile(
-    rf"\s*({CODE_FORM}|[a-z][a-z0-9]*(?:-[a-z0-9]+)+)\s*(?::\s*(.*?))?\s*", re.DOTALL
-)
+# Compiled where it is first needed: few command lines suppress anything.
+_ENTRY = rf"(?s)\s*({CODE_FORM}|[a-z][a-z0-9]*(?:-[a-z0-9]+)+)\s*(?::\s*(.*?))?\s*"
 
 
 class Suppression(NamedTuple):
@@ -102,7 +101,7 @@ def _entries(text: str, rules: Mapping[str, type[Rule]]) -> Iterator[tuple[str, 
     before it (so does one that begins like a plugin's code that nothing has: a ticket's number)."""
     found: list[tuple[str, str]] = []
     for part in text.split(";"):
-        match = _ENTRY.fullmatch(part)
+        match = re.fullmatch(_ENTRY, part)
         own = match is not None and (match[1] in rules or match[1].startswith("OF"))
         if match is not None and (
             not found or (match[2] is not None and (own or match[1].islower()))

@@ -128,7 +128,8 @@ class Value:
 
     def content(self) -> dict[str, Any]:
         """The fields that equality is about, in order: all but provenance."""
-        return {name: self.__dict__[name] for name in type(self)._names}
+        fields = self.__dict__
+        return {name: fields[name] for name in self._names}
 
     def replace(self, **changes: Any) -> Self:
         """A copy with other fields, not validated. Raises `TypeError` for an unknown field."""

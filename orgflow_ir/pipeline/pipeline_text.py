@@ -16,7 +16,7 @@ class PipelineError(ValueError):
     """Pipeline text that cannot be read: unknown pass or option, or bad syntax."""
 
 
-_ITEM = re.compile(r"\s*([a-z][a-z0-9-]*)\s*(?:\{([^{}]*)\})?\s*(?:,|$)")
+_ITEM = r"\s*([a-z][a-z0-9-]*)\s*(?:\{([^{}]*)\})?\s*(?:,|$)"
 
 
 def parse_pipeline(text: str, passes: Mapping[str, type[Pass]]) -> tuple[Pass, ...]:
@@ -24,7 +24,7 @@ def parse_pipeline(text: str, passes: Mapping[str, type[Pass]]) -> tuple[Pass, .
     result: list[Pass] = []
     at = 0
     while at < len(text):
-        match = _ITEM.match(text, at)
+        match = re.compile(_ITEM).match(text, at)
         if match is None:
             raise PipelineError(f"cannot read the pipeline from `{text[at : at + 30]}`")
         name, options = match.group(1), match.group(2)

@@ -27,6 +27,8 @@ def rows(value: Any) -> list[Mapping[str, Any]]:
 
 def number(value: object) -> float | None:
     """A number of JSON; `None` for anything else, true and false included."""
+    if type(value) is float:
+        return value
     if isinstance(value, int | float) and not isinstance(value, bool):
         return float(value)
     return None
