@@ -417,6 +417,8 @@ def test_plain_compile_imports_only_what_it_uses() -> None:
         "orgflow_ir.analysis.gaps.times",
         "orgflow_ir.model.timers",
         "orgflow_ir.targets.stubs",
+        "orgflow.frontends.triples.reader",
+        "orgflow.frontends.triples.mermaid_reader",
     )
     assert modules.isdisjoint(unused)
     # Of the standard library: clients of HTTP, TLS and e-mail, which take as long as half of ours.
