@@ -15,10 +15,9 @@ from orgflow_ir.plugins.contracts import Frontend
 if TYPE_CHECKING:
     from orgflow.frontends.powl.tree import Powl
 
-_CALL = re.compile(
-    rb"\b(?:partial_order|StrictPartialOrder|OperatorPOWL|ModelGenerator)\s*\(|\.activity\s*\("
-)
-_FENCE = re.compile(r"\A\s*```[^\n]*\n(.*?)(?:\n```.*)?\Z", re.DOTALL)
+# Compiled where a source may be POWL: `re` keeps what it compiled.
+_CALL = rb"\b(?:partial_order|StrictPartialOrder|OperatorPOWL|ModelGenerator)\s*\(|\.activity\s*\("
+_FENCE = r"(?s)\A\s*```[^\n]*\n(.*?)(?:\n```.*)?\Z"
 
 
 class PowlFrontend(Frontend):
@@ -35,9 +34,9 @@ class PowlFrontend(Frontend):
         if name.endswith((".powl", ".powl.json", ".powl.py")):
             return True
         if name.endswith(".py"):
-            return _CALL.search(source.data) is not None
+            return re.search(_CALL, source.data) is not None
         head = source.data.lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n\x00")[:1]
-        return head == b"{" and b'"powl"' in source.data.replace(b"\x00", b"")[:4096]
+        return head == b"{" and b'"powl"' in source.data[:8192].replace(b"\x00", b"")
 
     def parse(self, source: SourceFile, ctx: PassContext) -> Model | None:
         """The model, or `None` after OF070."""
@@ -78,7 +77,7 @@ class PowlFrontend(Frontend):
             text = source.data.decode("utf-8-sig")
         except UnicodeDecodeError:
             raise PowlError("it is not UTF-8") from None
-        fenced = _FENCE.match(text)
+        fenced = re.match(_FENCE, text)
         interpreter = CodeInterpreter(source.path, fenced[1] if fenced is not None else text)
         powl = interpreter.read()
         for activity in interpreter.unused(powl):

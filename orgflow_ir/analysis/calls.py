@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from orgflow_ir.model import CallActivity, Model, Process, Scope
 
-_VARIABLE = re.compile(r"=?\s*([A-Za-z_]\w*)|[$#]\{\s*([A-Za-z_]\w*)\s*\}", re.ASCII)
+_VARIABLE = r"(?a)=?\s*([A-Za-z_]\w*)|[$#]\{\s*([A-Za-z_]\w*)\s*\}"
 
 
 def calls_in(scope: Scope) -> Iterator[CallActivity]:
@@ -24,7 +24,7 @@ def callee(call: CallActivity, model: Model) -> Process | None:
 
 def variable_of(text: str) -> str | None:
     """The variable that a mapping takes as it is; `None` where it is anything else."""
-    found = _VARIABLE.fullmatch(text.strip())
+    found = re.fullmatch(_VARIABLE, text.strip())
     return found[1] or found[2] if found is not None else None
 
 

@@ -14,7 +14,7 @@ from orgflow_ir.targets.lowering import RewritePattern
 if TYPE_CHECKING:
     from orgflow_ir.model.rewriter import Rewriter
 
-_COUNT = re.compile(r"\W*activationCount\s*(?:>=|==|=|ge|eq)\s*(\d+)\W*")
+_COUNT = r"\W*activationCount\s*(?:>=|==|=|ge|eq)\s*(\d+)\W*"
 """A condition on how many tokens have come: the attribute of BPMN 2.0.2, table 10.68."""
 
 
@@ -38,7 +38,7 @@ class ComplexToInclusive(RewritePattern):
         if into < 2:
             words = "starts one or several of its branches, as an inclusive one does"
         if gateway.condition is not None and gateway.condition.text.strip():
-            count = _COUNT.fullmatch(gateway.condition.text.strip())
+            count = re.fullmatch(_COUNT, gateway.condition.text.strip())
             if into < 2 or out > 1 or count is None or int(count[1]) != into:
                 return None
             kind, words = "parallel", "waits for each of its branches"

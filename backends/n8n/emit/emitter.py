@@ -23,7 +23,6 @@ from orgflow.backends.n8n.emit.graph import (
     decide_key,
     start_key,
 )
-from orgflow.backends.n8n.emit.groups import Group, groups
 from orgflow.backends.n8n.emit.inclusive import InclusiveJoin, inclusive_joins
 from orgflow.backends.n8n.emit.names import field_name, plain
 from orgflow.backends.n8n.emit.scopes import WorkflowScope, scopes_of
@@ -39,7 +38,6 @@ from orgflow_ir.analysis.decisions import (
     preceding_words,
     target_words,
 )
-from orgflow_ir.analysis.forms import is_done_by_a_person
 from orgflow_ir.analysis.gaps import Defaults
 from orgflow_ir.model import (
     CallActivity,
@@ -58,6 +56,7 @@ from orgflow_ir.pipeline import PassContext
 
 if TYPE_CHECKING:
     from orgflow.backends.n8n.emit.forms import TaskForm
+    from orgflow.backends.n8n.emit.groups import Group
     from orgflow.backends.n8n.emit.variables import Carried
 
     from orgflow_ir.analysis.variables import Variables
@@ -65,6 +64,9 @@ if TYPE_CHECKING:
 
 MERGE_INPUTS = 10
 """Most inputs a Merge node offers (DESIGN); wider joins are nested."""
+
+PEOPLE, FORM = "people", "form"
+"""The option that says what a task of a person becomes, and its value for forms."""
 
 CONVENTIONS = DecisionConventions(field_name, text=plain)
 
@@ -185,7 +187,7 @@ class _Emitter:
                 self.setters.setdefault(decision.setter, []).append(decision)
 
     def run(self) -> None:
-        if any(is_done_by_a_person(node) for node in self.scope.body.nodes):
+        if self.ctx.options.get(PEOPLE) == FORM:
             from orgflow.backends.n8n.emit.forms import plan_forms
 
             self.e.forms = plan_forms(self.e, self.ctx)
@@ -243,6 +245,12 @@ class _Emitter:
         self._say_what_it_is_part_of()
 
     def _say_what_it_is_part_of(self) -> None:
+        source = self.ctx.source
+        nodes = (n for p in source.processes for n in p.nodes) if source is not None else ()
+        if not any(isinstance(node, SubProcess) for node in nodes):
+            return
+        from orgflow.backends.n8n.emit.groups import groups
+
         self.e.groups = groups(self.scope, self.ctx)
         for group in self.e.groups:
             for node in self.workflow_graph.nodes.values():

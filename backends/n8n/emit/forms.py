@@ -26,11 +26,6 @@ from orgflow_ir.pipeline import PassContext
 if TYPE_CHECKING:
     from orgflow.backends.n8n.emit.emitter import CompiledScope
 
-OPTION = "people"
-"""The option of the target that says what a task of a person becomes."""
-
-PLACEHOLDER = "placeholder"
-
 YES, NO = "Yes", "No"
 OTHER = "Something else"
 _OWN = frozenset({"submittedAt", "formMode", "headers", "user", "formQueryParameters"})
@@ -163,13 +158,13 @@ class TaskForm(NamedTuple):
 
 
 def plan_forms(compiled: CompiledScope, ctx: PassContext) -> dict[str, TaskForm]:
-    """The forms of one scope by task; nothing where people are placeholders.
+    """The forms of one scope by task.
 
     OF423 for tasks that may be open beside something else that waits: an n8n execution waits at one
     place at a time, so they stay placeholders.
     """
     people = [n for n in compiled.scope.body.nodes if is_done_by_a_person(n)]
-    if not people or ctx.options.get(OPTION, PLACEHOLDER) == PLACEHOLDER:
+    if not people:
         return {}
     from orgflow.backends.n8n import rules
 

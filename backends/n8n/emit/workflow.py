@@ -10,7 +10,6 @@ from typing import Any
 from orgflow.backends.n8n import node_types
 from orgflow.backends.n8n.emit.emitter import CompiledScope
 from orgflow.backends.n8n.emit.graph import GraphNode, NodeKey, Port, WorkflowGraph, most_ports
-from orgflow.backends.n8n.emit.groups import COLOUR, place
 from orgflow.backends.n8n.emit.layout import COLUMN, GRID, NODE, ROW, banded, grid, lift
 from orgflow.backends.n8n.emit.names import literal, plain, quoted
 from orgflow.backends.n8n.emit.output_order import order_outputs
@@ -268,6 +267,8 @@ def _stickies(
                 ),
             )
         )
+    if compiled.groups:
+        from orgflow.backends.n8n.emit.groups import COLOUR, place
     for group in compiled.groups:
         at = place(group, compiled.workflow_graph, positions)
         if at is not None:
