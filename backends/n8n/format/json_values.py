@@ -48,7 +48,18 @@ def texts(value: Any) -> Iterator[tuple[tuple[str | int, ...], str]]:
         if isinstance(one, str):
             yield path, one
         elif isinstance(one, dict):
-            waiting += [((*path, key), one[key]) for key in reversed(one)]
+            waiting += [
+                ((*path, key), item)
+                for key, item in reversed(one.items())
+                if isinstance(item, _WITH_TEXT)
+            ]
         elif isinstance(one, list):
             last = len(one) - 1
-            waiting.extend(((*path, last - at), item) for at, item in enumerate(reversed(one)))
+            waiting += [
+                ((*path, last - at), item)
+                for at, item in enumerate(reversed(one))
+                if isinstance(item, _WITH_TEXT)
+            ]
+
+
+_WITH_TEXT = (str, dict, list)
