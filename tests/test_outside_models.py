@@ -182,11 +182,13 @@ def test_what_orgflow_lacks_is_not_blamed_on_the_target(invoke: Invoke, tmp_path
     file = tmp_path / "sub.bpmn"
     file.write_text(
         '<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL"><process id="p">'
-        '<startEvent id="s"/><subProcess id="x" name="Pack"><task id="t"/></subProcess>'
-        '<endEvent id="e" name="Failed"><errorEventDefinition/></endEvent>'
+        '<startEvent id="s"/><subProcess id="x" name="Pack"><multiInstanceLoopCharacteristics>'
+        '<loopCardinality>3</loopCardinality></multiInstanceLoopCharacteristics><task id="t"/>'
+        "</subProcess>"
+        '<endEvent id="e" name="Failed"><compensateEventDefinition/></endEvent>'
         '<sequenceFlow id="f1" sourceRef="s" targetRef="x"/>'
         '<sequenceFlow id="f2" sourceRef="x" targetRef="e"/></process></definitions>'
     )
     shown = said(invoke("compile", str(file), "--target", "n8n").err)
     assert "orgflow does not support `Pack` (sub-process.plain) on n8n yet" in shown
-    assert "orgflow does not support `Failed` (event.end.error) on n8n yet" in shown
+    assert "orgflow does not support `Failed` (event.end.compensation) on n8n yet" in shown

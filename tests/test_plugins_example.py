@@ -107,10 +107,10 @@ def test_what_is_wrong_in_a_text_has_its_place(orgflowc: Command, tmp_path: Path
 
 def test_the_lowering_asks_before_it_loses_something(orgflowc: Command, tmp_path: Path) -> None:
     (tmp_path / "late.board").write_text("process Order\ndo Check order\nescalate Order is late\n")
-    refused = orgflowc("compile", "late.board", "--target", "n8n")
+    refused = orgflowc("compile", "late.board", "--target", "asl")
     assert refused.code == 1
     assert "OF402" in refused.err
-    made = orgflowc("compile", "late.board", "--target", "n8n", "--allow-lossy")
+    made = orgflowc("compile", "late.board", "--target", "asl", "--allow-lossy")
     assert made.code == 0, made.err
     assert '"Tell about Order is late"' in made.out
     assert "warning OF402" in made.err

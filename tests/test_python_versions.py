@@ -34,7 +34,7 @@ PURE = (
 )  # fmt: skip
 """Packages that this Python's own installation lends."""
 
-ABSENT = frozenset({"pytest", "jsonschema", "fcntl"})
+ABSENT = frozenset({"pytest", "jsonschema", "fcntl", "numpy"})
 """What WebAssembly or the borrowed packages lack; some modules import it at the top."""
 
 

@@ -63,6 +63,9 @@ _SUBJECTS = (
 _HINTS = ("wrote", "schrieb", "crit", "escribi", "scritto", "escreveu", "schreef", "skrev", "napis")
 
 
+_LINE = "_" * 4
+
+
 def split(text: str) -> Parts:
     """Take the text of a mail apart.
 
@@ -74,7 +77,7 @@ def split(text: str) -> Parts:
     cut = len(text)
     lowered = text.lower()
     marks = []  # looking for words first is much faster than for the patterns
-    if "--" in text or "____" in text or any(hint in lowered for hint in _FORWARDED):
+    if "--" in text or _LINE in text or any(hint in lowered for hint in _FORWARDED):
         marks.append(_DIVIDER)
     if any(hint in lowered for hint in _SUBJECTS):
         marks.append(_HEADER_BLOCK)

@@ -156,7 +156,11 @@ def _inner_start(trigger: str = "none", **more: Any) -> Event:
 def _sub_process(construct: str) -> Model:
     flavour = construct.removeprefix("sub-process.")
     if flavour == "event":
-        return _event_sub_process(_inner_start("message"))
+        model = _event_sub_process(_inner_start("error"))
+        (process,) = model.processes
+        failed = _end(**_definitions("error"))
+        nodes = tuple(failed if node.id == failed.id else node for node in process.nodes)
+        return model.replace(processes=(process.replace(nodes=nodes),))
     if flavour == "ad-hoc":
         alone = SubProcess(
             id="sub", name="Details", flavour="ad-hoc", nodes=(_task(), _task("more", "Do more"))

@@ -224,8 +224,8 @@ def _options(asked: AskedField) -> tuple[Option, ...]:
 def _free(text: str, taken: set[str]) -> str:
     """The text, with a number behind it where it is taken, and added to what is."""
     base = text if len(text) <= _MAX_LABEL else text[: _MAX_LABEL - 1].rstrip() + "…"
-    if base.startswith("__"):
-        base = f"Field {base}"  # as a key of an object `__proto__` is none
+    if base == "__proto__":
+        base = f"Field {base}"  # as a key of an object it is none
     name, number = base, 2
     while name in taken:
         name, number = f"{base} ({number})", number + 1
@@ -321,4 +321,5 @@ def property_of(owner: str, name: str) -> str:
 
 
 def _plain_name(name: str) -> bool:
-    return name.isidentifier() and name.isascii() and not name.startswith(("constructor", "__"))
+    special = name.startswith("constructor") or name[:2] == "__"
+    return name.isidentifier() and name.isascii() and not special

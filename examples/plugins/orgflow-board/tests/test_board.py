@@ -56,7 +56,7 @@ def test_all_are_registered() -> None:
     assert isinstance(registry.frontends["board"], BoardFrontend)
     assert isinstance(registry.backends["dot"], DotBackend)
     assert registry.passes["vague-label"] is VagueLabel
-    assert [low.name for low in registry.lowerings["n8n"]] == ["escalation-to-task"]
+    assert [low.name for low in registry.lowerings["asl"]] == ["escalation-to-task"]
 
 
 def test_branches_that_go_on_are_joined() -> None:
@@ -119,13 +119,13 @@ def test_vague_labels() -> None:
     assert [d.element for d in ctx.diagnostics] == ["b"]
 
 
-def test_escalations_on_n8n_need_a_word_from_the_user() -> None:
+def test_escalations_on_step_functions_need_a_word_from_the_user() -> None:
     model = minimal_model("event.throw.escalation")
     registry = Registry()
-    n8n = registry.backends["n8n"]
+    asl = registry.backends["asl"]
     for allowed, code in ((False, "OF402"), (True, "OF402")):
-        ctx = PassContext(registry=registry, target=n8n.target, options={})
-        legal = legalise(model, n8n.target, ctx, allow_lossy=allowed)
+        ctx = PassContext(registry=registry, target=asl.target, options={})
+        legal = legalise(model, asl.target, ctx, allow_lossy=allowed)
         assert [d.code for d in ctx.diagnostics] == [code]
         assert ctx.has_errors is not allowed
         assert ("task.send" in {n.construct for n in legal.processes[0].nodes}) is allowed

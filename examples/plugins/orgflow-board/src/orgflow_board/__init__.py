@@ -41,4 +41,4 @@ def orgflow_lowerings() -> Iterable[AddedLowering]:
     """A lowering for a target that is there already."""
     from orgflow_board.escalation import EscalationToTask
 
-    return (AddedLowering("n8n", EscalationToTask()),)
+    return (AddedLowering("asl", EscalationToTask()),)

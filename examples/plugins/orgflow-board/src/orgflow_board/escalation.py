@@ -1,4 +1,4 @@
-"""A lowering for n8n: an escalation becomes a task in which somebody is told."""
+"""A lowering for Step Functions: an escalation becomes a task in which somebody is told."""
 
 from __future__ import annotations
 
