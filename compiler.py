@@ -346,6 +346,10 @@ def choose_frontend(
     return selected[0] if selected is not None else None
 
 
+_OF_ANY_TEXT = (".txt",)
+"""Suffixes that say nothing of the format, so that the content has to be recognised."""
+
+
 def select_frontend(
     source: Source, registry: Leaves, ctx: PassContext, from_: str | None
 ) -> tuple[Frontend, Source] | None:
@@ -367,7 +371,7 @@ def select_frontend(
             raise InputError(f"{source.path} is a folder", "name a file in it")
     else:
         fitting = fitting_frontends(source.suffix, frontends.values())
-        if len(fitting) > 1:
+        if len(fitting) > 1 or source.suffix in _OF_ANY_TEXT:
             fitting = offer.recognised(fitting, ctx)
     if len(fitting) > 1 and any(is_ours(f) for f in fitting):
         fitting = _ours_first(source, fitting, ctx)

@@ -19,7 +19,7 @@ class TriplesFrontend(Frontend):
     sentences they rest on (`T1 check the order | Sales | s2`), data and notes of steps."""
 
     name = "triples"
-    suffixes = (".triples", ".graph")
+    suffixes = (".triples", ".graph", ".txt")
     rules = (NotGraph, UnreadLine)
     summary = "a procedural graph as lines of text: triples, or steps with ids and flows"
 

@@ -6,12 +6,14 @@ import random
 
 import orgflow
 import pytest
+from orgflow.compiler import choose_frontend
 from orgflow.frontends.triples.frontend import TriplesFrontend
 
 from orgflow_ir.model import Event, Gateway, Model, Task
 from orgflow_ir.model.evidence import SENTENCES
 from orgflow_ir.model.source import SourceFile
 from orgflow_ir.pipeline import PassContext
+from orgflow_ir.plugins import Registry
 
 MEAL = """\
 For customer:
@@ -151,3 +153,15 @@ def test_noise_never_raises() -> None:
         model, _ = read(text)
         if model is not None:
             orgflow.check(model)
+
+
+def test_text_files_are_graphs_only_where_their_lines_are() -> None:
+    registry, ctx = Registry(), PassContext()
+    graph, prose = (
+        SourceFile("order.txt", text) for text in (b"A -> B\nB -> C\n", b"We check the order.\n")
+    )
+    found = choose_frontend(graph, registry, ctx, None)
+    assert found is not None
+    assert found.name == "triples"
+    assert choose_frontend(prose, registry, ctx, None) is None
+    assert [d.code for d in ctx.diagnostics] == ["OF003"]
