@@ -65,8 +65,8 @@ if TYPE_CHECKING:
 MERGE_INPUTS = 10
 """Most inputs a Merge node offers (DESIGN); wider joins are nested."""
 
-PEOPLE, FORM = "people", "form"
-"""The option that says what a task of a person becomes, and its value for forms."""
+PEOPLE, PLACEHOLDER = "people", "placeholder"
+"""The option that says what a task of a person becomes, and its value for no form."""
 
 CONVENTIONS = DecisionConventions(field_name, text=plain)
 
@@ -187,7 +187,7 @@ class _Emitter:
                 self.setters.setdefault(decision.setter, []).append(decision)
 
     def run(self) -> None:
-        if self.ctx.options.get(PEOPLE) == FORM:
+        if self.ctx.options.get(PEOPLE, PLACEHOLDER) != PLACEHOLDER:
             from orgflow.backends.n8n.emit.forms import plan_forms
 
             self.e.forms = plan_forms(self.e, self.ctx)
