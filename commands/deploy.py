@@ -144,7 +144,7 @@ def command(
 
 
 def _show(session: Session, ctx: PassContext) -> None:
-    """What was found; in short text not what is open in a model, which `compile` tells."""
+    """What was found; short text leaves out open work, which `compile` reports."""
     session.collect(ctx)
     if session.format == "text" and not session.verbose:
         session.diagnostics = [d for d in session.diagnostics if _is_shown(d)]

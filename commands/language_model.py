@@ -41,7 +41,7 @@ def model_options(function: F) -> F:
             ),
             click.option(
                 "--record", metavar="DIR",
-                help="Keep every call there; what is there is not asked again.",
+                help="Record every call in this folder and reuse recorded answers.",
             ),
             click.option(
                 "--replay", is_flag=True, default=None,
@@ -68,7 +68,7 @@ def model_flags(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def connect_model(session: Session, flags: dict[str, Any], near: str) -> OpenAIModelClient:
-    """The client of the configured model; it is the one of the session's services, too.
+    """The client of the configured model, which also becomes a service of the session.
 
     Args:
         near: a file in whose folder, or above, `orgflow.toml` is looked for.

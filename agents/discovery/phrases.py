@@ -150,7 +150,7 @@ def _particle(verb: Any) -> str:
 
 
 def _done_or_asked(verb: Any) -> bool:
-    """Whether it is told as done by the author, or asked of the reader."""
+    """Whether the author reports doing it or asks the reader to do it."""
     subjects = [c for c in verb.children if c.dep_ in ("nsubj", "nsubjpass")]
     if not subjects:
         return bool(verb.tag_ in ("VB", "VBD", "VBN"))

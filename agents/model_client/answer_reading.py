@@ -11,7 +11,7 @@ import re
 from typing import Any, NamedTuple
 
 MAX_CHARACTERS = 1_000_000
-"""No answer is longer; what is behind is not read."""
+"""Characters of an answer that are read; the rest is ignored."""
 
 _MAX_DEPTH = 100
 

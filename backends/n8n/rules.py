@@ -48,7 +48,7 @@ class SequentialWait(Rule):
 class WaitsBeside(Rule):
     """
     What it finds
-        Tasks of people that may be open while something else waits, too.
+        Tasks of people that may be open while other work waits.
     Why it is wrong
         An n8n execution waits at one place at a time: of two forms only one could be answered. Such
         tasks stay placeholders, which pass on at once; all others become forms.

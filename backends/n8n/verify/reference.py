@@ -55,7 +55,7 @@ class Reference(NamedTuple):
         compiled: the graph, whose elements may be lowered ones.
         nodes: the nodes of the compiled workflow by graph key.
         deciders: gateways of the graph by the element of the source whose step decides them.
-        labels: what nodes and flows of the source are called, those in sub-processes, too.
+        labels: of nodes and flows of the source, including those in sub-processes.
     """
 
     process: Process
@@ -66,7 +66,7 @@ class Reference(NamedTuple):
 
     @property
     def source_nodes(self) -> Iterator[SourceNode]:
-        """The nodes of the source, those in sub-processes, too."""
+        """The nodes of the source, including those in sub-processes."""
         return (node for scope in self.process.scopes() for node in scope.nodes)
 
     def decision(self, gateway: str) -> Decision:

@@ -111,7 +111,7 @@ class _Verifier:
         except ValueError as error:
             return self._result(Verdict.BOUNDED, bound=f"nothing was looked at: {error}")
         roles = self._roles()
-        # What is called is a step here: its workflow is compared by itself.
+        # A call is one step here; the called workflow is compared by itself.
         alone = self.model.replace(processes=(self.ref.process,))
         calls = any(True for _ in calls_in(self.ref.process))
         game = Game(alone if calls else self.model, Policy(once=True))
