@@ -223,10 +223,15 @@ def test_two_deploys_at_once(site: Site, tmp_path: Path) -> None:
     loser = said[("bill", "thank").index(other)]
     # The other one was overwritten and says so, came first and is updated, or was refused, also
     # since the one that came first is made from another file, which is named.
-    winner = str(its if last == "thank" else mine)
-    refused = "N8N01" in loser[2] or ("OF620" in loser[2] and winner in loser[2])
+    made_from = f"is made from {'its' if last == 'thank' else 'mine'}/order.bpmn, which is still there"
+    refused = "N8N01" in loser[2] or ("OF620" in loser[2] and made_from in loser[2])
     assert loser[0] == 0 or refused, said
     assert said[("bill", "thank").index(last)][0] == 0, said
+    # Whoever comes later is refused in these words.
+    late = site.deploy(mine if last == "thank" else its)
+    assert late.code == 1
+    assert "OF620" in late.err
+    assert made_from in " ".join(late.err.split())
 
 
 def _at_once(site: Site, *files: Path) -> list[tuple[int, str, str]]:
