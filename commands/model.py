@@ -64,6 +64,7 @@ WITH_MODEL, BY_RULES = "text", "text-rules"
     help="Write a page with text and process side by side.",
 )
 @click.option("--ask", is_flag=True, help="Ask about what is doubtful in the terminal.")
+@click.option("--page", is_flag=True, help="Ask about it on a page in the browser.")
 @click.option("--questions", metavar="FILE", help="Write what is doubtful there, to be answered.")
 @click.option("--answers", metavar="FILE", type=FILE, help="Use the answers in this file.")
 @model_options
@@ -76,6 +77,7 @@ def command(
     no_model: bool,
     explain: str | None,
     ask: bool,
+    page: bool,
     questions: str | None,
     answers: str | None,
     format_: str,
@@ -109,7 +111,8 @@ def command(
     )
     artifacts = None
     if model is not None:
-        model = _asked(model, ask=ask, answers=answers, questions=questions)
+        asked_how = "page" if page else "terminal" if ask else ""
+        model = _asked(model, session, how=asked_how, answers=answers, questions=questions)
         session.models.append(model)
         emitted = compile_model(model, backend, ctx, options=options)
         artifacts = emitted.artifacts if emitted is not None else None
@@ -166,8 +169,11 @@ def _drafter(
     return client, agent or WITH_MODEL
 
 
-def _asked(model: Model, *, ask: bool, answers: str | None, questions: str | None) -> Model:
-    """The model with the answers of a file and of the terminal; what is open goes to a file."""
+def _asked(
+    model: Model, session: Session, *, how: str, answers: str | None, questions: str | None
+) -> Model:
+    """The model with the answers of a file, of the terminal and of a page; what is open goes to a
+    file, with the answers of the page."""
     from orgflow.agents.text.doubts import (
         OPTIONS,
         AnswersError,
@@ -186,7 +192,13 @@ def _asked(model: Model, *, ask: bool, answers: str | None, questions: str | Non
         except AnswersError as error:
             raise click.UsageError(f"{answers}: {error}") from None
     open_ = [q for q in doubts(model) if q.element not in given]
-    if ask and sys.stdin is not None and sys.stdin.isatty():
+    try:
+        drafted = answered(model, given)
+    except AnswersError as error:
+        raise click.UsageError(f"{answers}: {error}") from None
+    if how == "page" and open_:
+        return answered(drafted, _answered_on_page(drafted, open_, session, questions))
+    if how == "terminal" and sys.stdin is not None and sys.stdin.isatty():
         for question in open_:
             if question.sentence:
                 click.echo(f'the text says "{question.sentence}"', err=True)
@@ -196,10 +208,36 @@ def _asked(model: Model, *, ask: bool, answers: str | None, questions: str | Non
         open_ = []
     if questions is not None:
         write_files([(Path(questions), questions_json(open_))])
-    try:
-        return answered(model, given)
-    except AnswersError as error:
-        raise click.UsageError(f"{answers}: {error}") from None
+    return answered(model, given)
+
+
+def _answered_on_page(
+    model: Model, asked: list[Any], session: Session, questions: str | None
+) -> dict[str, Any]:
+    """The answers that a person gives on a page; each time some are saved they go to a file."""
+    from orgflow.agents.text.doubts import questions_json
+    from orgflow.commands.page_server import PageServer
+    from orgflow.commands.questions_page import QuestionsPage
+
+    def keep(given: dict[str, Any]) -> None:
+        if questions is not None:
+            write_files([(Path(questions), questions_json(asked, given))])
+
+    page = QuestionsPage(model, asked, lambda drawn: _drawn(drawn, session), keep)
+    with PageServer() as server:
+        address = server.add(page)
+        click.echo(f"{len(asked)} question{'s'[: len(asked) != 1]} at {address}", err=True)
+        if sys.stderr is not None and sys.stderr.isatty():
+            click.launch(address)
+        server.wait(session.services.cancellation)
+    return dict(page.given)
+
+
+def _drawn(model: Model, session: Session) -> str:
+    """The picture of a model, as SVG text; empty where it cannot be drawn."""
+    drawing = session.registry.backend("svg")
+    emitted = compile_model(model, drawing, session.context()) if drawing is not None else None
+    return emitted.artifacts[0].text if emitted is not None else ""
 
 
 def _explain(path: str, document: Document, model: Model, session: Session) -> None:
@@ -207,10 +245,8 @@ def _explain(path: str, document: Document, model: Model, session: Session) -> N
     from orgflow.agents.text.sentences import split_sentences
     from orgflow.evaluation.text_page import render_text_page
 
-    drawing = session.registry.backend("svg")
-    ctx = session.context()
-    drawn = compile_model(model, drawing, ctx) if drawing is not None else None
-    if drawn is None:
+    drawn = _drawn(model, session)
+    if not drawn:
         raise OutputError(f"cannot write {path}: the process cannot be drawn")
-    page = render_text_page(model, split_sentences(document.text), drawn.artifacts[0].text)
+    page = render_text_page(model, split_sentences(document.text), drawn)
     write_files([(Path(path), page)])

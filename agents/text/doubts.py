@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from orgflow_ir.analysis.control_flow.regions import reduce
@@ -81,12 +82,15 @@ def _question(process: Process, gateway: Gateway) -> Question | None:
     return Question(gateway.id, text, sentence, gateway.gateway_kind)
 
 
-def questions_json(asked: Iterable[Question]) -> str:
-    """The questions as JSON, each with an empty `answer` to fill in."""
+def questions_json(
+    asked: Iterable[Question], given: Mapping[str, GatewayKind] = MappingProxyType({})
+) -> str:
+    """The questions as JSON, each with its `answer`, null where none is given."""
     rows = [
         {
             "element": q.element, "question": q.text, "sentence": q.sentence,
-            "current": q.current, "options": dict(OPTIONS), "answer": None,
+            "current": q.current, "options": dict(OPTIONS),
+            "answer": given.get(q.element),
         }
         for q in asked
     ]  # fmt: skip

@@ -223,7 +223,9 @@ def test_two_deploys_at_once(site: Site, tmp_path: Path) -> None:
     loser = said[("bill", "thank").index(other)]
     # The other one was overwritten and says so, came first and is updated, or was refused, also
     # since the one that came first is made from another file, which is named.
-    made_from = f"is made from {'its' if last == 'thank' else 'mine'}/order.bpmn, which is still there"
+    made_from = (
+        f"is made from {'its' if last == 'thank' else 'mine'}/order.bpmn, which is still there"
+    )
     refused = "N8N01" in loser[2] or ("OF620" in loser[2] and made_from in loser[2])
     assert loser[0] == 0 or refused, said
     assert said[("bill", "thank").index(last)][0] == 0, said

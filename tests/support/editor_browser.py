@@ -1,4 +1,4 @@
-"""A headless Chromium in which the owner of an n8n server has logged in."""
+"""A headless Chromium, also one in which the owner of an n8n server has logged in."""
 
 from __future__ import annotations
 
@@ -19,10 +19,19 @@ FLAGS = ("--disable-gpu", "--disable-background-networking", "--disable-componen
 
 @contextmanager
 def browser_context(server: N8nServer, owner: Owner) -> Iterator[Any]:
+    """A context of the browser in which the owner is logged in."""
+    with browser() as context:
+        who = {"emailOrLdapLoginId": owner.email, "password": owner.password}
+        assert context.request.post(f"{server.url}/rest/login", data=who).ok
+        yield context
+
+
+@contextmanager
+def browser() -> Iterator[Any]:
     """A context of the browser; the test fails (or is skipped, outside CI) where there is none."""
     found = next((path for name in BROWSERS if (path := shutil.which(name))), None)
     if found is None:
-        missing(f"no browser for n8n's editor: none of {', '.join(BROWSERS)} is on PATH")
+        missing(f"no browser: none of {', '.join(BROWSERS)} is on PATH")
     try:
         from playwright.sync_api import sync_playwright
     except ImportError:
@@ -30,12 +39,10 @@ def browser_context(server: N8nServer, owner: Owner) -> Iterator[Any]:
     # Chromium has no sandbox for root, as whom CI often runs.
     flags = [*FLAGS, *(["--no-sandbox"] if getattr(os, "geteuid", lambda: 1)() == 0 else [])]
     with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=found, args=flags)
+        launched = driver.chromium.launch(executable_path=found, args=flags)
         try:
-            context = browser.new_context(viewport={"width": 1600, "height": 900})
+            context = launched.new_context(viewport={"width": 1600, "height": 900})
             context.set_default_timeout(WAIT_MS)
-            who = {"emailOrLdapLoginId": owner.email, "password": owner.password}
-            assert context.request.post(f"{server.url}/rest/login", data=who).ok
             yield context
         finally:
-            browser.close()
+            launched.close()
