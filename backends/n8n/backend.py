@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from orgflow.backends.n8n import rules
@@ -190,6 +190,8 @@ def compile_processes(model: Model, ctx: PassContext) -> list[CompiledProcess]:
         for scope in scopes_of(model, process):
             report_parallel(scope.body, ctx)
         compiled.append(compile_process(model, process, ctx))
+    if ctx.options.get("stubs") == "workflow":
+        compiled += _named_work(model, compiled, ctx)
     version = _version(ctx)
     for one in (scope for process in compiled for scope in process.scopes):
         build(one, digest, version)
@@ -198,6 +200,18 @@ def compile_processes(model: Model, ctx: PassContext) -> list[CompiledProcess]:
         one._replace(called=tuple(s for p in called_from(one.process, model) for s in scopes[p.id]))
         for one in compiled
     ]
+
+
+def _named_work(
+    model: Model, compiled: Iterable[CompiledProcess], ctx: PassContext
+) -> Iterator[CompiledProcess]:
+    """The workflows of work that tasks only name, one a name."""
+    from orgflow.backends.n8n.emit.named_work import contract, uses
+
+    first = executable_processes(model)[0]
+    for work, called in uses(scope for one in compiled for scope in one.scopes).items():
+        scope = work.scope(model, first, contract(called))
+        yield compile_process(scope.model, scope.process, ctx, only_called=True)
 
 
 def _correct(compiled: Iterable[CompiledProcess], ctx: PassContext) -> bool:

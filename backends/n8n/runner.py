@@ -84,9 +84,12 @@ class LocalRunner(Runner):
     def changed(self) -> tuple[str, ...]:
         names = [name for scope in self._scopes for name in _stubbed(scope)]
         computed = {name for scope in self._scopes for name in _computed(scope)}
+        calling = {name for scope in self._scopes for name in _calling(scope)}
         lines = [
             f"what `{n}` computes is replaced by scripted values"
             if n in computed
+            else f"the workflow that `{n}` calls is replaced by scripted values"
+            if n in calling
             else f"placeholder `{n}` outputs scripted decisions"
             for n in names
         ]
@@ -225,7 +228,12 @@ def _stubbed(scope: CompiledScope) -> list[str]:
         if n.role == "decide" or (n.role == "element" and n.element in setters)
         if n.type in ("set", "noOp")
     ]
-    return placeholders + _computed(scope)
+    return placeholders + _calling(scope) + _computed(scope)
+
+
+def _calling(scope: CompiledScope) -> list[str]:
+    """Names of the nodes that call a workflow in which somebody does the work."""
+    return [scope.workflow_graph.nodes[element].name for element in scope.named_work]
 
 
 def _computed(scope: CompiledScope) -> list[str]:

@@ -275,6 +275,7 @@ N8N_TARGET = TargetSpec(
     options={
         "version": tuple(str(v) for v in reversed(KNOWN_VERSIONS)),
         "people": ("placeholder", "form"),
+        "stubs": ("placeholder", "workflow"),
     },
     wants_diagram=True,
 )

@@ -53,10 +53,12 @@ from orgflow_ir.model import (
 )
 from orgflow_ir.model.element_names import slug
 from orgflow_ir.pipeline import PassContext
+from orgflow_ir.targets import executable_processes
 
 if TYPE_CHECKING:
     from orgflow.backends.n8n.emit.forms import TaskForm
     from orgflow.backends.n8n.emit.groups import Group
+    from orgflow.backends.n8n.emit.named_work import NamedWork
     from orgflow.backends.n8n.emit.variables import Carried
 
     from orgflow_ir.analysis.variables import Variables
@@ -79,7 +81,8 @@ class CompiledScope:
     `forms` has the forms of tasks that people do, by task: behind each stands the node that makes
     variables of its answers, where it asks for any. `carried` says how process variables travel,
     where a condition reads any or a form asks for some, `groups` which sub-processes became part
-    of it; `work` what tasks compute of which the model says something. `workflow`, `base` (the
+    of it; `work` what tasks compute of which the model says something, `named_work` what tasks call
+    whose work the model only names. `workflow`, `base` (the
     workflow packed, for later merges), `stickies` (element by name of a sticky note) and `wired`
     (flow by source node, output and position there) are there once the workflow is built.
     """
@@ -97,6 +100,7 @@ class CompiledScope:
     carried: Carried | None = None
     groups: tuple[Group, ...] = ()
     work: dict[str, Work] = field(default_factory=dict)
+    named_work: dict[str, NamedWork] = field(default_factory=dict)
     workflow: Workflow = field(init=False)
     base: str = field(init=False)
     stickies: dict[str, str] = field(default_factory=dict)
@@ -146,11 +150,13 @@ class CompiledProcess(NamedTuple):
         return self.scopes[0]
 
 
-def compile_process(model: Model, process: Process, ctx: PassContext) -> CompiledProcess:
+def compile_process(
+    model: Model, process: Process, ctx: PassContext, *, only_called: bool = False
+) -> CompiledProcess:
     """The graphs of a process that is legal for n8n; the messages of gaps that `ctx` has are
-    completed by what was emitted in their place."""
-    scopes = tuple(_compile_scope(scope, ctx) for scope in scopes_of(model, process))
-    return CompiledProcess(process, scopes)
+    completed by what was emitted in their place. `only_called`: see `WorkflowScope`."""
+    found = scopes_of(model, process, only_called=only_called)
+    return CompiledProcess(process, tuple(_compile_scope(scope, ctx) for scope in found))
 
 
 def _compile_scope(scope: WorkflowScope, ctx: PassContext) -> CompiledScope:
@@ -415,12 +421,21 @@ class _Emitter:
             implicit = (flow for flow in self.started if flow.target == task.id)
             for flow in (*self.graph.flows_in(task.id), *implicit):
                 self.e.entry[(task.id, flow.id)] = Port(HelperKey(task.id, "inputs"))
+        called = self._named_work(task)
         fields = [f for d in decisions for f in _fields(d)]
-        parameters = set_.assigning(fields, task.id) if fields else {}
-        node = self.workflow_graph.add(
-            task.id, task.name, "set" if fields else "noOp", parameters, element=task.id
-        )
-        node.notes += notes.task(task, decisions, self.defaults, self.ctx, work)
+        if called is not None:
+            kind, parameters = called
+        else:
+            kind = "set" if fields else "noOp"
+            parameters = set_.assigning(fields, task.id) if fields else {}
+        node = self.workflow_graph.add(task.id, task.name, kind, parameters, element=task.id)
+        if called is not None:
+            named = self.e.named_work[task.id]
+            node.notes += notes.named_work(
+                task, decisions, f"{named.kind} {named.name}", self.ctx, work
+            )
+        else:
+            node.notes += notes.task(task, decisions, self.defaults, self.ctx, work)
         if work is not None and work.before:
             self.workflow_graph.connect(Port(HelperKey(task.id, "inputs")), Port(task.id))
         if work is not None and work.after:
@@ -428,6 +443,22 @@ class _Emitter:
             self.workflow_graph.connect(Port(task.id), Port(HelperKey(task.id, "outputs")))
             for flow in self.graph.flows_out(task.id):
                 self.e.exits[flow.id] = Port(HelperKey(task.id, "outputs"))
+
+    def _named_work(self, task: Task) -> tuple[str, dict[str, Any]] | None:
+        """Type and parameters of the node that calls a workflow for the work that a task names,
+        where the option says so; `None` where it names none."""
+        if self.ctx.options.get("stubs") != "workflow":
+            return None
+        from orgflow.backends.n8n.emit.named_work import named_work
+        from orgflow.backends.n8n.node_types import execute_workflow
+
+        found = named_work(task)
+        if found is None:
+            return None
+        self.e.named_work[task.id] = found
+        first = executable_processes(self.scope.model)[0]
+        called = found.scope(self.scope.model, first)
+        return execute_workflow.NODE.name, execute_workflow.calling(called.workflow_id)
 
     def _beside(self, element: str, role: Role, name: str) -> None:
         added = self.workflow_graph.add(

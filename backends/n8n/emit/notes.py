@@ -98,6 +98,22 @@ def task(
     return [placeholder, *_sets(decisions), *_doc(node.doc), _ONCE]
 
 
+def named_work(
+    node: Task, decisions: list[Decision], called: str, ctx: PassContext, work: Work | None = None
+) -> list[str]:
+    """Note of a call of the workflow in which named work is to be done; OF404, since it is not
+    there yet."""
+    ctx.emit(
+        UnsupportedBinding,
+        f"the work of `{node.label}` is not in the model: emitted a call of a workflow for the "
+        f"{called}, in which it is to be done{_why(work.unread if work else ())}",
+        element=node,
+        help="in n8n, fill that workflow by what its note says; it is done once for all callers",
+    )
+    said = f"Calls the workflow in which the work of the {plain(called)} is done."
+    return [said, *_sets(decisions), *_doc(node.doc)]
+
+
 def _why(unread: Sequence[Unread]) -> str:
     """Why what the model says is not computed."""
     reasons = dict.fromkeys(one.reason for one in unread)

@@ -31,12 +31,14 @@ class WorkflowScope:
         process: the process it belongs to.
         body: the process itself or a sub-process in it.
         around: ids of the sub-processes around a sub-process, the outermost first.
+        only_called: whether the process is made for being called by workflows of the model.
     """
 
     model: Model
     process: Process
     body: Scope
     around: tuple[str, ...] = ()
+    only_called: bool = False
 
     @property
     def called(self) -> bool:
@@ -47,7 +49,7 @@ class WorkflowScope:
     def started_by_call(self) -> bool:
         """Whether other workflows start it: that of the scope around it, or those of processes that
         call its process."""
-        return self.called or is_called(self.process, self.model)
+        return self.called or self.only_called or is_called(self.process, self.model)
 
     @property
     def lanes(self) -> tuple[Lane, ...]:
@@ -80,9 +82,11 @@ class WorkflowScope:
         return WorkflowScope(self.model, self.process, sub, around)
 
 
-def scopes_of(model: Model, process: Process) -> Iterator[WorkflowScope]:
+def scopes_of(
+    model: Model, process: Process, *, only_called: bool = False
+) -> Iterator[WorkflowScope]:
     """The scope of a process, then those of the sub-processes in it, outer ones first."""
-    todo = [WorkflowScope(model, process, process)]
+    todo = [WorkflowScope(model, process, process, only_called=only_called)]
     while todo:
         scope = todo.pop(0)
         yield scope

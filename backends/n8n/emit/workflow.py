@@ -145,6 +145,8 @@ def _node(
         result["executeOnce"] = True
     elif _is_placeholder(planned, compiled):
         result["executeOnce"] = result["alwaysOutputData"] = True
+    if planned.role == "element" and planned.element in compiled.named_work:
+        result["alwaysOutputData"] = True
     if planned.webhook:
         result["webhookId"] = node_uuid(f"{seed}/{key}/webhook")
     role = "" if planned.role in ("element", "trigger") else planned.role

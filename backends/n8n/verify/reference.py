@@ -119,7 +119,7 @@ def references(
     """
     compiled = compiled_forms(model, ctx) if emitted is None else emitted.compiled
     sources = {p.id: p for p in model.processes}
-    return {id: _reference(sources[id], one.root) for id, one in compiled.items()}
+    return {id: _reference(sources.get(id, one.process), one.root) for id, one in compiled.items()}
 
 
 def compiled_forms(model: Model, ctx: PassContext) -> dict[str, CompiledProcess]:

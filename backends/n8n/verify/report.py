@@ -49,7 +49,7 @@ def verify_file(
             ctx.emit(IllegalConstruct, d.message, element=d.element, loc=d.loc, help=d.help)
         return ()
     found = []
-    processes = {p.id: p for p in model.processes}
+    processes = {p: ref.process for p, ref in refs.items()}
     pairs = paired(model, refs, flows)
     for process, flow in (*pairs.items(), *_more(pairs, flows, ctx, here)):
         if flow is None:
@@ -78,7 +78,7 @@ def paired(
     its nodes; the only one for the only process."""
     left = list(flows)
     found: dict[str, WorkflowDocument | None] = dict.fromkeys(references)
-    processes = {p.id: p for p in model.processes if p.id in references}
+    processes = {p: ref.process for p, ref in references.items()}
 
     def take(process: str, fitting: Iterable[WorkflowDocument]) -> None:
         if found[process] is None:

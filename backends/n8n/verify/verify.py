@@ -114,6 +114,7 @@ class _Verifier:
         # A call is one step here; the called workflow is compared by itself.
         alone = self.model.replace(processes=(self.ref.process,))
         calls = any(True for _ in calls_in(self.ref.process))
+        calls = calls or self.ref.process not in self.model.processes
         game = Game(alone if calls else self.model, Policy(once=True))
         self.walk = Walk(machine, Marking(game, roles, self.ref.labels), roles, self.most)
         try:
