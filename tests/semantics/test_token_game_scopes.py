@@ -152,6 +152,25 @@ def test_escalation_goes_on_where_its_catch_does_not_interrupt():
     assert found == {("a", "t"), ("t", "a")}
 
 
+def test_a_throw_caught_by_an_event_sub_process_of_its_own_scope_does_not_go_on():
+    """The interrupting escalation ends everything in the scope, the thrower with it (10.5.7);
+    the handler runs alone. One that does not interrupt runs beside what follows the throw."""
+    for interrupting, seen in ((True, {("c",)}), (False, {("a", "c"), ("c", "a")})):
+        start = node("start z escalation=E", interrupting=interrupting)
+        handler = sub("h", "task c; end y", "z c, c y", start, flavour="event")
+        game = game_of("start s; throw x escalation=E; task a; end e", "s x, x a, a e", handler)
+        assert traces(game, game.initial("P"), {"a", "c"}) == seen
+        inside = sub("sp", "start i; throw x escalation=E; task a; end e", "i x, x a, a e", handler)
+        outer = game_of("start s; task t; end f", "s sp, sp t, t f", inside)
+        assert traces(outer, outer.initial("P"), {"a", "c", "t"}) == {(*way, "t") for way in seen}
+
+
+def test_an_end_event_that_its_escalation_interrupted_does_nothing_more():
+    handler = sub("h", "task c; end y", "z c, c y", node("start z escalation=E"), flavour="event")
+    game = game_of("start s; end x escalation=E terminate", "s x", handler)
+    assert traces(game, game.initial("P"), {"c"}) == {("c",)}
+
+
 def test_interrupting_event_sub_process_takes_over_its_scope():
     handler = sub("h", "start z timer; task c; end y", "z c, c y", flavour="event")
     game = game_of("start s; user a; task b; end e", "s a, a b, b e", handler)

@@ -139,11 +139,11 @@ def _complete(net: Net, draft: Draft, at: FrameId, node: NetNode, taken: tuple[i
     if node.sends and not node.asks:
         _send(net, draft, at, node)
     if isinstance(node.element, Event) and node.element.position in ("throw", "end"):
+        armed = not interrupted(net, draft.frames[at])
         for definition in node.definitions:
-            if at in draft.frames:
-                _throw(net, draft, at, node, definition)
-        if at not in draft.frames:
-            return
+            _throw(net, draft, at, node, definition)
+            if at not in draft.frames or (armed and interrupted(net, draft.frames[at])):
+                return  # caught further out, or by an event sub-process that ends this scope
     for place in taken:
         draft.add(at, place)
     for target in node.links:
