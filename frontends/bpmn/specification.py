@@ -28,7 +28,7 @@ from orgflow.frontends.bpmn.specification_rules import (
     SurplusData,
     WrongReference,
 )
-from orgflow.frontends.bpmn.tree import XmlElement, describe
+from orgflow.frontends.bpmn.tree import XmlElement, describe, label
 
 from orgflow_ir.diagnostics import Rule
 
@@ -83,14 +83,74 @@ class _Specification:
         self.r.report(rule, message, node, help=help, of=of)
 
     def named(self, node: XmlElement) -> str:
-        """How messages name an element: with its tag, and where it has neither name nor id by what
-        it is in."""
-        if node.attrs.get("name", "").strip() or node.attrs.get("id", "").strip():
-            return f"`{node.local}` {describe(node)}"
+        """How messages name an element: by its tag and label; one without a label by what it
+        connects or what it is in; by its id where nothing around it has a label, or where
+        something like it stands there, too."""
+        own = label(node)
+        if own:
+            return f"`{node.local}` `{own}`"
+        if place := self._between(node):
+            return f"the `{node.local}` {place}"
+        key = node.attrs.get("id", "").strip()
+        if node.local == "process":
+            pools = [p for p in self._pools if p.attrs.get("processRef") == key and label(p)]
+            if pools:
+                return f"the `process` of the pool `{label(pools[0])}`"
+        for outer in self.around(node):
+            if label(outer):
+                like = (e for e in outer.descendants() if e.local == node.local)
+                which = f"`{node.local}` `{key}`" if key and len(list(like)) > 1 else ""
+                return f"{which or f'the `{node.local}`'} of `{label(outer)}`"
+        if key:
+            return f"`{node.local}` `{key}`"
         outer = next(
             (o for o in self.around(node) if o.attrs.get("id", "").strip()), self.r.document.root
         )
         return f"the `{node.local}` of {describe(outer)}"
+
+    def names(self, one: XmlElement, two: XmlElement) -> tuple[str, str]:
+        """The names of two elements of one message; by id or line as well where they are alike."""
+        first, second = self.named(one), self.named(two)
+        if first != second or one is two:
+            return first, second
+        if not all(e.attrs.get("id", "").strip() for e in (one, two)):
+            return f"{first} (line {one.line})", f"{second} (line {two.line})"
+        first, second = (f"{first} (`{e.attrs['id'].strip()}`)" for e in (one, two))
+        return first, second
+
+    def part(self, held: XmlElement, owner: XmlElement) -> str:
+        """The name of data with that of the element that has it."""
+        own = f"`{held.local}` `{label(held)}`" if label(held) else f"the `{held.local}`"
+        return f"{own} of {self.named(owner)}"
+
+    def _between(self, node: XmlElement) -> str:
+        """The labels of what a flow or a data association connects; empty where none has one."""
+        if "sourceRef" in node.attrs or "targetRef" in node.attrs:
+            ends = [node.attrs.get("sourceRef"), node.attrs.get("targetRef")]
+        elif node.local in ("dataInputAssociation", "dataOutputAssociation"):
+            ends = [text_of(node, "sourceRef"), text_of(node, "targetRef")]
+        else:
+            return ""
+        found = {
+            word: end
+            for word, reference in zip(("from", "to"), ends, strict=True)
+            if (end := self.find(reference)) is not None and label(end)
+        }
+        alike = len({label(end) for end in found.values()}) < len(found)
+        one_tag = len({end.local for end in found.values()}) < len(found)
+        words = []
+        for word, end in found.items():
+            tag = f"`{end.local}` " if alike else ""
+            key = f" (`{end.attrs['id'].strip()}`)" if alike and one_tag else ""
+            words.append(f"{word} {tag}`{label(end)}`{key}")
+        owner = next((o for o in self.around(node) if label(o)), None)
+        if words and node.local.startswith("data") and owner is not None:
+            return f"of `{label(owner)}` {' '.join(words)}"
+        return " ".join(words)
+
+    @cached_property
+    def _pools(self) -> list[XmlElement]:
+        return [e for e in self.r.document.elements if e.local == "participant" and e.ns == BPMN]
 
     def find(self, reference: str | None) -> XmlElement | None:
         """The element that the text of a reference means."""
@@ -123,6 +183,11 @@ class _Specification:
 def children(node: XmlElement, *tags: str) -> list[XmlElement]:
     """The BPMN children of an element with one of these tags."""
     return [c for c in node.children if c.local in tags and c.ns == BPMN]
+
+
+def counted(number: int, word: str) -> str:
+    """`1 input`, `2 inputs`, `no input`."""
+    return f"{number or 'no'} {word}{'s' if number > 1 else ''}"
 
 
 def text_of(node: XmlElement, tag: str) -> str | None:
@@ -271,9 +336,10 @@ def _reference(
                 "name one of this file or remove the reference",
             )
     elif found.local not in tags and found.ns == BPMN and found is not node:
+        own, other = s.names(node, found)
         s.report(
             WrongReference,
-            f"{s.named(node)}: `{name}` is {describe(found)}, a `{found.local}`",
+            f"{own}: `{name}` is {other}",
             node,
             f"name a {wanted}" if len(tags) <= 6 else "name something that holds data",
         )
@@ -334,11 +400,12 @@ def _io_binding(s: _Specification, node: XmlElement) -> None:
         operation = s.find(binding.attrs.get("operationRef"))
         if operation is None:
             continue
+        own, bound = s.names(node, operation)
         for data, message in (("inputDataRef", "inMessageRef"), ("outputDataRef", "outMessageRef")):
             _same_type(
                 s, binding, s.type_of(s.find(binding.attrs.get(data))),
                 _message_type(s, text_of(operation, message)),
-                f"{s.named(node)} binds {{}} to {describe(operation)}, whose message is {{}}",
+                f"{own} binds {{}} to {bound}, whose message is {{}}",
             )  # fmt: skip
 
 
@@ -386,9 +453,10 @@ def _io_specification(s: _Specification, node: XmlElement) -> None:
                 other = by_id.get(reference.text.strip())
                 back = children(other, theirs) if other is not None else []
                 if other is not None and own not in {c.text.strip() for c in back}:
+                    this, that = s.names(one, other)
                     s.report(
                         DataSets,
-                        f"{s.named(one)} refers to {s.named(other)}, which does not refer back",
+                        f"{this} refers to {that}, which does not refer back",
                         one,
                         f"add `{theirs}` with `{own}` to {describe(other)}",
                     )
@@ -444,7 +512,7 @@ def _association(s: _Specification, node: XmlElement) -> None:
         target = text_of(node, "targetRef")
         _same_type(
             s, node, s.type_of(s.find(sources[0].text)), s.type_of(s.find(target)),
-            f"{s.named(node)} leads from data of the type {{}} to data of the type {{}}",
+            f"{s.named(node)} takes data of the type {{}} to data of the type {{}}",
         )  # fmt: skip
 
 
@@ -456,9 +524,10 @@ def _collection(s: _Specification, node: XmlElement) -> None:
         e.attrs.get("isCollection", "false").strip() in ("true", "1") for e in (node, item)
     )
     if own != types:
+        structure = s.structure(node.attrs["itemSubjectRef"])
         s.report(
             DataTypeMismatch,
-            f"{s.named(node)} is {'a' if own else 'no'} collection, its type {describe(item)} is "
+            f"{s.named(node)} is {'a' if own else 'no'} collection, its type `{structure}` is "
             f"{'one' if types else 'none'}",
             node,
             "let `isCollection` be the same at both",
@@ -482,7 +551,7 @@ def _task_data(s: _Specification, node: XmlElement) -> None:
     if node.local == "serviceTask" and operation is not None:
         one = s.find(operation)
         if sets["inputSet"] != 1:
-            _surplus(s, node, f"{sets['inputSet']} input sets for its operation", "one")
+            _surplus(s, node, f"{counted(sets['inputSet'], 'input set')} for its operation", "one")
         if sets["outputSet"] > 1:
             _surplus(s, node, f"{sets['outputSet']} output sets for its operation", "one at most")
         if one is not None:
@@ -500,7 +569,7 @@ def _task_data(s: _Specification, node: XmlElement) -> None:
         for held in children(data, tag)[:1]:
             _same_type(
                 s, held, s.type_of(held), _message_type(s, reference),
-                f"{s.named(held)} of {describe(node)} is of the type {{}}, {what} of the type {{}}",
+                f"{s.part(held, node)} is of the type {{}}, {what} of the type {{}}",
             )  # fmt: skip
 
 
@@ -518,7 +587,13 @@ def _event_data(s: _Specification, node: XmlElement) -> None:
         if c.ns == BPMN and (c.local in _DEFINITIONS or c.local == "eventDefinitionRef")
     ]  # fmt: skip
     if len(data) != len(triggers):
-        _surplus(s, node, f"{len(data)} data for {len(triggers)} triggers", "one for each trigger")
+        what = "data input" if data[0].local == "dataInput" else "data output"
+        _surplus(
+            s,
+            node,
+            f"{counted(len(data), what)} for {counted(len(triggers), 'trigger')}",
+            "one for each trigger",
+        )
         return
     for held, trigger in zip(data, triggers, strict=True):
         definition = trigger if trigger.local in _DEFINITIONS else s.find(trigger.text)
@@ -531,7 +606,7 @@ def _event_data(s: _Specification, node: XmlElement) -> None:
         item = entry.attrs.get("itemRef" if kind == "message" else "structureRef")
         _same_type(
             s, held, s.type_of(held), s.structure(item),
-            f"{s.named(held)} of {describe(node)} is {{}}, {describe(entry)} is {{}}",
+            f"{s.part(held, node)} is of the type {{}}, {s.named(entry)} of the type {{}}",
         )  # fmt: skip
 
 
@@ -543,14 +618,15 @@ def _called_data(s: _Specification, node: XmlElement) -> None:
     mine, theirs = children(node, "ioSpecification"), children(called, "ioSpecification")
     if not mine and not theirs:
         return
-    for tag, word in (("dataInput", "inputs"), ("dataOutput", "outputs")):
+    own_name, called_name = s.names(node, called)
+    for tag, word in (("dataInput", "input"), ("dataOutput", "output")):
         own = [d for one in mine for d in children(one, tag)]
         other = [d for one in theirs for d in children(one, tag)]
         if len(own) != len(other):
             s.report(
                 DataTypeMismatch,
-                f"{s.named(node)} has {len(own)} {word}, {describe(called)}, which it calls, has "
-                f"{len(other)}",
+                f"{own_name} has {counted(len(own), word)}, {called_name}, which it calls, has "
+                f"{len(other) or 'none'}",
                 node,
                 "give the call the inputs and outputs of what it calls",
             )
@@ -558,7 +634,7 @@ def _called_data(s: _Specification, node: XmlElement) -> None:
         for one, two in zip(own, other, strict=True):
             _same_type(
                 s, one, s.type_of(one), s.type_of(two),
-                f"{s.named(one)} of {describe(node)} is {{}}, {describe(called)} has {{}}",
+                f"{s.part(one, node)} is of the type {{}}, that of {called_name} of the type {{}}",
             )  # fmt: skip
 
 
@@ -708,7 +784,8 @@ def _direction(s: _Specification, node: XmlElement) -> None:
     if not fits.get(direction, True):
         s.report(
             GatewayDirection,
-            f"{s.named(node)} is `{direction}`, and has {into} ways in and {out} ways out",
+            f"{s.named(node)} is `{direction}`, and has {counted(into, 'way')} in and "
+            f"{counted(out, 'way')} out",
             node,
             "correct `gatewayDirection`, or the flows",
         )
@@ -777,10 +854,11 @@ def _choreography(s: _Specification, node: XmlElement) -> None:
                 e.attrs.get("isClosed", "false").strip() in ("true", "1") for e in (node, found)
             ]
             if closed[0] != closed[1]:
+                one, two = s.names(node, found)
                 s.report(
                     Contradiction,
-                    f"{s.named(node)} is {'' if closed[0] else 'not '}closed, its choreography "
-                    f"{describe(found)} is {'' if closed[1] else 'not '}closed",
+                    f"{one} is {'' if closed[0] else 'not '}closed, its choreography {two} is "
+                    f"{'' if closed[1] else 'not '}closed",
                     node,
                     "let `isClosed` be the same at both",
                 )
@@ -833,7 +911,7 @@ def _link(s: _Specification, node: XmlElement) -> None:
         if other is not None and own not in {c.text.strip() for c in back}:
             s.report(
                 LinkEnds,
-                f"{s.named(node)} names {s.named(other)}, which does not name it",
+                "{} names {}, which does not name it".format(*s.names(node, other)),
                 node,
                 f"add `{theirs}` with `{own}` to {describe(other)}",
             )

@@ -43,6 +43,37 @@ def test_a_second_id_is_renamed_and_references_stay_with_the_first() -> None:
     assert only.related[0].loc.line == 1
 
 
+def test_what_contradicts_is_named_by_its_labels() -> None:
+    """The ids of flows, data associations and types are nothing that the author has seen."""
+    text = """
+      <itemDefinition id="i1" structureRef="order"/><itemDefinition id="i2" structureRef="bill"/>
+      <process id="p" isExecutable="true">
+        <dataObject id="d1" name="Order" itemSubjectRef="i1"/>
+        <dataObject id="d2" name="Order" itemSubjectRef="i2" isCollection="true"/>
+        <startEvent id="s" name="Begin"/>
+        <task id="t" name="Bill"><dataInputAssociation id="x1">
+          <sourceRef>d1</sourceRef><targetRef>d2</targetRef></dataInputAssociation></task>
+        <callActivity id="c" name="Ask" calledElement="q"><ioSpecification>
+          <dataInput id="ci" name="Question"/></ioSpecification></callActivity>
+        <endEvent id="e" name="Billed"><dataInput id="ei" name="Bill"/></endEvent>
+        <sequenceFlow id="f1" sourceRef="s" targetRef="t" isImmediate="false"/>
+      </process>
+      <process id="q" name="Ask" processType="Public" isExecutable="true"/>
+      <process id="r" processType="Public" isExecutable="true"/>
+      <collaboration id="k"><participant id="u" name="Store" processRef="r"/></collaboration>"""
+    _, diagnostics = parse(definitions(text))
+    assert [d.message for d in diagnostics if d.code in ("OF165", "OF166", "OF193")] == [
+        "`dataObject` `Order` is a collection, its type `bill` is none",
+        "the `dataInputAssociation` of `Bill` from `dataObject` `Order` (`d1`) to `dataObject` "
+        "`Order` (`d2`) takes data of the type `order` to data of the type `bill`",
+        "`callActivity` `Ask` has 1 input, `process` `Ask`, which it calls, has none",
+        "`endEvent` `Billed` has 1 data input for no trigger",
+        "the `sequenceFlow` from `Begin` to `Bill` is not immediate, in an executable process",
+        "`process` `Ask` is public and executable",
+        "the `process` of the pool `Store` is public and executable",
+    ]
+
+
 def test_ids_are_unique_over_the_whole_file() -> None:
     model, found = odd(definitions(
         '<process id="p"><subProcess id="s"><task id="t"/></subProcess><task id="t"/>'
