@@ -6,6 +6,7 @@ import difflib
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import click
 from orgflow.commands.output import write_files, write_stdout
@@ -18,7 +19,7 @@ from orgflow.compiler import (
     read_source,
 )
 
-from orgflow_ir.diagnostics import Diagnostic, FixError, Severity
+from orgflow_ir.diagnostics import Diagnostic, Fix, FixError, Severity, apply
 from orgflow_ir.model import Model
 from orgflow_ir.model.source import SourceFile
 from orgflow_ir.pipeline import PassContext
@@ -31,6 +32,9 @@ MOST = 1_000
 
 Found = tuple[str, str | None]
 """Code and element of a finding: they identify it between two checks."""
+
+Key = tuple[Found, str]
+"""A finding and the title of its fix: what is tried once."""
 
 
 class Fixer:
@@ -58,9 +62,9 @@ class Fixer:
         for path in paths:
             try:
                 source = read_source(path)
-                fixed = self._mended(source)
+                fixed = self._fixed(source)
             except TooLargeError as error:  # the check itself may read it, as a stream
-                self._left.append(str(error))
+                self._left.append(f"{error}; only smaller files are changed")
                 continue
             except InputError:
                 continue  # the check itself says so
@@ -71,7 +75,7 @@ class Fixer:
             else:
                 write_stdout(_diff(source, fixed))
 
-    def tell(self) -> None:
+    def report(self) -> None:
         """Say on standard error what was done, and what could not be."""
         done = "fixed" if self._write else "would fix"
         for line in self._made:
@@ -84,73 +88,183 @@ class Fixer:
         if self._made or self._left or self._held_back:
             click.echo("", err=True)
 
-    def _mended(self, source: SourceFile) -> SourceFile:
+    def _fixed(self, source: SourceFile) -> SourceFile:
         frontend = choose_frontend(source, self._registry, PassContext(), self._from)
         if frontend is None:
             return source
-        tried: set[tuple[Found, str]] = set()
-        model, found = self._check(source)
-        for _ in range(MOST):
-            wanted = next((d for d in found if self._wanted(d) and _key(d) not in tried), None)
-            if wanted is None or model is None:
+        tried: set[Key] = set()
+        read = self._read(source)
+        while read.model is not None and len(tried) < MOST:
+            together = self._together(read, tried)
+            if not together:
                 break
-            tried.add(_key(wanted))
-            better = self._try(source, model, found, wanted, frontend)
-            if better is not None:
-                source, model, found = better
+            after = self._write_all(read, together, frontend) if len(together) > 1 else None
+            if after is not None:
+                read = after
+                continue
+            for wanted in together:
+                read = self._write_one(read, wanted, frontend) or read
         self._held_back += sum(
             1
-            for d in found
+            for d in read.found
             if d.fix is not None and d.fix.applicability == "unsafe" and not self._wanted(d)
         )
-        return source
+        return read.source
 
     def _wanted(self, d: Diagnostic) -> bool:
         if d.fix is None or d.suppressed is not None or not d.fix.edits:
             return False
         return d.fix.applicability in self._allowed
 
-    def _try(
-        self,
-        source: SourceFile,
-        model: Model,
-        found: Sequence[Diagnostic],
-        wanted: Diagnostic,
-        frontend: Frontend,
-    ) -> tuple[SourceFile, Model, list[Diagnostic]] | None:
-        """The file with one fix, if it cures what it is for and makes nothing worse."""
-        fix = wanted.fix
-        assert fix is not None
-        what = f"{source.path}: {fix.title} ({wanted.code})"
-        try:
-            changed = SourceFile(source.path, frontend.patched(source, model, fix))
-        except FixError as error:
-            self._left.append(f"{what}: {error}")
-            return None
-        after, now = self._check(changed)
-        new = _faults(now) - _counted(found)
-        cured = _count(now, wanted) < _count(found, wanted)
-        if after is None or new or not cured:
-            why = "it would not be gone" if after is not None and not new else "there would be more"
-            self._left.append(f"{what}: {why}")
-            return None
-        self._made.append(what)
-        return changed, after, now
+    def _together(self, read: _Read, tried: set[Key]) -> list[Diagnostic]:
+        """Findings whose fixes can be written at once: no two touch one element, and each was
+        proved on the model with those before it, which takes no reading of the file. A finding of
+        the reader itself goes alone."""
+        model, found = read.model, read.found
+        assert model is not None
+        chosen: list[Diagnostic] = []
+        touched: set[str] = set()
+        later: set[Key] = set()
+        while len(tried) < MOST:
+            wanted = next(
+                (
+                    d
+                    for d in found
+                    if self._wanted(d) and _key(d) not in tried and _key(d) not in later
+                ),
+                None,
+            )
+            if wanted is None:
+                return chosen
+            assert wanted.fix is not None
+            around = _touched(model, wanted.fix)
+            if wanted in read.by_reader or around & touched:
+                if not chosen:
+                    tried.add(_key(wanted))
+                    return [wanted]
+                later.add(_key(wanted))
+                continue
+            tried.add(_key(wanted))
+            try:
+                changed = apply(model, wanted.fix)
+            except FixError as error:
+                self._left.append(f"{self._title(read, wanted)}: {error}")
+                continue
+            now = self._judge(read, changed)
+            fault = _worse(found, now, [wanted])
+            if fault:
+                self._left.append(f"{self._title(read, wanted)}: {fault}")
+                continue
+            chosen.append(wanted)
+            touched |= around
+            model, found = changed, now
+        return chosen
 
-    def _check(self, source: SourceFile) -> tuple[Model | None, list[Diagnostic]]:
+    def _write_all(
+        self, read: _Read, wanted: Sequence[Diagnostic], frontend: Frontend
+    ) -> _Read | None:
+        """The file with several fixes, if it cures all that they are for and has no new faults."""
+        assert read.model is not None
+        edits = tuple(e for d in wanted if d.fix is not None for e in d.fix.edits)
+        try:
+            data = frontend.patched(
+                read.source,
+                read.model,
+                Fix(title="all of them", applicability="unsafe", edits=edits),
+            )
+        except FixError:
+            return None  # which of them cannot be written is seen one by one
+        after = self._read(SourceFile(read.source.path, data))
+        if after.model is None or _worse(read.found, after.found, wanted):
+            return None
+        self._made += [self._title(read, d) for d in wanted]
+        return after
+
+    def _write_one(self, read: _Read, wanted: Diagnostic, frontend: Frontend) -> _Read | None:
+        """The file with one fix, if it cures what it is for and makes nothing worse."""
+        assert read.model is not None
+        assert wanted.fix is not None
+        title = self._title(read, wanted)
+        try:
+            data = frontend.patched(read.source, read.model, wanted.fix)
+        except FixError as error:
+            self._left.append(f"{title}: {error}")
+            return None
+        after = self._read(SourceFile(read.source.path, data))
+        fault = _MORE if after.model is None else _worse(read.found, after.found, [wanted])
+        if fault:
+            self._left.append(f"{title}: {fault}")
+            return None
+        self._made.append(title)
+        return after
+
+    def _title(self, read: _Read, d: Diagnostic) -> str:
+        assert d.fix is not None
+        return f"{read.source.path}: {d.fix.title} ({d.code})"
+
+    def _read(self, source: SourceFile) -> _Read:
+        """Read a file and check it."""
         from orgflow.compiler import load, needs_diagram
 
-        ctx = PassContext(registry=self._registry, target=self._target)
-        accepted = Acceptance(self._registry, errors=True, whole=False, preset=self._preset)
-        accepted.configure(source.path, ctx)
+        accepted, ctx = self._context(source)
         model = load(source, self._registry, ctx, from_=self._from, diagram=needs_diagram(ctx))
+        by_reader = tuple(ctx.diagnostics)
         if model is not None:
             check_source(source, model, ctx, self._from)
         accepted.apply(source.path, model, ctx)
-        return model, ctx.diagnostics
+        return _Read(source, model, tuple(ctx.diagnostics), by_reader)
+
+    def _judge(self, read: _Read, model: Model) -> tuple[Diagnostic, ...]:
+        """What a check finds in a changed model of the file that was read."""
+        accepted, ctx = self._context(read.source)
+        ctx.diagnostics.extend(read.by_reader)
+        check_source(read.source, model, ctx, self._from)
+        accepted.apply(read.source.path, model, ctx)
+        return tuple(ctx.diagnostics)
+
+    def _context(self, source: SourceFile) -> tuple[Acceptance, PassContext]:
+        ctx = PassContext(registry=self._registry, target=self._target)
+        accepted = Acceptance(self._registry, errors=True, whole=False, preset=self._preset)
+        accepted.configure(source.path, ctx)
+        return accepted, ctx
 
 
-def _key(d: Diagnostic) -> tuple[Found, str]:
+class _Read(NamedTuple):
+    """A file as it was read: its model, all that a check finds, and what its reader found."""
+
+    source: SourceFile
+    model: Model | None
+    found: tuple[Diagnostic, ...]
+    by_reader: tuple[Diagnostic, ...]
+
+
+def _touched(model: Model, fix: Fix) -> set[str]:
+    """Ids of what a fix changes, and of the ends of the flows among it."""
+    flows = {f.id: f for scope in model.scopes() for f in scope.flows}
+    found: set[str | None] = set()
+    for edit in fix.edits:
+        found |= {edit.id, edit.node.id if edit.node is not None else None}
+        for flow in (edit.flow, flows.get(edit.id or "")):
+            if flow is not None:
+                found |= {flow.id, flow.source, flow.target}
+    return {name for name in found if name}
+
+
+_MORE = "there would be more"
+
+
+def _worse(
+    before: Sequence[Diagnostic], now: Sequence[Diagnostic], wanted: Sequence[Diagnostic]
+) -> str:
+    """Why a change is no cure of findings: a new fault, or one that stays. Empty where it is."""
+    if _faults(now) - _counted(before):
+        return _MORE
+    if any(_count(now, d) >= _count(before, d) for d in wanted):
+        return "it would not be gone"
+    return ""
+
+
+def _key(d: Diagnostic) -> Key:
     assert d.fix is not None
     return (d.code, d.element), d.fix.title
 
@@ -167,7 +281,7 @@ def _faults(found: Sequence[Diagnostic]) -> Counter[Found]:
 
 
 def _counted(found: Sequence[Diagnostic]) -> Counter[Found]:
-    """All that was told: a warning of a fault behind others is an error once those are gone."""
+    """All findings: a warning of a fault behind others is an error once those are gone."""
     return Counter((d.code, d.element) for d in found)
 
 

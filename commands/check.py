@@ -115,7 +115,7 @@ def command(
     accepted.report_unused(ctx)
     session.collect(ctx)
     if fixer is not None:
-        fixer.tell()
+        fixer.report()
     if output is None:
         session.show(always=True)
     else:

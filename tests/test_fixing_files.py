@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import codecs
 import difflib
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from cli_cases import orgflowc
+from orgflow.commands.autofix import Fixer
+from orgflow.frontends.bpmn.frontend import BpmnFrontend
+
+from orgflow_ir.diagnostics import Fix, FixError
+from orgflow_ir.model import Model
+from orgflow_ir.model.source import SourceFile
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.plugins import Registry
 
 HEAD = """<?xml version="1.0" encoding="ENCODING"?>
 <!-- Prüfung -->
@@ -91,7 +100,7 @@ def written(encoding: str, line_end: str) -> bytes:
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_only_what_is_mended_changes(name: str, tmp_path: Path) -> None:
+def test_only_what_is_fixed_changes(name: str, tmp_path: Path) -> None:
     encoding, line_end = FILES[name]
     path = tmp_path / "m.bpmn"
     before = written(encoding, line_end)
@@ -153,3 +162,86 @@ def test_an_end_event_becomes_one_that_ends_all(tmp_path: Path) -> None:
     assert (ran.code, "make `Abgesagt` a terminate end event" in ran.err) == (0, True)
     made = end.replace("/>", ">\n      <b:terminateEventDefinition />\n    </b:endEvent>")
     assert path.read_text("utf-8") == text.replace(end, made)
+
+
+ASKED = f"""{HEAD.replace("ENCODING", "UTF-8")}  <b:process id="p">
+    <b:startEvent id="s"/>
+    <b:userTask id="a" name="Ask"/>
+    <b:boundaryEvent id="h" name="One hour" attachedToRef="a" cancelActivity="false">
+      <b:timerEventDefinition><b:timeDuration>PT1H</b:timeDuration></b:timerEventDefinition>
+    </b:boundaryEvent>
+    <b:task id="r" name="Remind"/>
+    <b:exclusiveGateway id="j"/>
+    <b:task id="n" name="On"/>
+    <b:endEvent id="e"/>
+    <b:sequenceFlow id="f1" sourceRef="s" targetRef="a"/>
+    <b:sequenceFlow id="f2" sourceRef="a" targetRef="j"/>
+    <b:sequenceFlow id="f3" sourceRef="h" targetRef="r"/>
+    <b:sequenceFlow id="f4" sourceRef="r" targetRef="j"/>
+    <b:sequenceFlow id="f5" sourceRef="j" targetRef="n"/>
+    <b:sequenceFlow id="f6" sourceRef="n" targetRef="e"/>
+  </b:process>
+</b:definitions>
+"""
+
+
+@pytest.mark.parametrize(
+    ("target", "old", "new"),
+    [
+        ("n8n", ' cancelActivity="false"', ""),
+        ("asl", "exclusiveGateway", "inclusiveGateway"),
+    ],
+)
+def test_a_fix_is_one_that_the_target_supports(
+    target: str, old: str, new: str, tmp_path: Path
+) -> None:
+    """n8n does not wait for a branch that may have begun at any time, others do."""
+    path = tmp_path / "m.bpmn"
+    path.write_text(ASKED, encoding="utf-8")
+    ran = orgflowc("check", "--fix", "--unsafe-fixes", "--target", target, path)
+    assert ran.err.startswith("fixed: "), ran.err
+    assert path.read_text("utf-8") == ASKED.replace(old, new)
+
+
+def test_fixes_of_elements_apart_are_written_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file is read before and after: not once more for each fix."""
+    readings: list[str] = []
+    parse = BpmnFrontend.parse
+
+    def counted(self: BpmnFrontend, source: SourceFile, ctx: PassContext) -> Model | None:
+        readings.append(source.path)
+        return parse(self, source, ctx)
+
+    monkeypatch.setattr(BpmnFrontend, "parse", counted)
+    path = tmp_path / "m.bpmn"
+    processes = "".join(DEADLOCK.replace("@", f"p{n}") for n in range(12))
+    path.write_text(HEAD.replace("ENCODING", "UTF-8") + processes + "</b:definitions>", "utf-8")
+    fixer = Fixer(Registry(outside=False), None, unsafe=False, write=True)
+    fixer.fix([str(path)])
+    assert path.read_text("utf-8").count("<b:parallelGateway") == 0
+    assert len(readings) == 2
+
+
+def test_of_fixes_for_one_element_each_is_seen_in_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What cannot be written at once is written one by one."""
+    monkeypatch.setattr(
+        "orgflow.frontends.bpmn.frontend.BpmnFrontend.patched", _only_one_edit(BpmnFrontend.patched)
+    )
+    path = tmp_path / "m.bpmn"
+    processes = "".join(DEADLOCK.replace("@", f"p{n}") for n in range(3))
+    path.write_text(HEAD.replace("ENCODING", "UTF-8") + processes + "</b:definitions>", "utf-8")
+    Fixer(Registry(outside=False), None, unsafe=False, write=True).fix([str(path)])
+    assert path.read_text("utf-8").count("<b:parallelGateway") == 0
+
+
+def _only_one_edit(patched: Callable[..., bytes]) -> Callable[..., bytes]:
+    def picky(self: BpmnFrontend, source: SourceFile, model: Model, fix: Fix) -> bytes:
+        if len(fix.edits) > 1:
+            raise FixError("two of its changes are at the same place")
+        return patched(self, source, model, fix)
+
+    return picky

@@ -99,7 +99,9 @@ def test_a_file_that_is_too_large_to_be_fixed(log: Path) -> None:
         [*command, "--from", "lines"], capture_output=True, text=True, check=False
     )  # fmt: skip
     assert ran.returncode == 0, ran.stderr
-    assert ran.stderr.startswith(f"not fixed: {log} has more than 256 MB\n")
+    assert ran.stderr.startswith(
+        f"not fixed: {log} has more than 256 MB; only smaller files are changed\n"
+    )
 
 
 # -- streams ---------------------------------------------------------------------------------------

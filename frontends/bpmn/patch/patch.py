@@ -110,7 +110,7 @@ class _Patch:
             return
         element = self._element(edit.id)
         if isinstance(old, Event) and isinstance(new, Event):
-            self._replace_end(element, old, new)
+            self._replace_event(element, old, new)
             return
         if not isinstance(old, Gateway) or not isinstance(new, Gateway):
             raise FixError("only gateways and end events can be replaced in the file")
@@ -133,11 +133,16 @@ class _Patch:
                 return
         raise FixError(f"the element read as `{node.id}` is not found in the file")
 
-    def _replace_end(self, element: XmlElement, old: Event, new: Event) -> None:
-        """An end event that becomes a terminate end event."""
+    def _replace_event(self, element: XmlElement, old: Event, new: Event) -> None:
+        """An end event that becomes a terminate end event, or a boundary event that becomes one
+        that interrupts or does not."""
+        if old.position == "boundary" and old.replace(interrupting=new.interrupting) == new:
+            value = None if new.interrupting else "false"
+            self.changes.set_attribute(element, "cancelActivity", value)
+            return
         plain = old.position == "end" and not old.definitions
         if not plain or old.replace(definitions=_TERMINATE) != new:
-            raise FixError("only plain end events can be replaced, by terminate end events")
+            raise FixError("of events, only a plain end and what a boundary event ends can change")
         tag = self._prefix(element) + "terminateEventDefinition"
         behind = element.children[-1] if element.children else None
         self.changes.insert_into(element, f"<{tag} />", behind)
