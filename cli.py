@@ -33,6 +33,7 @@ _COMMANDS: dict[str, str] = {
     "eval": "Measure the compiler on a suite of models.",
     "ingest": "Read mail, chats and call transcripts into a store.",
     "discover": "Find the processes that the messages of a store show.",
+    "synth": "Make messages, and the truth about them, from models.",
     "new": "Make a package with a backend, a frontend, a pass or an agent.",
     "completion": "Print what makes a shell complete orgflowc.",
 }

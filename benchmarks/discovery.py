@@ -1,0 +1,132 @@
+"""Discovery over four corpora: `discovery.py [plain] [hard] [--keep DIR]`.
+
+One corpus is the hand-written `communications` of the shared data, on which the weights of the
+cases were fitted; three are made by `synth` from models of the PMo dataset that are not in it, and
+nothing was fitted on them. `plain` has roles and threads and a quarter of noise; `hard` has staff
+that work in several processes, no roles and no threads. Prints the figures of each corpus, their
+median and range. `--keep` leaves stores and truths in a folder, for `orgflowc eval discovery`, and
+uses those that are there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from orgflow.agents.discovery.discover import discover
+from orgflow.evaluation.discovery import HIGHER, Scores, read_truth, score
+from orgflow.store.embedder import local_embedder
+from orgflow.store.messages import MessageStore
+
+DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+SYNTH = {
+    "synth A": "02 04 06 07 08 10 11 12 14 16 18 20",
+    "synth B": "21 22 24 25 26 28 29 30 32 34 36 37",
+    "synth C": "38 39 40 42 44 46 48 50 52 53 54 55",
+}
+HARD = "shared-staff,lost-threads,lost-roles"
+
+
+def orgflowc(*arguments: str) -> None:
+    """Run a command; its output goes nowhere unless it fails."""
+    done = subprocess.run(
+        [sys.executable, "-m", "orgflow", *arguments], capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise SystemExit(done.stderr or done.stdout)
+
+
+def without_roles(record: dict[str, object]) -> dict[str, object]:
+    """A message of the hand-written corpus without roles and thread."""
+
+    def bare(name: str) -> str:
+        return name.partition(" (")[0]
+
+    receivers = record["receivers"]
+    assert isinstance(receivers, list)
+    return record | {
+        "sender": bare(str(record["sender"])),
+        "receivers": [bare(str(r)) for r in receivers],
+        "thread": None,
+    }
+
+
+def make(folder: Path, name: str, kind: str) -> tuple[Path, Path]:
+    """The store and the truth of a corpus, made where they are not there yet."""
+    place = folder / f"{name.replace(' ', '-')}-{kind}"
+    store, truth = place / "store", place / "truth.json"
+    if store.exists():
+        return store, truth
+    place.mkdir(parents=True, exist_ok=True)
+    stream = place / "messages.jsonl"
+    if name in SYNTH:
+        models = [str(DATA / "pmo" / "bpmn" / f"{n}.bpmn") for n in SYNTH[name].split()]
+        stress = HARD if kind == "hard" else ""
+        orgflowc("synth", *models, "-o", str(place), "--stress", stress, "--seed",
+                 str(ord(name[-1])))  # fmt: skip
+    else:
+        given = DATA / "communications"
+        file = "messages_shared_staff.jsonl" if kind == "hard" else "messages.jsonl"
+        lines = [
+            json.loads(line)
+            for part in (file, "noise.jsonl")
+            for line in (given / part).read_text("utf-8").splitlines()
+        ]
+        if kind == "hard":
+            lines = [without_roles(line) for line in lines]
+        stream.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+        truth.write_text((given / "ground_truth.json").read_text("utf-8"), "utf-8")
+    orgflowc("ingest", str(stream), "--store", str(store))
+    return store, truth
+
+
+def measured(folder: Path, kind: str) -> dict[str, Scores]:
+    """The scores of each corpus."""
+    scores: dict[str, Scores] = {}
+    for name in ("communications", *SYNTH):
+        place, truth = make(folder, name, kind)
+        with MessageStore.open(str(place)) as store:
+            messages = list(store.messages())
+            embedder = store.cached(local_embedder())
+            begin = time.perf_counter()
+            found = discover(messages, embedder)
+            took = time.perf_counter() - begin
+            known = read_truth(truth.read_text("utf-8"))
+            scores[name] = score(found, known, [m.id for m in messages], embedder)
+        print(f"{name}, {kind}: {len(messages)} messages, {took:.0f} s", file=sys.stderr)
+    return scores
+
+
+def table(scores: dict[str, Scores]) -> str:
+    """A column for each corpus, then the median and the range."""
+    lines = [f"{'':14}" + "".join(f"{name:>16}" for name in scores) + f"{'median (range)':>24}"]
+    numbers = "".join(f"{f'{s.number} of {s.true_number}':>16}" for s in scores.values())
+    lines.append(f"{'number':14}{numbers}")
+    for name in HIGHER:
+        values = [float(getattr(s, name)) for s in scores.values()]
+        cells = "".join(f"{v:>16.3f}" for v in values)
+        middle = f"{statistics.median(values):.3f} ({min(values):.3f}-{max(values):.3f})"
+        lines.append(f"{name.replace('_', ' '):14}{cells}{middle:>24}")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("kinds", nargs="*", default=["plain", "hard"])
+    parser.add_argument("--keep", metavar="DIR")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(arguments.keep or temporary)
+        for kind in arguments.kinds:
+            print(f"{kind}\n{table(measured(folder, kind))}\n")
+
+
+if __name__ == "__main__":
+    main()

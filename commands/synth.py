@@ -1,0 +1,108 @@
+"""`orgflowc synth`: make a corpus of messages from models, with the truth about it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+from orgflow.commands.completion_values import FILE
+from orgflow.commands.options import source_options
+from orgflow.commands.output import write_files, write_stdout
+from orgflow.commands.progress import progress_bar
+from orgflow.commands.session import Session, exit_code, leave
+from orgflow.compiler import check_model, suggestion
+
+from orgflow_ir.model import Model
+
+LANGUAGES = ("en", "de")
+
+
+@click.command("synth", short_help="Make messages, and the truth about them, from models.")
+@click.argument("inputs", metavar="MODEL...", nargs=-1, required=True, type=FILE)
+@click.option(
+    "-o", "output", metavar="DIR", required=True, help="Write messages.jsonl and truth.json there."
+)
+@click.option(
+    "--scenarios", default=3, metavar="N", type=click.IntRange(1, 100),
+    help="Scenarios of each process.  [default: 3]",
+)  # fmt: skip
+@click.option(
+    "--noise", default=0.25, metavar="SHARE", type=click.FloatRange(0, 10),
+    help="Messages of no process, as a share of the others.  [default: 0.25]",
+)  # fmt: skip
+@click.option(
+    "--stress", default="", metavar="KIND,...",
+    help="shared-staff, lost-threads, lost-roles, merged, missing, clocks.",
+)  # fmt: skip
+@click.option("--language", default="en", metavar="en|de", help="Of messages.  [default: en]")
+@click.option("--seed", default=1, metavar="N", help="Another seed, another corpus.  [default: 1]")
+@source_options
+def command(
+    inputs: tuple[str, ...],
+    output: str,
+    scenarios: int,
+    noise: float,
+    stress: str,
+    language: str,
+    seed: int,
+    from_: str | None,
+    format_: str,
+    verbose: bool,
+) -> None:
+    """Make a corpus of messages from every MODEL, to test discovery with.
+
+    Runs of each model become scenarios: people write, phone and text about their tasks, in words
+    chosen from templates, among small talk, in one stream of three months. `truth.json` has the
+    process, the scenario and the tasks of every message; `messages.jsonl` has none of that. Equal
+    seeds give equal files. No language model is used.
+    """
+    from orgflow.evaluation.corpus.english import ENGLISH
+    from orgflow.evaluation.corpus.german import GERMAN
+    from orgflow.evaluation.corpus.scenarios import sources
+    from orgflow.evaluation.corpus.weave import STRESS, Writer, anonymised
+
+    chosen = frozenset(part for part in stress.split(",") if part)
+    for part in sorted(chosen.difference(STRESS)):
+        raise click.UsageError(f"no stress `{part}`; {suggestion(part, STRESS)}")
+    if language not in LANGUAGES:
+        raise click.UsageError(f"no language `{language}`; there are {', '.join(LANGUAGES)}")
+    session = Session(format_, verbose=verbose)
+    models: list[tuple[str, Model]] = []
+    with progress_bar() as progress:
+        for place, name in enumerate(inputs):
+            progress(place, len(inputs), name)
+            ctx = session.context()
+            model = session.load(name, ctx, from_)
+            if model is not None:
+                check_model(model, ctx)
+                models.append((_key(name, [key for key, _ in models]), model))
+            session.collect(ctx)
+        malformed = any(
+            d.severity.value == "error" and d.category is not None and d.category.stops
+            for d in session.diagnostics
+        )
+        session.show()
+        if malformed or len(models) < len(inputs):
+            leave(exit_code(session.diagnostics))
+        found = sources(models, scenarios)
+        writer = Writer(GERMAN if language == "de" else ENGLISH, seed, chosen, noise)
+        written = writer.corpus(found)
+    stream, truth = anonymised(written, found, seed)
+    folder = Path(output)
+    write_files([(folder / "messages.jsonl", stream), (folder / "truth.json", truth)])
+    real = sum(1 for message in written if message.process)
+    write_stdout(
+        f"{output}: {len(written)} messages, {len(written) - real} of them noise, in "
+        f"{sum(len(s.scenarios) for s in found)} scenarios of {len(found)} processes\n"
+    )
+    leave(0)
+
+
+def _key(name: str, taken: list[str]) -> str:
+    """The file's name without its suffix, made unique."""
+    stem = Path(name).stem
+    number = 2
+    key = stem
+    while key in taken:
+        key, number = f"{stem}.{number}", number + 1
+    return key

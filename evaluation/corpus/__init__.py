@@ -1,0 +1,1 @@
+"""Corpora of messages made from models, with the truth about them."""

@@ -1,0 +1,175 @@
+"""`orgflowc synth`: corpora from models, their truth, seeds, stress, two languages."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from orgflow import cli
+from orgflow.evaluation.corpus import english, german
+from orgflow.evaluation.discovery import read_truth
+
+ORDER = """flowchart TD
+  a([start]) --> b[Check customer order]
+  b --> c{Stock there?}
+  c -->|yes| d[Pack ordered goods]
+  c -->|no| e[Order missing parts]
+  e --> d
+  d --> f[Send delivery note]
+  f --> g[Customer pays the invoice]
+  g --> h([end])
+"""
+RECHNUNG = """flowchart TD
+  a([Start]) --> b[Rechnung erfassen]
+  b --> c[Betrag prüfen]
+  c --> d[Rechnung freigeben]
+  d --> e[Zahlung anweisen]
+  e --> f[Beleg ablegen]
+  f --> g([Ende])
+"""
+
+
+def made(tmp_path: Path, text: str, *options: str, place: str = "out") -> tuple[list[Any], Any]:
+    model = tmp_path / "model.mmd"
+    model.write_text(text, "utf-8")
+    out = tmp_path / place
+    assert cli.run(["synth", str(model), "-o", str(out), *options]) == 0
+    stream = (out / "messages.jsonl").read_text("utf-8")
+    truth = (out / "truth.json").read_text("utf-8")
+    read_truth(truth)
+    return [json.loads(line) for line in stream.splitlines()], json.loads(truth)
+
+
+def test_every_task_of_every_scenario_is_told(tmp_path: Path) -> None:
+    messages, truth = made(tmp_path, ORDER, "--scenarios", "4", "--noise", "0.5")
+    about = truth["messages"]
+    assert {m["id"] for m in messages} == set(about)
+    assert len(about) == len(messages)
+    process = truth["processes"]["model"]
+    assert len(process["scenarios"]) == 4
+    assert len({tuple(s["tasks"]) for s in process["scenarios"]}) == 2, "both ways of the choice"
+    for scenario in process["scenarios"]:
+        told = [about[m["id"]]["tasks"] for m in messages
+                if about[m["id"]]["scenario"] == scenario["scenario"]]  # fmt: skip
+        order = list(dict.fromkeys(task for tasks in told for task in tasks))
+        assert len(order) == len(set(scenario["tasks"]))
+    noise = [m for m in messages if about[m["id"]]["process"] is None]
+    assert len(noise) == pytest.approx(0.5 * (len(messages) - len(noise)), abs=1)
+    dates = [m["date"] for m in messages]
+    assert dates == sorted(dates)
+    stream = json.dumps(messages)
+    assert "model-1" not in stream
+    assert "scenario" not in stream
+
+
+def test_equal_seeds_give_equal_corpora(tmp_path: Path) -> None:
+    first = made(tmp_path, ORDER, place="one")
+    assert made(tmp_path, ORDER, place="two") == first
+    assert made(tmp_path, ORDER, "--seed", "2", place="three") != first
+
+
+def test_stress(tmp_path: Path) -> None:
+    plain, truth = made(tmp_path, ORDER, "--scenarios", "8", place="plain")
+    assert any("(" in m["sender"] for m in plain)
+    assert any(m["thread"] for m in plain)
+    bare, _ = made(tmp_path, ORDER, "--scenarios", "8", "--stress", "lost-roles,lost-threads",
+                   place="bare")  # fmt: skip
+    assert not any("(" in m["sender"].replace("(automated)", "") for m in bare)
+    assert not any(m["thread"] or (m["subject"] or "").startswith("Re:") for m in bare)
+    fewer, _ = made(tmp_path, ORDER, "--scenarios", "8", "--noise", "0", "--stress", "missing",
+                    place="fewer")  # fmt: skip
+    real = sum(1 for one in truth["messages"].values() if one["process"])
+    assert real * 0.7 < len(fewer) < real
+    _, joined = made(tmp_path, ORDER, "--scenarios", "8", "--stress", "merged", place="joined")
+    assert any(len(one["tasks"]) > 1 for one in joined["messages"].values())
+    assert all(_in_order(plain, truth))
+    assert not all(_in_order(*made(tmp_path, ORDER, "--scenarios", "8", "--stress", "clocks",
+                                   place="late")))  # fmt: skip
+
+
+def _in_order(messages: list[Any], truth: Any) -> list[bool]:
+    """For each scenario: whether its messages stand in the order of its tasks."""
+    about = [truth["messages"][m["id"]] for m in messages]
+    names = {
+        "b": "Check customer order", "d": "Pack ordered goods", "e": "Order missing parts",
+        "f": "Send delivery note", "g": "Customer pays the invoice",
+    }  # fmt: skip
+    found = []
+    for scenario in truth["processes"]["model"]["scenarios"]:
+        told = [names[a["tasks"][0]] for a in about if a["scenario"] == scenario["scenario"]]
+        places = [scenario["tasks"].index(name) for name in told]
+        found.append(places == sorted(places))
+    return found
+
+
+def test_staff_is_shared_between_processes(tmp_path: Path) -> None:
+    two = tmp_path / "other.mmd"
+    two.write_text(RECHNUNG.replace("Rechnung", "Bericht"), "utf-8")
+
+    def both(*options: str) -> set[str]:
+        messages, truth = made(tmp_path, ORDER, str(two), "--noise", "0", "--scenarios", "6",
+                               *options, place="shared" if options else "apart")  # fmt: skip
+        people: dict[str, set[str]] = {"model": set(), "other": set()}
+        for m in messages:
+            people[truth["messages"][m["id"]]["process"]].add(m["sender"].partition(" (")[0])
+        return (people["model"] & people["other"]) - {"Workflow System"}
+
+    assert not both()
+    shared = [bool(both("--stress", "shared-staff", "--seed", str(seed))) for seed in range(6)]
+    assert any(shared)
+
+
+def test_an_unknown_stress(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model = tmp_path / "m.mmd"
+    model.write_text(ORDER)
+    assert cli.run(["synth", str(model), "-o", str(tmp_path / "o"), "--stress", "lost-thread"]) == 2
+    assert "lost-threads" in capsys.readouterr().err
+
+
+def test_german(tmp_path: Path) -> None:
+    messages, _ = made(tmp_path, RECHNUNG, "--language", "de", "--scenarios", "4")
+    text = " ".join(m["body"] for m in messages)
+    assert " the " not in text
+    assert " und " in text
+    assert "geprüft" in text or "prüfen" in text
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("Check stock", ("", "check", "stock")),
+        ("customer selects a product", ("customer", "select", "a product")),
+        ("CRS hands out a repair cost calculation",
+         ("CRS", "hand", "out a repair cost calculation")),
+        ("Claim is examined by a claims officer", ("a claims officer", "examine", "Claim")),
+        ("Payment is prepared", ("", "prepare", "Payment")),
+        ("Log into the game", ("", "log", "into the game")),
+        ("Set up IT accounts", ("", "set up", "IT accounts")),
+        ("Hand washing", ("", "hand", "washing")),
+        ("Orientation meeting", ("", "do", "Orientation meeting")),
+        ("Login", ("", "do", "Login")),
+    ],
+)  # fmt: skip
+def test_names_of_tasks_in_english(name: str, expected: tuple[str, str, str]) -> None:
+    assert english.divided(name) == expected
+
+
+@pytest.mark.parametrize(
+    ("verb", "expected"),
+    [("prüfen", "geprüft"), ("freigeben", "freigegeben"), ("erfassen", "erfasst"),
+     ("anweisen", "angewiesen"), ("ablegen", "abgelegt"), ("reparieren", "repariert"),
+     ("versenden", "versendet"), ("bearbeiten", "bearbeitet"), ("antworten", "geantwortet")],
+)  # fmt: skip
+def test_german_participles(verb: str, expected: str) -> None:
+    assert german.participle(verb) == expected
+
+
+@pytest.mark.parametrize(
+    ("verb", "expected"),
+    [("check", ("checked", "checked")), ("plan in", ("planned in", "planned in")),
+     ("write", ("wrote", "written")), ("carry out", ("carried out", "carried out"))],
+)  # fmt: skip
+def test_english_pasts(verb: str, expected: tuple[str, str]) -> None:
+    assert english.past(verb) == expected
