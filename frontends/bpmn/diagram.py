@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+from math import isfinite
 
 from orgflow.backends.bpmn.format import PLANE
 from orgflow.frontends.bpmn.names import BPMNDI, DC, DI
@@ -102,8 +102,12 @@ def _edge(r: Reading, node: XmlElement) -> Edge | None:
     points = []
     for child in node.children:
         if child.local == "waypoint" and child.ns == DI:
-            x, y = _number(child, "x"), _number(child, "y")
-            if x is None or y is None:
+            try:
+                x, y = float(child.attrs["x"]), float(child.attrs["y"])
+                usable = isfinite(x) and isfinite(y)
+            except (KeyError, ValueError):
+                usable = False
+            if not usable:
                 r.report(
                     InvalidValue,
                     f"a way point of `{name}` has no usable x and y",
@@ -126,15 +130,7 @@ def _bounds(r: Reading, node: XmlElement) -> Box | None:
         box = (float(at["x"]), float(at["y"]), float(at["width"]), float(at["height"]))
     except (KeyError, ValueError):
         return None
-    return box if all(map(math.isfinite, box)) else None
-
-
-def _number(node: XmlElement, attribute: str) -> float | None:
-    try:
-        value = float(node.attrs.get(attribute, ""))
-    except ValueError:
-        return None
-    return value if math.isfinite(value) else None
+    return box if all(map(isfinite, box)) else None
 
 
 def _label(r: Reading, node: XmlElement) -> Box | None:

@@ -129,14 +129,21 @@ class _Parse:
         closing = "/>".encode(self.wide) if self.wide else b"/>"
         width = len(closing)
         elements = self.elements
+        # Most files declare at the root alone: behind the last `xmlns` none is looked for. Where it
+        # is not to be found, the encoding writes it in other bytes.
+        last = data.rfind(b"xmlns")
+        if last < 0 or self.wide:
+            last = len(data)
 
         def start(qname: str, attrs: dict[str, str]) -> None:
             node = create(XmlElement)
             scope = stack[-1].scope if stack else top
-            for key in attrs:
-                if key[0] == "x" and key[:5] == "xmlns":
-                    scope = _declare(scope, attrs)
-                    break
+            node.start = at = parser.CurrentByteIndex
+            if at < last:
+                for key in attrs:
+                    if key[0] == "x" and key[:5] == "xmlns":
+                        scope = _declare(scope, attrs)
+                        break
             name = scope.names.get(qname) or scope.element_name(qname)
             if name in skip and stack:
                 parser.StartElementHandler = skip_start
@@ -152,7 +159,6 @@ class _Parse:
                     parent.children = [node]
             node.ns, node.local = name
             node.qname, node.attrs, node.scope = qname, attrs, scope
-            node.start = parser.CurrentByteIndex
             node.line = parser.CurrentLineNumber
             node.column = parser.CurrentColumnNumber + 1
             node.children, node.text = _NONE, ""
