@@ -18,6 +18,7 @@ from soundness_oracle import Oracle
 from soundness_random import process as random_process
 
 from orgflow_ir.analysis.soundness import Analysis, Property, analyse
+from orgflow_ir.analysis.soundness.witness_search import Play
 from orgflow_ir.analysis.token_game.semantics import Game, Policy
 from orgflow_ir.diagnostics import Diagnostic
 from orgflow_ir.model import (
@@ -351,3 +352,44 @@ def test_no_file_is_too_odd() -> None:
             outcomes[found.sound] += 1
             assert all(f.trace for f in found.faults), path.name
     assert outcomes["unknown"] <= sum(outcomes.values()) // 100
+
+
+# -- work ----------------------------------------------------------------------------------------
+
+
+def doubled(arrows: int) -> Process:
+    """A row of tasks, each with two arrows to the next one."""
+    tasks = [Task(id=f"t{n}") for n in range(arrows + 1)]
+    pairs = [(f"t{n}", f"t{n + 1}") for n in range(arrows) for _ in "ab"]
+    ways = (("s", "t0"), *pairs, (f"t{arrows}", "e"))
+    nodes = (Event(id="s", position="start"), *tasks, Event(id="e", position="end"))
+    flows = tuple(Flow(id=f"f{n}", source=a, target=b) for n, (a, b) in enumerate(ways))
+    return Process(id="p", nodes=nodes, flows=flows)
+
+
+def test_a_step_of_a_run_costs_the_same_however_many_tokens_lie_about(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The tokens that a run leaves behind are not looked at again in each of its steps."""
+    work: Counter[str] = Counter()
+
+    def counted(name: str) -> None:
+        played = getattr(Play, name)
+
+        def count(self: Play, *args: object) -> object:
+            work[name] += 1
+            return played(self, *args)
+
+        monkeypatch.setattr(Play, name, count)
+
+    counted("enabled")
+    counted("fire")
+    ratios = []
+    for arrows in (10, 40):
+        work.clear()
+        process = doubled(arrows)
+        found = analyse(process, Model(id="m", processes=(process,)))
+        assert len([f for f in found.faults if f.kind == "unsync"]) == arrows
+        assert work["fire"] > arrows
+        ratios.append(work["enabled"] / work["fire"])
+    assert max(ratios) < 2, ratios

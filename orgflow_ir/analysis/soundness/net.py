@@ -49,7 +49,8 @@ class Net:
     time one of several ways brings a token; `ghosts` are arcs that no token ever takes, which are
     there because paths count for inclusive joins; `held` are activities that are never left, for
     what is inside them (and is told there); `live` are elements some way
-    leads to; `passing` are arcs inside gateways, where no token is ever seen.
+    leads to; `passing` are arcs inside gateways, where no token is ever seen; `far` keeps distances
+    once the net is made (`witness_search.distances`).
     """
 
     kind: list[Kind] = field(default_factory=lambda: ["X", "O", "O", "O"])
@@ -69,6 +70,7 @@ class Net:
     held: set[int] = field(default_factory=set)
     live: set[str] = field(default_factory=set)
     passing: set[int] = field(default_factory=set)
+    far: dict[tuple[int, int], list[int]] = field(default_factory=dict)
 
     def node(self, kind: Kind, element: str) -> int:
         """Add a node."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from orgflow_ir.analysis.soundness.net import FIRST, Net
 from orgflow_ir.analysis.soundness.space import Move
-from orgflow_ir.analysis.soundness.witness_search import Firing, Play, valid
+from orgflow_ir.analysis.soundness.witness_search import Firing, valid
 
 LONGEST = 400
 """Longest run that is looked through for growth."""
@@ -79,28 +79,51 @@ def grows(net: Net, log: list[Firing]) -> bool:
     """Whether the run comes to a position that covers an earlier one with more tokens: what led
     from there to here can then be repeated indefinitely (inclusive joins aside: more tokens can
     make them wait). Tokens at the end do not count."""
-    play = Play(net)
-    seen: list[tuple[int, dict[int, int]]] = []
-    holding, put = 0, set[int]()
-    for step in log:
+    marks: dict[int, int] = {}
+    seen: list[tuple[int, int]] = []  # after each step the arcs with tokens, as bits, and how many
+    first = holding = total = 0
+    put: set[int] = set()
+    for last, step in enumerate(log):
         if net.kind[step.node] == "O" and len(net.ins[step.node]) > 1:
-            seen = []
-        play.fire(step.node, step.taken, step.put)
-        for arc in step.taken:
-            if arc not in play.marks:
-                holding &= ~(1 << arc)
-        for arc in step.put:
-            if net.dst[arc] >= FIRST:
-                holding |= 1 << arc
-        work = {a: n for a, n in play.marks.items() if net.dst[a] >= FIRST}
-        again = not put.isdisjoint(step.put)  # before that nothing has gone round
-        put.update(step.put)
-        for held, earlier in seen if again else ():
-            if held & ~holding or any(work[a] < n for a, n in earlier.items()):
-                continue
-            if any(n > earlier.get(a, 0) and net.dst[a] not in net.aside for a, n in work.items()):
+            first = last
+        for arcs, change in ((step.taken, -1), (step.put, 1)):
+            for arc in arcs:
+                if net.dst[arc] >= FIRST:
+                    marks[arc] = marks.get(arc, 0) + change
+                    total += change
+                    holding = holding | 1 << arc if marks[arc] else holding & ~(1 << arc)
+        if not put.isdisjoint(step.put):  # before that nothing has gone round
+            covered = (
+                at
+                for at in range(first, last)
+                if not seen[at][0] & ~holding and seen[at][1] < total
+            )
+            earliest = next(covered, last)
+            if earliest < last and _covers(net, log, earliest, last):
                 return True
-        seen.append((holding, work))
-        if len(seen) > LONGEST:
+        put.update(step.put)
+        seen.append((holding, total))
+        if last - first >= LONGEST:
             return False
+    return False
+
+
+def _covers(net: Net, log: list[Firing], first: int, last: int) -> bool:
+    """Whether the position after a step covers, with more tokens, the position after an earlier
+    one that is not before `first`: the steps are taken back one by one."""
+    more: dict[int, int] = {}
+    """By arc how many tokens there are more after the last step than at the position looked at."""
+    lacking = surplus = 0
+    for at in range(last, first, -1):
+        for arcs, change in ((log[at].put, 1), (log[at].taken, -1)):
+            for arc in arcs:
+                if net.dst[arc] < FIRST:
+                    continue
+                was = more.get(arc, 0)
+                more[arc] = now = was + change
+                lacking += (now < 0) - (was < 0)
+                if net.dst[arc] not in net.aside:
+                    surplus += (now > 0) - (was > 0)
+        if surplus and not lacking:
+            return True
     return False

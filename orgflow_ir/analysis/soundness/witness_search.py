@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable
+from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
 from orgflow_ir.analysis.control_flow.region_tree import Pair
@@ -136,25 +137,44 @@ class Play:
         """Play tokens that can reach the goals, nearest first, until every goal holds one (or
         `enough(marks)`). Never fires `frozen`. Raises `Lost`."""
         net = self.net
+        missed = set(goals) - self.marks.keys()
+        if self.log and (enough(self.marks) if enough else not missed):
+            return
         aims = [distances(net, net.src[g], avoid=frozen) for g in goals]
         if not self.log:
             self.start(goals, aims)
-        missed = set(goals)
+        near: list[tuple[int, int]] = []
+        open_goals: list[int] = []
+        open_aims: list[list[int]] = []
         while True:
-            missed -= self.marks.keys()
+            missed = {g for g in missed if g not in self.marks}
             if enough(self.marks) if enough else not missed:
                 return
-            open_goals = [g for g in goals if g in missed] or goals
-            open_aims = [a for g, a in zip(goals, aims, strict=True) if g in open_goals]
-            ready: list[tuple[int, int]] = []
-            for node in sorted({net.dst[a] for a in self.marks}):
-                reach = min((aim[node] for aim in open_aims), default=FAR)
-                if node >= FIRST and node != frozen and reach < FAR and self.enabled(node):
-                    ready.append((reach, node))
-            if not ready:
-                raise Lost
-            _, node = min(ready)
-            self.fire(node, self.enabled(node), self.choose(node, open_goals, open_aims))
+            if len(open_goals) != (len(missed) or len(goals)):  # another goal is reached
+                open_goals = [g for g in goals if g in missed] or goals
+                open_aims = [a for g, a in zip(goals, aims, strict=True) if g in open_goals]
+                near = _nearest(open_aims, {net.dst[a] for a in self.marks}, frozen)
+            node, waiting = self._next(near)
+            put = self.choose(node, open_goals, open_aims)
+            self.fire(node, self.enabled(node), put)
+            for found in waiting:  # a join may have got what it lacked
+                heappush(near, found)
+            for found in _nearest(open_aims, {node, *(net.dst[a] for a in put)}, frozen):
+                heappush(near, found)
+
+    def _next(self, near: list[tuple[int, int]]) -> tuple[int, list[tuple[int, int]]]:
+        """The first node of a heap that can fire, and those before it that wait; what holds no
+        token leaves the heap. Raises `Lost` where none can fire."""
+        waiting: list[tuple[int, int]] = []
+        while near:
+            found = heappop(near)
+            if found in waiting:
+                continue
+            if self.enabled(found[1]):
+                return found[1], waiting
+            if any(a in self.marks for a in self.net.ins[found[1]]):
+                waiting.append(found)
+        raise Lost
 
     def drain(self) -> None:
         """Play everything that can still move, by the nearest way to an end. Raises `Lost`."""
@@ -182,8 +202,34 @@ class Play:
         return [] if any(self.enabled(n) for n in held) else held
 
 
+def _nearest(aims: list[list[int]], nodes: Iterable[int], frozen: int) -> list[tuple[int, int]]:
+    """A heap of those nodes that the goals can be reached from, with how near they are."""
+    found = [
+        (min((aim[node] for aim in aims), default=FAR), node)
+        for node in nodes
+        if node >= FIRST and node != frozen
+    ]
+    found = [pair for pair in found if pair[0] < FAR]
+    heapify(found)
+    return found
+
+
+_MOST_KEPT = 1_000_000
+"""Most distances that are kept for one net."""
+
+
 def distances(net: Net, goal: int, avoid: int = -1) -> list[int]:
-    """Fewest arcs from each node to `goal`, not through `avoid`; `FAR` where there is no way."""
+    """Fewest arcs from each node to `goal`, not through `avoid`; `FAR` where there is no way. Kept
+    for the net, since the runs of many faults have goals in common: not to be changed."""
+    known = net.far.get((goal, avoid))
+    if known is None:
+        if len(net.far) * len(net.kind) > _MOST_KEPT:
+            net.far.clear()
+        known = net.far[goal, avoid] = _distances(net, goal, avoid)
+    return known
+
+
+def _distances(net: Net, goal: int, avoid: int) -> list[int]:
     far = [FAR] * len(net.kind)
     far[goal] = 0
     queue = deque([goal])

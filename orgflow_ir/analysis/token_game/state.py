@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -61,16 +62,12 @@ class Left:
 
 def put(counts: Counts, key: int, number: int = 1) -> Counts:
     """`counts` with `number` added to `key` (may be negative; an empty entry goes)."""
-    for i, (k, n) in enumerate(counts):
-        if k == key:
-            rest = n + number
-            if rest < 0:
-                raise ValueError("a token was taken that is not there")
-            return counts[:i] + (((k, rest),) if rest else ()) + counts[i + 1 :]
-        if k > key:
-            break
-    else:
-        i = len(counts)
+    i = bisect_left(counts, (key,))
+    if i < len(counts) and counts[i][0] == key:
+        rest = counts[i][1] + number
+        if rest < 0:
+            raise ValueError("a token was taken that is not there")
+        return counts[:i] + (((key, rest),) if rest else ()) + counts[i + 1 :]
     if number < 0:
         raise ValueError("a token was taken that is not there")
     return (*counts[:i], (key, number), *counts[i:]) if number else counts
@@ -78,10 +75,8 @@ def put(counts: Counts, key: int, number: int = 1) -> Counts:
 
 def count(counts: Counts, key: int) -> int:
     """How many of `key` there are."""
-    for k, n in counts:
-        if k == key:
-            return n
-    return 0
+    i = bisect_left(counts, (key,))
+    return counts[i][1] if i < len(counts) and counts[i][0] == key else 0
 
 
 class Draft:
