@@ -84,7 +84,7 @@ test: engine ## all tests
 
 # Every seed of the random tests, then the comparisons that only fuzzing needs.
 fuzz: engine ## random tests with every seed
-	ORGFLOW_FUZZ=1 $(BIN)/python -m pytest -n 2 -k "random or seed or oracle or runs or models" $(PYTEST_ARGS)
+	ORGFLOW_FUZZ=1 $(BIN)/python -m pytest -n 2 -k "random or seed or oracle or runs or models or every or version" $(PYTEST_ARGS)
 	$(BIN)/python benchmarks/soundness_fuzz.py --count 2000
 	$(BIN)/python benchmarks/engine_model_fuzz.py
 

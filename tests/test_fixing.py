@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from cli_cases import LINEAR, orgflowc
 from orgflow import compiler
+from seeds import EVERY
 
 from orgflow_ir.model.source import SourceFile
 from orgflow_ir.pipeline import PassContext
@@ -105,10 +106,12 @@ def test_a_suppressed_fault_is_left(tmp_path: Path) -> None:
 
 
 def test_every_fix_on_real_files_is_proved(shared: Path, tmp_path: Path) -> None:
-    """All faulty models of the data: what is fixed is gone, and all else is as it was."""
+    """Faulty models of the data, all with `make fuzz`: what is fixed is gone, and all else is as it
+    was."""
     registry = Registry(outside=False)
     fixed = 0
-    for path in sorted((shared / "data" / "soundness").rglob("*.bpmn")):
+    paths = sorted((shared / "data" / "soundness").rglob("*.bpmn"))
+    for path in paths if EVERY else paths[::4]:
         source = compiler.read_source(str(path))
         ctx = PassContext(registry=registry)
         model = compiler.load(source, registry, ctx, from_="bpmn")
@@ -131,4 +134,4 @@ def test_every_fix_on_real_files_is_proved(shared: Path, tmp_path: Path) -> None
             assert (diagnostic.code, diagnostic.element) not in left, path.name
             assert {(c, e) for c, e in left if c.startswith("OF2")} <= told, path.name
             fixed += 1
-    assert fixed >= 20
+    assert fixed >= (80 if EVERY else 20)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from orgflow.compiler import choose_backend, compile_model, load
 from orgflow.evaluation.pmo import COLUMNS, Compiled, PmoReport, evaluate
 from orgflow.evaluation.replay import judge
 
-from orgflow_ir.analysis.token_game.runs import enumerate_runs
+from orgflow_ir.analysis.token_game.runs import Run, enumerate_runs
 from orgflow_ir.analysis.token_game.semantics import Game, Policy
 from orgflow_ir.model import Model
 from orgflow_ir.pipeline import PassContext
@@ -130,7 +130,8 @@ def mutants(workflow: Any, rng: random.Random, count: int) -> Iterator[tuple[str
 def test_negative_controls(
     number: str, shared: Path, registry: Registry, engine: LocalEngine
 ) -> None:
-    """Swap two branches or drop a flow in the emitted workflow, and the replay must fail."""
+    """Swap two branches or drop a flow in the emitted workflow, and the replay must fail: of all
+    runs, in turn, one differs."""
     path = shared / "data" / "pmo" / "bpmn" / f"{number}.bpmn"
     ctx = PassContext()
     model, compiled = compile_file(path, "bpmn", ctx, registry)
@@ -145,8 +146,14 @@ def test_negative_controls(
     visible = runner.visible & {n.id for n in process.nodes}
     for what, mutant in mutants(runner.workflow, random.Random(int(number)), 8):
         runner.workflow = mutant
-        verdicts = [
-            judge(game, process, run, result, visible).verdict
-            for run, result in zip(runs.runs, runner.play(runs.runs), strict=True)
-        ]
-        assert "different" in verdicts, f"nobody noticed: {what}"
+        # A few runs at a time: most mutants differ in one of the first.
+        noticed = any(
+            judge(game, process, run, result, visible).verdict == "different"
+            for some in batched(runs.runs, 6)
+            for run, result in zip(some, runner.play(some), strict=True)
+        )
+        assert noticed, f"nobody noticed: {what}"
+
+
+def batched(runs: Sequence[Run], size: int) -> Iterator[Sequence[Run]]:
+    return (runs[at : at + size] for at in range(0, len(runs), size))
