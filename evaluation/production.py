@@ -165,6 +165,7 @@ def replay_executions(
         backend: of the target.
         observer: reads them, for this model (`ExecutionReader.observer`).
     """
+    model = backend.meaning(model)
     game = Game(model, Policy(once=True))
     index = ModelIndex(model)
     labels = {n.id: n.label for n in index.nodes.values()}

@@ -147,6 +147,7 @@ def replay_model(
     uncovered: list[tuple[str, str]] = []
     unfinished: list[str] = []
     changed: list[str] = []
+    model = runner.meaning(model)
     game = Game(model, Policy(once=True))
     for process in executable_processes(model):
         runs = enumerate_runs(model, process.id, max_runs=max_runs, game=game)

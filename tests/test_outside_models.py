@@ -183,7 +183,8 @@ def test_what_orgflow_lacks_is_not_blamed_on_the_target(invoke: Invoke, tmp_path
     file.write_text(
         '<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL"><process id="p">'
         '<startEvent id="s"/><subProcess id="x" name="Pack"><multiInstanceLoopCharacteristics>'
-        '<loopCardinality>3</loopCardinality></multiInstanceLoopCharacteristics><task id="t"/>'
+        "<loopCardinality>the number of parcels</loopCardinality>"
+        '</multiInstanceLoopCharacteristics><task id="t"/>'
         "</subProcess>"
         '<endEvent id="e" name="Failed"><compensateEventDefinition/></endEvent>'
         '<sequenceFlow id="f1" sourceRef="s" targetRef="x"/>'

@@ -25,6 +25,7 @@ from orgflow.backends.n8n.verify.rules import VERIFY_RULES
 
 from orgflow_ir.analysis.calls import called_from
 from orgflow_ir.analysis.facts import keep
+from orgflow_ir.lowering.loops import loops_as_flows
 from orgflow_ir.model import Model
 from orgflow_ir.model.element_names import slug
 from orgflow_ir.model.source import SourceFile
@@ -74,6 +75,10 @@ class N8nBackend(Backend):
     @property
     def target(self) -> TargetSpec:
         return N8N_TARGET
+
+    def meaning(self, model: Model) -> Model:
+        """See `Backend`: repeated activities are loops of flows."""
+        return loops_as_flows(model)
 
     def engines(self) -> EngineProvider:
         """n8n's own engine, and servers."""

@@ -15,7 +15,8 @@ from orgflow.backends.n8n.stub_data import stub_data
 from orgflow_ir.analysis.control_flow.graph import reach
 from orgflow_ir.analysis.stub_data import Unplayable, data_stimuli
 from orgflow_ir.analysis.token_game.stimulus import Stimulus
-from orgflow_ir.model import Task
+from orgflow_ir.lowering.loops import loops_as_flows
+from orgflow_ir.model import Model, Task
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import NodeExecution, Runner, RunResult
 from orgflow_ir.targets.artifact import Emitted
@@ -187,6 +188,10 @@ class LocalRunner(Runner):
                 NodeExecution(node.node, planned.element if planned and mine else None, node.status)
             )
         return RunResult(run.status, tuple(executed), run.error, run.ms)
+
+    def meaning(self, model: Model) -> Model:
+        """See `Runner`: repeated activities are loops of flows."""
+        return loops_as_flows(model)
 
     def close(self) -> None:
         if self._own:

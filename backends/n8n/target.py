@@ -16,6 +16,7 @@ from orgflow_ir.lowering.common import (
     timer_use,
 )
 from orgflow_ir.lowering.complex_gateways import COMPLEX_GATEWAYS
+from orgflow_ir.lowering.loops import LOOPS, why_not_repeated
 from orgflow_ir.lowering.sub_processes import SUB_PROCESSES, why_no_path, why_not_inline
 from orgflow_ir.model import CallActivity, Event, EventDefinition, Gateway, Model, Node
 from orgflow_ir.model.constructs import ConstructUse
@@ -186,9 +187,10 @@ N8N_TARGET = TargetSpec(
             yet=True,
         ),
         "loop": Illegal(
-            "markers for repetition are not emitted",
+            "its repetition cannot become a loop of flows",
             "draw the loop with a gateway and a flow back",
             yet=True,
+            because=why_not_repeated,
         ),
         "event.start.none": Legal(),
         "event.start.message": Legal("a webhook"),
@@ -271,7 +273,7 @@ N8N_TARGET = TargetSpec(
         "stub": Legal("a Stop and Error node, and a placeholder behind it"),
     },
     derivations=(mixed_gateways, conditional_splits, unstructured_inclusive, unsupported_times),
-    lowerings=(*LOWERINGS, *COMPLEX_GATEWAYS, *SUB_PROCESSES),
+    lowerings=(*LOWERINGS, *COMPLEX_GATEWAYS, *LOOPS, *SUB_PROCESSES),
     options={
         "version": tuple(str(v) for v in reversed(KNOWN_VERSIONS)),
         "people": ("placeholder", "form"),

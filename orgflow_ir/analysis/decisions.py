@@ -27,6 +27,7 @@ from orgflow_ir.model import (
     Task,
 )
 from orgflow_ir.model.element_names import one_line, slug, unique
+from orgflow_ir.model.provenance import source_ids
 
 if TYPE_CHECKING:
     from orgflow_ir.analysis.expressions.syntax import Path, Tree
@@ -217,8 +218,11 @@ def _setters(gateway: str, graph: ControlFlow) -> Iterator[str]:
 
 
 def _sets(node: Node) -> bool:
-    """Whether it can set a value: a task that is done once each time it is reached."""
-    return isinstance(node, Task) and (node.loop is None or node.loop.kind == "standard")
+    """Whether it can set a value: a task that is done once each time it is reached. One that a
+    lowering made does something of its own."""
+    if not isinstance(node, Task) or source_ids(node) != (node.id,):
+        return False
+    return node.loop is None or node.loop.kind == "standard"
 
 
 def _runs_again(setter: str, gateway: str, graph: ControlFlow) -> bool:

@@ -115,7 +115,11 @@ def with_data(stimuli: Iterable[Stimulus], data: Iterable[Stimulus]) -> tuple[St
 
 
 def decided_by(decision: Decision) -> str:
-    """The element of the source model whose step takes the decision."""
+    """The element of the source model whose step takes the decision: an activity for the gateway
+    that a lowering made of the flows out of it. One between flows that are all made, those of a
+    loop, decides itself."""
+    if all(source_ids(branch.flow) != (branch.flow.id,) for branch in decision.branches):
+        return decision.gateway.id
     return source_ids(decision.gateway)[0]
 
 

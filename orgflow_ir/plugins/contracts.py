@@ -111,6 +111,11 @@ class Runner(ABC):
     def close(self) -> None:
         """End whatever was started."""
 
+    def meaning(self, model: Model) -> Model:
+        """The model whose token game the runs of the target follow: itself, or with what the target
+        makes several steps of as these steps."""
+        return model
+
 
 class Backend(ABC):
     """Writes one target: no disk, no clock, and not called while errors stand (but for flow errors
@@ -133,6 +138,10 @@ class Backend(ABC):
     @abstractmethod
     def emit(self, model: Model, ctx: PassContext) -> Emitted:
         """The files for a model that is legal for `target`, and what stands for what in them."""
+
+    def meaning(self, model: Model) -> Model:
+        """The model whose token game executions of the target follow, as `Runner.meaning`."""
+        return model
 
     def engines(self) -> EngineProvider | None:
         """What executes the files that `emit` gives, if there is such a thing."""

@@ -64,6 +64,12 @@ class RewritePattern(ABC):
             does not apply to this use.
         """
 
+    def meaning(self, model: Model) -> Model:
+        """The model whose runs one that the pattern rewrote has, where that loses nothing: itself.
+        A pattern that makes a construct of which the token game counts one step several steps gives
+        the model with these steps."""
+        return model
+
     def takes(self, construct: str) -> bool:
         """Whether `consumes` covers a construct."""
         return any(covers(prefix, construct) for prefix in self.consumes)

@@ -21,6 +21,7 @@ from orgflow_ir.analysis.forms import AskedField, Option, asked_fields, is_done_
 from orgflow_ir.model import Lane, Task
 from orgflow_ir.model.bindings import Form
 from orgflow_ir.model.element_names import listed
+from orgflow_ir.model.provenance import source_ids
 from orgflow_ir.pipeline import PassContext
 
 if TYPE_CHECKING:
@@ -173,9 +174,12 @@ def plan_forms(compiled: CompiledScope, ctx: PassContext) -> dict[str, TaskForm]
     together = OpenTogether(compiled.process, ctx)
     alone: list[str] = []
     beside: list[str] = []
+    from orgflow_ir.analysis.repetition import begun_at_once
+
+    at_once = begun_at_once(ctx.source) if ctx.source is not None else frozenset()
     for task in people:
         assert isinstance(task, Task)
-        waiting = task.loop is not None or together.with_element(task.id)
+        waiting = not at_once.isdisjoint(source_ids(task)) or together.with_element(task.id)
         (beside if waiting else alone).append(task.id)
     if beside:
         names = [ctx.name(compiled.graph.nodes[t]) for t in beside]

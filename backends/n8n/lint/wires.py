@@ -23,6 +23,7 @@ from orgflow.backends.n8n.lint.flow_rules import UnmatchedItem
 from orgflow.backends.n8n.lint.graph import Workflow
 from orgflow.backends.n8n.lint.report import Report, listed
 from orgflow.backends.n8n.lint.shape_rules import IgnoredConnection
+from orgflow.backends.n8n.node_types import code
 
 from orgflow_ir.model.element_names import ordinal
 
@@ -194,6 +195,7 @@ def _item_settings(report: Report, node: Node) -> None:
         or node.trigger
         or node.index not in flow.live
         or not behind
+        or (node.short == "code" and code.gives_one_item(node.parameters))
         or (kind is not None and (kind.reliable or kind.task is None or node.short == "wait"))
     ):
         return

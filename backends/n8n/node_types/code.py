@@ -5,12 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from orgflow.backends.n8n.node_types.behaviour import Behaviour, unknown
-from orgflow.backends.n8n.node_types.node_type import NodeType, Use
+from orgflow.backends.n8n.node_types.node_type import NodeType, Parameters, Use
 
 
 def running(code: str) -> dict[str, Any]:
     """Parameters that run JavaScript once with all items."""
     return {"jsCode": code}
+
+
+def gives_one_item(parameters: Parameters) -> bool:
+    """Whether the code, as far as its last line shows, hands on exactly one item."""
+    text = parameters.get("jsCode")
+    if not isinstance(text, str) or "mode" in parameters:
+        return False
+    return text.rstrip().rpartition("\n")[2].startswith("return [{ json: {")
 
 
 def _behaviour(use: Use) -> Behaviour:

@@ -16,6 +16,7 @@ from orgflow_ir.analysis.decisions import Decision
 from orgflow_ir.analysis.expressions.syntax import ConditionError
 from orgflow_ir.analysis.stub_data import decided_by
 from orgflow_ir.diagnostics import Diagnostic
+from orgflow_ir.lowering.loops import loops_as_flows
 from orgflow_ir.model import (
     CallActivity,
     Event,
@@ -51,7 +52,7 @@ class Reference(NamedTuple):
     """The compiled form of one process.
 
     Attributes:
-        process: of the *source* model, before anything was lowered.
+        process: of the *source* model, before anything was lowered but its loops.
         compiled: the graph, whose elements may be lowered ones.
         nodes: the nodes of the compiled workflow by graph key.
         deciders: gateways of the graph by the element of the source whose step decides them.
@@ -118,7 +119,7 @@ def references(
         NotLegal: n8n cannot say what the model says.
     """
     compiled = compiled_forms(model, ctx) if emitted is None else emitted.compiled
-    sources = {p.id: p for p in model.processes}
+    sources = {p.id: p for p in loops_as_flows(model).processes}
     return {id: _reference(sources.get(id, one.process), one.root) for id, one in compiled.items()}
 
 

@@ -11,6 +11,7 @@ from orgflow_ir.analysis.facts.extensions import (
     FOREIGN,
     SETTING,
     extension_statements,
+    loop_extensions,
     pairs,
     tags,
 )
@@ -194,7 +195,7 @@ class _Collector:
             kept = any(d.extra for d in node.definitions)
         found = tuple(self._extensions(node)) if kept else ()
         if loop is not None:
-            found = (Statement(SETTING, "repeated", _loop_words(loop)), *found)
+            found = (_repeated(loop), *found)
         if found:
             self._add(node.id, process, *found)
 
@@ -389,6 +390,16 @@ class _Collector:
         if there is None:
             return id
         return one_line(there.name) or f"the {kind_words(there)}"
+
+
+def _repeated(loop: Loop) -> Statement:
+    return Statement(SETTING, "repeated", _loop_words(loop))
+
+
+def loop_statements(loop: Loop) -> Iterator[Statement]:
+    """Everything that is collected of the marker of a repeated activity."""
+    yield _repeated(loop)
+    yield from loop_extensions(loop)
 
 
 def _loop_words(loop: Loop) -> str:

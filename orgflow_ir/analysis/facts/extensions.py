@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping
 
-from orgflow_ir.model import CallActivity, Element, Event, Task
+from orgflow_ir.model import CallActivity, Element, Event, Loop, Task
 from orgflow_ir.model.binding_text import Statement, statements
 from orgflow_ir.model.bindings import ENGINES, says_binding
 from orgflow_ir.model.element_names import one_line
@@ -91,7 +91,12 @@ def extension_statements(
             yield from _of(definition.extra, "", names)
     loop = getattr(element, "loop", None)
     if loop is not None:
-        yield from _of(loop.extra, "", names)
+        yield from loop_extensions(loop, names)
+
+
+def loop_extensions(loop: Loop, names: Mapping[str, str] | None = None) -> Iterator[Statement]:
+    """What the extension data of a marker for repetition says."""
+    yield from _of(loop.extra, "", names or {})
 
 
 def _of(extra: Extra, bound: str, names: Mapping[str, str]) -> Iterator[Statement]:

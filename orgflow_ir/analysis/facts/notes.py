@@ -6,7 +6,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
-from orgflow_ir.analysis.facts.collect import DOCUMENTATION, KINDS, PERFORMER, Facts, collect
+from orgflow_ir.analysis.facts.collect import (
+    DOCUMENTATION,
+    KINDS,
+    PERFORMER,
+    Facts,
+    collect,
+    loop_statements,
+)
 from orgflow_ir.model import CallActivity, Event, Gateway, Model, Process, SubProcess, Task
 from orgflow_ir.model.binding_text import Statement, statements
 from orgflow_ir.model.element_names import one_line
@@ -64,8 +71,22 @@ def keep(model: Model, where: str, ctx: PassContext, *, lanes: bool = False) -> 
                     whole[next(iter(whole))].append(fact)
     cut = _Cut()
     processes = tuple(_with_facts(p, about, whole.get(p.id, ()), cut) for p in model.processes)
-    _report(source, facts, lanes, where, cut, ctx)
+    _report(source, facts, lanes, where, cut, ctx, _repeated(source, model))
     return model.replace(processes=processes)
+
+
+def _repeated(source: Model, model: Model) -> dict[str, frozenset[Statement]]:
+    """What markers for repetition say that the model acts on, since lowerings made flows of them,
+    by the element."""
+    if source is model:
+        return {}
+    left = {n.id for s in model.scopes() for n in s.nodes if getattr(n, "loop", None) is not None}
+    return {
+        node.id: frozenset(loop_statements(loop))
+        for scope in source.scopes()
+        for node in scope.nodes
+        if (loop := getattr(node, "loop", None)) is not None and node.id not in left
+    }
 
 
 def _owners(model: Model) -> dict[str, str]:
@@ -132,16 +153,23 @@ def _line(fact: Statement, cut: _Cut) -> str:
 
 
 def _report(
-    source: Model, facts: Facts, lanes: bool, where: str, cut: _Cut, ctx: PassContext
+    source: Model,
+    facts: Facts,
+    lanes: bool,
+    where: str,
+    cut: _Cut,
+    ctx: PassContext,
+    acted_on: Mapping[str, frozenset[Statement]],
 ) -> None:
-    """OF408 for each kind of what a process states beside its flow."""
+    """OF408 for each kind of what a process states beside its flow, but for what is `acted_on`."""
     for process in source.processes:
         elements: dict[str, dict[str, None]] = {kind: {} for kind in KINDS}
         for fact in facts.whole.get(process.id, ()):
             elements[fact.what][process.id] = None
         for id, found in facts.about.get(process.id, {}).items():
             for fact in found:
-                elements[fact.what][id] = None
+                if fact not in acted_on.get(id, ()):
+                    elements[fact.what][id] = None
         if lanes and any(scope.lanes for scope in process.scopes()):
             elements[PERFORMER][process.id] = None
         for kind, ids in elements.items():

@@ -131,7 +131,8 @@ class _Finder:
             yield Gap(
                 "list", rules.OpenList, node, scope.id,
                 f"{named} is repeated for each item of a list that the model does not name",
-                "name the list, or give the number of repetitions", schemas.LIST, "refuse",
+                "name the list, or give the number of repetitions", schemas.LIST,
+                "ask before each round whether there is another item, or refuse",
             )  # fmt: skip
             return
         yield Gap(

@@ -31,7 +31,9 @@ Tokens lie on sequence flows and in open elements. Every choice is free: data is
 - Ad-hoc: each activity nothing leads to may start, again and again but never twice at the same
   time; the sub-process is done whenever nothing in it runs, so also with none performed.
 - Loops and multi-instance: see `Policy.instances`. With more than one body the activity itself is
-  `open` and `done`, and bodies are steps with an instance number of their own.
+  `open` and `done`, and bodies are steps with an instance number of their own. Targets that make
+  loops of flows of them are compared with the game of the model in which they are that
+  (`orgflow_ir.lowering.loops.loops_as_flows`): any number of bodies, one after the other.
 - Messages and signals come when they are wanted, or with `Policy.messages` = `flows` only when
   sent: a node with message flows to other nodes sends one over each when it is done; a node that a
   message flow from such a node leads to needs one (from a pool without a process they always come).

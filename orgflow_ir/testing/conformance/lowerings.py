@@ -89,7 +89,7 @@ def _try(pattern: RewritePattern, model: Model, derivations: tuple[Derivation, .
     broken = sorted(violations(now) - violations(model))
     if broken or now is model or pattern.loses is not None:
         return broken
-    return _other_runs(model, now)
+    return _other_runs(pattern.meaning(model), now)
 
 
 def _uses(model: Model, derivations: tuple[Derivation, ...]) -> list[ConstructUse]:

@@ -34,9 +34,10 @@ def run_problems(
         emitted = backend.emit(legal, ctx)
         if ctx.has_errors:
             continue
-        game = Game(model, Policy(once=True))
-        for process in executable_processes(model):
-            runs = enumerate_runs(model, process.id, max_runs=MAX_RUNS, game=game).runs
+        meant = runner.meaning(model)
+        game = Game(meant, Policy(once=True))
+        for process in executable_processes(meant):
+            runs = enumerate_runs(meant, process.id, max_runs=MAX_RUNS, game=game).runs
             if not runs:
                 continue
             runner.load(emitted, process.id, context(backend))

@@ -1,0 +1,183 @@
+"""What the marker of a repeated activity says: how often, over which list, until when.
+
+Engines keep most of it outside of BPMN: Camunda 7, Flowable and Activiti in attributes, Camunda 8
+in an element of its own, with the variables of each instance under names of their own.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import NamedTuple
+
+from orgflow_ir.model import (
+    CallActivity,
+    Event,
+    Expression,
+    Loop,
+    Model,
+    Node,
+    Scope,
+    SubProcess,
+    Task,
+)
+from orgflow_ir.model.bindings import Parameter
+
+_ZEEBE = "{http://camunda.org/schema/zeebe/1.0}loopCharacteristics"
+_BPMN = "{http://www.omg.org/spec/BPMN/20100524/MODEL}"
+_NAME = re.compile(r"(?a:[A-Za-z_]\w*)")
+_WAITS = frozenset(("message", "timer", "signal", "conditional"))
+
+COUNTS = {
+    "nrOfInstances": "count", "numberOfInstances": "count",
+    "nrOfCompletedInstances": "completed", "numberOfCompletedInstances": "completed",
+    "nrOfActiveInstances": "active", "numberOfActiveInstances": "active",
+    "numberOfTerminatedInstances": "terminated",
+}  # fmt: skip
+"""Variables of a multi-instance activity in Camunda 7, Flowable and jBPM, and in BPMN and Camunda 8
+(BPMN 2.0.2, table 10.31)."""
+
+
+class Repetition(NamedTuple):
+    """A multi-instance marker, read.
+
+    Attributes:
+        items: the list, as a parameter; `None` where only a number is known, or nothing.
+        number: how many instances, likewise.
+        item: the variable that each instance finds its element in; may be empty.
+        results: the variable that becomes the list of results; may be empty.
+        result: the value that an instance adds to it.
+        first: what the first instance finds in `loopCounter`: 1 in Camunda 8, else 0.
+    """
+
+    items: Parameter | None = None
+    number: Parameter | None = None
+    item: str = ""
+    results: str = ""
+    result: Parameter | None = None
+    first: int = 0
+
+
+class NotRepeatable(ValueError):
+    """The marker says something that is not understood; the message says what."""
+
+
+def read_repetition(loop: Loop, scope: Scope) -> Repetition:
+    """A multi-instance marker of an activity of `scope`. Raises `NotRepeatable`."""
+    zeebe = next((dict(_attributes(v)) for k, v in loop.extra if k == _ZEEBE), None)
+    if zeebe is not None:
+        found = Repetition(
+            items=_parameter(zeebe["inputCollection"], None, "feel")
+            if "inputCollection" in zeebe
+            else None,
+            item=zeebe.get("inputElement", ""),
+            results=zeebe.get("outputCollection", ""),
+            result=_parameter(zeebe["outputElement"], None, "feel")
+            if "outputElement" in zeebe
+            else None,
+            first=1,
+        )
+    else:
+        vendor = {k.rpartition("}")[2]: v for k, v in loop.extra if k.startswith("@")}
+        named = loop.collection or vendor.get("collection")
+        inner = {k.removeprefix(_BPMN): v for k, v in loop.extra if k.startswith(_BPMN)}
+        if any(k.endswith("}variableAggregation") for k, _ in loop.extra):
+            raise NotRepeatable("it gathers variables of its instances")
+        results = re.sub(r"<[^>]*>", "", inner.get("loopDataOutputRef", "")).strip()
+        result = dict(_attributes(inner.get("outputDataItem", ""))).get("name", "")
+        found = Repetition(
+            items=_parameter(_data_name(named, scope), None, "variable") if named else None,
+            item=loop.item or vendor.get("elementVariable", ""),
+            results=_data_name(results, scope),
+            result=_parameter(result, None, "variable") if result else None,
+        )
+    if loop.cardinality is not None and found.items is None:
+        count = loop.cardinality
+        found = found._replace(number=_parameter(count.text.strip(), count.language, "feel"))
+    if found.results and found.result is None:
+        raise NotRepeatable(f"it does not say what goes into `{found.results}`")
+    for name in (found.item, found.results):
+        if name and _NAME.fullmatch(name) is None:
+            raise NotRepeatable(f"`{name}` is no name of a variable")
+    for value in (found.items, found.number, found.result):
+        if value is not None:
+            _check(value)
+    return found
+
+
+def _data_name(named: str, scope: Scope) -> str:
+    """A reference to a data object as the name that the object has."""
+    data = next((d for d in scope.data_objects if d.id == named), None)
+    name = data.name.strip() if data is not None else ""
+    return name if _NAME.fullmatch(name) else named
+
+
+def _parameter(text: str, language: str | None, plain: str) -> Parameter:
+    """A text of a marker as a parameter: marked code as it is, a name as a variable, a number."""
+    if text.startswith("=") or re.match(r"\s*[$#]\{", text):
+        return Parameter(name="value", text=text)
+    if _NAME.fullmatch(text):
+        return Parameter(name="value", text=text, language="variable")
+    if text.isdigit():
+        plain, language = "feel", None
+    return Parameter(name="value", text=text, language=language or plain)
+
+
+def _check(value: Parameter) -> None:
+    """Raises `NotRepeatable` where a value cannot be computed."""
+    from orgflow_ir.analysis.expressions.syntax import ConditionError
+    from orgflow_ir.analysis.work.mappings import read_value
+
+    try:
+        read_value(value.text, value.language)
+    except ConditionError as error:
+        raise NotRepeatable(f"`{value.text}` is not understood: {error}") from None
+
+
+def _attributes(xml: str) -> list[tuple[str, str]]:
+    """The attributes of one element, as text."""
+    pairs = re.findall(r"""([\w:]+)\s*=\s*(?:"([^"]*)"|'([^']*)')""", xml)
+    return [(name, html.unescape(a or b)) for name, a, b in pairs]
+
+
+def counted_in(condition: Expression | None) -> tuple[str, ...]:
+    """The variables of `COUNTS` that a completion condition reads."""
+    words = set(_NAME.findall(condition.text)) if condition is not None else set()
+    return tuple(name for name in COUNTS if name in words)
+
+
+def waits_in(node: Node, model: Model) -> bool:
+    """Whether a step of an activity, or of what it calls, waits for something but a person."""
+    if isinstance(node, CallActivity):
+        from orgflow_ir.analysis.calls import called_from, callee
+
+        called = callee(node, model)
+        processes = (called, *called_from(called, model)) if called is not None else ()
+        return any(_waits(n) for p in processes for s in p.scopes() for n in s.nodes)
+    if isinstance(node, SubProcess):
+        inside = [n for s in node.scopes() for n in s.nodes]
+        return any(
+            _waits(n) or (isinstance(n, CallActivity) and waits_in(n, model)) for n in inside
+        )
+    return _waits(node)
+
+
+def _waits(node: Node) -> bool:
+    if isinstance(node, Event):
+        caught = node.position in ("catch", "boundary")
+        return caught and any(d.kind in _WAITS for d in node.definitions)
+    return isinstance(node, Task) and node.task_type == "receive"
+
+
+def begun_at_once(model: Model) -> frozenset[str]:
+    """Activities that may be under way several times at once by a parallel marker, or that are in
+    such a sub-process."""
+    found: set[str] = set()
+    for scope in model.scopes():
+        for node in scope.nodes:
+            loop = getattr(node, "loop", None)
+            if loop is not None and loop.kind == "multi-instance" and not loop.sequential:
+                found.add(node.id)
+                if isinstance(node, SubProcess):
+                    found |= {n.id for s in node.scopes() for n in s.nodes}
+    return frozenset(found)

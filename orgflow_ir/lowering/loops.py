@@ -1,0 +1,102 @@
+"""Repeated activities as loops of flows: the one executable meaning of markers for repetition.
+
+A marker is read as what BPMN 2.0.2 says of it (10.3.7, 13.3.6), with the instances one after the
+other: a step counts the list, an exclusive gateway asks whether there is another item, a step takes
+the next one, and after the activity its completion condition is asked. Instances that BPMN starts
+together and that wait for nothing may be done one after the other: that is one of the orders that
+the specification allows.
+
+`loops_as_flows` gives the same flows for a whole model, under the same ids: runs of a target that
+rewrites loops are runs of that model's token game.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from orgflow_ir.model import CallActivity, Model, SubProcess, Task
+from orgflow_ir.model.constructs import ConstructUse
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.targets.lowering import RewritePattern, rewrite_all
+
+if TYPE_CHECKING:
+    from orgflow_ir.model.rewriter import Rewriter
+
+_PRODUCES = (
+    "gateway.exclusive", "gateway.parallel", "flow.sequence", "flow.conditional", "flow.default",
+    "task.script", "event.end.none",
+)  # fmt: skip
+
+
+class LoopToFlows(RewritePattern):
+    """A standard loop, and a multi-instance activity whose instances wait for nothing but people
+    when they are parallel, becomes a loop of flows (BPMN 2.0.2, 10.3.7)."""
+
+    name = "loop-to-flows"
+    consumes = ("loop",)
+    produces = _PRODUCES
+
+    def meaning(self, model: Model) -> Model:
+        """See `RewritePattern`: each round of a loop is a step of its own."""
+        return loops_as_flows(model)
+
+    def rewrite(self, use: ConstructUse, rewriter: Rewriter, ctx: PassContext) -> str | None:
+        node, scope = use.element, use.scope
+        assert isinstance(node, Task | CallActivity | SubProcess)
+        assert scope is not None
+        from orgflow_ir.lowering.unrolling import Unrolling, obstacle, waiting_at_once
+
+        if obstacle(node, scope, ctx) or waiting_at_once(node, rewriter.model):
+            return None
+        return Unrolling(node, scope, rewriter, ctx).run()
+
+
+class WaitingInstancesInTurn(RewritePattern):
+    """Parallel instances that wait become a loop, too: the next one begins when the one before it
+    is done."""
+
+    name = "waiting-instances-in-turn"
+    consumes = ("loop.multi-instance.parallel",)
+    produces = _PRODUCES
+    loses = "that its instances wait at the same time"
+
+    def rewrite(self, use: ConstructUse, rewriter: Rewriter, ctx: PassContext) -> str | None:
+        node, scope = use.element, use.scope
+        assert isinstance(node, Task | CallActivity | SubProcess)
+        assert scope is not None
+        from orgflow_ir.lowering.unrolling import Unrolling, obstacle
+
+        if obstacle(node, scope, ctx):
+            return None
+        return Unrolling(node, scope, rewriter, ctx).run()
+
+
+LOOPS: tuple[RewritePattern, ...] = (LoopToFlows(), WaitingInstancesInTurn())
+
+
+def loops_as_flows(model: Model) -> Model:
+    """The model with its loops as flows, where they can be that; itself where there are none."""
+    ctx = PassContext(source=model)
+    while True:
+        before = model
+        for pattern in LOOPS:
+            uses = [
+                ConstructUse(node.loop.construct, node, scope)
+                for scope in model.scopes()
+                for node in scope.nodes
+                if isinstance(node, Task | CallActivity | SubProcess) and node.loop is not None
+            ]
+            if uses:
+                model, _ = rewrite_all(pattern, uses, model, ctx)
+        if model is before:
+            return model
+
+
+def why_not_repeated(use: ConstructUse, model: Model, ctx: PassContext) -> str:
+    """What keeps a marker for repetition from becoming flows; nothing where it can."""
+    node, scope = use.element, use.scope
+    assert isinstance(node, Task | CallActivity | SubProcess)
+    assert scope is not None
+    from orgflow_ir.lowering.unrolling import obstacle  # only for models with loops
+
+    return obstacle(node, scope, ctx)

@@ -1,0 +1,287 @@
+"""How the marker of a repeated activity becomes a loop of flows, and what keeps it from that."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from orgflow_ir.analysis.control_flow.graph import ControlFlow
+from orgflow_ir.analysis.control_flow.outgoing import outgoing
+from orgflow_ir.analysis.repetition import (
+    COUNTS,
+    NotRepeatable,
+    Repetition,
+    counted_in,
+    read_repetition,
+    waits_in,
+)
+from orgflow_ir.model import (
+    CallActivity,
+    Event,
+    Expression,
+    Gateway,
+    Loop,
+    Model,
+    Scope,
+    SubProcess,
+    Task,
+)
+from orgflow_ir.model.bindings import Parameter, Script
+from orgflow_ir.model.provenance import source_ids
+from orgflow_ir.pipeline import PassContext
+
+if TYPE_CHECKING:
+    from orgflow_ir.model.rewriter import Rewriter
+
+
+def obstacle(node: Task | CallActivity | SubProcess, scope: Scope, ctx: PassContext) -> str:
+    """What keeps the marker of an activity from becoming flows; nothing where it can."""
+    assert node.loop is not None
+    graph = ctx.analysis(ControlFlow, scope)
+    out = graph.flows_out(node.id)
+    if node.for_compensation:
+        return "it undoes another activity"
+    if isinstance(scope, SubProcess) and scope.flavour == "ad-hoc":
+        return "the ad-hoc sub-process around it says when it begins"
+    if not graph.flows_in(node.id):
+        return "no flow leads to it"
+    targets = (graph.nodes[f.target] for f in out)
+    if outgoing(out).chosen or any(source_ids(t)[0] == node.id for t in targets):
+        return "the flows out of it depend on data"
+    if node.loop.kind == "multi-instance":
+        try:
+            read = read_repetition(node.loop, scope)
+        except NotRepeatable as reason:
+            return str(reason)
+        known = read.items is not None or read.number is not None
+        if not known and (counted_in(node.loop.until) or read.results):
+            return "the model names no list and no number of instances"
+    return ""
+
+
+def waiting_at_once(node: Task | CallActivity | SubProcess, model: Model) -> bool:
+    """Whether parallel instances of an activity wait for something but people."""
+    assert node.loop is not None
+    if node.loop.kind == "standard" or node.loop.sequential:
+        return False
+    return waits_in(node, model)
+
+
+def _variable(id: str, role: str) -> str:
+    """A variable of the loop of an element: unlike that of every other element."""
+    name = re.sub(r"[^A-Za-z0-9]", lambda m: "_" if m[0] == "_" else f"_{ord(m[0]):x}_", id)
+    return f"loop_{name}_{role}"
+
+
+class Unrolling:
+    """Makes the loop of one activity."""
+
+    def __init__(
+        self,
+        node: Task | CallActivity | SubProcess,
+        scope: Scope,
+        rewriter: Rewriter,
+        ctx: PassContext,
+    ) -> None:
+        self.node, self.scope, self.rewriter = node, scope, rewriter
+        assert node.loop is not None
+        self.loop: Loop = node.loop
+        self.graph = ctx.analysis(ControlFlow, scope)
+        self.named = ctx.name(node)
+        self.label = node.label
+        self.index = _variable(node.id, "index")
+        self.count = _variable(node.id, "count")
+        self.items = _variable(node.id, "items")
+        self.more = _variable(node.id, "more")
+        self.asked: dict[str, Expression | str] = {}
+
+    def run(self) -> str:
+        """The edits; the note of them."""
+        again = self.gateway("again")
+        if self.loop.kind == "standard":
+            first, note = self.standard(again)
+        else:
+            first, note = self.instances(again)
+        for flow in self.graph.flows_in(self.node.id):
+            self.rewriter.redirect(self.scope.id, flow.id, target=first)
+        self.rewriter.replace(self.scope.id, self.node.id, self.node.replace(loop=None))
+        return note
+
+    # -- the two kinds -----------------------------------------------------------------------------
+
+    def standard(self, again: str) -> tuple[str, str]:
+        """A loop by a condition, tested before or after; both may have a most number of times."""
+        leave, loop = self.leave(), self.loop
+        most = loop.maximum
+        first, back = again, again
+        if most is not None:
+            first = self.script(
+                "begin",
+                f"Begin {self.label}",
+                ("0", self.index),
+                (self.more, f"${{0 < {most}}}"),
+            )
+            self.connect("begun", first, again)
+        asks_last = not loop.test_before and (loop.condition is not None or most is None)
+        # 1. What is asked before the activity.
+        here = again
+        if most is not None:
+            here = self.choice("more", f"{self.label} again?", here, leave, self.is_more())
+        if loop.test_before:
+            here = self.choice("while", f"{self.label}?", here, leave, loop.condition)
+        self.connect("enter", here, self.node.id, self.yes(here))
+        # 2. What is done and asked behind it.
+        here = self.node.id
+        if most is not None:
+            number = f"{self.index} + 1"
+            more = (self.more, f"${{{self.index} < {most}}}")
+            counted = self.script("count", f"Count {self.label}", (number, self.index), more)
+            self.connect("counted", here, counted)
+            here = counted
+        if asks_last:
+            here = self.choice("repeat", f"{self.label} again?", here, leave, loop.condition)
+        self.connect("back", here, back, self.yes(here))
+        return first, f"the repetition of {self.named} became a loop of flows"
+
+    def instances(self, again: str) -> tuple[str, str]:
+        """Instances one after the other."""
+        read, leave = read_repetition(self.loop, self.scope), self.leave()
+        known = read.items is not None or read.number is not None
+        first = again
+        if known:
+            first = self.begin(read)
+            self.connect("begun", first, again)
+        asked = self.is_more() if known else None
+        title = f"More items for {self.label}?" if known else f"Another {self.label}?"
+        here = self.choice("more", title, again, leave, asked)
+        if known:
+            taken = self.next(read)
+            self.connect("take", here, taken, self.yes(here))
+            here = taken
+        self.connect("enter", here, self.node.id, self.yes(here))
+        here = self.node.id
+        counts = counted_in(self.loop.until)
+        if known and (counts or read.results):
+            done = self.done(read, counts)
+            self.connect("counted", here, done)
+            here = done
+        if self.loop.until is not None:
+            complete = self.gateway("complete", f"{self.label} complete?")
+            self.connect("ask", here, complete)
+            self.connect("enough", complete, leave, self.loop.until)
+            self.connect("back", complete, again, default=True)
+        else:
+            self.connect("back", here, again, self.yes(here))
+        order = "" if self.loop.sequential else ", one after the other"
+        return first, f"the instances of {self.named} became rounds of a loop{order}"
+
+    def begin(self, read: Repetition) -> str:
+        """The step that counts what there is to do."""
+        outputs: list[tuple[str, str | Parameter]] = []
+        if read.items is not None:
+            outputs += [(self.items, read.items), (self.count, f"= count({self.items})")]
+        else:
+            assert read.number is not None
+            outputs.append((self.count, read.number))
+        outputs.append((self.more, f"${{{self.index} < {self.count}}}"))
+        if read.results:
+            outputs.append((read.results, "= []"))
+        return self.script("begin", f"Items for {self.label}", ("0", self.index), *outputs)
+
+    def next(self, read: Repetition) -> str:
+        """The step that takes the next item."""
+        outputs: list[tuple[str, str | Parameter]] = []
+        if read.items is not None and read.item:
+            outputs.append((read.item, f"= {self.items}[{self.index}]"))
+        outputs.append(("loopCounter", f"= {self.index} - {1 - read.first}"))
+        outputs.append((self.more, f"${{{self.index} < {self.count}}}"))
+        value = f"{self.index} + 1"
+        return self.script("next", f"Next item for {self.label}", (value, self.index), *outputs)
+
+    def done(self, read: Repetition, counts: tuple[str, ...]) -> str:
+        """The step that gathers the result of an instance, and counts it."""
+        active = "1" if self.loop.sequential else f"{self.count} - {self.index}"
+        values = {
+            "count": self.count, "completed": self.index, "active": active, "terminated": "0",
+        }  # fmt: skip
+        outputs: list[tuple[str, str | Parameter]] = []
+        if read.result is not None and read.results:
+            result = _variable(self.node.id, "result")
+            outputs.append((result, read.result))
+            outputs.append((read.results, f"= append({read.results}, {result})"))
+        outputs += [(name, f"= {values[COUNTS[name]]}") for name in counts]
+        return self.script("done", f"Result of {self.label}", (self.index, self.index), *outputs)
+
+    # -- parts -------------------------------------------------------------------------------------
+
+    def is_more(self) -> Expression:
+        return Expression(text=f"${{{self.more}}}")
+
+    def yes(self, source: str) -> Expression | str | None:
+        """What a flow out of a question says; nothing behind anything else."""
+        return self.asked.get(source)
+
+    def choice(
+        self, role: str, name: str, source: str, leave: str, condition: Expression | None
+    ) -> str:
+        """A question behind `source`, of which the way out leads to `leave`."""
+        made = self.gateway(role, name)
+        self.connect(f"to_{role}", source, made, self.yes(source))
+        self.connect(f"no_{role}", made, leave, default=True)
+        self.asked[made] = condition if condition is not None else "yes"
+        return made
+
+    def gateway(self, role: str, name: str = "") -> str:
+        id = self.rewriter.fresh_id(self.node.id, role)
+        self.rewriter.insert(self.scope.id, Gateway(id=id, name=name, gateway_kind="exclusive"))
+        return id
+
+    def leave(self) -> str:
+        """Where all ways out of the loop meet."""
+        out = self.graph.flows_out(self.node.id)
+        if not out:
+            id = self.rewriter.fresh_id(self.node.id, "end")
+            self.rewriter.insert(self.scope.id, Event(id=id, position="end"))
+            return id
+        id = self.gateway("leave")
+        source = id
+        if len(out) > 1:
+            source = self.rewriter.fresh_id(self.node.id, "fork")
+            self.rewriter.insert(self.scope.id, Gateway(id=source, gateway_kind="parallel"))
+            self.connect("to_fork", id, source)
+        for flow in out:
+            self.rewriter.redirect(self.scope.id, flow.id, source=source)
+        return id
+
+    def script(
+        self, role: str, name: str, first: tuple[str, str], *more: tuple[str, str | Parameter]
+    ) -> str:
+        """A step that sets variables: (value, name) first, then (name, value) each."""
+        outputs = tuple(
+            value.replace(name=one) if isinstance(value, Parameter) else _set(one, value)
+            for one, value in more
+        )
+        binding = Script(language="feel", code=first[0], result=first[1], outputs=outputs)
+        id = self.rewriter.fresh_id(self.node.id, role)
+        task = Task(id=id, name=name, task_type="script", binding=binding)
+        self.rewriter.insert(self.scope.id, task)
+        return id
+
+    def connect(
+        self,
+        role: str,
+        source: str,
+        target: str,
+        condition: Expression | str | None = None,
+        *,
+        default: bool = False,
+    ) -> None:
+        id = self.rewriter.fresh_id(self.node.id, role)
+        code = condition if isinstance(condition, Expression) else None
+        self.rewriter.connect(self.scope.id, source, target, id=id, condition=code, default=default)
+        if isinstance(condition, str):
+            self.rewriter.relabel(self.scope.id, id, condition)
+
+
+def _set(name: str, text: str) -> Parameter:
+    return Parameter(name=name, text=text)
