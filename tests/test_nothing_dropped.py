@@ -17,11 +17,13 @@ from dataclasses import fields
 from typing import Any, Literal, get_args, get_origin
 
 import pytest
+from orgflow.backends.bpmn.document import document
 from orgflow.compiler import compile_model, load
 
 from orgflow_ir.model import (
     Artifact,
     CallActivity,
+    Catalog,
     DataFlow,
     DataObject,
     Element,
@@ -189,12 +191,36 @@ HOSTS = {
 }  # fmt: skip
 
 
+RARE = f"""<definitions xmlns="{BPMN}"><error id="er" name="x" errorCode="5"/>
+<process id="p" name="P"><startEvent id="s" name="a"/>
+ <adHocSubProcess id="c" name="b" ordering="Sequential" cancelRemainingInstances="false">
+  <task id="t" name="f"/><completionCondition>z</completionCondition></adHocSubProcess>
+ <task id="u" name="k"><standardLoopCharacteristics testBefore="false"><loopCondition>q
+ </loopCondition></standardLoopCharacteristics></task>
+ <boundaryEvent id="bo" name="m" attachedToRef="u"><errorEventDefinition errorRef="er"/>
+ </boundaryEvent><boundaryEvent id="bt" name="n" attachedToRef="u"><timerEventDefinition>
+  <timeDuration>PT5M</timeDuration></timerEventDefinition></boundaryEvent>
+ <intermediateCatchEvent id="ic" name="l" parallelMultiple="false"><messageEventDefinition/>
+ <signalEventDefinition/></intermediateCatchEvent><receiveTask id="re" name="v"/>
+ <endEvent id="e" name="h"/><endEvent id="e2" name="i"/><endEvent id="e3" name="j"/>
+ <sequenceFlow id="f1" sourceRef="s" targetRef="c"/>
+ <sequenceFlow id="f2" sourceRef="c" targetRef="u"/>
+ <sequenceFlow id="f3" sourceRef="u" targetRef="ic"/>
+ <sequenceFlow id="f4" sourceRef="bo" targetRef="e2"/>
+ <sequenceFlow id="f5" sourceRef="bt" targetRef="e3"/>
+ <sequenceFlow id="f6" sourceRef="ic" targetRef="re"/>
+ <sequenceFlow id="f7" sourceRef="re" targetRef="e"/></process></definitions>"""
+"""What only BPMN itself keeps as it is."""
+
 # -- compiling ---------------------------------------------------------------------------------
 
 
 def read(host: str) -> Model:
-    ctx = PassContext(registry=REGISTRY)
-    model = load(SourceFile(f"{host}.bpmn", HOSTS[host].encode()), REGISTRY, ctx)
+    return read_text(HOSTS[host], f"{host}.bpmn")
+
+
+def read_text(text: str, name: str) -> Model:
+    model = load(SourceFile(name, text.encode()), REGISTRY, PassContext(registry=REGISTRY))
     assert model is not None
     return model
 
@@ -355,6 +381,29 @@ def test_every_field_shows(cls: type[Value], target: str) -> None:
                         seen.add(part.name)
     assert samples, f"no host has a {cls.__name__}"
     assert {k: v for k, v in silent.items() if k not in seen} == {}
+
+
+@pytest.mark.parametrize(
+    "cls", [c for c in classes() if not covered_elsewhere(c) and c is not Opaque]
+)
+def test_every_field_comes_back_from_bpmn(cls: type[Value]) -> None:
+    """Written as BPMN and read again, at least where BPMN has a place for it. An `Opaque` is the
+    text that it was read from, and its other fields are read from that."""
+    wanted = {part.name for part in fields(cls) if not exempt(cls, part.name)}
+    back: set[str] = set()
+    tried: set[str] = set()
+    for host in (*HOSTS, "rare"):
+        model = read_text(RARE, "rare.bpmn") if host == "rare" else read(host)
+        for value in (v for v in values(model) if type(v) is cls):
+            for name in sorted(wanted - back):
+                for new, _ in variants(cls, name, value):
+                    tried.add(name)
+                    changed = put(model, value, value.replace(**{name: new}))
+                    if read_text(document(changed, None), model.source) == changed:
+                        back.add(name)
+                        break
+    assert tried or cls is Catalog  # which has nothing but its entries
+    assert tried - back == set()
 
 
 def test_exemptions_are_fields() -> None:
