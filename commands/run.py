@@ -73,7 +73,7 @@ def command(
 ) -> None:
     """Compile the model in IN, run it on the target's engine, compare with what the model means.
 
-    Placeholder tasks are replaced by stubs that set the decision variables as scripted;
+    Scripted answers take the place of placeholder tasks and set the decision variables;
     expressions stay as emitted. On a server (--engine URL) a copy is deployed for the time of the
     runs. With --executions nothing is run: what the deployed workflow did is compared with the
     model. Exit code 1: a run differs, or the model has errors; 3: the server failed.

@@ -145,7 +145,7 @@ def _lists(report: ReplayReport | None) -> tuple[tuple[str, str, tuple[str, ...]
         ),
         (
             "What differs from the delivered workflow",
-            "For the runs stubs took the place of work that is open, and of waiting; "
+            "For the runs scripted answers took the place of work that is open, and of waiting; "
             "expressions, gateways and joins are the delivered ones.",
             tuple(dict.fromkeys(report.changed)),
         ),
