@@ -200,7 +200,7 @@ def test_target_text() -> None:
         ("n8m", "did you mean `n8n`?"),
         ("zzz", "there are: "),
         ("n8n{peple=placeholder}", "did you mean `people`?"),
-        ("n8n{people=robots}", "one of: placeholder"),
+        ("n8n{people=robots}", "one of: form, placeholder"),
         ("n8n{people}", "option=value"),
         ("n8n{people=}", "option=value"),
         ("n8n{people=placeholder,people=placeholder}", "twice"),

@@ -183,6 +183,8 @@ class LocalRunner(Runner):
         executed = []
         for node in run.order:
             planned = elements.get((node.workflow, node.node))
+            if planned is not None and planned.role == "guard":
+                continue  # it only asks again
             mine = planned is not None and planned.role in ("element", "trigger")
             executed.append(
                 NodeExecution(node.node, planned.element if planned and mine else None, node.status)

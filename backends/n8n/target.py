@@ -276,7 +276,7 @@ N8N_TARGET = TargetSpec(
     lowerings=(*LOWERINGS, *COMPLEX_GATEWAYS, *LOOPS, *SUB_PROCESSES),
     options={
         "version": tuple(str(v) for v in reversed(KNOWN_VERSIONS)),
-        "people": ("placeholder", "form"),
+        "people": ("form", "placeholder"),
         "stubs": ("placeholder", "workflow"),
     },
     wants_diagram=True,

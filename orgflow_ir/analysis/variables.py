@@ -17,7 +17,6 @@ from orgflow_ir.analysis.control_flow.graph import ControlFlow, reach
 from orgflow_ir.analysis.control_flow.region_tree import Region
 from orgflow_ir.analysis.control_flow.regions import ScopeReduction
 from orgflow_ir.analysis.decisions import Decision
-from orgflow_ir.analysis.expressions.recognise import recognise
 from orgflow_ir.analysis.expressions.syntax import (
     Call,
     Comparison,
@@ -374,6 +373,11 @@ def walked(tree: Tree, guards: Guards) -> Iterator[tuple[Guards, Tree]]:
 
 def _paths(texts: Iterable[Expression], *, bare: bool = False) -> Iterator[Path]:
     """Variables in texts, as far as they can be read; with `bare` a name alone is a variable."""
+    texts = tuple(texts)
+    if not texts:
+        return
+    from orgflow_ir.analysis.expressions.recognise import recognise  # with all parsers
+
     for text in texts:
         try:
             code = recognise(text)

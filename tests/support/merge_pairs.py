@@ -220,8 +220,9 @@ def _insert(before: str) -> Callable[[Json], None]:
             {"id": "added", "name": "Log it", "type": f"{PREFIX}code", "typeVersion": 2,
              "position": [5, 5], "parameters": {"jsCode": "return $input.all();"}}
         )  # fmt: skip
-        for kinds in workflow["connections"].values():
-            for ends in kinds["main"]:
+        for source, kinds in workflow["connections"].items():
+            # as in the editor, on the wires that lead there: not on the one by which it asks again
+            for ends in kinds["main"] if source != f"{target} answered?" else []:
                 for end in ends:
                     end["node"] = "Log it" if end["node"] == target else end["node"]
         workflow["connections"]["Log it"] = {
@@ -339,7 +340,7 @@ def expected(base: Json, theirs: Json, ours: Json) -> tuple[dict[str, dict[str, 
         was, its, mine = ({k: _plain(w, rows[element], k) for k in _FIELDS} for w, rows in sides)
         names = [rows[element]["name"] for _, rows in sides]
         was["name"], its["name"], mine["name"] = names
-        holds = mine["type"] in (f"{PREFIX}noOp", f"{PREFIX}set")
+        holds = mine["type"] in (f"{PREFIX}noOp", f"{PREFIX}set", f"{PREFIX}wait")
         filled = was["type"] != its["type"] and holds
         now: dict[str, Any] = {}
         for key in was:

@@ -193,7 +193,7 @@ class _Emitter:
                 self.setters.setdefault(decision.setter, []).append(decision)
 
     def run(self) -> None:
-        if self.ctx.options.get(PEOPLE, PLACEHOLDER) != PLACEHOLDER:
+        if self.ctx.options.get(PEOPLE) != PLACEHOLDER:
             from orgflow.backends.n8n.emit.forms import plan_forms
 
             self.e.forms = plan_forms(self.e, self.ctx)
@@ -247,6 +247,10 @@ class _Emitter:
             from orgflow.backends.n8n.emit.computed import write_work
 
             write_work(self.e)
+        for task, form in self.e.forms.items():
+            guard = form.guard
+            if guard is not None:
+                self._guard(task, guard)
         self.defaults.complete(self.ctx)
         self._say_what_it_is_part_of()
 
@@ -391,7 +395,7 @@ class _Emitter:
         """A task of a person: a Wait with a form, and what makes variables of the answers."""
         from orgflow.backends.n8n.emit import forms
 
-        parameters = forms.parameters(task, form, self._address(task.caption), self.scope.lanes)
+        parameters = forms.parameters(task, form, self.scope.lanes)
         node = self.workflow_graph.add(
             task.id, task.name, "wait", parameters, element=task.id, webhook=True
         )
@@ -402,6 +406,40 @@ class _Emitter:
                 key, f"{node.name} data", "set", {}, element=task.id, role="data"
             )
             self.workflow_graph.connect(Port(task.id), Port(key))
+
+    def _guard(self, task: str, code: str) -> None:
+        """Behind the form of a task a node that leads back to it where it was not answered: the
+        page of another form was sent again, or an answer breaks a rule."""
+        from orgflow.backends.n8n.node_types import if_
+        from orgflow.backends.n8n.node_types.conditions import is_true
+
+        graph, key = self.workflow_graph, HelperKey(task, "guard")
+        name = graph.nodes[task].name
+        node = graph.add(
+            key,
+            f"{name} answered?",
+            if_.NODE.name,
+            if_.testing(is_true(code, f"{task}/guard")),
+            element=task,
+            role="guard",
+        )
+        node.notes.append(
+            f"Asks again where what was sent is no answer to “{name}”: the page of another form, "
+            "or one that breaks a rule."
+        )
+        graph.wires = {
+            (Port(key) if source == Port(task) else source, target): flow
+            for (source, target), flow in graph.wires.items()
+        }
+        graph.connect(Port(task), Port(key))
+        graph.connect(Port(key, 1), Port(task))
+        nodes: dict[NodeKey, GraphNode] = {}
+        for one, found in graph.nodes.items():
+            if one != key:
+                nodes[one] = found
+            if one == task:
+                nodes[key] = node
+        graph.nodes = nodes
 
     def _task(self, task: Task) -> None:
         form = self.e.forms.get(task.id)

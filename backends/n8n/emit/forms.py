@@ -9,6 +9,7 @@ blank, sets nothing, so that a decision that reads it stops and names it.
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,9 +19,9 @@ from orgflow.backends.n8n.format import form_fields
 
 from orgflow_ir.analysis.facts.notes import HEADING
 from orgflow_ir.analysis.forms import AskedField, Option, asked_fields, is_done_by_a_person
-from orgflow_ir.model import Lane, Task
+from orgflow_ir.model import Lane, Node, Task
 from orgflow_ir.model.bindings import Form
-from orgflow_ir.model.element_names import listed
+from orgflow_ir.model.element_names import listed, slug
 from orgflow_ir.model.provenance import source_ids
 from orgflow_ir.pipeline import PassContext
 
@@ -29,9 +30,15 @@ if TYPE_CHECKING:
 
 YES, NO = "Yes", "No"
 OTHER = "Something else"
-_OWN = frozenset({"submittedAt", "formMode", "headers", "user", "formQueryParameters"})
-"""Keys that n8n itself puts beside the answers."""
+PAGE = "orgflowPage"
+"""The hidden field that says of which form a page is: all forms of an execution have one address,
+so that the page of a form that is sent twice would answer the next one."""
+_OWN = frozenset({"submittedAt", "formMode", "headers", "user", "formQueryParameters", PAGE})
+"""Keys that are beside the answers."""
 _MAX_LABEL = 200
+_MOST_PATTERN = 500
+_UNLIKE = re.compile(r"\(\?|\\[^dDwWsSbB.*+?^$|()\[\]{}/\\nrt-]|[*+?}]\+|\{,|\[\]|\[\^\]|\}\}")
+"""What Python and JavaScript read in different ways, or one of them only."""
 
 
 class FormField(NamedTuple):
@@ -111,6 +118,23 @@ class FormField(NamedTuple):
                 kept = " && ".join(('typeof v === "string"', 'v !== ""', *_text_rules(asked)))
                 return f"{kept} ? v : undefined"
 
+    @property
+    def test(self) -> str | None:
+        """JavaScript that is true where an answer in `form` is blank or has a value; `None` where
+        n8n's page lets nothing else be sent."""
+        asked = self.asked
+        rules = _number_rules(asked) if asked.type in ("number", "whole") else _text_rules(asked)
+        text = asked.type in ("text", "lines")
+        if (text and rules) or (
+            asked.type in ("number", "whole")
+            and (rules or asked.type == "whole" or not asked.required)
+        ):
+            return (
+                f'((v) => String(v ?? "").trim() === "" || ({self._value()}) !== undefined)'
+                f"(form[{js_string(self.label)}])"
+            )
+        return None
+
     def answer(self, value: object) -> object:
         """What somebody enters for a value. Raises `ValueError` where nothing stands for it."""
         asked = self.asked
@@ -139,9 +163,27 @@ class FormField(NamedTuple):
 
 
 class TaskForm(NamedTuple):
-    """The form of a task."""
+    """The form of a task.
+
+    Attributes:
+        fields: what it asks for.
+        page: how its page is told from those of other forms; nothing where there is no other.
+    """
 
     fields: tuple[FormField, ...]
+    page: str = ""
+
+    @property
+    def guard(self) -> str | None:
+        """JavaScript that is true where an item is the answer to this form and keeps its rules, or
+        what a node in the place of the form hands on; `None` where nothing has to be tested."""
+        tests = [test for field in self.fields if (test := field.test) is not None]
+        if self.page:
+            tests.insert(0, f"form.{PAGE} === {js_string(self.page)}")
+        if not tests:
+            return None
+        kept = " && ".join(tests)
+        return f"((form) => form.formMode === undefined || ({kept}))($json)"
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -195,7 +237,19 @@ def plan_forms(compiled: CompiledScope, ctx: PassContext) -> dict[str, TaskForm]
     asked = asked_fields(compiled.graph, compiled.decisions, alone)
     variables = {field.variable for fields in asked.values() for field in fields}
     variables |= {path[0] for decision in compiled.decisions.values() for path in decision.coded}
-    return {task: made(fields, variables) for task, fields in asked.items()}
+    forms = {task: made(fields, variables) for task, fields in asked.items()}
+    if len(forms) < 2:
+        return forms
+    pages: set[str] = set()
+    return {
+        task: form._replace(page=_page(compiled.graph.nodes[task], pages))
+        for task, form in forms.items()
+    }
+
+
+def _page(task: Node, taken: set[str]) -> str:
+    """A word for the page of a task that no other has."""
+    return _free(slug(task.name, words=5).replace("_", "-") or "page", taken)
 
 
 def made(fields: Iterable[AskedField], variables: Iterable[str] = ()) -> TaskForm:
@@ -262,7 +316,21 @@ def _text_rules(asked: AskedField) -> list[str]:
         text = dict(asked.constraints).get(name)
         if text is not None and (bound := _number(text)) is not None:
             found.append(f"v.length {sign} {bound!r}")
+    pattern = dict(asked.constraints).get("pattern")
+    if pattern is not None and _is_pattern(pattern):
+        found.append(f"v.match({js_string(pattern)}) !== null")
     return found
+
+
+def _is_pattern(text: str) -> bool:
+    """Whether a text is a regular expression that JavaScript reads as Python does."""
+    if len(text) > _MOST_PATTERN or not text.isascii() or _UNLIKE.search(text):
+        return False
+    try:
+        re.compile(text)
+    except (re.error, RecursionError, OverflowError):
+        return False
+    return True
 
 
 def _number(text: str) -> int | float | None:
@@ -275,11 +343,13 @@ def _number(text: str) -> int | float | None:
     return int(found) if found.is_integer() else found
 
 
-def parameters(task: Task, form: TaskForm, suffix: str, lanes: tuple[Lane, ...]) -> dict[str, Any]:
+def parameters(task: Task, form: TaskForm, lanes: tuple[Lane, ...]) -> dict[str, Any]:
     """The Wait of a task."""
     title = plain(task.name) or plain(task.id) or "Task"
     rows = [field.parameters for field in form.fields]
-    return form_fields.wait_for_form(title, _description(task, form, lanes), rows, suffix)
+    if form.page:
+        rows.append(form_fields.hidden(PAGE, form.page))
+    return form_fields.wait_for_form(title, _description(task, form, lanes), rows)
 
 
 def _description(task: Task, form: TaskForm, lanes: tuple[Lane, ...]) -> str:

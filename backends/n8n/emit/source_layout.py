@@ -121,19 +121,22 @@ def _left_to_right(body: Scope, centres: Mapping[str, tuple[float, float]]) -> b
 
 
 def _make_room(workflow_graph: WorkflowGraph, spots: dict[NodeKey, list[float]]) -> None:
-    """A free column left of gateways with a decision node, right of those with branch tests."""
-    for role, behind in (("decide", False), ("branch", True)):
+    """A free column left of gateways with a decision node, right of those with branch tests and of
+    forms with what makes variables of the answers and what asks again."""
+    nodes = workflow_graph.nodes
+    forms = {key for key, n in nodes.items() if n.role == "element" and n.type == "wait"}
+    for role, behind in (("decide", False), ("branch", True), ("data", True), ("guard", True)):
         owners = sorted(
-            {n.element for n in workflow_graph.nodes.values() if n.role == role},
+            {
+                n.element
+                for n in nodes.values()
+                if n.role == role and (role != "data" or n.element in forms)
+            },
             key=lambda e: (spots[e][0], e),
         )
         for owner in owners:
             edge = spots[owner][0] + (1 if behind else 0)
-            extra = {
-                n.key
-                for n in workflow_graph.nodes.values()
-                if n.role == role and n.element == owner
-            }
+            extra = {n.key for n in nodes.values() if n.role == role and n.element == owner}
             for key, spot in spots.items():
                 if key not in extra and spot[0] >= edge:
                     spot[0] += COLUMN

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
+from orgflow.backends.n8n.format.json_values import inside, rows
+
 Entry = Literal["text", "textarea", "number", "date", "dropdown", "checkbox"]
 
 
@@ -34,12 +36,24 @@ def field(
     return row
 
 
+def hidden(name: str, value: str) -> dict[str, Any]:
+    """A field that the page sends back as it is."""
+    return {"fieldType": "hiddenField", "fieldName": name, "fieldValue": value}
+
+
+def hidden_values(parameters: Mapping[str, Any]) -> tuple[str, ...]:
+    """What the hidden fields of a form hold."""
+    found = rows(inside(parameters, "formFields", "values"))
+    return tuple(
+        str(row.get("fieldValue")) for row in found if row.get("fieldType") == "hiddenField"
+    )
+
+
 def wait_for_form(
-    title: str, description: str, fields: Sequence[Mapping[str, Any]], suffix: str
+    title: str, description: str, fields: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
-    """Parameters of a Wait until somebody sends a form. The suffix is static (N8N_PATTERNS.md: an
-    expression there never matches) and its own for each Wait, so that a page that is sent twice
-    never answers the next one."""
+    """Parameters of a Wait until somebody sends a form. It has no suffix: the page of a form that
+    was sent leads to the next form of the execution only where that has the plain address."""
     parameters: dict[str, Any] = {"resume": "form", "formTitle": title}
     if description:
         parameters["formDescription"] = description
@@ -48,5 +62,5 @@ def wait_for_form(
     return {
         **parameters,
         "responseMode": "onReceived",
-        "options": {"appendAttribution": False, "webhookSuffix": suffix},
+        "options": {"appendAttribution": False},
     }

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal, NamedTuple
 
 from orgflow.backends.n8n import node_types
+from orgflow.backends.n8n.format import form_fields
 from orgflow.backends.n8n.format.document import (
     api_keys,
     inputs_of,
@@ -270,7 +271,7 @@ def _check_expressions(node: _Node, graph: _Graph) -> Iterator[Problem]:
 
 def _check_addresses(graph: _Graph) -> Iterator[Problem]:
     triggers: dict[tuple[str, ...], str] = {}
-    waits: dict[str, str] = {}
+    waits: dict[tuple[str, ...], str] = {}
     for node in graph.nodes:
         address: tuple[str, ...] | None = None
         keys: tuple[str, ...] = ()
@@ -283,7 +284,9 @@ def _check_addresses(graph: _Graph) -> Iterator[Problem]:
                 address, keys = ("form", str(path)), ("options", "path")
         elif node.short == "wait" and node.parameters.get("resume") in ("webhook", "form"):
             suffix = _inside(node.parameters, "options", "webhookSuffix")
-            yield from _check_suffix(node, "" if suffix is None else str(suffix), waits)
+            # Pages of forms may have one address where each says of which it is.
+            pages = form_fields.hidden_values(node.parameters)
+            yield from _check_suffix(node, "" if suffix is None else str(suffix), waits, pages)
         if address is not None:
             first = triggers.setdefault(address, node.name)
             if first != node.name:
@@ -291,14 +294,16 @@ def _check_addresses(graph: _Graph) -> Iterator[Problem]:
                 yield node.problem("webhook-path", message, "parameters", *keys)
 
 
-def _check_suffix(node: _Node, suffix: str, waits: dict[str, str]) -> Iterator[Problem]:
+def _check_suffix(
+    node: _Node, suffix: str, waits: dict[tuple[str, ...], str], pages: tuple[str, ...]
+) -> Iterator[Problem]:
     path = ("parameters", "options", "webhookSuffix")
     if suffix.startswith("="):
         # N8N_PATTERNS.md section 0: an expression here never matched, every call got 404.
         message = f"`{node.name}` can never be resumed: its webhookSuffix must be fixed text"
         yield node.problem("webhook-suffix", message, *path)
         return
-    first = waits.setdefault(suffix, node.name)
+    first = waits.setdefault((suffix, *pages), node.name)
     if first != node.name:
         how = "have one webhookSuffix" if suffix else "have no webhookSuffix"
         message = f"`{first}` and `{node.name}` {how}: an answer may resume the other one"

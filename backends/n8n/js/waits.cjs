@@ -26,7 +26,11 @@ function formBody(context, node, answer) {
   list.forEach((field, index) => {
     // Which of the two names n8n uses as key depends on the version; an answer may use either.
     const key = [field.fieldName, field.fieldLabel, `field-${index}`].find((name) => name && left.has(name));
-    if (key === undefined) return;
+    if (key === undefined) {
+      // A page sends its hidden fields back as they are.
+      if (field.fieldType === 'hiddenField') data[`field-${index}`] = field.fieldValue ?? '';
+      return;
+    }
     left.delete(key);
     data[`field-${index}`] = answer[key];
   });

@@ -4,9 +4,10 @@ waits, type versions, and steps that set what a gateway reads. Reported, not jud
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
-from orgflow.backends.n8n.emit.graph import NodeKey, decide_key
+from orgflow.backends.n8n.emit.graph import HelperKey, NodeKey, decide_key
 from orgflow.backends.n8n.format.json_values import rows
 from orgflow.backends.n8n.format.matching import Matching
 from orgflow.backends.n8n.format.workflow_document import Node, WorkflowDocument
@@ -39,6 +40,7 @@ def changed_parameters(
             _version(now),
             _merge(before, now),
             _wait(before, now),
+            _guard(key, before, now),
         ):
             if was != now_text:
                 yield Changed(name, element, was, now_text)
@@ -74,6 +76,20 @@ def _wait(before: Node, now: Node) -> tuple[str, str]:
     if now.short not in ("wait", "form"):
         return f"a wait: {_time(before)}", f"no wait: {now.type}"
     return _time(before), _time(now)
+
+
+def _guard(key: NodeKey, before: Node, now: Node) -> tuple[str, str]:
+    """What is asked of the answer to a form before the run goes on."""
+    if not isinstance(key, HelperKey) or key.role != "guard":
+        return "", ""
+    tests = [rows(step.inside("conditions", "conditions")) for step in (before, now)]
+    if [_asked(test) for test in tests[:1]] == [_asked(test) for test in tests[1:]]:
+        return "", ""
+    return _parameters(before), _parameters(now)
+
+
+def _asked(tests: list[Mapping[str, Any]]) -> list[tuple[Any, Any]]:
+    return [(test.get("leftValue"), test.get("operator")) for test in tests]
 
 
 def _time(step: Node) -> str:

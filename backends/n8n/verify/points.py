@@ -43,6 +43,8 @@ class Roles:
         refusals: Stop nodes right behind nodes that decide.
         stubs: nodes that stop a run before what n8n does not support → the element of the source,
             or nothing where it has happened by then.
+        guards: nodes that lead back to the form before them where it was not answered, which is one
+            answer for the model.
     """
 
     stands: Mapping[str, str]
@@ -63,6 +65,7 @@ class Roles:
     loose: frozenset[str]
     refusals: frozenset[str]
     stubs: Mapping[str, str | None]
+    guards: frozenset[str]
 
 
 class Point(NamedTuple):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from orgflow.backends.n8n.emit.graph import NodeKey, decide_key, start_key
+from orgflow.backends.n8n.emit.graph import HelperKey, NodeKey, decide_key, start_key
 from orgflow.backends.n8n.engine_model import EngineModel
 from orgflow.backends.n8n.format.document import TYPE_PREFIX
 from orgflow.backends.n8n.format.matching import Matching
@@ -283,7 +283,19 @@ class _Verifier:
             loose=frozenset(owners[g] for g in owners if g not in decided),
             refusals=self._refusals(),
             stubs=self._stubs(),
+            guards=frozenset(self._guards()),
         )
+
+    def _guards(self) -> Iterator[str]:
+        """Nodes that ask again: on the way back nothing of the model is done."""
+        for name, key in self.matching.key_of.items():
+            if not isinstance(key, HelperKey) or key.role != "guard":
+                continue
+            form = self.matching.pairs.get(key.owner)
+            again = list(self.workflow.targets.get(name, {}).get(1, ()))
+            step = self.steps[name]
+            if step.short == "if" and not step.disabled and again == [form]:
+                yield name
 
     def _splitting(
         self,

@@ -193,6 +193,8 @@ class Walk:
     def _outcomes(self, config: Config, node: Node, place: Place) -> tuple[Outcome, ...]:
         """What the node can do. Of a node whose behaviour is not known it is assumed that every
         item that comes in leaves by one output, and no error output."""
+        if place.node in self.roles.guards:
+            return (Emits(place.inputs[:1]),)
         if place.kind == "wait":
             return self.machine.outcomes(config)[:1]
         if place.kind != "choice" or node.behaviour.known:

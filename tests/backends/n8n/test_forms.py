@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from typing import Any
 
@@ -23,12 +24,10 @@ from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets import Emitted, legalise
 from orgflow_ir.targets.verification import Verdict
 
-FORMS = {"people": "form"}
-
 
 def emitted(model: Model) -> Emitted:
     """What a model becomes with forms."""
-    return emitted_by(model, PassContext(options=FORMS))
+    return emitted_by(model, PassContext())
 
 
 def compiled(model: Model) -> CompiledProcess:
@@ -51,13 +50,17 @@ def asked(body: str, task: str = "t") -> dict[str, AskedField]:
     return {field.asked.variable: field.asked for field in form.fields}
 
 
-def sent(engine: LocalEngine, model: Model, answers: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What the node behind the form hands on when its fields (by label) are filled so."""
+def sent(
+    engine: LocalEngine, model: Model, answers: Mapping[str, Any], *, again: bool = False
+) -> Mapping[str, Any]:
+    """What the node behind the form hands on when its fields (by label) are filled so; `again`
+    where it asks again, and gets no answers then."""
     scope = compiled(model).root
     trigger = next(n.name for n in scope.workflow_graph.nodes.values() if n.role == "trigger")
     request = RunRequest(scope.workflow, trigger, answers={"Ask": [answers]}, data=True)
     (run,) = engine.run_many([request])
     assert run.status == "success", run.error
+    assert len([n for n in run.order if n.node == "Ask"]) == (2 if again else 1)
     (node,) = [n for n in run.order if n.node == "Ask data"]
     assert node.items is not None
     (item,) = node.items[0]
@@ -86,17 +89,40 @@ FIELDS = (
         ),
         ({"Amount": "0", "Ok?": "No", "Kind": "Type B"}, {"amount": 0, "ok": False, "kind": "b"}),
         ({"Amount": "1e3", "Pieces": "", "Day": "", "Note": "", "Ok?": ""}, {"amount": 1000}),
-        ({"Amount": "-1", "Pieces": "0", "Note": "too long"}, {"amount": -1}),
-        ({"Amount": "x", "Pieces": "2.5", "Ok?": "true", "Day": "tomorrow", "Kind": "a"}, {}),
-        ({"Pieces": "11", "Kind": "constructor", "Ok?": "__proto__"}, {}),
+        ({"Amount": "-1", "Note": "short"}, {"amount": -1, "note": "short"}),
+        ({"Amount": "x", "Ok?": "true", "Day": "tomorrow", "Kind": "a"}, {}),
+        ({"Kind": "constructor", "Ok?": "__proto__"}, {}),
         ({}, {}),
     ],
 )  # fmt: skip
 def test_answers_become_typed_variables(
     engine: LocalEngine, answers: dict[str, Any], variables: dict[str, Any]
 ) -> None:
-    """A blank is no answer, and neither is what breaks a rule of the model."""
+    """A blank is no answer, and neither is what no page sends."""
     assert sent(engine, one_task(*FIELDS), answers) == variables
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [{"Pieces": "0"}, {"Pieces": "11"}, {"Pieces": "2.5"}, {"Pieces": "three"}, {"Note": "longer"},
+     {"Plate": "DD 1"}, {"Plate": "xKA-AB 12"}],
+)  # fmt: skip
+def test_an_answer_that_breaks_a_rule_is_asked_for_again(
+    engine: LocalEngine, answers: dict[str, Any]
+) -> None:
+    """Rules that n8n's page does not check."""
+    plate = Field(name="plate", type="string", constraints=(("pattern", r"^[A-Z]{1,3}-\w+ \d+$"),))
+    model = one_task(*FIELDS, plate)
+    assert sent(engine, model, {"Plate": "KA-AB 12"}) == {"plate": "KA-AB 12"}
+    assert sent(engine, model, answers, again=True) == {}
+
+
+@pytest.mark.parametrize(
+    "pattern", ["(", "(?i)a", "a++", r"\p{L}", r"\Aa", "[]a]", "{,3}", "a" * 501, "a{2}}", "ä"]
+)
+def test_patterns_that_are_read_in_several_ways_are_no_rules(pattern: str) -> None:
+    field = Field(name="x", type="string", constraints=(("pattern", pattern),))
+    assert compiled(one_task(field)).root.forms["t"].guard is None
 
 
 def test_labels_and_values_are_never_code(engine: LocalEngine) -> None:
@@ -172,7 +198,7 @@ def verified(model: Model) -> Verdict:
     (one,) = artifacts.compiled.values()
     assert isinstance(one, CompiledProcess)
     return verify_process(
-        model, model.processes[0], one.root.workflow, PassContext(target=N8N_TARGET, options=FORMS)
+        model, model.processes[0], one.root.workflow, PassContext(target=N8N_TARGET)
     ).verdict
 
 
@@ -222,7 +248,7 @@ def test_what_may_be_open_beside_other_waits_stays_a_placeholder(
     engine: LocalEngine, kind: str, forms: set[str], codes: list[str]
 ) -> None:
     model = model_of(process(PARALLEL.format(kind=kind)))
-    ctx = PassContext(target=N8N_TARGET, options=FORMS)
+    ctx = PassContext(target=N8N_TARGET)
     from orgflow.backends.n8n.backend import N8nBackend
 
     (one,) = (
@@ -237,13 +263,45 @@ def test_what_may_be_open_beside_other_waits_stays_a_placeholder(
     assert report.ok, [r.divergence for r in report.runs]
 
 
-def test_every_form_has_an_address_of_its_own() -> None:
-    body = "".join(
-        f'<userTask id="t{i}" name="Check"/>'
-        f'<sequenceFlow id="f{i}" sourceRef="t{i}" targetRef="t{i + 1}"/>'
-        for i in range(3)
-    )
-    one = compiled(model_of(process(body + '<userTask id="t3" name="Check"/>')))
-    waits = [n.parameters for n in one.root.workflow_graph.nodes.values() if n.type == "wait"]
-    suffixes = [p["options"]["webhookSuffix"] for p in waits]
-    assert suffixes == ["check", "check-2", "check-3", "check-4"]
+CHAIN = """
+<startEvent id="s"/><sequenceFlow id="f0" sourceRef="s" targetRef="t0"/>
+<userTask id="t0" name="Check"/><sequenceFlow id="f1" sourceRef="t0" targetRef="t1"/>
+<userTask id="t1" name="Check"/><sequenceFlow id="f2" sourceRef="t1" targetRef="t2"/>
+<userTask id="t2"/><sequenceFlow id="f3" sourceRef="t2" targetRef="e"/><endEvent id="e"/>"""
+
+
+def test_every_form_tells_its_page_from_others() -> None:
+    forms = compiled(model_of(process(CHAIN))).root.forms
+    assert [form.page for form in forms.values()] == ["check", "check (2)", "page"]
+    assert compiled(one_task()).root.forms["t"].page == ""
+
+
+def test_the_page_of_another_form_answers_nothing(engine: LocalEngine) -> None:
+    """A page that is sent twice comes to the next form, which asks again."""
+    model = model_of(process(CHAIN))
+    scope = compiled(model).root
+    trigger = next(n.name for n in scope.workflow_graph.nodes.values() if n.role == "trigger")
+    answers = {"Check": [{}], "Check (2)": [{"orgflowPage": "check"}, {}], "t2": [{}]}
+    (run,) = engine.run_many([RunRequest(scope.workflow, trigger, answers=answers)])
+    assert run.status == "success", run.error
+    order = [n.node for n in run.order if "answered" not in n.node]
+    assert order == [trigger, "Check", "Check (2)", "Check (2)", "t2", "End"]
+    assert verified(model) is Verdict.PROVED
+
+
+@pytest.mark.parametrize(
+    ("edit", "verdict"), [("test", Verdict.CHANGED), ("wire", Verdict.DIFFERENT)]
+)
+def test_verify_knows_what_asks_again(edit: str, verdict: Verdict) -> None:
+    """The way back to a form is no step of the model; one that leads elsewhere is."""
+    model = model_of(process(CHAIN))
+    workflow = copy.deepcopy(compiled(model).root.workflow)
+    if edit == "test":
+        (guard,) = [n for n in workflow["nodes"] if n["name"] == "Check (2) answered?"]
+        guard["parameters"]["conditions"]["conditions"][0]["leftValue"] = "={{ true }}"
+    else:
+        main = workflow["connections"]["Check (2) answered?"]["main"]
+        main[1] = [{"node": "Check", "type": "main", "index": 0}]
+    found = verify_process(model, model.processes[0], workflow, PassContext(target=N8N_TARGET))
+    assert found.verdict is verdict
+    assert bool(found.changed) is (edit == "test")
