@@ -52,7 +52,7 @@ def test_every_field_is_in_the_output_or_a_message(kind: str, target: str) -> No
         (Worker(by="class", target="org.acme.Ship"), "the class `org.acme.Ship`"),
         (Worker(by="job", target="ship", inputs=(Parameter(name="a", text="=f(b)"),), retries="3"),
          "the job `ship`, input mappings and retries"),
-        (Http(url="https://a.example", method="GET"), "the HTTP request"),
+        (Http(url="${bean.url()}", method="GET"), "the HTTP request"),
         (Form(assignee="kim", due="P1D", form="f"), "the assignment, due date and form"),
     ],
 )  # fmt: skip

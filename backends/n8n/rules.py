@@ -66,6 +66,26 @@ class WaitsBeside(Rule):
     target = "n8n"
 
 
+class CredentialNeeded(Rule):
+    """
+    What it finds
+        A step that identifies itself to another system: a request with authentication, or a mail.
+    Why it is wrong
+        Nothing is wrong. Secrets are never part of a workflow, and n8n publishes no workflow with
+        such a step until a credential is chosen.
+    Example
+        A REST connector with the type `bearer` and the token `{{secrets.CRM}}`.
+    Instead
+        Create the credential in n8n and choose it in the node.
+    """
+
+    code = "OF424"
+    name = "credential-needed"
+    severity = Severity.INFO
+    category = Category.TARGET
+    target = "n8n"
+
+
 class FaultyWorkflow(Rule):
     """
     What it finds
@@ -89,5 +109,6 @@ N8N_RULES: tuple[type[Rule], ...] = (
     SequentialParallel,
     SequentialWait,
     WaitsBeside,
+    CredentialNeeded,
     FaultyWorkflow,
 )

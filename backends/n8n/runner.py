@@ -85,10 +85,13 @@ class LocalRunner(Runner):
     def changed(self) -> tuple[str, ...]:
         names = [name for scope in self._scopes for name in _stubbed(scope)]
         computed = {name for scope in self._scopes for name in _computed(scope)}
+        outside = {name for scope in self._scopes for name in _outside(scope)}
         calling = {name for scope in self._scopes for name in _calling(scope)}
         lines = [
             f"what `{n}` computes is replaced by scripted values"
             if n in computed
+            else f"what `{n}` sends is not sent, and its answer is scripted"
+            if n in outside
             else f"the workflow that `{n}` calls is replaced by scripted values"
             if n in calling
             else f"placeholder `{n}` outputs scripted decisions"
@@ -235,7 +238,16 @@ def _stubbed(scope: CompiledScope) -> list[str]:
         if n.role == "decide" or (n.role == "element" and n.element in setters)
         if n.type in ("set", "noOp")
     ]
-    return placeholders + _calling(scope) + _computed(scope)
+    return placeholders + _calling(scope) + _outside(scope) + _computed(scope)
+
+
+def _outside(scope: CompiledScope) -> list[str]:
+    """Names of the nodes that send something."""
+    return [
+        scope.workflow_graph.nodes[element].name
+        for element, work in scope.work.items()
+        if work.act is not None
+    ]
 
 
 def _calling(scope: CompiledScope) -> list[str]:

@@ -289,7 +289,7 @@ def _activiti(
     if kind == "http":
         headers = _lines(settings.pop("requestHeaders", ""))
         result = settings.pop("responseVariableName", None)
-        return _http(settings, _FLOWABLE_HTTP, common, headers=headers, result=result)
+        return _http("flowable", settings, _FLOWABLE_HTTP, common, headers=headers, result=result)
     if kind == "mail":
         return _mail(settings, _FLOWABLE_MAIL, common)
     parameters = tuple(settings.items())
@@ -334,14 +334,29 @@ def _connector(connector: XmlElement, common: dict[str, Any]) -> AnyBinding:
             inputs += _parameters(group, "inputParameter")
             outputs += _parameters(group, "outputParameter")
     common = {**common, "outputs": (*common.get("outputs", ()), *outputs)}
-    if name == "http-connector":
-        found = {p.name: p.text for p in inputs}
-        return _http(found, _C7_HTTP, common, headers=_lines(found.pop("headers", "")))
+    if name in ("http-connector", "soap-http-connector"):
+        found = {p.name: p.text for p in inputs if p.language in (None, "map")}
+        scripts = tuple(p for p in inputs if p.name not in found)
+        if scripts:
+            common["inputs"] = (*common.get("inputs", ()), *scripts)
+        headers = _lines(found.pop("headers", ""))
+        if name == "soap-http-connector":
+            found.setdefault("method", "POST")
+            headers = _soap(headers)
+        return _http("camunda", found, _C7_HTTP, common, headers=headers)
     common["inputs"] = (*common.get("inputs", ()), *inputs)
     return Worker(by="connector", target=name, **common)
 
 
+def _soap(headers: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
+    """Headers of a SOAP request; a message of SOAP 1.1 is `text/xml` where nothing else is said."""
+    if any(name.lower() == "content-type" for name, _ in headers):
+        return headers
+    return (*headers, ("Content-Type", "text/xml; charset=utf-8"))
+
+
 def _http(
+    by: str,
     settings: dict[str, str],
     names: dict[str, str],
     common: dict[str, Any],
@@ -355,7 +370,7 @@ def _http(
     rest = tuple((k, v) for k, v in settings.items() if k not in names)
     if result:
         common = {**common, "result": result}
-    return Http(**known, headers=headers, query=query, authentication=authentication,
+    return Http(by=by, **known, headers=headers, query=query, authentication=authentication,
         **{**common, "parameters": (*common.get("parameters", ()), *rest)},
     )  # fmt: skip
 
@@ -422,7 +437,8 @@ def _zeebe(
         for target in ("headers", "queryParameters", "authentication")
     }  # fmt: skip
     return _http(
-        settings, _ZEEBE_HTTP, common, headers=pick["headers"], query=pick["queryParameters"],
+        "zeebe", settings, _ZEEBE_HTTP, common, headers=pick["headers"],
+        query=pick["queryParameters"],
         authentication=pick["authentication"], result=result,
     )  # fmt: skip
 
@@ -437,12 +453,19 @@ def _drools(
     handler = source.attribute(DROOLS, "taskName")
     if handler is None:
         return None
-    settings = {p.name: p.text for p in inputs if p.name != "TaskName"}
+    settings = {
+        p.name: f"#{{{p.text}}}" if p.language == "variable" else p.text
+        for p in inputs
+        if p.name != "TaskName"
+    }
+    outputs = _data_outputs(source.node)
+    if outputs:
+        common = {**common, "outputs": (*common.get("outputs", ()), *outputs)}
     if handler == "Rest":
         headers = _lines(settings.pop("Headers", "").replace(";", "\n").replace("=", ":"))
         auth = tuple((k, settings.pop(k)) for k in ("AuthType", "Username", "Password", "AuthUrl")
                      if k in settings)  # fmt: skip
-        return _http(settings, _DROOLS_HTTP, common, headers=headers, authentication=auth)
+        return _http("jbpm", settings, _DROOLS_HTTP, common, headers=headers, authentication=auth)
     if handler == "Email":
         return _mail(settings, _DROOLS_MAIL, common)
     rest = tuple(p for p in inputs if p.name != "TaskName")
@@ -470,6 +493,26 @@ def _data_inputs(node: XmlElement) -> tuple[Parameter, ...]:
             text, language = (written[0], None) if written else (text, language)
         if text is not None and names.get(target):
             found.append(Parameter(name=names[target], text=text.strip(), language=language))
+    return tuple(found)
+
+
+def _data_outputs(node: XmlElement) -> tuple[Parameter, ...]:
+    """jBPM's results: data outputs by name, each with the variable that it is assigned to."""
+    names: dict[str, str] = {}
+    for io in node.children:
+        if io.local == "ioSpecification" and io.ns == BPMN:
+            for data in io.children:
+                if data.local == "dataOutput":
+                    names[data.attrs.get("id", "")] = data.attrs.get("name", "")
+    found = []
+    for association in node.children:
+        if association.local != "dataOutputAssociation" or association.ns != BPMN:
+            continue
+        parts = {c.local: c for c in association.children}
+        source = parts["sourceRef"].text.strip() if "sourceRef" in parts else ""
+        target = parts["targetRef"].text.strip() if "targetRef" in parts else ""
+        if target and names.get(source) and "assignment" not in parts:
+            found.append(Parameter(name=target, text=names[source], language="variable"))
     return tuple(found)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple, assert_never
 
@@ -27,6 +28,11 @@ _LABELS = {
     "business_key": "business key", "all_variables": "all variables", "form": "form",
     "result": "result variable",
 }  # fmt: skip
+_SECRET = frozenset(("password", "token", "clientsecret", "value", "secret"))
+_HIDDEN = "(a secret, which notes do not repeat)"
+_IS_NAMED = re.compile(r"\{\{|[$#]\{|^\s*=|secrets\.")
+"""A secret that is only named, or comes from a variable."""
+
 _ASSIGNMENT = ("assignee", "candidate_users", "candidate_groups")
 
 
@@ -140,7 +146,9 @@ def _fields(binding: AnyBinding, what: str) -> Iterator[Statement]:
             yield Statement(what, label, value)
         elif isinstance(value, tuple):
             for key, text in value:
-                yield Statement(what, f"{label} {key}", text)
+                secret = name == "authentication" and key.lower() in _SECRET
+                shown = _HIDDEN if secret and not _IS_NAMED.search(text) else text
+                yield Statement(what, f"{label} {key}", shown)
 
 
 def _content(binding: AnyBinding) -> Iterator[tuple[str, Any]]:

@@ -64,9 +64,14 @@ class _Binding(Value):
 
 
 class Http(_Binding):
-    """A call of a URL; `authentication` are the vendor's settings for it."""
+    """A call of a URL; `authentication` are the vendor's settings for it.
+
+    `by` is the vendor whose texts these are, which says what becomes of the answer and of errors:
+    `camunda` (7), `zeebe`, `flowable` or `jbpm`; nothing where the source does not say.
+    """
 
     kind: Literal["http"] = "http"
+    by: str | None = None
     url: str | None = None
     method: str | None = None
     headers: Pairs = field(default=(), metadata={"exclude_if": _is_empty})

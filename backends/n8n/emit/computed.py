@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 from orgflow.backends.n8n.emit.decisions import unset_text
 from orgflow.backends.n8n.emit.graph import HelperKey
+from orgflow.backends.n8n.emit.references import quote_node
 from orgflow.backends.n8n.emit.work import work_code
 from orgflow.backends.n8n.node_types import code
 
 from orgflow_ir.analysis.expressions.feel.evaluator import Unsupported
-from orgflow_ir.analysis.work.statements import read
+from orgflow_ir.analysis.work.requests import Part, Request
 from orgflow_ir.analysis.work.tasks import Unread, Work, library_of, work_of
 from orgflow_ir.model import Scope, Task
 from orgflow_ir.model.bindings import Decision
@@ -30,7 +31,7 @@ def work_in(task: Task, ctx: PassContext) -> Work:
     library = ctx.analysis(library_of, ctx) if decides else None
     work = work_of(task, library)
     try:
-        work_code(work.statements, lambda name: "")
+        work_code(work.statements, lambda name: "", answer=_answer(work))
     except Unsupported as error:
         return Work(unread=(Unread("decision", "", f"{error} is not supported on n8n"),))
     return work
@@ -40,7 +41,14 @@ def computed_in(scope: Scope, ctx: PassContext) -> Iterator[str]:
     """Process variables that the work of tasks in a scope reads."""
     for node in scope.nodes:
         if isinstance(node, Task) and node.binding is not None:
-            yield from (needed.path[0] for needed in read(work_in(node, ctx).statements))
+            yield from (needed.path[0] for needed in work_in(node, ctx).reads())
+
+
+def _answer(work: Work) -> tuple[tuple[str, Part], ...] | None:
+    """The names under which parts of what comes back are known."""
+    if work.act is None:
+        return None
+    return work.act.answer if isinstance(work.act, Request) else ()
 
 
 def write_work(compiled: CompiledScope) -> None:
@@ -58,10 +66,17 @@ def write_work(compiled: CompiledScope) -> None:
             written = work_code(work.before, unset, keep_locals=True)
             graph.nodes[inputs].parameters = code.running(written)
         if outputs in graph.nodes:
+            given = graph.nodes[inputs].name if inputs in graph.nodes else None
             before = compiled.carried.before.get(element) if compiled.carried is not None else None
 
             def missing(name: str, element: str = element) -> str:
                 return unset_text(name, element, graph.nodes[element].name, compiled, itself=True)
 
-            written = work_code(work.after, missing, before=before)
+            written = work_code(
+                work.after,
+                missing,
+                before=before,
+                answer=_answer(work),
+                given=None if given is None else f"$({quote_node(given)}).first().json",
+            )
             graph.nodes[outputs].parameters = code.running(written)

@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from orgflow.backends.n8n.emit.forms import TaskForm
     from orgflow.backends.n8n.emit.groups import Group
     from orgflow.backends.n8n.emit.named_work import NamedWork
+    from orgflow.backends.n8n.emit.outside import OutsideNode
     from orgflow.backends.n8n.emit.variables import Carried
 
     from orgflow_ir.analysis.variables import Variables
@@ -447,7 +448,7 @@ class _Emitter:
             self._form(task, form)
             return
         decisions = self.setters.get(task.id, [])
-        work = self._work(task) if task.binding is not None else None
+        work = self._work(task, decisions) if task.binding is not None else None
         if work is not None and work.steps is not None and not decisions:
             # its code needs the names of nodes around it, so it is written at the end
             node = self.workflow_graph.add(task.id, task.name, "code", {}, element=task.id)
@@ -459,15 +460,21 @@ class _Emitter:
             implicit = (flow for flow in self.started if flow.target == task.id)
             for flow in (*self.graph.flows_in(task.id), *implicit):
                 self.e.entry[(task.id, flow.id)] = Port(HelperKey(task.id, "inputs"))
-        called = self._named_work(task)
+        outside = self._outside(task, work)
+        called = self._named_work(task) if outside is None else None
         fields = [f for d in decisions for f in _fields(d)]
-        if called is not None:
+        if outside is not None:
+            kind, parameters = outside.type, outside.parameters
+        elif called is not None:
             kind, parameters = called
         else:
             kind = "set" if fields else "noOp"
             parameters = set_.assigning(fields, task.id) if fields else {}
         node = self.workflow_graph.add(task.id, task.name, kind, parameters, element=task.id)
-        if called is not None:
+        if outside is not None:
+            node.switches = outside.more
+            node.notes += notes.outside(task, outside, self.ctx)
+        elif called is not None:
             named = self.e.named_work[task.id]
             node.notes += notes.named_work(
                 task, decisions, f"{named.kind} {named.name}", self.ctx, work
@@ -504,12 +511,25 @@ class _Emitter:
         )
         added.notes += notes.mapping(role == "inputs")
 
-    def _work(self, task: Task) -> Work | None:
+    def _outside(self, task: Task, work: Work | None) -> OutsideNode | None:
+        """The node of the request or mail that a task is; `None` where it is neither."""
+        if work is None or work.act is None or task.binding is None:
+            return None
+        from orgflow.backends.n8n.emit.outside import outside_node
+
+        return outside_node(work.act, task.id, task.binding)
+
+    def _work(self, task: Task, decisions: list[Decision]) -> Work | None:
         """What a task computes; `None` where that is nothing."""
         from orgflow.backends.n8n.emit.computed import work_in
 
+        from orgflow_ir.analysis.work.tasks import Unread, Work
+
         work = work_in(task, self.ctx)
-        if not work.statements and work.steps is None and not work.unread:
+        if work.act is not None and decisions:
+            names = ", ".join(f"`{decision.variable}`" for decision in decisions)
+            work = Work(unread=(Unread("request", "", f"no answer of it sets {names}"),))
+        if not work.statements and work.steps is None and not work.unread and work.act is None:
             return None
         self.e.work[task.id] = work
         return work

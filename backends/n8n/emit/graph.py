@@ -48,7 +48,8 @@ class Port(NamedTuple):
 @dataclass(eq=False, repr=False)
 class GraphNode:
     """A node to be. `element` is the id of the element it belongs to; of all nodes of an element
-    the one with role `element` (or `trigger`) stands for it."""
+    the one with role `element` (or `trigger`) stands for it. `switches` are fields beside its
+    parameters, such as how often it is tried."""
 
     key: NodeKey
     name: str
@@ -58,6 +59,7 @@ class GraphNode:
     role: Role
     notes: list[str] = field(default_factory=list)
     webhook: bool = False
+    switches: dict[str, Any] = field(default_factory=dict)
 
 
 def most_ports(node: GraphNode) -> int:

@@ -94,7 +94,11 @@ _METHODS: dict[Function, str] = {
 def _asked(function: Function, arguments: list[str]) -> str:
     if function == "text":
         return f'[{", ".join(arguments)}].map((v) => v ?? "").join("")'
+    if function == "json":
+        return f'((v) => (typeof v === "string" ? JSON.parse(v) : v))({arguments[0]})'
     receiver, *others = arguments
+    if function == "entry":
+        return f"({receiver})[{others[0]}]"
     if function in _METHODS:
         return f"({receiver}).{_METHODS[function]}({', '.join(others)})"
     size = f"((v) => (v.length === undefined ? Object.keys(v) : v).length)({receiver})"

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from orgflow.backends.n8n.emit.names import plain
+from orgflow.backends.n8n.rules import CredentialNeeded
 
 from orgflow_ir.analysis.decisions import Decision
 from orgflow_ir.analysis.gaps import Defaults, has_implementation
@@ -27,6 +28,8 @@ from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets.rules import UnsupportedBinding
 
 if TYPE_CHECKING:
+    from orgflow.backends.n8n.emit.outside import OutsideNode
+
     from orgflow_ir.analysis.work.tasks import Unread, Work
 
 _REPLACE = "in n8n, replace the placeholder by the node that does this and keep its name"
@@ -112,6 +115,29 @@ def named_work(
     )
     said = f"Calls the workflow in which the work of the {plain(called)} is done."
     return [said, *_sets(decisions), *_doc(node.doc)]
+
+
+def outside(node: Task, made: OutsideNode, ctx: PassContext) -> list[str]:
+    """Note of a node that sends a request or mail; OF424 for a credential to connect, OF404 for
+    what n8n does not do of it."""
+    lines = ["Does what the model says."]
+    if made.credential is not None:
+        _, words = made.credential
+        ctx.emit(
+            CredentialNeeded,
+            f"`{node.label}` needs {words}",
+            element=node,
+            help="create the credential in n8n and choose it in the node",
+        )
+        lines.append(f"Connect {words} before it is published.")
+    if made.lost:
+        ctx.emit(
+            UnsupportedBinding,
+            f"n8n does not do {made.lost} of `{node.label}` as the model says",
+            element=node,
+            help="let another workflow try it again later where that is not enough",
+        )
+    return [*lines, *made.notes, *_doc(node.doc)]
 
 
 def _why(unread: Sequence[Unread]) -> str:

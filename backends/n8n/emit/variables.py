@@ -45,6 +45,15 @@ if TYPE_CHECKING:
 _CALL_FIELDS = frozenset({"headers", "params", "query", "body"})
 """Fields that n8n puts on the item of a call."""
 
+_ANSWERED = frozenset(
+    {
+        "body", "headers", "statusCode", "statusMessage", "data",  # HTTP Request
+        "accepted", "rejected", "ehlo", "envelopeTime", "messageTime", "messageSize", "response",
+        "envelope", "messageId",  # Send Email
+    }
+)  # fmt: skip
+"""Fields that nodes which send something hand on."""
+
 
 @dataclass
 class Carried:
@@ -125,10 +134,8 @@ def _computed_reads(compiled: CompiledScope) -> dict[str, tuple[str, ...]]:
     """Variables that tasks read whose work the workflow does, by the task."""
     if not compiled.work:
         return {}
-    from orgflow_ir.analysis.work.statements import read
-
     found = {
-        element: tuple(dict.fromkeys(n.path[0] for n in read(work.statements)))
+        element: tuple(dict.fromkeys(n.path[0] for n in work.reads()))
         for element, work in compiled.work.items()
         if element in compiled.graph.reachable
     }
@@ -476,13 +483,22 @@ class _Carrier:
         call = self.compiled.graph.nodes.get(step.element)
         if isinstance(call, CallActivity) and call.binding is not None:
             return _handed_back(call.binding, names)
-        own = self._own(step.element)
+        own = self._own(step.element) | self._answered(step)
         if own:
             return {name: () if name in own else ("$json", itself) for name in names}
         if step.type != "wait" or step.key in self.compiled.forms:
             return dict.fromkeys(names, ("$json", itself))
         body = "($json.body ?? {})"
         return {name: (body,) if name in _CALL_FIELDS else (body, "$json") for name in names}
+
+    def _answered(self, step: GraphNode) -> frozenset[str]:
+        """Fields of what comes back from outside, which set no variables of these names."""
+        work = self.compiled.work.get(step.element)
+        if work is None or work.act is None:
+            return frozenset()
+        from orgflow_ir.analysis.work.statements import assigned
+
+        return _ANSWERED - frozenset(assigned(work.after))
 
     def _own(self, element: str) -> frozenset[str]:
         """Names that a placeholder is given something under which only it knows."""

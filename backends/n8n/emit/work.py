@@ -14,10 +14,13 @@ from orgflow.backends.n8n.emit.javascript import js_string, to_js
 
 from orgflow_ir.analysis.expressions.syntax import Path, Tree
 from orgflow_ir.analysis.variables import needed, null_tested
+from orgflow_ir.analysis.work.requests import Part
 from orgflow_ir.analysis.work.statements import (
     Assign,
+    Compose,
     Decide,
     Evaluate,
+    Fail,
     Statement,
     Throw,
     When,
@@ -25,6 +28,27 @@ from orgflow_ir.analysis.work.statements import (
 )
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+_PARTS: dict[Part, str] = {
+    "text": (
+        '((v) => typeof v === "string" ? v : v === undefined ? "" : JSON.stringify(v))'
+        "(answer.body ?? answer.data)"
+    ),
+    "body": "answer.body ?? answer.data ?? null",
+    "status": "answer.statusCode",
+    "headers": "answer.headers",
+    "message": 'String(answer.statusMessage ?? "")',
+    "whole": (
+        "{ status: answer.statusCode, headers: answer.headers, "
+        "body: answer.body ?? answer.data ?? null }"
+    ),
+    "error": (
+        "answer.statusCode < 400 ? null : { code: String(answer.statusCode), message: "
+        '`HTTP ${answer.statusCode} ${answer.statusMessage ?? ""}`.trim() }'
+    ),
+}
+"""Parts of what an HTTP Request node hands on with its whole answer: a body that is no JSON stands
+under `data`."""
 
 _NEED = """\
 const unset = {unset};
@@ -41,6 +65,8 @@ def work_code(
     *,
     before: str | None = None,
     keep_locals: bool = False,
+    answer: tuple[tuple[str, Part], ...] | None = None,
+    given: str | None = None,
 ) -> str:
     """The body of a Code node that does what statements say to the item that comes in.
 
@@ -51,11 +77,17 @@ def work_code(
             handed on goes over them.
         keep_locals: whether what is known in the task only is put on the item, for whoever does
             the work.
+        answer: of what came back from outside, the names under which its parts are known; the item
+            is the one before the task then.
+        given: code for the item that the task was given, if that has more fields.
 
     Raises:
         Unsupported: a decision holds what is not translated.
     """
-    return _Writer(unset).code(tuple(statements), before, keep_locals)
+    writer = _Writer(unset)
+    if answer is not None:
+        return writer.code_of_answer(tuple(statements), before, answer, given)
+    return writer.code(tuple(statements), before, keep_locals)
 
 
 class _Writer:
@@ -75,13 +107,46 @@ class _Writer:
             fields.append("...own")
         sources = ["item"] if before is None else ["before", "item"]
         lines = [
-            *(self.decision_code(at, one) for at, one in enumerate(self.decisions)),
             "const item = $input.first().json;",
             *([] if before is None else [f"const before = {before};"]),
             f"const v = Object.assign(Object.create(null), {', '.join(sources)});",
         ]
         if self.locals:
             lines.append("const own = Object.create(null);")
+        return self.whole(lines, body, fields)
+
+    def code_of_answer(
+        self,
+        statements: tuple[Statement, ...],
+        before: str | None,
+        answer: tuple[tuple[str, Part], ...],
+        given: str | None,
+    ) -> str:
+        """As `code`, where parts of what comes in are known under names in the task only."""
+        self.locals.update(name for name, _ in answer)
+        body = list(self.lines(statements, frozenset(self.locals), ""))
+        used = "\n".join(body)
+        parts = [
+            f"{place} = {_PARTS[part]};"
+            for name, part in answer
+            if (place := self.place(name, own=True)) in used
+        ]
+        names = (f"{_key(n)}: {self.place(n, own=False)}" for n in _names(statements))
+        lines = [
+            "const answer = $input.first().json;",
+            f"const item = {before or '{}'};",
+            f"const v = Object.assign(Object.create(null), {given or 'item'});",
+            "const own = Object.create(null);",
+            *parts,
+        ]
+        return self.whole(lines, body, ["...item", *names])
+
+    def whole(self, lines: list[str], body: list[str], fields: list[str]) -> str:
+        """The code: what it needs, what it begins with, its statements, and what it hands on."""
+        lines = [
+            *(self.decision_code(at, one) for at, one in enumerate(self.decisions)),
+            *lines,
+        ]
         if self.asked:
             told = {name: self.unset(name) for name in self.asked}
             shown = json.dumps(told, ensure_ascii=False, indent=2)
@@ -104,6 +169,16 @@ class _Writer:
                     yield from self.needs(value, known, indent)
                 case Throw(code):
                     yield f"{indent}throw new Error({js_string(code)});"
+                case Fail(message):
+                    yield from self.needs(message, known, indent)
+                    yield f"{indent}throw new Error({self.tree(message)});"
+                case Compose(name, values):
+                    for _, value in values:
+                        yield from self.needs(value, known, indent)
+                    code = self.composed(values)
+                    self.locals.add(name)
+                    yield f"{indent}{self.place(name, own=True)} = {code};"
+                    known |= {name}
                 case When(condition, then, otherwise):
                     yield from self.needs(condition, known, indent)
                     yield f"{indent}if ({self.tree(condition)}) {{"
@@ -134,6 +209,24 @@ class _Writer:
         names = list(names)
         self.asked.update(dict.fromkeys(names))
         return f"need({', '.join(map(js_string, names))});"
+
+    def composed(self, values: Iterable[tuple[tuple[str, ...], Tree]]) -> str:
+        """An object of values by their paths."""
+        inside: dict[str, str | dict[str, str]] = {}
+        for path, value in values:
+            if len(path) == 1:
+                inside[path[0]] = self.tree(value)
+                continue
+            inner = inside.setdefault(path[0], {})
+            assert isinstance(inner, dict)
+            inner[path[1]] = self.tree(value)
+        fields = []
+        for name, code in inside.items():
+            if isinstance(code, dict):
+                pairs = ", ".join(f"{js_string(one)}: {text}" for one, text in code.items())
+                code = f"{{ {pairs} }}"
+            fields.append(f"{name}: {code}")
+        return f"{{ {', '.join(fields)} }}"
 
     def tree(self, tree: Tree) -> str:
         return to_js(tree, self.variable)

@@ -147,6 +147,7 @@ def _node(
         result["executeOnce"] = result["alwaysOutputData"] = True
     if planned.role == "element" and planned.element in compiled.named_work:
         result["alwaysOutputData"] = True
+    result.update(planned.switches)  # type: ignore[typeddict-item]  # names of fields of nodes
     if planned.webhook:
         result["webhookId"] = node_uuid(f"{seed}/{key}/webhook")
     role = "" if planned.role in ("element", "trigger") else planned.role

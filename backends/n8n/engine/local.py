@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import itertools
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -49,15 +50,28 @@ class LocalEngine:
     """n8n's engine in a child process that lives until `close()`.
 
     Use as a context manager, or call `start()` and `close()`; `run()` starts it when needed. The
-    process ends with this one. It has no network, writes to a temporary folder of its own only,
-    and is started again once when it dies. Not safe for use by several threads at once.
+    process ends with this one. It has no network but for `reach`, writes to a temporary folder of
+    its own only, and is started again once when it dies. Not safe for use by several threads at
+    once.
 
     Args:
         directory: an installed engine; the default is `install.engine_dir()`.
         node: the Node to use; the default is `node.find_node()`.
+        reach: addresses that runs may connect to, as `127.0.0.1:8080`: a number and a port.
+        credentials: the content of credentials by their type in n8n.
     """
 
-    def __init__(self, directory: Path | None = None, node: NodeRuntime | None = None) -> None:
+    def __init__(
+        self,
+        directory: Path | None = None,
+        node: NodeRuntime | None = None,
+        *,
+        reach: Sequence[str] = (),
+        credentials: Mapping[str, Mapping[str, Any]] | None = None,
+    ) -> None:
+        self._more = {"ORGFLOW_N8N_REACH": ",".join(reach)} if reach else {}
+        if credentials:
+            self._more["ORGFLOW_N8N_CREDENTIALS"] = json.dumps(credentials)
         self._directory = directory
         self._node = node
         self._process: NodeProcess | None = None
@@ -100,7 +114,7 @@ class LocalEngine:
             )
         node = self._node or find_node()
         try:
-            process = NodeProcess(node, directory)
+            process = NodeProcess(node, directory, self._more)
         except OSError as error:
             raise EngineError(f"n8n's engine does not start: {error}") from error
         self._process = process

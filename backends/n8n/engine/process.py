@@ -43,7 +43,9 @@ class NodeSilent(Exception):
 class NodeProcess:
     """One child and the threads at its pipes (select does not work on pipes on Windows)."""
 
-    def __init__(self, node: NodeRuntime, directory: Path) -> None:
+    def __init__(
+        self, node: NodeRuntime, directory: Path, more: Mapping[str, str] | None = None
+    ) -> None:
         directory = directory.resolve()
         self._folder = _user_folder(directory)
         self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
@@ -60,7 +62,7 @@ class NodeProcess:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env=_environment(directory, self._folder),
+            env={**_environment(directory, self._folder), **(more or {})},
             cwd=self._folder,
             text=True,
             encoding="utf-8",

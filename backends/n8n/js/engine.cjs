@@ -2,7 +2,8 @@
 //
 // Requests   {"id", "cmd": "ping" | "run" | "shutdown", ...}; the fields of "run" are read in run.cjs.
 // Responses  {"id", "ok": true, ...} or {"id", "ok": false, "error": text}, in the order of the requests.
-// ORGFLOW_N8N_MODULES names the node_modules folder that holds n8n-core, n8n-workflow and
+// ORGFLOW_N8N_REACH lists addresses that runs may connect to, ORGFLOW_N8N_CREDENTIALS has the content
+// of credentials by their type. ORGFLOW_N8N_MODULES names the node_modules folder that holds n8n-core, n8n-workflow and
 // n8n-nodes-base; N8N_USER_FOLDER names a folder n8n may write to. The process ends with its stdin.
 'use strict';
 const fs = require('node:fs');
@@ -38,9 +39,11 @@ function makeHost() {
     }
   }
 
+  const given = JSON.parse(process.env.ORGFLOW_N8N_CREDENTIALS ?? '{}');
   const credentials = {
     getParentTypes: () => [],
-    getDecrypted: async () => ({}),
+    isCredentialUsableByNode: () => true,
+    getDecrypted: async (_data, _node, type) => (given[type] ?? {}),
     preAuthentication: async () => undefined,
     authenticate: async (_credentials, _type, options) => options,
     runPreAuthentication: async () => undefined,

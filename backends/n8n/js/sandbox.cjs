@@ -19,7 +19,13 @@ function close() {
   // n8n and its nodes log to stdout; that stream carries the protocol.
   process.stdout.write = process.stderr.write.bind(process.stderr);
 
-  net.Socket.prototype.connect = function connect() {
+  // Addresses that tests listen at, as HOST:PORT with a number for a host.
+  const reach = new Set((process.env.ORGFLOW_N8N_REACH ?? '').split(',').filter((one) => one));
+  const connect = net.Socket.prototype.connect;
+  net.Socket.prototype.connect = function (...given) {
+    const [to] = Array.isArray(given[0]) ? given[0] : given;
+    if (to !== null && typeof to === 'object' && reach.has(`${to.host}:${to.port}`))
+      return connect.apply(this, given);
     process.nextTick(() => this.destroy(refusal('ENETUNREACH')));
     return this;
   };

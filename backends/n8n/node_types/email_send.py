@@ -8,6 +8,9 @@ from orgflow.backends.n8n.node_types.node_type import NodeType
 NODE = NodeType(
     name="emailSend",
     label="Send Email",
+    emitted=True,
+    once=True,
+    versions=((2, 2.1), (2, 2.1)),
     inputs=lambda version, parameters: None,
     outputs=lambda version, parameters: None,
     behaviour=hands_on,

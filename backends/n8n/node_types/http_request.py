@@ -12,6 +12,8 @@ def _effect(version: float, parameters: Parameters) -> Effect:
 NODE = NodeType(
     name="httpRequest",
     label="HTTP Request",
+    emitted=True,
+    once=True,
     versions=((4.3,), (4.3, 4.4, 4.5)),
     effect=_effect,
     required=(

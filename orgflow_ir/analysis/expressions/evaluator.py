@@ -7,6 +7,7 @@ compared or computed with, so that each language is a few functions here. Read a
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any, assert_never
@@ -105,6 +106,10 @@ def _value(tree: Tree, values: Mapping[Path, Any], forced: Meaning | None) -> An
         case Call("text", arguments):
             found = [_value(a, values, forced) for a in arguments]
             return "".join("" if _nothing(v) else _juel_text(v) for v in found)
+        case Call("json", (argument,)):
+            return _parsed(_value(argument, values, forced))
+        case Call("entry", (of, Constant(key))):
+            return _entry(_value(of, values, forced), key)
         case Call(function, arguments):
             receiver, *others = (_value(a, values, forced) for a in arguments)
             return _asked(function, receiver, others)
@@ -123,6 +128,25 @@ def _feel(tree: Feel, values: Mapping[Path, Any]) -> Any:
         return value_of(tree, values)
     except Unsupported:
         raise _NoAnswer from None
+
+
+def _parsed(text: Any) -> Any:
+    """The value that a text is the JSON of; other values are themselves."""
+    if not isinstance(text, str):
+        return text
+    try:
+        return json.loads(text)
+    except ValueError:
+        raise _NoAnswer from None
+
+
+def _entry(of: Any, key: Any) -> Any:
+    """What an object or list has under a name or number."""
+    if isinstance(of, dict) and key in of:
+        return of[key]
+    if isinstance(of, list | tuple) and isinstance(key, int) and 0 <= key < len(of):
+        return of[key]
+    raise _NoAnswer
 
 
 def _asked(function: Function, receiver: Any, others: Sequence[Any]) -> Any:

@@ -182,10 +182,12 @@ class Conditional(Node):
 
 
 Function = Literal[
-    "size", "is empty", "contains", "starts with", "ends with", "lower", "upper", "trim", "text"
-]
+    "size", "is empty", "contains", "starts with", "ends with", "lower", "upper", "trim", "text",
+    "json", "entry",
+]  # fmt: skip
 """What texts and collections are asked in every language, under one name each; `text` makes one of
-any values, nothing of null."""
+any values, nothing of null; `json` is the value that a text is the JSON of, `entry` what an object
+or list has under a constant name or number."""
 
 
 class Call(Node):

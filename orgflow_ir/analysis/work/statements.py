@@ -32,6 +32,21 @@ class Throw(NamedTuple):
     code: str
 
 
+class Fail(NamedTuple):
+    """The task fails with this message; `bpmn`: it is the code of an error, as of `Throw`."""
+
+    message: Tree
+    bpmn: bool = False
+
+
+class Compose(NamedTuple):
+    """An object, known in the task only, is made of values: each with the path to it, of one name
+    or two."""
+
+    name: str
+    values: tuple[tuple[tuple[str, ...], Tree], ...]
+
+
 class When(NamedTuple):
     """`if (condition) { … } else { … }`."""
 
@@ -57,7 +72,7 @@ class Decide(NamedTuple):
         return self.decision.outputs if spread else (self.result,)
 
 
-Statement = Assign | Evaluate | Throw | When | Decide
+Statement = Assign | Compose | Evaluate | Throw | Fail | When | Decide
 
 
 def assigned(statements: Iterable[Statement], *, local: bool | None = False) -> Iterator[str]:
@@ -67,6 +82,9 @@ def assigned(statements: Iterable[Statement], *, local: bool | None = False) -> 
         match one:
             case Assign(name, _, is_local):
                 if local is None or is_local is local:
+                    yield name
+            case Compose(name, _):
+                if local is not False:
                     yield name
             case When(_, then, otherwise):
                 yield from assigned((*then, *otherwise), local=local)
@@ -93,6 +111,12 @@ def read(statements: Iterable[Statement], known: frozenset[str] = frozenset()) -
                 known |= {name}
             case Evaluate(value):
                 yield from _paths(value, known)
+            case Fail(message):
+                yield from _paths(message, known)
+            case Compose(name, values):
+                for _, value in values:
+                    yield from _paths(value, known)
+                known |= {name}
             case When(condition, then, otherwise):
                 yield from _paths(condition, known)
                 yield from read(then, known)

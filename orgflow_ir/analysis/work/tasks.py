@@ -6,16 +6,21 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from orgflow_ir.analysis.expressions.syntax import ConditionError, Tree
+from orgflow_ir.analysis.expressions.syntax import ConditionError, Constant, Tree
 from orgflow_ir.analysis.work.mappings import read_value, variable_name
+from orgflow_ir.analysis.work.messages import FIELDS, Message, read_message
+from orgflow_ir.analysis.work.requests import Request, read_request
 from orgflow_ir.analysis.work.scripts import read_call, read_script
 from orgflow_ir.analysis.work.statements import (
     Assign,
+    Compose,
     Decide,
     Evaluate,
+    Needed,
     Statement,
     When,
     assigned,
+    read,
 )
 from orgflow_ir.decisions.found import Unusable
 from orgflow_ir.decisions.library import DecisionLibrary, DecisionReader
@@ -38,6 +43,9 @@ _CODE = ("script", "expression")
 
 _BEFORE, _AFTER = ("start",), ("end",)
 
+SENT = "_sent"
+"""The field of the item with what a request or mail is made of."""
+
 
 class Unread(NamedTuple):
     """A part of a binding that is not understood: what it is, its text, and why."""
@@ -54,6 +62,7 @@ class Work(NamedTuple):
         before: input mappings and listeners at the start.
         steps: what does the task; `None` where somebody outside has to.
         after: listeners at the end and output mappings.
+        act: the request or mail that does it.
         unread: what is not understood. Where it is part of what does the task, or of a task that
             has `steps`, there are none.
     """
@@ -62,24 +71,40 @@ class Work(NamedTuple):
     steps: tuple[Statement, ...] | None = None
     after: tuple[Statement, ...] = ()
     unread: tuple[Unread, ...] = ()
+    act: Request | Message | None = None
 
     @property
     def statements(self) -> tuple[Statement, ...]:
         """Everything in its order."""
         return (*self.before, *(self.steps or ()), *self.after)
 
+    def reads(self) -> Iterator[Needed]:
+        """Process variables that it reads, in order, with repetitions."""
+        if not isinstance(self.act, Request):
+            yield from read(self.statements)
+            return
+        yield from read(self.before)
+        known = {*assigned(self.before, local=None), *(name for name, _ in self.act.answer)}
+        yield from read(self.after, frozenset(known))
+
 
 def work_of(task: Task, library: DecisionLibrary | None) -> Work:
     """What a task computes; `library` are the decisions that it may refer to."""
     binding = task.binding
-    if binding is None or isinstance(binding, Http | Mail):
+    if binding is None:
         return Work()
     reading = _Reading(binding, library)
+    act = reading.act()
     before = [*reading.inputs(), *reading.listeners(_BEFORE)]
+    if act is not None:
+        values = tuple(_computed(act))
+        before += [Compose(SENT, values)] if values else []
     steps = reading.steps()
     after = [*reading.listeners(_AFTER), *reading.outputs()]
+    if isinstance(act, Request):
+        after = [*act.after, *after]
     others = [listener for listener in binding.listeners if listener.by not in _CODE]
-    if steps is not None:
+    if steps is not None or act is not None:
         for listener in others:
             reading.unread.append(Unread("listener", listener.target, "its code is not here"))
         if binding.outputs and any(one.event in _AFTER for one in binding.listeners):
@@ -92,7 +117,32 @@ def work_of(task: Task, library: DecisionLibrary | None) -> Work:
     locals_ = frozenset(assigned(before, local=True))
     if steps is not None:
         steps = list(_in_scope(steps, locals_))
-    return Work(tuple(before), None if steps is None else tuple(steps), tuple(after))
+    return Work(tuple(before), None if steps is None else tuple(steps), tuple(after), (), act)
+
+
+def sent(act: Request | Message) -> Iterator[tuple[tuple[str, ...], Tree]]:
+    """Everything that is sent, with the path to it in what the task composes."""
+    if isinstance(act, Message):
+        found = ((name, getattr(act, name)) for name in FIELDS)
+        yield from (((name,), tree) for name, tree in found if tree is not None)
+        return
+    yield ("url",), act.url
+    for name, pairs, whole in (
+        ("headers", act.headers, act.all_headers),
+        ("query", act.query, act.all_query),
+    ):
+        if whole is not None:
+            yield (name,), whole
+        yield from (((f"{name}Given" if whole is not None else name, n), t) for n, t in pairs)
+    if act.body is not None:
+        yield ("body",), act.body
+
+
+def _computed(act: Request | Message) -> Iterator[tuple[tuple[str, ...], Tree]]:
+    """What of it shows in a run only."""
+    for path, tree in sent(act):
+        if not (isinstance(tree, Constant) and isinstance(tree.value, str)):
+            yield path, tree
 
 
 def library_of(ctx: PassContext) -> DecisionLibrary | None:
@@ -133,11 +183,22 @@ class _Reading:
     def inputs(self) -> Iterator[Statement]:
         if isinstance(self.binding, Worker) and self.binding.by in ("connector", "handler", "n8n"):
             return  # settings of what does the task
+        if isinstance(self.binding, Http) and self.binding.by in ("camunda", "jbpm"):
+            own = self.binding.inputs
+            scripts = ("payload", "url", "method", "headers")
+            yield from self.parameters(
+                (p for p in own if not (p.language and p.name in scripts)),
+                "input mapping",
+                local=True,
+            )
+            return
         yield from self.parameters(self.binding.inputs, "input mapping", local=True)
 
     def outputs(self) -> Iterator[Statement]:
         if isinstance(self.binding, Worker) and self.binding.by == "connector":
             return
+        if isinstance(self.binding, Http) and self.binding.by == "jbpm":
+            return  # they are what its answer has
         yield from self.parameters(self.binding.outputs, "output mapping", local=False)
 
     def parameters(
@@ -170,6 +231,19 @@ class _Reading:
             yield from script.statements
         except ConditionError as error:
             self.unread.append(Unread("listener", one.target, str(error)))
+
+    def act(self) -> Request | Message | None:
+        """The request or mail that the binding is about."""
+        try:
+            match self.binding:
+                case Http():
+                    return read_request(self.binding)
+                case Mail():
+                    return read_message(self.binding)
+        except ConditionError as error:
+            what = "request" if isinstance(self.binding, Http) else "mail"
+            self.unread.append(Unread(what, "", str(error)))
+        return None
 
     def steps(self) -> list[Statement] | None:
         binding = self.binding

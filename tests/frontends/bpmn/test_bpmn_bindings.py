@@ -82,12 +82,13 @@ CAMUNDA_7: list[tuple[str, Any]] = [
            '<camunda:outputParameter name="r">${response}</camunda:outputParameter>'
            "</camunda:inputOutput><camunda:connectorId>http-connector</camunda:connectorId>"
            "</camunda:connector>"),
-     Http(url="https://a.example/${id}", method="POST", body='{"a": 1}',
+     Http(by="camunda", url="https://a.example/${id}", method="POST", body='{"a": 1}',
           headers=(("Accept", "application/json"),),
           outputs=(Parameter(name="r", text="${response}"),))),
     (_task("serviceTask", "",
            "<camunda:connector><camunda:connectorId>soap-http-connector</camunda:connectorId>"
-           "</camunda:connector>"), Worker(by="connector", target="soap-http-connector")),
+           "</camunda:connector>"), 
+     Http(by="camunda", method="POST", headers=(("Content-Type", "text/xml; charset=utf-8"),))),
     (_task("businessRuleTask", 'camunda:decisionRef="fee" camunda:mapDecisionResult="singleEntry" '
            'camunda:resultVariable="f" camunda:decisionRefBinding="deployment"'),
      Decision(decision="fee", mapping="singleEntry", result="f", version="deployment")),
@@ -136,7 +137,7 @@ ZEEBE: list[tuple[str, Any]] = [
            '<zeebe:input source="20" target="connectionTimeoutInSeconds"/></zeebe:ioMapping>'
            '<zeebe:taskHeaders><zeebe:header key="resultVariable" value="r"/>'
            "</zeebe:taskHeaders>"),
-     Http(url="https://a.example", method="GET", authentication=(("token", "{{secrets.T}}"),),
+     Http(by="zeebe", url="https://a.example", method="GET", authentication=(("token", "{{secrets.T}}"),),
           result="r",
           parameters=(("resultVariable", "r"), ("connectionTimeoutInSeconds", "20")))),
     (_task("sendTask", "",
@@ -168,7 +169,7 @@ FLOWABLE: list[tuple[str, Any]] = [
            '<flowable:field name="requestHeaders" stringValue="Accept: text/plain"/>'
            '<flowable:field name="responseVariableName" stringValue="r"/>'
            '<flowable:field name="failStatusCodes" stringValue="4XX"/>'),
-     Http(method="GET", url="https://a.example/${id}", headers=(("Accept", "text/plain"),),
+     Http(by="flowable", method="GET", url="https://a.example/${id}", headers=(("Accept", "text/plain"),),
           result="r", parameters=(("failStatusCodes", "4XX"),))),
     (_task("serviceTask", 'activiti:type="mail"',
            '<activiti:field name="to" stringValue="a@b.example"/>'
@@ -207,7 +208,7 @@ def _inputs(**values: str) -> str:
 JBPM: list[tuple[str, Any]] = [
     (_task("task", 'drools:taskName="Rest"', "",
            _inputs(TaskName="Rest", Url="https://a.example", Method="GET", AuthType="BASIC")),
-     Http(url="https://a.example", method="GET", authentication=(("AuthType", "BASIC"),))),
+     Http(by="jbpm", url="https://a.example", method="GET", authentication=(("AuthType", "BASIC"),))),
     (_task("task", 'drools:taskName="Email"', "", _inputs(To="a@b.example", Body="Hi")),
      Mail(to="a@b.example", text="Hi")),
     (_task("serviceTask", 'drools:taskName="Ship"', "", _inputs(Order="#{order}")),

@@ -47,9 +47,18 @@ def read_feel(text: str, start: int = 0, end: int | None = None) -> Feel:
     """
     end = len(text) if end is None else end
     try:
-        tree = _rewritten(parse_expression(text[start:end], [DEFINED, OR_ELSE]))
+        tree = parse_expression(text[start:end], [DEFINED, OR_ELSE])
     except FeelError as error:
         raise ConditionError(str(error)) from None
+    return as_expression(tree, Span(start, end))
+
+
+def as_expression(tree: Tree, span: Span = syntax.NOWHERE) -> Feel:
+    """A part of a text of FEEL as an expression of its own.
+
+    Raises `ConditionError` where it calls a function that nobody defines.
+    """
+    tree = _rewritten(tree)
     free = list(_free(tree, frozenset()))
     for part in parts(tree):
         if isinstance(part, FunctionDefinition) and part.external:
@@ -61,7 +70,7 @@ def read_feel(text: str, start: int = 0, end: int | None = None) -> Feel:
         if path[0] in called:
             raise ConditionError(f"the function `{path[0]}` is not understood")
     paths = tuple(dict.fromkeys(free))
-    return Feel(tree, paths, frozenset(_tested(tree)), Span(start, end))
+    return Feel(tree, paths, frozenset(_tested(tree)), span)
 
 
 def value_of(feel: Feel, values: Mapping[syntax.Path, Any]) -> Any:

@@ -232,6 +232,8 @@ class Parser:
                 root, parts = "", [text[1:-1]]
             elif parts[-1] == "get" and len(parts) > 1 and self.is_key():
                 parts[-1] = self.key(")")
+            elif parts in (["JSON"], ["S"], ["JSON", "parse"]):
+                return self.asked(self.json(first))
             elif len(parts) == 1:
                 return self.asked(self.function(first))
             else:
@@ -267,14 +269,52 @@ class Parser:
 
     def asked(self, tree: Tree) -> Tree:
         """The methods called on a value: `"vip".equals(kind)`, `name.trim().toLowerCase()`."""
-        while self.ahead("."):
-            self.take()
+        while self.ahead(".") or (_is_json(tree) and self.ahead("[")):
+            if self.take().text == "[":
+                tree = self.entry(tree, self.key("]"))
+                continue
             kind, name, _ = self.take()
             if kind != "name":
                 raise ConditionError("a method name is expected behind the dot")
+            if _is_json(tree) and not self.ahead("("):
+                tree = self.entry(tree, name)
+                continue
             self.expect("(")
-            tree = self.method(tree, name)
+            tree = self.of_json(tree, name) if _is_json(tree) else self.method(tree, name)
         return tree
+
+    def json(self, name: Token) -> Tree:
+        """The value that a text is the JSON of: `JSON(text)` and `S(text)` of Camunda Spin, and
+        `JSON.parse(text)`, the opening parenthesis taken."""
+        given = self.arguments()
+        if not given or len(given) > 2 or not isinstance(given[-1], Constant | Variable | Call):
+            raise ConditionError(f"calls of `{name.text}` are not understood")
+        if len(given) == 2 and given[1] not in (Constant("application/json"), Constant("json")):
+            raise ConditionError("only JSON is understood")
+        return Call("json", (given[0],), Span(name.span.start, self.tokens[self.at - 1].span.end))
+
+    def of_json(self, receiver: Tree, name: str) -> Tree:
+        """A method of a JSON value in Camunda Spin, its opening parenthesis taken: `prop("a")`,
+        `elements().get(0)`, `jsonPath("$.a[0]")`, `stringValue()`."""
+        if name in ("prop", "get", "jsonPath") and self.is_key():
+            key = self.key(")")
+            steps = [key] if name != "jsonPath" else _steps(key)
+            for step in steps:
+                receiver = self.entry(receiver, step)
+            return receiver
+        if name in _SPIN:
+            self.expect(")")
+            return receiver
+        return self.method(receiver, name)
+
+    def entry(self, of: Tree, key: str) -> Tree:
+        """What a JSON value has under a name, or in a place."""
+        if key in OBJECT_NAMES:
+            raise ConditionError(f"`{key}` is no variable")
+        value = int(key) if key.isdigit() else key
+        return Call(
+            "entry", (of, Constant(value)), Span(of.span.start, self.tokens[self.at - 1].span.end)
+        )
 
     def function(self, name: Token) -> Tree:
         """The call of a function, its opening parenthesis taken. Raises `ConditionError` unless the
@@ -363,6 +403,23 @@ class Parser:
         self.depth += 1
         if self.depth > _MAX_DEPTH:
             raise ConditionError("nested too deeply")
+
+
+_SPIN = frozenset(
+    ("value", "stringValue", "numberValue", "boolValue", "elements", "element", "elementList")
+)
+"""Methods of Spin that give the value itself."""
+
+
+def _is_json(tree: Tree) -> bool:
+    return isinstance(tree, Call) and tree.function in ("json", "entry")
+
+
+def _steps(path: str) -> list[str]:
+    """The names in a path of JSONPath that has nothing else. Raises `ConditionError`."""
+    if re.fullmatch(r"\$(?:\.[A-Za-z_]\w*|\[\d+\])*", path) is None:
+        raise ConditionError(f"the path `{path}` is not understood")
+    return re.findall(r"[A-Za-z_]\w*|\d+", path)
 
 
 def _across(left: Tree, right: Tree) -> Span:

@@ -1,0 +1,225 @@
+"""Requests and mails of tasks as nodes of n8n, whose parameters read what the task composed."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple
+
+from orgflow.backends.n8n.emit.javascript import js_string
+
+from orgflow_ir.analysis.expressions.syntax import Constant, Tree
+from orgflow_ir.analysis.work.messages import Message
+from orgflow_ir.analysis.work.requests import CredentialKind, Request
+from orgflow_ir.analysis.work.tasks import SENT
+from orgflow_ir.model.bindings import AnyBinding
+from orgflow_ir.model.timers import Cycle, Duration, read_time
+
+NOBODY = "sender@example.org"
+"""The sender of a mail of which the model does not say who sends it."""
+
+MOST_TRIES, MOST_WAIT = 5, 5000
+"""How often n8n tries a node at most, and how many milliseconds it waits between two tries."""
+
+_CREDENTIALS: dict[CredentialKind, tuple[str, str]] = {
+    "basic": ("httpBasicAuth", "a user name and password"),
+    "bearer": ("httpBearerAuth", "a bearer token"),
+    "header": ("httpHeaderAuth", "a header"),
+    "query": ("httpQueryAuth", "a query parameter"),
+    "oauth2": ("oAuth2Api", "OAuth 2"),
+}
+_LEFT = re.compile(r"\W+")
+
+
+class OutsideNode(NamedTuple):
+    """A node that does something outside.
+
+    Attributes:
+        type, parameters: what it is.
+        more: its switches, such as how often it is tried.
+        credential: the type of credential that it needs, and what that is, in words.
+        notes: what to know about it.
+        lost: what the model says and n8n does not do.
+    """
+
+    type: str
+    parameters: dict[str, Any]
+    more: dict[str, Any]
+    credential: tuple[str, str] | None = None
+    notes: tuple[str, ...] = ()
+    lost: str = ""
+
+
+def outside_node(act: Request | Message, element: str, binding: AnyBinding) -> OutsideNode:
+    """The node of the request or mail of a binding."""
+    pause = dict(binding.parameters).get("retryBackoff", "")
+    retries = f"{binding.retries or ''} {pause}".strip()
+    tries = read_retries(retries)
+    more, lost = ({}, "") if tries is None else _retrying(tries, retries)
+    if isinstance(act, Message):
+        return _mail(act, more, lost)
+    return _request(act, element, more, lost)
+
+
+class Retries(NamedTuple):
+    """How often something is tried, and the milliseconds between."""
+
+    tries: int
+    pause: float
+
+
+def read_retries(text: str | None) -> Retries | None:
+    """`R5/PT10S`, `PT5M,PT10M`, `3`, `3 PT10S`; `None` where nothing is tried again."""
+    text = (text or "").strip().strip('="')
+    number, _, pause = text.partition(" ")
+    if number.isdigit():
+        return Retries(int(number), _pause(pause)) if int(number) > 1 else None
+    pauses = [one.strip() for one in text.split(",") if one.strip()]
+    if len(pauses) > 1:
+        return Retries(len(pauses) + 1, max(_pause(one) for one in pauses))
+    time = read_time(text) if text else None
+    if isinstance(time, Cycle):
+        count = time.repetitions
+        if count is None or count < 2:
+            return None
+        return Retries(count, _pause(text.partition("/")[2]))
+    return Retries(2, _pause(text)) if isinstance(time, Duration) else None
+
+
+def _pause(text: str) -> float:
+    time = read_time(text) if text.strip() else None
+    seconds = time.exact_seconds if isinstance(time, Duration) else None
+    return (seconds or 0.0) * 1000
+
+
+def _retrying(retries: Retries, text: str) -> tuple[dict[str, Any], str]:
+    more: dict[str, Any] = {"retryOnFail": True, "maxTries": min(retries.tries, MOST_TRIES)}
+    if retries.pause:
+        more["waitBetweenTries"] = round(min(retries.pause, MOST_WAIT))
+    if retries.tries > MOST_TRIES or retries.pause > MOST_WAIT:
+        return more, f"the retries `{text}` (n8n tries {MOST_TRIES} times, 5 seconds apart)"
+    return more, ""
+
+
+def _field(path: tuple[str, ...]) -> str:
+    """The code that reads what the task composed."""
+    code = f"$json.{SENT}.{path[0]}"
+    return code if len(path) == 1 else f"{code}[{js_string(path[1])}]"
+
+
+def _literal(text: str) -> str:
+    """A parameter that is this text, whatever it looks like."""
+    return f"={{{{ {js_string(text)} }}}}" if text.startswith("=") else text
+
+
+def _value(path: tuple[str, ...], tree: Tree, code: str = "{}") -> str:
+    """A parameter: the text, or an expression that reads it."""
+    if isinstance(tree, Constant) and isinstance(tree.value, str):
+        return _literal(tree.value)
+    return f"={{{{ {code.format(_field(path))} }}}}"
+
+
+# -- requests --------------------------------------------------------------------------------------
+
+
+def _request(act: Request, element: str, more: dict[str, Any], lost: str) -> OutsideNode:
+    parameters: dict[str, Any] = {"method": act.method, "url": _value(("url",), act.url)}
+    headers = [(n, _value(("headers", n), t)) for n, t in act.headers]
+    notes = []
+    credential = None
+    if act.credential is not None:
+        kind, words = _CREDENTIALS[act.credential.kind]
+        credential = (kind, f"{words} ({act.credential.hint})" if act.credential.hint else words)
+        parameters |= {"authentication": "genericCredentialType", "genericAuthType": kind}
+    key = ""
+    if more and act.method in ("POST", "PATCH"):
+        # One key for all tries of one visit: the other side can tell a second try from a second
+        # request.
+        where = _LEFT.sub("-", element)
+        key = f"$execution.id + {js_string(f'-{where}-')} + $runIndex"
+        notes.append("All tries of one request have the same Idempotency-Key.")
+    parameters |= _pairs("header", "headers", headers, act.all_headers, act.headers, key)
+    query = [(n, _value(("query", n), t)) for n, t in act.query]
+    parameters |= _pairs("query", "query", query, act.all_query, act.query, "")
+    if act.body is not None:
+        parameters |= {
+            "sendBody": True,
+            "contentType": "raw",
+            "rawContentType": act.content or "application/json",
+            "body": _value(
+                ("body",), act.body, "((v) => typeof v === 'string' ? v : JSON.stringify(v))({})"
+            ),
+        }
+    # With a body of its own type, n8n reads the answer only if it may look what that is.
+    response = {
+        "fullResponse": True, "neverError": not act.refuses, "responseFormat": "autodetect",
+    }  # fmt: skip
+    options: dict[str, Any] = {"response": {"response": response}}
+    if act.seconds is not None:
+        options["timeout"] = round(act.seconds * 1000)
+    parameters["options"] = options
+    return OutsideNode("httpRequest", parameters, more, credential, tuple(notes), lost)
+
+
+def _pairs(
+    one: str,
+    many: str,
+    pairs: list[tuple[str, str]],
+    whole: Tree | None,
+    trees: tuple[tuple[str, Tree], ...],
+    key: str,
+) -> dict[str, Any]:
+    """Parameters that send headers or a query. `whole` is an object of all, which `pairs` go
+    over."""
+    big = one.capitalize()
+    if whole is not None:
+        given = [f"...{_field((many,))}"]
+        for name, tree in trees:
+            constant = isinstance(tree, Constant) and isinstance(tree.value, str)
+            code = js_string(str(tree.value)) if constant else _field((f"{many}Given", name))  # type: ignore[union-attr]
+            given.append(f"{js_string(name)}: {code}")
+        if key:
+            given.append(f'"Idempotency-Key": {key}')
+        plural = "Headers" if one == "header" else "Query"
+        return {
+            f"send{plural}": True,
+            f"specify{plural}": "json",
+            f"json{plural}": f"={{{{ JSON.stringify(({{ {', '.join(given)} }})) }}}}",
+        }
+    rows = [{"name": name, "value": value} for name, value in pairs]
+    if key:
+        rows.append({"name": "Idempotency-Key", "value": f"={{{{ {key} }}}}"})
+    if not rows:
+        return {}
+    switch = "sendHeaders" if one == "header" else f"send{big}"
+    return {switch: True, f"{one}Parameters": {"parameters": rows}}
+
+
+# -- mails -----------------------------------------------------------------------------------------
+
+_ADDRESSES = "[].concat({}).join(', ')"
+"""A text with addresses, or a list of them."""
+
+
+def _mail(act: Message, more: dict[str, Any], lost: str) -> OutsideNode:
+    sender = NOBODY if act.sender is None else _value(("sender",), act.sender)
+    notes = () if act.sender is not None else ("The model does not say who sends it: set it here.",)
+    to = act.to or act.cc or act.bcc
+    assert to is not None
+    main = "to" if act.to is not None else ("cc" if act.cc is not None else "bcc")
+    has_text, has_html = act.text is not None, act.html is not None
+    parameters: dict[str, Any] = {
+        "fromEmail": sender,
+        "toEmail": _value((main,), to, _ADDRESSES),
+        "subject": "" if act.subject is None else _value(("subject",), act.subject),
+        "emailFormat": "both" if has_text and has_html else "html" if has_html else "text",
+    }
+    if act.text is not None:
+        parameters["text"] = _value(("text",), act.text)
+    if act.html is not None:
+        parameters["html"] = _value(("html",), act.html)
+    options: dict[str, Any] = {"appendAttribution": False}
+    for name, tree, field in (("cc", act.cc, "ccEmail"), ("bcc", act.bcc, "bccEmail")):
+        if tree is not None and name != main:
+            options[field] = _value((name,), tree, _ADDRESSES)
+    parameters["options"] = options
+    return OutsideNode("emailSend", parameters, more, ("smtp", "a mail server (SMTP)"), notes, lost)

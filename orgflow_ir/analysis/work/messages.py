@@ -1,0 +1,59 @@
+"""Mails of tasks: every field a text with expressions in it.
+
+Sources: Flowable's and Activiti's "Email Task", Camunda's mail connector `mail-send`, Camunda 8's
+connectors for SendGrid and SMTP, jBPM's `EmailWorkItemHandler`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from orgflow_ir.analysis.expressions.syntax import ConditionError, Tree
+from orgflow_ir.analysis.work.mappings import read_value
+from orgflow_ir.analysis.work.requests import SECRET
+from orgflow_ir.model.bindings import Mail
+
+FIELDS = ("sender", "to", "cc", "bcc", "subject", "text", "html")
+
+_ELSEWHERE = (
+    "attachments", "Attachments", "fileNames", "files", "textVar", "htmlVar", "Template",
+    "attachments.list", "data.smtpAction.attachments", "smtpAction.attachments",
+)  # fmt: skip
+"""Settings of what is sent with a mail, or stands elsewhere."""
+
+
+class Message(NamedTuple):
+    """One mail; a field is `None` where the source does not say it."""
+
+    sender: Tree | None = None
+    to: Tree | None = None
+    cc: Tree | None = None
+    bcc: Tree | None = None
+    subject: Tree | None = None
+    text: Tree | None = None
+    html: Tree | None = None
+
+
+def read_message(mail: Mail) -> Message:
+    """The mail of a binding. Raises `ConditionError` with what is not understood."""
+    settings = {name: text.strip() for name, text in mail.parameters}
+    for name in _ELSEWHERE:
+        if settings.get(name) and settings[name] not in ("=[]", "=null"):
+            raise ConditionError(f"`{name}` is not understood")
+    protocol = settings.get("protocol", "smtp").strip('="').lower()
+    if protocol not in ("smtp", ""):
+        raise ConditionError(f"mail is read by `{protocol}`, and nothing is sent")
+    found: dict[str, Tree] = {}
+    for name in FIELDS:
+        text = getattr(mail, name)
+        if text is None or not text.strip():
+            continue
+        if SECRET.search(text):
+            raise ConditionError(f"{name} holds a secret, which only a credential can")
+        try:
+            found[name] = read_value(text if name in ("text", "html") else text.strip())
+        except ConditionError as error:
+            raise ConditionError(f"{name}: {error}") from None
+    if not found.keys() & {"to", "cc", "bcc"}:
+        raise ConditionError("the model does not say to whom")
+    return Message(**found)

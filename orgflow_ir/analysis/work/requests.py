@@ -1,0 +1,382 @@
+"""HTTP requests of tasks: what is sent, and what becomes of the answer by each vendor's rules.
+
+Sources: Camunda 7's manual, "Connectors" (http-connector, soap-http-connector); Camunda 8's REST
+connector; Flowable's "Http Task"; jBPM's `RESTWorkItemHandler`. Every text is read by the parser of
+its language. Secrets (`{{secrets.X}}`, passwords, constant Authorization headers) are never handed
+on: they are a credential that somebody connects.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Literal, NamedTuple
+
+from orgflow_ir.analysis.expressions.syntax import (
+    Call,
+    Comparison,
+    ConditionError,
+    Constant,
+    Logical,
+    Tree,
+    Variable,
+)
+from orgflow_ir.analysis.work.mappings import read_value, variable_name
+from orgflow_ir.analysis.work.scripts import read_script
+from orgflow_ir.analysis.work.statements import Assign, Fail, Statement, Throw, When
+from orgflow_ir.model.bindings import Http, Parameter
+
+CredentialKind = Literal["basic", "bearer", "header", "query", "oauth2"]
+Part = Literal["text", "body", "status", "headers", "message", "whole", "error"]
+"""A part of an answer: its body as a text, or as the value that it is the JSON of; the number and
+the words of its status; `whole` is an object of status, headers and body; `error` the same as code
+and message where the status is 400 or more, else null."""
+
+SECRET = re.compile(r"\{\{\s*secrets\.([\w.-]+)\s*\}\}|\bsecrets\.([\w-]+)")
+_NAMED = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+"""A token, as names of headers are (RFC 9110, 5.6.2)."""
+
+_METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
+_MOST_STATUS = 599
+
+
+class Credential(NamedTuple):
+    """What somebody has to connect: of which kind, and what the source says of it, without any
+    secret."""
+
+    kind: CredentialKind
+    hint: str = ""
+
+
+class Request(NamedTuple):
+    """One HTTP request.
+
+    Attributes:
+        method: one of HTTP.
+        url, headers, query, body: expressions; headers and query also as one, of an object.
+        content: media type of a body that is a text; nothing for one that is sent as JSON.
+        credential: what somebody has to connect.
+        refuses: whether an answer with the status 400 or more is an error of the request itself.
+        answer: names under which parts of the answer are known to what follows.
+        after: what becomes of it.
+        seconds: how long it may take.
+    """
+
+    method: str
+    url: Tree
+    headers: tuple[tuple[str, Tree], ...] = ()
+    all_headers: Tree | None = None
+    query: tuple[tuple[str, Tree], ...] = ()
+    all_query: Tree | None = None
+    body: Tree | None = None
+    content: str = ""
+    credential: Credential | None = None
+    refuses: bool = False
+    answer: tuple[tuple[str, Part], ...] = ()
+    after: tuple[Statement, ...] = ()
+    seconds: float | None = None
+
+
+def read_request(http: Http) -> Request:
+    """The request of a binding. Raises `ConditionError` with what is not understood."""
+    return _Reader(http).request()
+
+
+class _Reader:
+    def __init__(self, http: Http) -> None:
+        self.http = http
+        self.settings: Mapping[str, str] = dict(http.parameters)
+        self.credential: Credential | None = None
+
+    def request(self) -> Request:
+        http = self.http
+        method = self.method()
+        url = self.value("URL", self.text("url"))
+        if url is None or url == Constant(""):
+            raise ConditionError("the model does not say which URL")
+        _no_secret("the URL", self.text("url"))
+        self.authentication()
+        headers = [(name, text) for name, text in http.headers]
+        content = next((t for n, t in headers if n.lower() == "content-type"), "")
+        content = content or self.settings.get("ContentType", "")
+        if "AcceptHeader" in self.settings:
+            headers.append(("Accept", self.settings["AcceptHeader"]))
+        read_headers = tuple(self.headers(headers))
+        body = self.body(method)
+        as_json = http.by == "zeebe" or http.by is None
+        return Request(
+            method=method,
+            url=url,
+            headers=read_headers,
+            all_headers=self.whole("headers"),
+            query=tuple((n, self.plain(f"query parameter `{n}`", t)) for n, t in http.query),
+            all_query=self.whole("queryParameters"),
+            body=body,
+            content="" if as_json and not content else _constant(content) or "text/plain",
+            credential=self.credential,
+            refuses=self.refuses(),
+            answer=_ANSWERS.get(http.by or "zeebe", ()),
+            after=tuple(self.after()),
+            seconds=self.seconds(),
+        )
+
+    # -- what is sent ----------------------------------------------------------------------------
+
+    def method(self) -> str:
+        text = (self.http.method or "GET").strip().strip('="').upper()
+        if text not in _METHODS:
+            raise ConditionError("which method it has shows in a run only")
+        return text
+
+    def text(self, name: Literal["url", "body"]) -> Parameter | None:
+        """The text of a field, which a script among the inputs may be."""
+        found = self.http.url if name == "url" else self.http.body
+        if found is not None:
+            return Parameter(name=name, text=found)
+        wanted = "url" if name == "url" else "payload"
+        return next((p for p in self.http.inputs if p.name == wanted and p.language), None)
+
+    def value(self, what: str, parameter: Parameter | None) -> Tree | None:
+        if parameter is None:
+            return None
+        try:
+            if parameter.language not in (None, "feel", "variable"):
+                script = read_script(parameter.text, parameter.language)
+                if script.statements or script.value is None:
+                    raise ConditionError("only scripts that are one expression are understood")
+                return script.value
+            return read_value(parameter.text.strip(), parameter.language)
+        except ConditionError as error:
+            raise ConditionError(f"{what}: {error}") from None
+
+    def plain(self, what: str, text: str) -> Tree:
+        _no_secret(what, Parameter(name="", text=text))
+        found = self.value(what, Parameter(name="", text=text))
+        assert found is not None
+        return found
+
+    def headers(self, headers: list[tuple[str, str]]) -> Iterator[tuple[str, Tree]]:
+        """Headers but the type of the body. One that identifies the sender is a credential."""
+        for name, text in headers:
+            if _NAMED.fullmatch(name) is None:
+                raise ConditionError(f"`{name}` is no header")
+            if name.lower() == "content-type":
+                if _constant(text) is None:
+                    raise ConditionError("which type the body has shows in a run only")
+                continue
+            identifies = name.lower() in ("authorization", "x-api-key", "api-key", "cookie")
+            constant = _constant(text) is not None
+            if SECRET.search(text) or (identifies and constant):
+                self.connect(Credential("header", f"header {name}{_secrets(text)}"))
+                continue
+            yield name, self.plain(f"header `{name}`", text)
+
+    def whole(self, name: str) -> Tree | None:
+        """Headers or query parameters that are one expression."""
+        text = self.settings.get(name)
+        if text is None or not text.strip():
+            return None
+        if not text.lstrip().startswith("="):
+            raise ConditionError(f"{name} is no expression")
+        return self.plain(name, text)
+
+    def body(self, method: str) -> Tree | None:
+        parameter = self.text("body")
+        if parameter is None or not parameter.text.strip() or method in ("GET", "HEAD"):
+            return None
+        _no_secret("the body", parameter)
+        return self.value("body", parameter)
+
+    def seconds(self) -> float | None:
+        for name, per in _TIMES:
+            text = (self.settings.get(name) or "").strip().strip("=")
+            if text.replace(".", "", 1).isdigit() and float(text) > 0:
+                return float(text) / per
+        return None
+
+    # -- who sends it ----------------------------------------------------------------------------
+
+    def authentication(self) -> None:
+        said = dict(self.http.authentication)
+        kind = (said.get("type") or said.get("AuthType") or "").strip('="').lower()
+        if "requestSecureHeaders" in self.settings:
+            self.connect(Credential("header", "the secure headers of the request"))
+        if kind in ("", "noauth", "none"):
+            return
+        hint = _secrets(" ".join(said.values())).strip(" ()")
+        user = said.get("username") or said.get("Username")
+        if kind == "basic":
+            shown = f"user {user}" if user and not SECRET.search(user) else ""
+            self.connect(Credential("basic", ", ".join(filter(None, (shown, hint)))))
+        elif kind == "bearer":
+            self.connect(Credential("bearer", hint))
+        elif "oauth" in kind:
+            self.connect(Credential("oauth2", hint))
+        elif kind == "apikey":
+            name = _constant(said.get("name", "")) or ""
+            place: CredentialKind = (
+                "query" if "query" in said.get("apiKeyLocation", "").lower() else "header"
+            )
+            self.connect(Credential(place, " ".join(filter(None, (name, hint)))))
+        else:
+            raise ConditionError(f"authentication of the type `{kind}` is not understood")
+
+    def connect(self, credential: Credential) -> None:
+        if self.credential is not None:
+            raise ConditionError("it identifies itself in more than one way")
+        self.credential = credential
+
+    # -- what becomes of the answer --------------------------------------------------------------
+
+    def refuses(self) -> bool:
+        match self.http.by:
+            case "camunda" | "flowable":
+                return False  # they hand over whatever comes back
+            case "jbpm":
+                return self.settings.get("HandleResponseErrors", "").lower() == "true"
+        return "errorExpression" not in self.settings
+
+    def after(self) -> Iterator[Statement]:
+        http = self.http
+        match http.by:
+            case "camunda":
+                pass  # its output parameters read the parts themselves
+            case "flowable":
+                yield from self.flowable()
+            case "jbpm":
+                for one in http.outputs:
+                    if one.text not in ("Result", "Status", "StatusMsg"):
+                        raise ConditionError(f"its result `{one.text}` is not understood")
+                    yield Assign(variable_name(one.name), Variable((one.text,)))
+            case _:
+                yield from self.zeebe()
+
+    def zeebe(self) -> Iterator[Statement]:
+        expression = self.settings.get("errorExpression")
+        if expression:
+            yield from _errors(expression)
+            failed = Comparison("!=", Variable(("error",)), Constant(None), "loose")
+            yield When(failed, (Fail(Variable(("error", "message"))),), ())
+        if self.http.result:
+            yield Assign(variable_name(self.http.result), Variable(("response",)))
+        result = self.settings.get("resultExpression")
+        if result:
+            yield from _entries(result)
+
+    def flowable(self) -> Iterator[Statement]:
+        settings = self.settings
+        for name in ("saveRequestVariables", "saveResponseParameters"):
+            if settings.get(name, "").lower() == "true":
+                raise ConditionError(f"`{name}` is not understood")
+        for name, error in (("handleStatusCodes", True), ("failStatusCodes", False)):
+            for condition in _statuses(settings.get(name, "")):
+                status = Call("text", (Constant("HTTP"), Variable(("statusCode",))))
+                # What is handled is an error of the process, whose code a boundary event names.
+                yield When(condition, (Fail(status, bpmn=error),), ())
+        if self.http.result:
+            value: Tree = Variable(("responseBody",))
+            if settings.get("saveResponseVariableAsJson", "").lower() == "true":
+                value = Call("json", (value,))
+            yield Assign(variable_name(self.http.result), value)
+
+
+_TIMES = (
+    ("connectionTimeoutInSeconds", 1), ("readTimeoutInSeconds", 1), ("requestTimeout", 1000),
+    ("ReadTimeout", 1000),
+)  # fmt: skip
+_ANSWERS: dict[str, tuple[tuple[str, Part], ...]] = {
+    "camunda": (("response", "text"), ("statusCode", "status"), ("headers", "headers")),
+    "flowable": (("responseBody", "text"), ("statusCode", "status")),
+    "jbpm": (("Result", "text"), ("Status", "status"), ("StatusMsg", "message")),
+    "zeebe": (
+        ("response", "whole"), ("body", "body"), ("status", "status"), ("headers", "headers"),
+        ("error", "error"),
+    ),
+}  # fmt: skip
+"""Names that each vendor's outputs, results and errors read."""
+
+
+def _constant(text: str) -> str | None:
+    """A text that no expression is in; `None` for others."""
+    try:
+        found = read_value(text.strip())
+    except ConditionError:
+        return None
+    return found.value if isinstance(found, Constant) and isinstance(found.value, str) else None
+
+
+def _no_secret(what: str, parameter: Parameter | None) -> None:
+    if parameter is not None and SECRET.search(parameter.text):
+        raise ConditionError(f"{what} holds a secret, which only a credential can")
+
+
+def _secrets(text: str) -> str:
+    """The names of secrets in a text."""
+    names = [a or b for a, b in SECRET.findall(text)]
+    return f" (secret {', '.join(dict.fromkeys(names))})" if names else ""
+
+
+def _statuses(text: str) -> Iterator[Tree]:
+    """Conditions of `404, 5XX, 401-403`."""
+    status = Variable(("statusCode",))
+    for piece in filter(None, (one.strip() for one in text.split(","))):
+        span = re.fullmatch(r"(\d)[xX]{2}|(\d{3})(?:-(\d{3}))?", piece)
+        if span is None:
+            raise ConditionError(f"`{piece}` is no status of HTTP")
+        hundreds, first, last = span.groups()
+        low = int(hundreds) * 100 if hundreds else int(first)
+        high = low + 99 if hundreds else int(last or first)
+        if high > _MOST_STATUS or low > high:
+            raise ConditionError(f"`{piece}` is no status of HTTP")
+        yield Logical(
+            "and",
+            Comparison(">=", status, Constant(low), "java"),
+            Comparison("<=", status, Constant(high), "java"),
+            "java",
+        )
+
+
+def _errors(text: str) -> Iterator[Statement]:
+    """`if error.code = "404" then bpmnError("NONE", "not there") else null`."""
+    from orgflow_ir.analysis.expressions.feel import syntax as feel
+    from orgflow_ir.analysis.expressions.feel.parser import parse_expression
+    from orgflow_ir.analysis.expressions.feel.reading import as_expression
+
+    try:
+        tree = parse_expression(text.strip().removeprefix("="), [])
+    except feel.FeelError as error:
+        raise ConditionError(f"error expression: {error}") from None
+
+    def read(part: feel.Tree) -> tuple[Statement, ...]:
+        match part:
+            case feel.Literal(None):
+                return ()
+            case feel.If(condition, then, otherwise):
+                return (When(as_expression(condition), read(then), read(otherwise)),)
+            case feel.Call(feel.Name("bpmnError"), (feel.Literal(str() as code), *_), None):
+                return (Throw(code),)
+            case feel.Call(feel.Name("jobError"), (message, *_), None):
+                return (Fail(as_expression(message)),)
+        raise ConditionError("of error expressions only `if`, `bpmnError` and null are understood")
+
+    return iter(read(tree))
+
+
+def _entries(text: str) -> Iterator[Statement]:
+    """The variables of a result expression, `= {total: body.sum}`."""
+    from orgflow_ir.analysis.expressions.feel import syntax as feel
+    from orgflow_ir.analysis.expressions.feel.parser import parse_expression
+    from orgflow_ir.analysis.expressions.feel.reading import as_expression
+
+    try:
+        tree = parse_expression(text.strip().removeprefix("="), [])
+    except feel.FeelError as error:
+        raise ConditionError(f"result expression: {error}") from None
+    if not isinstance(tree, feel.ContextLiteral):
+        raise ConditionError("of result expressions only `{name: value}` is understood")
+    given = [entry.key for entry in tree.entries]
+    for at, entry in enumerate(tree.entries):
+        value = as_expression(entry.value)
+        if any(path[0] in given[:at] for path in value.paths):
+            raise ConditionError("entries of a result expression that read others are not read")
+        yield Assign(variable_name(entry.key), value)

@@ -1,0 +1,358 @@
+"""Requests and mails of models, sent by n8n's own engine to servers that the tests read.
+
+What is expected is written down by hand from the manuals of the engines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import pytest
+from engine_fixture import missing
+from one_task import compiled, one_task, variables
+from orgflow.backends.n8n.engine.install import status
+from orgflow.backends.n8n.engine.local import EngineRun, LocalEngine
+from outside_servers import HttpServer, MailServer, outside
+
+Json = dict[str, Any]
+JSON, TEXT = "application/json", "text/plain"
+SECRETS = {
+    "httpBearerAuth": {"token": "s3cret"},
+    "httpBasicAuth": {"user": "kim", "password": "pw"},
+    "httpHeaderAuth": {"name": "Authorization", "value": "Key 1"},
+}
+
+
+@pytest.fixture(scope="module")
+def servers() -> Iterator[tuple[HttpServer, MailServer]]:
+    with outside() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def engine(servers: tuple[HttpServer, MailServer]) -> Iterator[LocalEngine]:
+    if not status().installed:
+        missing("n8n's engine is not installed")
+    http, mail = servers
+    credentials = {**SECRETS, "smtp": mail.credential}
+    with LocalEngine(reach=(http.place, mail.place), credentials=credentials) as running:
+        yield running
+
+
+def camunda(inputs: Json, outputs: Json, more: str = "", connector: str = "http-connector") -> str:
+    rows = "".join(_parameter("inputParameter", n, v) for n, v in inputs.items())
+    rows += "".join(_parameter("outputParameter", n, v) for n, v in outputs.items())
+    return (
+        '<serviceTask id="t" name="Work"><extensionElements><camunda:connector>'
+        f"<camunda:inputOutput>{rows}</camunda:inputOutput><camunda:connectorId>{connector}</camunda:connectorId>"
+        f"</camunda:connector>{more}</extensionElements></serviceTask>"
+    )
+
+
+def _parameter(tag: str, name: str, value: object) -> str:
+    if isinstance(value, dict):
+        entries = "".join(
+            f'<camunda:entry key="{k}">{escape(v)}</camunda:entry>' for k, v in value.items()
+        )
+        inside = f"<camunda:map>{entries}</camunda:map>"
+    else:
+        inside = str(value) if str(value).startswith("<") else escape(str(value))
+    return f'<camunda:{tag} name="{name}">{inside}</camunda:{tag}>'
+
+
+def zeebe(inputs: Json, headers: Json, retries: str = "1") -> str:
+    rows = "".join(f'<zeebe:input source="{escape(v)}" target="{n}"/>' for n, v in inputs.items())
+    heads = "".join(f'<zeebe:header key="{n}" value="{escape(v)}"/>' for n, v in headers.items())
+    return (
+        '<serviceTask id="t" name="Work"><extensionElements>'
+        f'<zeebe:taskDefinition type="io.camunda:http-json:1" retries="{retries}"/>'
+        f"<zeebe:ioMapping>{rows}</zeebe:ioMapping><zeebe:taskHeaders>{heads}</zeebe:taskHeaders>"
+        "</extensionElements></serviceTask>"
+    )
+
+
+def flowable(kind: str, **fields: str) -> str:
+    rows = "".join(
+        f'<flowable:field name="{n}"><flowable:expression>{escape(v)}</flowable:expression>'
+        "</flowable:field>"
+        for n, v in fields.items()
+    )
+    return (
+        f'<serviceTask id="t" name="Work" flowable:type="{kind}"><extensionElements>{rows}'
+        "</extensionElements></serviceTask>"
+    )
+
+
+def jbpm(handler: str, outputs: dict[str, str], **inputs: str) -> str:
+    names = "".join(f'<dataInput id="i{n}" name="{n}"/>' for n in (*inputs, "TaskName")) + "".join(
+        f'<dataOutput id="o{n}" name="{n}"/>' for n in outputs
+    )
+    given = "".join(
+        f"<dataInputAssociation><targetRef>i{n}</targetRef><assignment><from>{escape(v)}</from>"
+        f"<to>i{n}</to></assignment></dataInputAssociation>"
+        for n, v in inputs.items()
+    )
+    taken = "".join(
+        f"<dataOutputAssociation><sourceRef>o{n}</sourceRef><targetRef>{v}</targetRef>"
+        "</dataOutputAssociation>"
+        for n, v in outputs.items()
+    )
+    return (
+        f'<task id="t" name="Work" xmlns:drools="http://www.jboss.org/drools" '
+        f'drools:taskName="{handler}"><ioSpecification>{names}</ioSpecification>{given}{taken}</task>'
+    )
+
+
+def played(
+    engine: LocalEngine, folder: Path, task: str, given: Json
+) -> tuple[EngineRun, list[str], Json]:
+    """The run of a process of one task, the messages of what is lost, and the task's node."""
+    process, ctx = compiled(one_task(task), folder)
+    workflow = process.root.workflow
+    (node,) = [n for n in workflow["nodes"] if n["name"] == "Work"]
+    kind = "smtp" if "email" in node["type"] else node["parameters"].get("genericAuthType")
+    if kind is not None:  # as a person does
+        node["credentials"] = {kind: {"id": "c1", "name": "mine"}}
+    run = engine.run(workflow, "Start", items=[{"json": given}], data=True)
+    said = [d.message for d in ctx.diagnostics if d.code in ("OF404", "OF424")]
+    return run, said, dict(node)
+
+
+def test_camunda_7(engine: LocalEngine, servers: tuple[HttpServer, Any], tmp_path: Path) -> None:
+    http = servers[0]
+    http.answer("/orders/7", (201, JSON, '{"id": "o1", "lines": [{"price": 3}]}'))
+    task = camunda(
+        {
+            "url": f"http://{http.place}/orders/${{number}}",
+            "method": "POST",
+            "headers": {"Content-Type": "application/json", "X-From": "${who}"},
+            "payload": '{"who": "${who}"}',
+        },
+        {
+            "order": '${JSON(response).prop("id").stringValue()}',
+            "price": '${S(response).prop("lines").elements().get(0).prop("price").value()}',
+            "code": "${statusCode}",
+        },
+    )
+    hostile = '"}}{{ $json }}"\\'
+    run, said, _ = played(engine, tmp_path, task, {"number": 7, "who": "Kim", "body": hostile})
+    assert said == []
+    assert variables(run) == {
+        "number": 7, "who": "Kim", "body": hostile, "order": "o1", "price": 3, "code": 201,
+    }  # fmt: skip
+    got = http.received[-1]
+    assert (got.method, got.path, got.body) == ("POST", "/orders/7", '{"who": "Kim"}')
+    assert (got.headers["content-type"], got.headers["x-from"]) == (JSON, "Kim")
+
+
+def test_camunda_7_hands_over_answers_of_failure(
+    engine: LocalEngine, servers: tuple[HttpServer, Any], tmp_path: Path
+) -> None:
+    http = servers[0]
+    http.answer("/gone", (404, TEXT, "no"))
+    task = camunda({"url": f"http://{http.place}/gone"}, {"code": "${statusCode}"})
+    run, _, _ = played(engine, tmp_path, task, {})
+    assert variables(run) == {"code": 404}
+
+
+def test_soap(engine: LocalEngine, servers: tuple[HttpServer, Any], tmp_path: Path) -> None:
+    http = servers[0]
+    http.answer("/soap", (200, "text/xml", "<a>1</a>"))
+    task = camunda(
+        {"url": f"http://{http.place}/soap", "headers": {"SOAPAction": "urn:ship"},
+         "payload": "<Envelope><id>${id}</id></Envelope>".replace("<", "&lt;")},
+        {"answer": "${response}"},
+        connector="soap-http-connector",
+    )  # fmt: skip
+    run, _, _ = played(engine, tmp_path, task.replace("&amp;lt;", "&lt;"), {"id": "x"})
+    assert variables(run) == {"id": "x", "answer": "<a>1</a>"}
+    got = http.received[-1]
+    assert got.headers["soapaction"] == "urn:ship"
+    assert got.headers["content-type"].startswith("text/xml")
+    assert got.body == "<Envelope><id>x</id></Envelope>"
+
+
+def test_camunda_8(engine: LocalEngine, servers: tuple[HttpServer, Any], tmp_path: Path) -> None:
+    http = servers[0]
+    http.answer("/rest", (200, JSON, '{"sum": 5, "name": "n"}'))
+    task = zeebe(
+        {
+            "url": f'="http://{http.place}/" + path', "method": "post",
+            "authentication.type": "bearer", "authentication.token": "{{secrets.CRM_TOKEN}}",
+            "headers": '={"X-A": who}', "queryParameters": '={"q": 1 + 1}',
+            "body": '={"who": who, "all": [1, 2]}',
+        },
+        {"resultVariable": "answer",
+         "resultExpression": "={total: response.body.sum * 2, ok: status = 200}"},
+    )  # fmt: skip
+    run, said, node = played(engine, tmp_path, task, {"path": "rest", "who": "Zoé"})
+    assert said == ["`Work` needs a bearer token (secret CRM_TOKEN)"]
+    assert "CRM_TOKEN" not in str(node["parameters"])
+    found = variables(run)
+    assert isinstance(found, dict)
+    assert (found["total"], found["ok"]) == (10, True)
+    assert (found["answer"]["status"], found["answer"]["body"]) == (200, {"sum": 5, "name": "n"})
+    got = http.received[-1]
+    assert (got.method, got.path) == ("POST", "/rest?q=2")
+    assert got.body == '{"who":"Zoé","all":[1,2]}'
+    assert (got.headers["authorization"], got.headers["content-type"]) == ("Bearer s3cret", JSON)
+
+
+@pytest.mark.parametrize(
+    ("status", "text", "wanted"),
+    [
+        (200, "{}", {"answer": 200}),
+        (404, "{}", "NOT_THERE"),
+        (500, "{}", "HTTP 500 Internal Server Error"),
+        (200, '{"state": "bad"}', "BAD"),
+    ],
+)
+def test_errors_of_camunda_8(
+    engine: LocalEngine, servers: tuple[HttpServer, Any], tmp_path: Path, status: int, text: str,
+    wanted: Json | str,
+) -> None:  # fmt: skip
+    http = servers[0]
+    http.answer("/err", (status, JSON, text))
+    errors = (
+        '=if error.code = "404" then bpmnError("NOT_THERE", "nobody") else '
+        'if response.body.state = "bad" then bpmnError("BAD", "x") else null'
+    )
+    task = zeebe(
+        {"url": f"http://{http.place}/err", "method": "GET"},
+        {"errorExpression": errors, "resultExpression": "={answer: status}"},
+    )
+    run, _, _ = played(engine, tmp_path, task, {})
+    assert variables(run) == wanted
+
+
+def test_retries_send_one_key(
+    engine: LocalEngine, servers: tuple[HttpServer, Any], tmp_path: Path
+) -> None:
+    http = servers[0]
+    http.answer("/flaky", (503, TEXT, ""), (503, TEXT, ""), (200, JSON, "{}"))
+    task = zeebe(
+        {"url": f"http://{http.place}/flaky", "method": "POST", "body": "={a: 1}"},
+        {"retryBackoff": "PT1M", "resultExpression": "={answer: status}"},
+        "4",
+    )
+    run, said, node = played(engine, tmp_path, task, {})
+    assert variables(run) == {"answer": 200}
+    assert (node["retryOnFail"], node["maxTries"], node["waitBetweenTries"]) == (True, 4, 5000)
+    assert said == [
+        "n8n does not do the retries `4 PT1M` (n8n tries 5 times, 5 seconds apart) of `Work` as "
+        "the model says"
+    ]
+    keys = [got.headers["idempotency-key"] for got in http.received if got.path == "/flaky"]
+    assert len(keys) == 3
+    assert len(set(keys)) == 1
+
+
+def test_flowable(engine: LocalEngine, servers: tuple[HttpServer, Any], tmp_path: Path) -> None:
+    http = servers[0]
+    http.answer("/f", (200, JSON, '{"a": 1}'), (409, TEXT, "no"), (500, TEXT, "no"))
+    task = flowable(
+        "http", requestMethod="PUT", requestUrl=f"http://{http.place}/f?id=${{id}}",
+        requestHeaders="Content-Type: application/json\nX-B: ${id}", requestBody='{"id": ${id}}',
+        responseVariableName="back", saveResponseVariableAsJson="true",
+        handleStatusCodes="4XX", failStatusCodes="500-599",
+    )  # fmt: skip
+    runs = [variables(played(engine, tmp_path, task, {"id": 3})[0]) for _ in range(3)]
+    assert runs == [{"id": 3, "back": {"a": 1}}, "HTTP409", "HTTP500"]
+    got = http.received[-1]
+    assert (got.method, got.path, got.body) == ("PUT", "/f?id=3", '{"id": 3}')
+    assert got.headers["x-b"] == "3"
+
+
+def test_jbpm(engine: LocalEngine, servers: tuple[HttpServer, Any], tmp_path: Path) -> None:
+    http = servers[0]
+    http.answer("/j", (200, TEXT, "fine"))
+    task = jbpm(
+        "Rest", {"Result": "answer", "Status": "code"}, Url=f"http://{http.place}/j",
+        Method="POST", ContentData="x=#{x}", ContentType="text/csv", AuthType="BASIC",
+        Username="kim", Password="hidden",
+    )  # fmt: skip
+    run, said, node = played(engine, tmp_path, task, {"x": 1})
+    assert variables(run) == {"x": 1, "answer": "fine", "code": 200}
+    assert said == ["`Work` needs a user name and password (user kim)"]
+    assert "hidden" not in str(node)
+    got = http.received[-1]
+    assert (got.body, got.headers["content-type"]) == ("x=1", "text/csv")
+    assert got.headers["authorization"].startswith("Basic ")
+
+
+def test_mail(engine: LocalEngine, servers: tuple[Any, MailServer], tmp_path: Path) -> None:
+    mail = servers[1]
+    task = flowable(
+        "mail", **{"from": "shop@a.example"}, to="${to}", cc="c@a.example", subject="Order ${id}",
+        text="Hello ${name},\n=now", html="<b>${name}</b>",
+    )  # fmt: skip
+    given = {"to": "kim@a.example, lee@a.example", "id": 4, "name": "Kim {{ 1 }}"}
+    run, said, _ = played(engine, tmp_path, task, given)
+    assert run.status == "success", run.error
+    assert said == ["`Work` needs a mail server (SMTP)"]
+    to, message = mail.mails[-1]
+    assert to == ["kim@a.example", "lee@a.example", "c@a.example"]
+    assert (message["subject"], message["from"]) == ("Order 4", "shop@a.example")
+    parts = {part.get_content_type(): part.get_content().strip() for part in message.walk()
+             if not part.is_multipart()}  # fmt: skip
+    assert parts["text/plain"].replace("\r\n", "\n") == "Hello Kim {{ 1 }},\n=now"
+    assert parts["text/html"] == "<b>Kim {{ 1 }}</b>"
+
+
+def test_what_a_request_reads_and_nobody_set_stops_the_run(
+    engine: LocalEngine, servers: tuple[HttpServer, Any], tmp_path: Path
+) -> None:
+    http = servers[0]
+    task = camunda({"url": f"http://{http.place}/${{missing}}"}, {})
+    count = len(http.received)
+    run, _, _ = played(engine, tmp_path, task, {})
+    assert variables(run) == (
+        "“missing” was never set, and “Work” reads it. Set it in the input of the run."
+    )
+    assert len(http.received) == count
+
+
+LEFT = (
+    (camunda({"url": "${bean.url()}"}, {}), "URL: calls of `url` are not understood"),
+    (zeebe({"url": "https://a.example?k={{secrets.K}}"}, {}), "the URL holds a secret"),
+    (zeebe({"url": "https://a.example"}, {"errorExpression": "=f(error)"}),
+     "of error expressions only `if`, `bpmnError` and null are understood"),
+    (zeebe({"method": "GET"}, {}), "the model does not say which URL"),
+    (flowable("http", requestUrl="https://a.example", failStatusCodes="oops"),
+     "`oops` is no status of HTTP"),
+    (flowable("mail", subject="Hi"), "the model does not say to whom"),
+    (flowable("mail", to="a@b.example", attachments="${file}"), "`attachments` is not understood"),
+    (camunda({"url": "https://a.example", "headers": {"X\nY": "1"}}, {}), "is no header"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("task", "reason"), LEFT)
+def test_what_is_not_understood_is_left_with_the_reason(
+    task: str, reason: str, tmp_path: Path
+) -> None:
+    process, ctx = compiled(one_task(task), tmp_path)
+    (node,) = [n for n in process.root.workflow["nodes"] if n["name"] == "Work"]
+    assert node["type"] == "n8n-nodes-base.noOp"
+    (found,) = [d for d in ctx.diagnostics if d.code == "OF404"]
+    assert reason in found.message
+
+
+def test_runs_of_the_model_send_nothing(
+    engine: LocalEngine, servers: tuple[HttpServer, Any], tmp_path: Path
+) -> None:
+    """A replay has stubs in the place of what sends."""
+    from orgflow import cli
+
+    http = servers[0]
+    count = len(http.received)
+    model = tmp_path / "model.bpmn"
+    model.write_text(one_task(camunda({"url": f"http://{http.place}/x"}, {})), "utf-8")
+    assert cli.run(["run", str(model)]) == 0
+    assert (
+        cli.run(["compile", str(model), "--target", "n8n", "--verify", "-o", f"{tmp_path}/o.json"])
+        == 0
+    )
+    assert len(http.received) == count
