@@ -49,8 +49,13 @@ _STRUCTURE = frozenset(
 )  # fmt: skip
 """BPMN's own words in extension data that another statement has, or that say nothing to people."""
 
-_KINDS = ("http-connector", "external", "http", "mail", "Rest", "Email", "TaskName")
-"""Words that say which kind of binding it is."""
+_KINDS = (
+    "http-connector", "soap-http-connector", "external", "http", "mail", "Rest", "Email",
+    "TaskName",
+    "requestUrl", "requestMethod", "requestBody", "requestHeaders", "responseVariableName",
+    "ContentData",
+)  # fmt: skip
+"""Words that say which kind of binding it is, and vendors' names of its fields."""
 
 _EDITOR = ("diagramRelationId", "modelerTemplateIcon")
 """Words of engines' namespaces that only their editors read."""

@@ -87,7 +87,7 @@ CAMUNDA_7: list[tuple[str, Any]] = [
           outputs=(Parameter(name="r", text="${response}"),))),
     (_task("serviceTask", "",
            "<camunda:connector><camunda:connectorId>soap-http-connector</camunda:connectorId>"
-           "</camunda:connector>"), 
+           "</camunda:connector>"),
      Http(by="camunda", method="POST", headers=(("Content-Type", "text/xml; charset=utf-8"),))),
     (_task("businessRuleTask", 'camunda:decisionRef="fee" camunda:mapDecisionResult="singleEntry" '
            'camunda:resultVariable="f" camunda:decisionRefBinding="deployment"'),
@@ -137,7 +137,8 @@ ZEEBE: list[tuple[str, Any]] = [
            '<zeebe:input source="20" target="connectionTimeoutInSeconds"/></zeebe:ioMapping>'
            '<zeebe:taskHeaders><zeebe:header key="resultVariable" value="r"/>'
            "</zeebe:taskHeaders>"),
-     Http(by="zeebe", url="https://a.example", method="GET", authentication=(("token", "{{secrets.T}}"),),
+     Http(by="zeebe", url="https://a.example", method="GET",
+          authentication=(("token", "{{secrets.T}}"),),
           result="r",
           parameters=(("resultVariable", "r"), ("connectionTimeoutInSeconds", "20")))),
     (_task("sendTask", "",
@@ -169,7 +170,8 @@ FLOWABLE: list[tuple[str, Any]] = [
            '<flowable:field name="requestHeaders" stringValue="Accept: text/plain"/>'
            '<flowable:field name="responseVariableName" stringValue="r"/>'
            '<flowable:field name="failStatusCodes" stringValue="4XX"/>'),
-     Http(by="flowable", method="GET", url="https://a.example/${id}", headers=(("Accept", "text/plain"),),
+     Http(by="flowable", method="GET", url="https://a.example/${id}",
+          headers=(("Accept", "text/plain"),),
           result="r", parameters=(("failStatusCodes", "4XX"),))),
     (_task("serviceTask", 'activiti:type="mail"',
            '<activiti:field name="to" stringValue="a@b.example"/>'
@@ -208,7 +210,8 @@ def _inputs(**values: str) -> str:
 JBPM: list[tuple[str, Any]] = [
     (_task("task", 'drools:taskName="Rest"', "",
            _inputs(TaskName="Rest", Url="https://a.example", Method="GET", AuthType="BASIC")),
-     Http(by="jbpm", url="https://a.example", method="GET", authentication=(("AuthType", "BASIC"),))),
+     Http(by="jbpm", url="https://a.example", method="GET",
+          authentication=(("AuthType", "BASIC"),))),
     (_task("task", 'drools:taskName="Email"', "", _inputs(To="a@b.example", Body="Hi")),
      Mail(to="a@b.example", text="Hi")),
     (_task("serviceTask", 'drools:taskName="Ship"', "", _inputs(Order="#{order}")),
