@@ -6,7 +6,7 @@ from __future__ import annotations
 from itertools import count
 from typing import NamedTuple, assert_never
 
-from orgflow.frontends.powl.tree import Activity, Choice, Loop, PartialOrder, Powl, Silent
+from orgflow.backends.powl.format import Activity, Choice, Loop, PartialOrder, Powl, Silent
 
 from orgflow_ir.model import (
     Event,

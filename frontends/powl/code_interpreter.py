@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
-from orgflow.frontends.powl.tree import (
+from orgflow.backends.powl.format import (
     Activity,
     Choice,
     Loop,

@@ -13,7 +13,7 @@ from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import Frontend
 
 if TYPE_CHECKING:
-    from orgflow.frontends.powl.tree import Powl
+    from orgflow.backends.powl.format import Powl
 
 # Compiled where a source may be POWL: `re` keeps what it compiled.
 _CALL = rb"\b(?:partial_order|StrictPartialOrder|OperatorPOWL|ModelGenerator)\s*\(|\.activity\s*\("
@@ -40,8 +40,8 @@ class PowlFrontend(Frontend):
 
     def parse(self, source: SourceFile, ctx: PassContext) -> Model | None:
         """The model, or `None` after OF070."""
+        from orgflow.backends.powl.format import PowlError
         from orgflow.frontends.powl.build import build_model
-        from orgflow.frontends.powl.tree import PowlError
 
         try:
             name, powl = self._read(source, ctx)
@@ -57,9 +57,9 @@ class PowlFrontend(Frontend):
 
     def _read(self, source: SourceFile, ctx: PassContext) -> tuple[str, Powl]:
         """The name and the tree. Raises `PowlError`."""
+        from orgflow.backends.powl.format import PowlError, check_size
         from orgflow.frontends.powl.code_interpreter import CodeInterpreter
         from orgflow.frontends.powl.json_reader import JsonReader
-        from orgflow.frontends.powl.tree import PowlError, check_size
 
         from orgflow_ir.model.json_source_map import JsonFault, parse_json
 

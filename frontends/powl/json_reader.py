@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from orgflow.frontends.powl.tree import (
+from orgflow.backends.powl.format import (
     MAX_DEPTH,
     Activity,
     Choice,

@@ -7,6 +7,13 @@ import re
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from orgflow.backends.triples.format import (
+    ARROW,
+    GATEWAY_WORDS,
+    clean,
+    sentence_numbers,
+)
+
 MAX_LINES = 20_000
 
 
@@ -41,10 +48,6 @@ class Graph:
     unread: list[int] = field(default_factory=list)
 
 
-_ARROW = re.compile(
-    r"\s*(?:(?:-+|=+)\s*(?:\((?P<a>[^()]*(?:\([^()]*\)[^()]*)*)\)|\[(?P<b>[^\]]*)\]|\|(?P<c>[^|]*)\|)"
-    r"\s*(?:-+|=+)?>|(?:-+|=+)>|→|⟶|➔|->)\s*"
-)
 _LABEL = re.compile(
     r"^\((?P<a>[^()]*(?:\([^()]*\)[^()]*)*)\)\s*|^\[(?P<b>[^\]]*)\]\s*|^\|(?P<c>[^|]*)\|\s*"
 )
@@ -58,7 +61,6 @@ _CONSTRAINT = re.compile(
 )
 _ACTOR = re.compile(r"^(?:for\s+(?:the\s+)?|actor\s*:\s*)(?P<name>[^:>|]{1,80}?)\s*:?\s*$", re.I)
 _DECLARED = re.compile(r"^(?P<id>[A-Za-z]{1,6}[_-]?\d{1,4})\s*[:.=)]?\s+(?P<rest>\S.*)$")
-_SENTENCE = re.compile(r"s?\s*(\d+)(?:\s*(?:-|–|to)\s*s?\s*(\d+))?", re.IGNORECASE)
 _KINDS = {
     "XOR": "exclusive", "X": "exclusive", "AND": "parallel", "A": "parallel", "P": "parallel",
     "PAR": "parallel", "OR": "inclusive", "O": "inclusive", "I": "inclusive",
@@ -80,16 +82,16 @@ class _Reader:
 
     def line(self, number: int, text: str) -> None:
         """Read one line."""
-        plain = _clean(_BULLET.sub("", text))
+        plain = clean(_BULLET.sub("", text))
         if not plain or plain.startswith(("```", "~~~", "#", "//", "%%")):
             return
-        if _ARROW.search(plain):
+        if ARROW.search(plain):
             if not self._flows(number, plain):
                 self.graph.unread.append(number)
             return
         actor = _ACTOR.match(plain)
         if actor is not None:
-            self._actor = _clean(actor["name"])
+            self._actor = clean(actor["name"])
             return
         declared = _DECLARED.match(plain)
         if declared is not None:
@@ -100,15 +102,15 @@ class _Reader:
 
     def _declared(self, number: int, id: str, rest: str) -> None:
         """`T1 name | actor | s1,s2`: the order of the parts behind the name is free."""
-        name, *parts = (_clean(part) for part in rest.split("|"))
+        name, *parts = (clean(part) for part in rest.split("|"))
         node = self._node(id, number)
         node.line = node.line or number
-        if node.kind in ("start", "end", "task") or name.lower() not in _GATEWAY_WORDS:
+        if node.kind in ("start", "end", "task") or name.lower() not in GATEWAY_WORDS:
             node.name = name
         for part in parts:
             if not part or part in ("-", "–", "none", "None"):
                 continue
-            found = _sentences(part)
+            found = sentence_numbers(part)
             if found:
                 node.sentences = found
             elif not node.actor:
@@ -119,7 +121,7 @@ class _Reader:
         parts: list[str] = []
         labels: list[str] = []
         at = 0
-        for match in _ARROW.finditer(text):
+        for match in ARROW.finditer(text):
             parts.append(text[at : match.start()])
             labels.append(match["a"] or match["b"] or match["c"] or "")
             at = match.end()
@@ -131,12 +133,12 @@ class _Reader:
             if label is not None and plain[label.end() :].strip():
                 labels[place - 1] = label["a"] or label["b"] or label["c"] or labels[place - 1]
                 plain = plain[label.end() :]
-            plain = _clean(plain)
+            plain = clean(plain)
             if not plain:
                 return False
             keys.append(self._node(plain, number).key)
         for place, label_text in enumerate(labels):
-            label_text = _clean(label_text)
+            label_text = clean(label_text)
             self.graph.flows.append(GraphFlow(keys[place], keys[place + 1], label_text, number))
         return True
 
@@ -151,7 +153,7 @@ class _Reader:
         event = _EVENT.fullmatch(text)
         if constraint is not None:
             kind = "data" if constraint["kind"].lower().startswith("data") else "note"
-            node = GraphNode(key, kind, _clean(constraint["text"]), line=number)
+            node = GraphNode(key, kind, clean(constraint["text"]), line=number)
         elif gateway is not None:
             node = GraphNode(key, _KINDS[gateway["kind"].upper()], line=number)
         elif event is not None:
@@ -167,37 +169,5 @@ class _Reader:
         return node
 
 
-_GATEWAY_WORDS = frozenset(
-    ("xor", "and", "or", "exclusive", "parallel", "inclusive", "join", "split", "merge", "gateway",
-     "xor split", "xor join", "and split", "and join", "or split", "or join",
-     "exclusive split", "exclusive join", "parallel split", "parallel join")
-)  # fmt: skip
-
-
-def _clean(text: str) -> str:
-    """Without white space, quotes, emphasis and full stops around it."""
-    plain = " ".join(text.split())
-    while True:
-        before = plain
-        plain = plain.strip(" ;,*_`").rstrip(".")
-        for opening, closing in ('""', "''", "“”", "‘’", "<>"):
-            if len(plain) > 1 and plain[0] == opening and plain[-1] == closing:
-                plain = plain[1:-1]
-        if plain == before:
-            return plain
-
-
 def _key(text: str) -> str:
     return re.sub(r"[\s_-]+", " ", text).strip(" .").casefold()
-
-
-def _sentences(text: str) -> tuple[int, ...]:
-    """`s1, s3-4` as numbers; empty where the text is something else."""
-    found: list[int] = []
-    for part in re.split(r"[,;\s]+(?=s?\s*\d)", text.strip()):
-        match = _SENTENCE.fullmatch(part.strip())
-        if match is None:
-            return ()
-        first, last = int(match[1]), int(match[2] or match[1])
-        found += range(first, min(last, first + 50) + 1)
-    return tuple(dict.fromkeys(found))

@@ -41,7 +41,9 @@ BUILTINS: tuple[str, ...] = (
     "orgflow.backends.asl",
     "orgflow.backends.bpmn",
     "orgflow.backends.mermaid",
+    "orgflow.backends.powl",
     "orgflow.backends.svg",
+    "orgflow.backends.triples",
 )
 """Modules with hook implementations that ship with orgflow; a new leaf is one line here."""
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from functools import cache
+from typing import Any
 
-from orgflow.frontends.powl.tree import (
+from orgflow.backends.powl.format import (
     Activity,
     Choice,
     Loop,
@@ -16,6 +17,9 @@ from orgflow.frontends.powl.tree import (
     activities,
     partial_order,
 )
+
+from orgflow_ir.analysis.token_game.semantics import Game
+from orgflow_ir.model import Model, Task
 
 Trace = tuple[str, ...]
 
@@ -105,3 +109,28 @@ def _interleaved(order: PartialOrder, traces: tuple[Trace, ...]) -> Iterator[Tra
         return all(at[n] == lengths[n] and ended(n, at) for n in before[node])
 
     yield from rest((0,) * len(traces))
+
+
+def played(model: Model, longest: int) -> frozenset[Trace]:
+    """The language of a model by the token game: labels of tasks in the order they are done."""
+    game = Game(model)
+    (process,) = model.processes
+    labels = {n.id: n.name for n in process.nodes if isinstance(n, Task)}
+    todo: list[tuple[Any, Trace]] = [(game.initial(process.id), ())]
+    seen: set[tuple[Any, Trace]] = set()
+    found: set[Trace] = set()
+    while todo:
+        state, trace = item = todo.pop()
+        if item in seen:
+            continue
+        seen.add(item)
+        steps = game.enabled(state)
+        if not steps:
+            assert game.finished(state), "stuck"
+            found.add(trace)
+        for step in steps:
+            done = step.element in labels and step.action in ("done", "fire")
+            longer = (*trace, labels[step.element]) if done else trace
+            if len(longer) <= longest:
+                todo.append((game.fire(state, step), longer))
+    return frozenset(found)

@@ -10,15 +10,14 @@ from typing import Any
 import jsonschema
 import orgflow
 import pytest
+from orgflow.backends.powl.format import Powl, check_size
 from orgflow.frontends.powl.build import build_model
 from orgflow.frontends.powl.frontend import PowlFrontend
 from orgflow.frontends.powl.json_reader import powl_schema
-from orgflow.frontends.powl.tree import Powl, check_size
-from powl_language import Trace, language, random_powl
+from powl_language import language, played, random_powl
 from seeds import seeds
 
-from orgflow_ir.analysis.token_game.semantics import Game
-from orgflow_ir.model import Gateway, Model, Task
+from orgflow_ir.model import Gateway, Model
 from orgflow_ir.model.source import SourceFile
 from orgflow_ir.pipeline import PassContext
 
@@ -29,31 +28,6 @@ def read(text: str, name: str = "model.powl") -> tuple[Model | None, list[str]]:
     ctx = PassContext()
     model = PowlFrontend().parse(SourceFile(name, text.encode()), ctx)
     return model, [f"{d.code} {d.message}" for d in ctx.diagnostics]
-
-
-def played(model: Model, longest: int) -> frozenset[Trace]:
-    """The language of a model by the token game: labels of tasks in the order they are done."""
-    game = Game(model)
-    (process,) = model.processes
-    labels = {n.id: n.name for n in process.nodes if isinstance(n, Task)}
-    todo: list[tuple[Any, Trace]] = [(game.initial(process.id), ())]
-    seen: set[tuple[Any, Trace]] = set()
-    found: set[Trace] = set()
-    while todo:
-        state, trace = item = todo.pop()
-        if item in seen:
-            continue
-        seen.add(item)
-        steps = game.enabled(state)
-        if not steps:
-            assert game.finished(state), "stuck"
-            found.add(trace)
-        for step in steps:
-            done = step.element in labels and step.action in ("done", "fire")
-            longer = (*trace, labels[step.element]) if done else trace
-            if len(longer) <= longest:
-                todo.append((game.fire(state, step), longer))
-    return frozenset(found)
 
 
 @pytest.mark.parametrize("seed", seeds(60))
@@ -77,7 +51,7 @@ def test_sound_by_construction(seed: int) -> None:
 
 def _does_something(powl: Powl) -> bool:
     """Whether each loop does a visible step in every round."""
-    from orgflow.frontends.powl.tree import Loop, children
+    from orgflow.backends.powl.format import Loop, children
 
     if isinstance(powl, Loop) and () in language(powl.do, 3) and () in language(powl.redo, 3):
         return False

@@ -1,0 +1,170 @@
+"""The POWL backend: JSON of the published schema, or the Python code that makes the model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from orgflow.backends.powl.format import Choice, Loop, Powl, PowlError, children
+from orgflow.backends.powl.from_process import Unstructured, powl_of
+from orgflow.backends.powl.rules import LeftOutOfPowl, RepeatedInPowl
+
+from orgflow_ir.lowering.common import (
+    ConditionalSplitToGateway,
+    LinkToFlow,
+    conditional_splits,
+)
+from orgflow_ir.lowering.plain_events import EventsToBranches, EventToStep, PlainStartOrEnd
+from orgflow_ir.lowering.sub_processes import InlineSubProcess
+from orgflow_ir.model import Event, Gateway, Model, Opaque, Process, Task
+from orgflow_ir.model.constructs import ConstructUse
+from orgflow_ir.model.element_names import listed, one_line
+from orgflow_ir.model.provenance import all_elements, source_ids
+from orgflow_ir.model.source import SourceFile
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.plugins.contracts import Backend
+from orgflow_ir.targets import Illegal, Legal, TargetSpec, executable_processes
+from orgflow_ir.targets.artifact import Artifact, Emitted, Part, SourceMap
+from orgflow_ir.targets.left_out import left_out
+
+_STEPS = "POWL has steps, and no events or gateways that wait for them"
+_ONE = "--process NAME compiles one process of the model"
+
+
+def unstructured(model: Model, ctx: PassContext) -> Iterator[ConstructUse]:
+    """`flow.unstructured`: the first gateway that no choice, loop or partial order covers, of each
+    process all of whose nodes POWL knows."""
+    for process in model.processes:
+        if not process.nodes or not _plain(process, model, ctx):
+            continue
+        try:
+            powl_of(model, process)
+        except Unstructured as error:
+            nodes = {node.id: node for node in process.nodes}
+            yield ConstructUse("flow.unstructured", nodes[error.nodes[0]], process)
+        except PowlError as error:
+            yield ConstructUse("flow.unstructured", process, None, reason=str(error))
+
+
+def _plain(process: Process, model: Model, ctx: PassContext) -> bool:
+    split = {u.element.id for u in conditional_splits(model, ctx)}
+    return not any(n.id in split for n in process.nodes) and all(
+        isinstance(n, Task)
+        or (isinstance(n, Gateway) and n.gateway_kind in ("exclusive", "parallel"))
+        or (isinstance(n, Opaque) and n.construct == "opaque.harmless")
+        or (isinstance(n, Event) and n.trigger == "none" and n.position != "boundary")
+        for n in process.nodes
+    )
+
+
+POWL_TARGET = TargetSpec(
+    name="powl",
+    executes=False,
+    constructs={
+        "task": Legal("its label, lane and pool"),
+        "activity": Illegal("POWL has no compensation and no quantities"),
+        "call-activity": Illegal("a POWL model is one process", "compile the called one by itself"),
+        "sub-process": Illegal("POWL has no scopes that events could end"),
+        "sub-process.plain": Illegal("POWL has no scopes"),
+        "loop": Illegal("POWL repeats parts of the flow, not single steps by a condition",
+                        "model the repetition with gateways"),
+        "event": Illegal(_STEPS),
+        "event.start.none": Legal(),
+        "event.end.none": Legal(),
+        "event.throw.none": Legal("a silent step"),
+        "gateway": Illegal("POWL has choices of one part, loops and partial orders"),
+        "gateway.exclusive": Legal("a choice or a loop"),
+        "gateway.parallel": Legal("a partial order"),
+        "split.conditional": Illegal("conditions belong to choices in POWL"),
+        "flow": Legal(),
+        "flow.message": Illegal("a POWL model is one process without messages", _ONE),
+        "flow.message.black-box": Legal("left out"),
+        "flow.unstructured": Illegal(
+            "no choice, loop or partial order covers the flow there",
+            "let splits and joins belong together in pairs of one kind, or take --target triples, "
+            "which keeps any wiring",
+        ),
+        "lane": Legal(),
+        "pool": Legal(),
+        "data": Legal("left out"),
+        "artifact": Legal("left out"),
+        "opaque.harmless": Legal("left out"),
+        "opaque.illegal": Illegal("orgflow does not know what it means"),
+        "stub": Illegal("POWL has no step that ends a run"),
+    },
+    derivations=(conditional_splits, unstructured),
+    lowerings=(
+        ConditionalSplitToGateway(), LinkToFlow(), InlineSubProcess(), EventToStep(),
+        PlainStartOrEnd(), EventsToBranches(),
+    ),
+    options={"form": ("json", "python")},
+)  # fmt: skip
+
+
+class PowlBackend(Backend):
+    """Writes block-structured processes and partial orders as POWL; sound by construction.
+
+    Option `form`: `json` (the published schema, with conditions) or `python` (calls that make the
+    model).
+    """
+
+    name = "powl"
+    summary = "POWL, a partially ordered workflow model, as JSON or as Python code"
+    rules = (LeftOutOfPowl, RepeatedInPowl)
+
+    @property
+    def target(self) -> TargetSpec:
+        """What POWL supports: steps, choices, loops, partial orders."""
+        return POWL_TARGET
+
+    def emit(self, model: Model, ctx: PassContext) -> Emitted:
+        """One file a process."""
+        from orgflow.backends.powl.writers import code_text, json_text
+
+        stem = SourceFile(model.source, b"").stem.strip("<>") if model.source else ""
+        python = ctx.options.get("form", "json") == "python"
+        artifacts: dict[str, Artifact] = {}
+        gone = list(left_out(model))
+        several = executable_processes(model)
+        for number, process in enumerate(several, 1):
+            powl, repeated = powl_of(model, process)
+            name = stem or "model"
+            name = f"{name}-{number}" if len(several) > 1 else name
+            path = f"{name}.powl.{'py' if python else 'json'}"
+            text = code_text(powl, process.name) if python else json_text(powl, process.name)
+            artifacts[process.id] = Artifact(path, text)
+            if repeated:
+                shown = listed([f"`{one_line(label)}`" for label in repeated[:4]])
+                more = f" and {len(repeated) - 4} more" if len(repeated) > 4 else ""
+                verb = "stands" if len(repeated) == 1 else "stand"
+                ctx.emit(
+                    RepeatedInPowl, f"{shown}{more} {verb} in several branches", element=process,
+                    help="let splits and joins belong together in pairs",
+                )  # fmt: skip
+            if python and _has_conditions(powl):
+                gone.append(f"conditions of `{process.label}`, which are comments")
+        if gone:
+            ctx.emit(
+                LeftOutOfPowl, f"POWL has no words for {listed(gone)}",
+                help="keep the model, or take --target bpmn",
+            )  # fmt: skip
+        paths = {process: artifact.path for process, artifact in artifacts.items()}
+        return Emitted(tuple(artifacts.values()), SourceMap(model, lambda: _parts(model, paths)))
+
+
+def _has_conditions(powl: Powl) -> bool:
+    said = isinstance(powl, Choice) and bool(powl.name or any(powl.conditions))
+    said = said or (isinstance(powl, Loop) and bool(powl.again or powl.leave or powl.name))
+    return said or any(_has_conditions(child) for child in children(powl))
+
+
+def _parts(model: Model, paths: dict[str, str]) -> Iterable[Part]:
+    """Tasks by their labels, which are their places."""
+    for process in model.processes:
+        path = paths.get(process.id, "")
+        inside = {node.id for node in process.nodes if isinstance(node, Task)}
+        for element in all_elements(model):
+            if path and element.id in inside:
+                yield Part(
+                    path, element.caption, "step", source_ids(element), element.caption,
+                    element.construct, process.id,
+                )  # fmt: skip

@@ -1,0 +1,122 @@
+"""The backend of procedural graphs: steps, gateways and flows a line each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from orgflow.backends.triples.rules import LeftOutOfTriples
+
+from orgflow_ir.lowering.common import ConditionalSplitToGateway, LinkToFlow, conditional_splits
+from orgflow_ir.lowering.plain_events import EventsToBranches, EventToStep, PlainStartOrEnd
+from orgflow_ir.lowering.sub_processes import InlineSubProcess
+from orgflow_ir.model import Model
+from orgflow_ir.model.element_names import listed
+from orgflow_ir.model.provenance import all_elements, source_ids
+from orgflow_ir.model.source import SourceFile
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.plugins.contracts import Backend
+from orgflow_ir.targets import Illegal, Legal, TargetSpec, executable_processes
+from orgflow_ir.targets.artifact import Artifact, Emitted, Part, SourceMap
+from orgflow_ir.targets.left_out import left_out
+
+if TYPE_CHECKING:
+    from orgflow.backends.triples.writer import GraphText
+
+_ONE = "--process NAME compiles one process of the model"
+
+TRIPLES_TARGET = TargetSpec(
+    name="triples",
+    executes=False,
+    constructs={
+        "task": Legal("its label and lane"),
+        "activity": Illegal("a procedural graph has no compensation and no quantities"),
+        "call-activity": Illegal("a procedural graph is one process",
+                                 "compile the called one by itself"),
+        "sub-process": Illegal("a procedural graph has no scopes that events could end"),
+        "sub-process.plain": Illegal("a procedural graph has no scopes"),
+        "loop": Illegal("a procedural graph repeats by flows that lead back",
+                        "model the repetition with gateways"),
+        "event": Illegal("a procedural graph has steps, and no events that they wait for"),
+        "event.start.none": Legal(),
+        "event.end.none": Legal(),
+        "event.throw.none": Legal("a gateway with one flow"),
+        "gateway": Illegal("a procedural graph has exclusive, inclusive and parallel gateways"),
+        "gateway.exclusive": Legal(),
+        "gateway.inclusive": Legal(),
+        "gateway.parallel": Legal(),
+        "split.conditional": Illegal("conditions belong to gateways in a procedural graph"),
+        "flow": Legal(),
+        "flow.message": Illegal("a procedural graph is one process without messages", _ONE),
+        "flow.message.black-box": Legal("left out"),
+        "lane": Legal("the actor of a step"),
+        "pool": Legal("left out"),
+        "data": Legal("a data constraint where a step uses it"),
+        "artifact": Legal("a note where it belongs to a step"),
+        "opaque.harmless": Legal("left out"),
+        "opaque.illegal": Illegal("orgflow does not know what it means"),
+        "stub": Illegal("a procedural graph has no step that ends a run"),
+    },
+    derivations=(conditional_splits,),
+    lowerings=(
+        ConditionalSplitToGateway(), LinkToFlow(), InlineSubProcess(), EventToStep(),
+        PlainStartOrEnd(), EventsToBranches(),
+    ),
+)  # fmt: skip
+
+
+class TriplesBackend(Backend):
+    """Writes a step or gateway a line (`T1 check the order | Sales`), then a flow a line
+    (`X1 -(in stock)-> T2`): any wiring of tasks and gateways."""
+
+    name = "triples"
+    summary = "a procedural graph as lines of text: steps, gateways and flows"
+    rules = (LeftOutOfTriples,)
+
+    @property
+    def target(self) -> TargetSpec:
+        """What the lines support: steps and gateways."""
+        return TRIPLES_TARGET
+
+    def emit(self, model: Model, ctx: PassContext) -> Emitted:
+        """One file a process."""
+        from orgflow.backends.triples.writer import GraphText
+
+        stem = SourceFile(model.source, b"").stem.strip("<>") if model.source else ""
+        texts: dict[str, GraphText] = {}
+        artifacts: list[Artifact] = []
+        several = executable_processes(model)
+        changed = 0
+        for number, process in enumerate(several, 1):
+            name = stem or "model"
+            name = f"{name}-{number}" if len(several) > 1 else name
+            graph = GraphText(process)
+            artifacts.append(Artifact(f"{name}.triples", graph.text()))
+            texts[process.id] = graph
+            changed += len(graph.changed)
+        gone = [*left_out(model, data=False)]
+        if gone:
+            ctx.emit(
+                LeftOutOfTriples, f"a procedural graph has no words for {listed(gone)}",
+                help="keep the model, or take --target bpmn",
+            )  # fmt: skip
+        if changed:
+            ctx.emit(
+                LeftOutOfTriples,
+                f"{changed} label{'s'[: changed != 1]} with signs of the notation changed",
+                help="compare the labels with those of the model",
+            )
+        paths = {id: artifact.path for id, artifact in zip(texts, artifacts, strict=True)}
+        return Emitted(tuple(artifacts), SourceMap(model, lambda: _parts(model, texts, paths)))
+
+
+def _parts(model: Model, texts: dict[str, GraphText], paths: dict[str, str]) -> Iterable[Part]:
+    """Nodes by their names in the lines."""
+    for process, graph in texts.items():
+        names = graph.names
+        for element in all_elements(model):
+            if element.id in names:
+                yield Part(
+                    paths[process], names[element.id], "step", source_ids(element),
+                    element.caption, element.construct, process,
+                )  # fmt: skip

@@ -1,0 +1,66 @@
+"""What the lines of a procedural graph are made of, for the reader and for the writer."""
+
+from __future__ import annotations
+
+import re
+
+ARROW = re.compile(
+    r"\s*(?:(?:-+|=+)\s*(?:\((?P<a>[^()]*(?:\([^()]*\)[^()]*)*)\)|\[(?P<b>[^\]]*)\]|\|(?P<c>[^|]*)\|)"
+    r"\s*(?:-+|=+)?>|(?:-+|=+)>|→|⟶|➔|->)\s*"
+)
+"""Between the ends of a flow, with its condition."""
+
+_SENTENCE = re.compile(r"s?\s*(\d+)(?:\s*(?:-|–|to)\s*s?\s*(\d+))?", re.IGNORECASE)
+
+GATEWAY_WORDS = frozenset(
+    ("xor", "and", "or", "exclusive", "parallel", "inclusive", "join", "split", "merge", "gateway",
+     "xor split", "xor join", "and split", "and join", "or split", "or join",
+     "exclusive split", "exclusive join", "parallel split", "parallel join")
+)  # fmt: skip
+"""Names of gateways that say no more than what they are."""
+
+
+def clean(text: str) -> str:
+    """Without white space, quotes, emphasis and full stops around it."""
+    plain = " ".join(text.split())
+    while True:
+        before = plain
+        plain = plain.strip(" ;,*_`").rstrip(".")
+        for opening, closing in ('""', "''", "“”", "‘’", "<>"):
+            if len(plain) > 1 and plain[0] == opening and plain[-1] == closing:
+                plain = plain[1:-1]
+        if plain == before:
+            return plain
+
+
+def sentence_numbers(text: str) -> tuple[int, ...]:
+    """`s1, s3-4` as numbers; empty where the text is something else."""
+    found: list[int] = []
+    for part in re.split(r"[,;\s]+(?=s?\s*\d)", text.strip()):
+        match = _SENTENCE.fullmatch(part.strip())
+        if match is None:
+            return ()
+        first, last = int(match[1]), int(match[2] or match[1])
+        found += range(first, min(last, first + 50) + 1)
+    return tuple(dict.fromkeys(found))
+
+
+def plain_text(text: str) -> str:
+    """A text as a part of a line can have it: what would be read as an arrow or as the border of a
+    part is replaced. A text that needs none of it is itself."""
+    plain = clean(text.replace("|", "/"))
+    while ARROW.search(plain):
+        plain = clean(ARROW.sub(" to ", plain))
+    return plain
+
+
+def condition_text(text: str) -> str:
+    """A text as a condition can have it: its parentheses are balanced and not nested."""
+    plain = plain_text(text)
+    depth = deepest = 0
+    for character in plain:
+        depth += (character == "(") - (character == ")")
+        deepest = max(deepest, depth, 9 if depth < 0 else 0)
+    if depth or deepest > 1:
+        plain = clean(re.sub(r"[()]", " ", plain))
+    return plain
