@@ -72,7 +72,11 @@ from orgflow_ir.targets.artifact import Artifact, Emitted
 @click.option(
     "--strict", is_flag=True, help="Refuse duplicate execution and leftover tokens as well."
 )
-@click.option("--report", metavar="FILE.md", help="Write a report of what was compiled to what.")
+@click.option(
+    "--report",
+    metavar="FILE.md|FILE.html",
+    help="Write a checklist of what is left to do, and what was compiled to what.",
+)
 @process_option
 @source_options
 def command(
@@ -142,9 +146,10 @@ def command(
         elif artifacts is not None:
             _write(in_, output, artifacts, beside)
         if report is not None:
-            from orgflow.commands.report import markdown
+            from orgflow.commands.report import markdown, page
 
-            text = markdown(in_, target, model, artifacts, session.diagnostics)
+            form = page if Path(report).suffix.lower() in (".html", ".htm") else markdown
+            text = form(in_, target, model, artifacts, session.diagnostics)
             write_files([(Path(report), text)])
     finally:
         session.show()

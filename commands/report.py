@@ -1,8 +1,14 @@
-"""The Markdown report of a compilation: what came in, what came out, what was found."""
+"""The report of a compilation as Markdown or as a page: what came in, came out, and was found.
+
+First comes the checklist: what somebody has to connect or decide, in the words of the model.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import html
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from orgflow_ir.analysis.facts import all_statements
 from orgflow_ir.diagnostics import Category, Diagnostic, Severity
@@ -14,10 +20,29 @@ from orgflow_ir.targets.artifact import Artifact
 _SECTIONS = (
     ("Errors", Severity.ERROR, None),
     ("Warnings", Severity.WARNING, None),
-    ("Left open (gaps)", Severity.INFO, Category.GAP),
     ("Rewritten for the target", Severity.INFO, Category.TARGET),
     ("Notes", Severity.INFO, None),
 )
+_CREDENTIALS, _WORK, _OPEN = "Credentials", "Work to put in place", "Left open by the model"
+_LISTS = {"OF424": _CREDENTIALS, "OF404": _WORK, "OF501": _WORK}
+"""What somebody has to do, by the code; other gaps are left open by the model."""
+
+
+class Table(NamedTuple):
+    """Rows under a head."""
+
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+class Section(NamedTuple):
+    """A part of the report: lines, things to tick off, and a table."""
+
+    title: str
+    level: int = 2
+    lines: tuple[tuple[str, str, bool], ...] = ()
+    todo: tuple[tuple[str, str], ...] = ()
+    table: Table | None = None
 
 
 def markdown(
@@ -28,46 +53,138 @@ def markdown(
     diagnostics: Sequence[Diagnostic],
 ) -> str:
     """The report; it holds no time and no path but those given on the command line."""
-    lines = [f"# {_text(model.label if model is not None else source)}", ""]
-    lines += [f"- source: `{_code(source)}`", f"- target: `{_code(target)}`"]
-    lines.append(f"- found: {summary(diagnostics)}")
+    parts = []
+    for section in _sections(source, target, model, artifacts, diagnostics):
+        lines = [f"{'#' * section.level} {_text(section.title)}"]
+        if section.lines:
+            lines.append("")
+        for name, value, code in section.lines:
+            lines.append(f"- {name}: `{_code(value)}`" if code else f"- {name}: {value}")
+        if section.todo:
+            lines += ["", *(f"- [ ] {_text(what)}{_then(how)}" for what, how in section.todo)]
+        if section.table is not None:
+            head, rows = section.table
+            lines += ["", f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
+            lines += [f"| {' | '.join(map(_text, row))} |" for row in rows]
+        parts.append("\n".join(lines))
+    return "\n\n".join(parts) + "\n"
+
+
+def page(
+    source: str,
+    target: str,
+    model: Model | None,
+    artifacts: Sequence[Artifact] | None,
+    diagnostics: Sequence[Diagnostic],
+) -> str:
+    """The same as a page that needs nothing else: boxes can be ticked, and print as they are."""
+    title = printable(model.label if model is not None else source)
+    parts = []
+    for section in _sections(source, target, model, artifacts, diagnostics):
+        parts.append(f"<h{section.level}>{_escaped(section.title)}</h{section.level}>")
+        if section.lines:
+            rows = (
+                f"<li>{name}: {f'<code>{_escaped(value)}</code>' if code else _escaped(value)}</li>"
+                for name, value, code in section.lines
+            )
+            parts.append(f"<ul>{''.join(rows)}</ul>")
+        if section.todo:
+            rows = (
+                f'<li><label><input type="checkbox"> {_escaped(what)}</label>'
+                f"{f'<small>{_escaped(how)}</small>' if how else ''}</li>"
+                for what, how in section.todo
+            )
+            parts.append(f'<ul class="todo">{"".join(rows)}</ul>')
+        if section.table is not None:
+            head = "".join(f"<th>{_escaped(cell)}</th>" for cell in section.table.head)
+            body = "".join(
+                f"<tr>{''.join(f'<td>{_escaped(cell)}</td>' for cell in row)}</tr>"
+                for row in section.table.rows
+            )
+            parts.append(
+                f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody>'
+                "</table></div>"
+            )
+    inner = "\n".join(parts)
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{_escaped(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n<main>\n"
+        f"{inner}\n</main>\n</body>\n</html>\n"
+    )
+
+
+_STYLE = (
+    ":root{color-scheme:light dark}body{font:16px/1.5 system-ui,sans-serif;margin:0}"
+    "main{max-width:60rem;margin:0 auto;padding:1.5rem}h1{font-size:1.6rem;margin:0 0 .5rem}"
+    "h2{font-size:1.2rem;margin:2rem 0 .5rem}h3{font-size:1rem;margin:1.2rem 0 .3rem}"
+    "ul.todo{list-style:none;padding:0}ul.todo li{padding:.35rem 0 .35rem 1.6rem}"
+    "ul.todo small{display:block;opacity:.75}ul.todo input{margin:0 .4rem 0 -1.5rem}"
+    "ul.todo label:has(:checked){text-decoration:line-through}.wide{overflow-x:auto}"
+    "table{border-collapse:collapse;width:100%}th,td{border-bottom:1px solid #8886;padding:.35rem "
+    ".6rem .35rem 0;text-align:left;vertical-align:top;overflow-wrap:anywhere}"
+    "code{font-family:ui-monospace,monospace;font-size:.9em}"
+)
+
+
+def _sections(
+    source: str,
+    target: str,
+    model: Model | None,
+    artifacts: Sequence[Artifact] | None,
+    diagnostics: Sequence[Diagnostic],
+) -> Iterator[Section]:
+    lines = [("source", source, True), ("target", target, True)]
+    lines.append(("found", summary(diagnostics), False))
     if artifacts is None:
-        lines.append("- result: nothing, because of the errors below")
+        lines.append(("result", "nothing, because of the errors below", False))
     else:
-        lines.append("- result: " + ", ".join(f"`{_code(a.path)}`" for a in artifacts))
-    if model is not None:
-        lines += ["", "| process | nodes | flows |", "|---|---|---|"]
-        for process in model.processes:
-            scopes = list(process.scopes())
-            nodes, flows = sum(len(s.nodes) for s in scopes), sum(len(s.flows) for s in scopes)
-            lines.append(f"| {_text(process.label)} | {nodes} | {flows} |")
-        lines += _said(model)
+        lines += [("result", one.path, True) for one in artifacts]
+    rows = []
+    for process in model.processes if model is not None else ():
+        scopes = list(process.scopes())
+        nodes, flows = sum(len(s.nodes) for s in scopes), sum(len(s.flows) for s in scopes)
+        rows.append((process.label, str(nodes), str(flows)))
+    table = Table(("process", "nodes", "flows"), tuple(rows)) if rows else None
+    yield Section(model.label if model is not None else source, 1, tuple(lines), (), table)
     left = ordered(diagnostics)
+    todo: dict[str, dict[tuple[str, str], None]] = {}
+    for d in left:
+        if _is_to_do(d):
+            title = _LISTS.get(d.code, _OPEN)
+            todo.setdefault(title, {})[d.message, d.help or ""] = None
+    if todo:
+        yield Section("What is left to do")
+    for title in (_CREDENTIALS, _WORK, _OPEN):
+        if title in todo:
+            yield Section(title, 3, todo=tuple(todo[title]))
+    if model is not None:
+        said = tuple((e.label, s.label, s.text) for e, s in all_statements(model))
+        if said:
+            yield Section("From the model", table=Table(("element", "what", "text"), said))
+    left = [d for d in left if not _is_to_do(d)]
     for title, severity, category in _SECTIONS:
         here = [d for d in left if d.severity is severity and category in (None, d.category)]
         left = [d for d in left if d not in here]
         if here:
-            lines += ["", f"## {title}", "", "| place | code | what | what to do |"]
-            lines.append("|---|---|---|---|")
-            lines += [_row(d) for d in here]
-    return "\n".join(lines) + "\n"
+            head = ("place", "code", "what", "what to do")
+            yield Section(title, table=Table(head, tuple(_row(d) for d in here)))
 
 
-def _said(model: Model) -> list[str]:
-    """What the model says of its elements beside its flow: what does tasks, annotations, data …"""
-    rows = [
-        f"| {_text(element.label)} | {_text(said.label)} | {_text(said.text)} |"
-        for element, said in all_statements(model)
-    ]
-    if not rows:
-        return []
-    return ["", "## From the model", "", "| element | what | text |", "|---|---|---|", *rows]
+def _is_to_do(d: Diagnostic) -> bool:
+    """Whether it names something that a person has to put in place."""
+    if d.severity is not Severity.INFO:
+        return False
+    return d.category is Category.GAP or d.code in _LISTS
 
 
-def _row(d: Diagnostic) -> str:
+def _row(d: Diagnostic) -> tuple[str, ...]:
     place = str(d.loc) if d.loc is not None else ""
-    cells = (place, f"{d.code} {d.name}", d.message, d.help or "")
-    return f"| {' | '.join(_text(cell) for cell in cells)} |"
+    return (place, f"{d.code} {d.name}", d.message, d.help or "")
+
+
+def _then(how: str) -> str:
+    return f": {_text(how)}" if how else ""
 
 
 def _text(text: str) -> str:
@@ -78,3 +195,7 @@ def _text(text: str) -> str:
 
 def _code(text: str) -> str:
     return printable(text).replace("`", "'")
+
+
+def _escaped(text: str) -> str:
+    return re.sub(r"`([^`]*)`", r"<b>\1</b>", html.escape(printable(text), quote=False))

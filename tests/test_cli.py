@@ -181,6 +181,10 @@ def test_report(invoke: Invoke, linear: Path, tmp_path: Path) -> None:
     text = report.read_text()
     assert f"- source: `{linear}`" in text
     assert "| Order | 3 | 2 |" in text
+    page = tmp_path / "report.html"
+    assert invoke("compile", linear, "--target", "n8n", "--report", page).code == 0
+    assert '<li><label><input type="checkbox">' in page.read_text()
+    assert "<td>Order</td><td>3</td><td>2</td>" in page.read_text()
 
 
 # -- targets ---------------------------------------------------------------------------------
@@ -610,11 +614,11 @@ def test_gaps_have_their_section_in_every_target_s_report(
     for target in ("n8n", "asl"):
         report = tmp_path / f"{target}.md"
         assert invoke("compile", linear, "--target", target, "--report", report).code == 0
-        _, _, after = report.read_text().partition("## Left open (gaps)")
+        _, _, after = report.read_text().partition("## What is left to do")
         section, _, rest = after.partition("\n## ")
-        assert "OF501 open-task" in section, target
+        assert "### Work to put in place" in section, target
         assert "has no implementation; emitted a " in section, target
-        assert "OF501" not in rest
+        assert "has no implementation" not in rest
 
 
 def test_a_retired_code_is_explained_by_its_successor(invoke: Invoke) -> None:
