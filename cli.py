@@ -28,6 +28,7 @@ _COMMANDS: dict[str, str] = {
     "verify": "Show that a workflow does what a model says, or where it does not.",
     "diff": "Say what changed between two versions, behaviour first.",
     "deploy": f"Put workflows on an {DEFAULT_TARGET} server and publish them.",
+    "undeploy": "Take deployed workflows away again.",
     "run": "Run a model on the target's engine and compare with its meaning.",
     "engine": "Install or show the local engine that `run` and `eval` use.",
     "eval": "Measure the compiler on a suite of models.",

@@ -86,6 +86,11 @@ _SUMMARY = f"Put workflows on an {DEFAULT_TARGET} server and publish them."
     "--as", "name", metavar="NAME", help="Deploy one workflow under this name, as one of its own."
 )
 @click.option("--no-publish", is_flag=True, help="Leave new workflows as drafts.")
+@click.option(
+    "--credentials",
+    metavar="FILE",
+    help="Create credentials from a JSON file, and choose them in the nodes that need one.",
+)
 @click.option("--allow-lossy", is_flag=True, help="Models: as for `compile`.")
 @click.option("--force", is_flag=True, help="Models: as for `compile`.")
 @click.option("--strict", is_flag=True, help="Models: as for `compile`.")
@@ -101,6 +106,7 @@ def command(
     rollback: bool,
     name: str | None,
     no_publish: bool,
+    credentials: str | None,
     allow_lossy: bool,
     force: bool,
     strict: bool,
@@ -132,18 +138,38 @@ def command(
     with connected(deployer.connect(ServerAccess(address, key_file, wait), ctx)) as server:
         if server is not None:
             compiling = Compiling(backend, options, allow_lossy, force, strict)
-            wanted = _wanted(files, from_, name, server, session, ctx, compiling)
+            wanted = wanted_workflows(files, from_, name, server, session, ctx, compiling)
             if wanted.workflows:
-                publishing = DeployOptions(not no_publish, take_over, rollback)
-                code = _deploy(
-                    wanted, server, session, ctx, publishing, dry_run=dry_run, as_json=as_json
+                publishing = DeployOptions(
+                    not no_publish, take_over, rollback, _text_of(credentials)
                 )
+                try:
+                    code = _deploy(
+                        wanted, server, session, ctx, publishing, dry_run=dry_run, as_json=as_json
+                    )
+                except UnusableFile as error:
+                    raise click.UsageError(f"{credentials}: {error}") from None
             session.collect(wanted.ctx)
-    _show(session, ctx)
+    show(session, ctx)
     leave(max(code, server_exit_code(session, backend)))
 
 
-def _show(session: Session, ctx: PassContext) -> None:
+class UnusableFile(Exception):
+    """A file of credentials that cannot be read; says why, and nothing of what is in it."""
+
+
+def _text_of(file: str | None) -> str:
+    """The text of a file of credentials. Raises `click.UsageError`."""
+    if file is None:
+        return ""
+    try:
+        return Path(file).read_text("utf-8") or " "
+    except (OSError, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or "it is no text"
+        raise click.UsageError(f"{file}: {why}") from None
+
+
+def show(session: Session, ctx: PassContext) -> None:
     """What was found; short text leaves out open work, which `compile` reports."""
     session.collect(ctx)
     if session.format == "text" and not session.verbose:
@@ -179,7 +205,7 @@ class Wanted(NamedTuple):
     ctx: PassContext
 
 
-def _wanted(
+def wanted_workflows(
     files: Sequence[str],
     from_: str | None,
     name: str | None,
@@ -278,6 +304,8 @@ def _deploy(
         ctx.services = ctx.services.showing(progress)
         try:
             plan = server.plan(wanted.workflows, options)
+        except ValueError as error:
+            raise UnusableFile(str(error)) from None
         except RemoteError as error:
             error.report(ctx)
             return SERVER_FAILED
@@ -293,7 +321,7 @@ def _deploy(
             except BaseException:
                 plan.report(ctx)
                 _print(plan.results, as_json)
-                _show(session, ctx)
+                show(session, ctx)
                 raise
             plan.report(ctx)
             _print(plan.results, as_json)

@@ -34,11 +34,27 @@ class DeployOptions(NamedTuple):
         publish: make new workflows live, and not drafts.
         take_over: overwrite what somebody edited, or made otherwise.
         rollback: deploy a model again that another one has replaced since.
+        credentials: the text of a file with credentials, in the target's own form.
     """
 
     publish: bool = True
     take_over: bool = False
     rollback: bool = False
+    credentials: str = ""
+
+
+class Removed(NamedTuple):
+    """A workflow that was taken away, or could not be.
+
+    Attributes:
+        name: its name.
+        id: the server's id.
+        kept: why it is still there; empty where it is gone.
+    """
+
+    name: str
+    id: str
+    kept: str = ""
 
 
 class Deployed(NamedTuple):
@@ -137,7 +153,16 @@ class DeploySession(ABC):
 
     @abstractmethod
     def plan(self, wanted: Sequence[Deployable], options: DeployOptions) -> DeployPlan:
-        """Compare with what is on the server. Raises `RemoteError`."""
+        """Compare with what is on the server. Raises `RemoteError`, and `ValueError` for
+        credentials that cannot be read."""
+
+    def remove(
+        self, wanted: Sequence[Deployable], *, edited: bool, dry_run: bool
+    ) -> Iterator[Removed]:
+        """Take away what was deployed of `wanted`, callers first; with `edited` also what somebody
+        changed since. Nothing is found by default. Raises `RemoteError`."""
+        del wanted, edited, dry_run
+        return iter(())
 
 
 class Deployer(ABC):

@@ -46,6 +46,7 @@ class StandIn:
         self.keys = {KEY}
         self.workflows: dict[str, Json] = {}
         self.executions: dict[str, Json] = {}
+        self.credentials: list[Json] = []
         self.calls: list[str] = []
         self.seen: list[tuple[str, dict[str, str], str]] = []
         self.live_at: dict[str, float] = {}
@@ -125,6 +126,14 @@ class StandIn:
             return self._list(query)
         if place == "/workflows" and method == "POST":
             return self._create(body)
+        if place == "/credentials" and method == "GET":
+            rows = [{k: one[k] for k in ("id", "name", "type")} for one in self.credentials]
+            return {"data": rows, "nextCursor": None}
+        if place == "/credentials" and method == "POST":
+            if set(body) != {"name", "type", "data"}:
+                raise Refusal(400, "request/body is wrong")
+            self.credentials.append({"id": f"cred{len(self.credentials) + 1}", **body})
+            return {k: self.credentials[-1][k] for k in ("id", "name", "type")}
         found = re.fullmatch(r"/executions/(\d+)(/stop)?", place)
         if found:
             if found[1] not in self.executions:

@@ -10,6 +10,7 @@ NODE = NodeType(
     label="Send Email",
     emitted=True,
     once=True,
+    credential=lambda parameters: "smtp",
     versions=((2, 2.1), (2, 2.1)),
     inputs=lambda version, parameters: None,
     outputs=lambda version, parameters: None,

@@ -9,11 +9,17 @@ def _effect(version: float, parameters: Parameters) -> Effect:
     return "replace"
 
 
+def _credential(parameters: Parameters) -> str:
+    names = {"genericCredentialType": "genericAuthType"}
+    return str(parameters.get(names.get(str(parameters.get("authentication")), "")) or "")
+
+
 NODE = NodeType(
     name="httpRequest",
     label="HTTP Request",
     emitted=True,
     once=True,
+    credential=_credential,
     versions=((4.3,), (4.3, 4.4, 4.5)),
     effect=_effect,
     required=(

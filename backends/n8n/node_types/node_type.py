@@ -69,6 +69,12 @@ def never(parameters: Parameters) -> bool:
     return False
 
 
+def no_credential(parameters: Parameters) -> str:
+    """None is needed."""
+    del parameters
+    return ""
+
+
 def nobody(parameters: Parameters) -> str:
     """No workflow is called."""
     del parameters
@@ -97,6 +103,7 @@ class NodeType(Value):
         required: parameters without which n8n does not publish.
         scripts: parameters that hold program code.
         task: the kind of task it is in a model; `None` where it is another element.
+        credential: type of the credential that a node needs; empty where it needs none.
     """
 
     name: str
@@ -115,6 +122,7 @@ class NodeType(Value):
     required: tuple[Required, ...] = ()
     scripts: tuple[str, ...] = ()
     task: TaskType | None = "service"
+    credential: Callable[[Parameters], str] = no_credential
 
     @property
     def described(self) -> bool:

@@ -5,6 +5,7 @@ What is expected is written down by hand from the manuals of the engines.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from html import escape
 from pathlib import Path
@@ -17,6 +18,7 @@ from orgflow.backends.n8n.engine.install import status
 from orgflow.backends.n8n.engine.local import EngineRun, LocalEngine
 from outside_servers import HttpServer, MailServer, outside
 
+EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 Json = dict[str, Any]
 JSON, TEXT = "application/json", "text/plain"
 SECRETS = {
@@ -356,3 +358,53 @@ def test_runs_of_the_model_send_nothing(
         == 0
     )
     assert len(http.received) == count
+
+
+def test_order_to_cash_sends_a_request_and_a_mail(
+    engine: LocalEngine, servers: tuple[HttpServer, MailServer], tmp_path: Path
+) -> None:
+    """The example, whose invoice is made by a REST connector and whose receipt is a mail."""
+    http, mail = servers
+    http.answer("/invoices", (201, JSON, '{"number": "R-7"}'))
+    text = (EXAMPLES / "order-to-cash/model.bpmn").read_text("utf-8")
+    invoice = camunda(
+        {"url": f"http://{http.place}/invoices", "method": "POST", "payload": '{"of": "${order}"}'},
+        {"invoice": '${JSON(response).prop("number").stringValue()}'},
+    )
+    receipt = flowable("mail", to="${customer}", subject="Receipt ${invoice}", text="Thank you")
+    for task, made in (("create_invoice", invoice), ("send_receipt", receipt)):
+        _, _, rest = made.partition('name="Work"')
+        attributes, _, content = rest.partition(">")
+        inner = content.rpartition("</serviceTask>")[0]
+        opened = re.search(rf'<bpmn:\w+Task id="{task}"[^>]*>', text)
+        assert opened is not None
+        element = f"{opened[0][:-1]} {attributes}>{inner.replace('extension', 'bpmn:extension')}"
+        text = text.replace(opened[0], element)
+    text = text.replace(
+        "<bpmn:definitions ",
+        '<bpmn:definitions xmlns:camunda="http://camunda.org/schema/1.0/bpmn" '
+        'xmlns:flowable="http://flowable.org/bpmn" ',
+        1,
+    )
+    process, ctx = compiled(text, tmp_path)
+    assert [d.message for d in ctx.diagnostics if d.code == "OF404"] == []
+    workflow = process.root.workflow
+    (sends,) = [n for n in workflow["nodes"] if n["name"] == "Send receipt"]
+    sends["credentials"] = {"smtp": {"id": "c1", "name": "mine"}}
+    given = {"body": {"order": "A-1", "customer": "kim@a.example"}}
+    checked = {"all_items_in_stock": "Yes", "what_is_in_the_order": ["Goods"]}
+    run = engine.run(
+        workflow,
+        "Order received",
+        items=[{"json": given}],
+        stubs={
+            "Check stock": {"visits": [checked]},
+            "Receive payment": {"visits": [{"paid_in_full": "Yes"}]},
+        },
+        data=True,
+    )
+    assert run.status == "success", run.error
+    assert http.received[-1][:2] == ("POST", "/invoices")
+    assert http.received[-1].body == '{"of": "A-1"}'
+    to, message = mail.mails[-1]
+    assert (to, message["subject"]) == (["kim@a.example"], "Receipt R-7")

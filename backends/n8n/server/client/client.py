@@ -204,6 +204,22 @@ class Client:
             self.unpublish(workflow_id)  # it is, or was a moment ago
             self._pause(deadline, f"{workflow_id} to be deleted", seconds)
 
+    def create_credential(self, name: str, kind: str, data: Mapping[str, Any]) -> str:
+        """Create a credential of one of n8n's types; its id. Raises `ServerError`."""
+        body = {"name": name, "type": kind, "data": dict(data)}
+        return str(self._call(self._api, "POST", "/api/v1/credentials", body)["id"])
+
+    def credentials(self) -> tuple[Json, ...]:
+        """Id, name and type of the credentials that are there; none where the server does not list
+        them. Raises `ServerError`."""
+        try:
+            page = self._call(self._api, "GET", "/api/v1/credentials?limit=250")
+        except RefusedError as error:
+            if error.status in (403, 404, 405):
+                return ()
+            raise
+        return tuple(page.get("data") or ())
+
     # -- runs ----------------------------------------------------------------------------------
 
     def run(self, workflow_id: str, trigger: str) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 from orgflow.backends.n8n.server.client.backoff import Backoff
 from orgflow.backends.n8n.server.client.errors import RefusedError, ServerError, TookTooLongError
 from orgflow.backends.n8n.server.client.workflows import WorkflowClient, never_published, webhooks
+from orgflow.backends.n8n.server.deploy.credentials import CredentialStore
 from orgflow.backends.n8n.server.deploy.deployment_marker import (
     DeploymentMarker,
     digest_of,
@@ -64,6 +65,7 @@ class DeployTransaction:
         client: see `Deployer`; `undo`, `publish_them` and `take_over` likewise.
         stopped: whether the deploy is interrupted.
         known: ids on the server of workflows that were deployed before, by identity.
+        credentials: for nodes that need one and have none.
     """
 
     client: WorkflowClient
@@ -72,6 +74,7 @@ class DeployTransaction:
     publish_them: bool = True
     take_over: bool = False
     known: Mapping[str, str] = field(default_factory=dict)
+    credentials: CredentialStore | None = None
     _puts: dict[str, _Put] = field(default_factory=dict)
     _steps: dict[str, Step] = field(default_factory=dict)
     _undoing: list[tuple[str, Callable[[], None]]] = field(default_factory=list)
@@ -124,6 +127,8 @@ class DeployTransaction:
         body = self.client.body_of(rewritten(step.wanted.workflow, new))
         if old is not None:
             _keep_credentials(body, old)
+        if self.credentials is not None:
+            self.credentials.choose(body)
         before = marker_of(old) if old is not None else None
         place = step.wanted.origin.place or (before.origin if before is not None else "")
         like = _next_marker(step, own or "", before)
@@ -163,7 +168,7 @@ class DeployTransaction:
         workflow_id = str(now["id"])
         body = self.body(step, workflow_id, now)
         live = bool(now.get("active"))
-        if _same(now, body):
+        if _same(now, body) and _chosen(now) == _chosen(body):
             return _Put(now, "unchanged", was_live=live)
         # Before the call: a conflict leaves the new content there, unpublished (measured).
         self._undoing.append((step.wanted.name, lambda: self._restore(now)))
@@ -320,6 +325,12 @@ def _same(now: Mapping[str, Any], body: Mapping[str, Any]) -> bool:
     if marker is None or wanted is None or marker.identity != wanted.identity:
         return False
     return wanted.digest in (marker.sent, marker.digest) and not is_edited(now)
+
+
+def _chosen(workflow: Mapping[str, Any]) -> dict[str, Any]:
+    """The credentials of nodes by their names."""
+    rows = workflow.get("nodes", ())
+    return {str(row.get("name")): row["credentials"] for row in rows if row.get("credentials")}
 
 
 def _keep_credentials(body: Json, old: Mapping[str, Any]) -> None:

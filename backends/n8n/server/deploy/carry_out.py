@@ -16,6 +16,7 @@ from orgflow.backends.n8n.server.deploy.apply import (
     DeployTransaction,
     Stopped,
 )
+from orgflow.backends.n8n.server.deploy.credentials import CredentialStore, GivenCredential
 from orgflow.backends.n8n.server.deploy.plan import Group, Inventory, Step, Wanted, plan
 from orgflow.backends.n8n.server.deploy.three_way import merge_step
 
@@ -72,6 +73,7 @@ class DeployRun:
         publish: whether to publish.
         take_over: whether to overwrite what others made or edited.
         rollback: whether to deploy a model again that was replaced since.
+        credentials: entries of a file, for nodes that need a credential and have none.
         progress: called from this thread.
         cancellation: asked whether to stop.
     """
@@ -81,6 +83,7 @@ class DeployRun:
     publish: bool = True
     take_over: bool = False
     rollback: bool = False
+    credentials: tuple[GivenCredential, ...] = ()
     progress: Progress = no_progress
     cancellation: Cancellation = field(default_factory=CancelFlag)
     results: dict[int, GroupResult] = field(default_factory=dict)
@@ -94,6 +97,7 @@ class DeployRun:
         self._begin = threading.Lock()
         self._working: set[int] = set()
         self._known: dict[str, str] = {}
+        self._store = CredentialStore(self.client)
         self._claimed: frozenset[str] = frozenset()
         self.client.sleep = self._sleep
 
@@ -106,6 +110,8 @@ class DeployRun:
         rows = tuple(self.client.listed())
         inventory = Inventory(rows, self.client.version)
         self.seen = rows
+        self._store = CredentialStore(self.client, self.credentials)
+        self._store.look()
         self._known = {
             identity: str(rows[0]["id"]) for identity, rows in inventory.by_identity.items()
         }
@@ -126,7 +132,7 @@ class DeployRun:
         """What places one group."""
         return DeployTransaction(
             self.client, self.undo, lambda: self._stopped, self.publish, self.take_over,
-            dict(self._known),
+            dict(self._known), self._store,
         )  # fmt: skip
 
     @property

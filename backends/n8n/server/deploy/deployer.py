@@ -12,7 +12,8 @@ from orgflow.backends.n8n.format.merge_base import base_path
 from orgflow.backends.n8n.format.workflow_document import WorkflowDocument
 from orgflow.backends.n8n.merge.content import open_placeholders
 from orgflow.backends.n8n.server.deploy.carry_out import DeployRun, GroupResult
-from orgflow.backends.n8n.server.deploy.deployment_marker import renamed
+from orgflow.backends.n8n.server.deploy.credentials import read_credentials
+from orgflow.backends.n8n.server.deploy.deployment_marker import is_edited, marker_of, renamed
 from orgflow.backends.n8n.server.deploy.diagnostics import report_fit, report_results, report_step
 from orgflow.backends.n8n.server.deploy.plan import Group, Wanted
 from orgflow.backends.n8n.server.deploy.preview import preview
@@ -30,6 +31,7 @@ from orgflow_ir.plugins.deployment import (
     DeployPlan,
     DeployResult,
     DeploySession,
+    Removed,
 )
 from orgflow_ir.plugins.engines import ServerAccess
 from orgflow_ir.targets.artifact import Emitted
@@ -94,9 +96,29 @@ class N8nDeploySession(DeploySession):
             options.publish,
             options.take_over,
             options.rollback,
+            read_credentials(options.credentials) if options.credentials else (),
         )
         mine = [one for one in wanted if isinstance(one, Wanted)]
         return N8nDeployPlan(self._server, run, run.plan(mine))
+
+    def remove(
+        self, wanted: Sequence[Deployable], *, edited: bool, dry_run: bool
+    ) -> Iterator[Removed]:
+        """See `DeploySession`: by the note that deploying left."""
+        found: dict[str, list[dict[str, Any]]] = {}
+        for row in self._server.client.listed():
+            marker = marker_of(row)
+            if marker is not None and not row.get("isArchived"):
+                found.setdefault(marker.identity, []).append(row)
+        for one in wanted:
+            for row in found.get(one.identity, ()) if isinstance(one, Wanted) else ():
+                name, id = str(row.get("name")), str(row["id"])
+                if is_edited(row) and not edited:
+                    yield Removed(name, id, "somebody edited it since: --take-over removes it too")
+                    continue
+                if not dry_run:
+                    self._server.client.delete(id)
+                yield Removed(name, id)
 
 
 def _bases(path: str) -> Callable[[str], str | None]:

@@ -1,0 +1,106 @@
+"""Credentials from a file, created on the server and chosen in the nodes that need them.
+
+The file is JSON: a list of `{"name": …, "type": …, "data": {…}, "nodes": ["Confirm order"]}`.
+`type` is that of n8n (`smtp`, `httpBearerAuth` …), `data` its fields. `nodes` names the nodes that
+get it; without it, all nodes that need that type and have none do. What is in `data` is sent to the
+server alone. A credential of the same name and type that is on the server is used as it is.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from orgflow.backends.n8n import node_types
+from orgflow.backends.n8n.format.document import short_type
+from orgflow.backends.n8n.format.json_values import mapping
+from orgflow.backends.n8n.server.client.workflows import WorkflowClient
+
+Json = dict[str, Any]
+
+
+class GivenCredential(NamedTuple):
+    """One entry of the file."""
+
+    name: str
+    type: str
+    data: Mapping[str, Any]
+    nodes: tuple[str, ...] = ()
+
+
+def read_credentials(text: str) -> tuple[GivenCredential, ...]:
+    """The entries of a file. Raises `ValueError` with what is wrong, nothing of the data in it."""
+    try:
+        rows = json.loads(text)
+    except (json.JSONDecodeError, RecursionError):
+        raise ValueError("it is no JSON") from None
+    if not isinstance(rows, list):
+        raise ValueError("it is no list of credentials")
+    found = []
+    for number, row in enumerate(rows, 1):
+        said = mapping(row)
+        name, kind, data = said.get("name"), said.get("type"), said.get("data")
+        nodes = said.get("nodes", [])
+        if not (isinstance(name, str) and name.strip() and isinstance(kind, str) and kind.strip()):
+            raise ValueError(f"entry {number} needs the texts `name` and `type`")
+        if not isinstance(data, Mapping):
+            raise ValueError(f"entry {number} needs the object `data`")
+        if not isinstance(nodes, list) or not all(isinstance(one, str) for one in nodes):
+            raise ValueError(f"`nodes` of entry {number} is no list of names")
+        if set(said) - {"name", "type", "data", "nodes"}:
+            raise ValueError(f"entry {number} has other fields than name, type, data and nodes")
+        found.append(GivenCredential(name, kind, data, tuple(nodes)))
+    return tuple(found)
+
+
+def needed_credential(row: Mapping[str, Any]) -> str:
+    """The type of credential that a node has to have; empty where it needs none."""
+    kind = node_types.of(short_type(row) or "")
+    return kind.credential(mapping(row.get("parameters"))) if kind is not None else ""
+
+
+@dataclass
+class CredentialStore:
+    """Makes each credential of a file once, when a node first needs it.
+
+    Args:
+        client: of the server.
+        given: the entries.
+        made: ids on the server, by name and type; those of an earlier deploy among them.
+    """
+
+    client: WorkflowClient
+    given: tuple[GivenCredential, ...] = ()
+    made: dict[tuple[str, str], str] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def choose(self, body: Json) -> bool:
+        """Put credentials into the nodes of a workflow that need one and have none; whether there
+        were any. Raises `ServerError`."""
+        changed = False
+        for row in body["nodes"] if self.given else ():
+            kind = needed_credential(row)
+            if not kind or mapping(row.get("credentials")).get(kind):
+                continue
+            fitting = [one for one in self.given if one.type == kind]
+            named = [one for one in fitting if row.get("name") in one.nodes]
+            one = next(iter(named or [one for one in fitting if not one.nodes]), None)
+            if one is not None:
+                row["credentials"] = {kind: {"id": self._id(one), "name": one.name}}
+                changed = True
+        return changed
+
+    def look(self) -> None:
+        """Ask the server what it has; an older one does not say. Raises `ServerError`."""
+        for row in self.client.credentials() if self.given else ():
+            self.made.setdefault((str(row.get("name")), str(row.get("type"))), str(row.get("id")))
+
+    def _id(self, one: GivenCredential) -> str:
+        key = (one.name, one.type)
+        with self._lock:  # groups are deployed side by side
+            if key not in self.made:
+                self.made[key] = self.client.create_credential(one.name, one.type, one.data)
+            return self.made[key]

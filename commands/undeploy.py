@@ -1,0 +1,97 @@
+"""`orgflowc undeploy`: take away from a server what `deploy` put there."""
+
+from __future__ import annotations
+
+import os
+
+import click
+from orgflow.backends import DEFAULT_TARGET
+from orgflow.commands.completion_values import FILE
+from orgflow.commands.deploy import Compiling, show, wanted_workflows
+from orgflow.commands.options import resolve_target, source_options
+from orgflow.commands.output import write_stdout
+from orgflow.commands.server import (
+    SERVER_FAILED,
+    connected,
+    server_exit_code,
+    server_options,
+    variable,
+)
+from orgflow.commands.session import Session, leave
+
+_KEPT = 1
+_HELP = f"""Unpublish and delete what `deploy` made of each FILE, a model or a compiled
+{DEFAULT_TARGET} workflow; of a folder, of all models in it. Give the same --target as for `deploy`.
+
+What deploying did not make stays, and what somebody edited since, unless --take-over is given.
+Executions go with their workflows. Exit code 1: a workflow stayed; 3: the server failed.
+"""
+
+
+@click.command("undeploy", help=_HELP, short_help="Take deployed workflows away again.")
+@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=FILE)
+@click.option(
+    "--url",
+    metavar="URL",
+    help=f"Address of {DEFAULT_TARGET}'s editor.  [default: {variable(DEFAULT_TARGET, 'URL')}]",
+)
+@click.option(
+    "--target",
+    default=DEFAULT_TARGET,
+    metavar="T[{option=value,…}]",
+    help=f"Target.  [default: {DEFAULT_TARGET}]",
+)
+@click.option("--dry-run", is_flag=True, help="Only say what would go.")
+@click.option("--take-over", is_flag=True, help="Also delete what somebody edited since.")
+@click.option("--as", "name", metavar="NAME", help="The name it was deployed under.")
+@server_options
+@source_options
+def command(
+    files: tuple[str, ...],
+    url: str | None,
+    target: str,
+    dry_run: bool,
+    take_over: bool,
+    name: str | None,
+    key_file: str | None,
+    wait: float,
+    from_: str | None,
+    format_: str,
+    verbose: bool,
+) -> None:
+    """See the help."""
+    session = Session(format_, verbose=verbose)
+    backend, options = resolve_target(target, session.registry)
+    deployer = backend.deployer()
+    if deployer is None:
+        raise click.UsageError(f"target `{backend.name}` has nothing to deploy with")
+    address = url or os.environ.get(variable(backend.name, "URL"))
+    if not address:
+        raise click.UsageError(f"which server? give --url, or set {variable(backend.name, 'URL')}")
+    if key_file == "-" and "-" in files:
+        raise click.UsageError("standard input cannot be both the key and a model")
+    from orgflow_ir.plugins.engines import RemoteError, ServerAccess
+
+    ctx = session.context()
+    code = 0
+    with connected(deployer.connect(ServerAccess(address, key_file, wait), ctx)) as server:
+        if server is not None:
+            # What cannot be compiled any more without loss was deployed all the same.
+            compiling = Compiling(backend, options, allow_lossy=True, force=True, strict=False)
+            wanted = wanted_workflows(files, from_, name, server, session, ctx, compiling)
+            found = 0
+            try:
+                for one in server.remove(wanted.workflows, edited=take_over, dry_run=dry_run):
+                    found += 1
+                    word = "kept" if one.kept else "would go" if dry_run else "removed"
+                    write_stdout("  ".join(filter(None, (word, one.id, one.name, one.kept))) + "\n")
+                    code = max(code, _KEPT if one.kept else 0)
+            except RemoteError as error:
+                error.report(ctx)
+                code = SERVER_FAILED
+            else:
+                if not found and wanted.workflows:
+                    click.echo("nothing of this was deployed there", err=True)
+            session.collect(wanted.ctx)
+    show(session, ctx)
+    leave(max(code, server_exit_code(session, backend)))
