@@ -349,6 +349,9 @@ def choose_frontend(
 _OF_ANY_TEXT = (".txt",)
 """Suffixes that say nothing of the format, so that the content has to be recognised."""
 
+_OF_PROSE = (".txt", ".md", ".rst", ".text")
+"""Suffixes of texts for people to read."""
+
 
 def select_frontend(
     source: Source, registry: Leaves, ctx: PassContext, from_: str | None
@@ -382,11 +385,11 @@ def select_frontend(
         why = f"{source.path} may be in the format of {names}"
     else:
         why = f"the format of {source.path} cannot be determined from its suffix and its content"
-    ctx.emit(
-        UnknownFormat,
-        why,
-        help=f"name the format: --from {' | '.join(frontends)}",
-    )
+    help_ = f"name the format: --from {' | '.join(frontends)}"
+    if not fitting and source.suffix in _OF_PROSE:
+        why = f"{source.path} is in no notation of a process"
+        help_ = f"if it describes one in sentences: orgflowc model {source.path}; else {help_}"
+    ctx.emit(UnknownFormat, why, help=help_)
     return None
 
 

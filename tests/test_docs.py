@@ -254,6 +254,10 @@ def test_the_page_on_checking_works_line_by_line(python: Path, tmp_path: Path) -
     assert follow(DOCS / "checking.md", Shell(tmp_path, environment(python))) >= 3
 
 
+def test_the_page_on_texts_works_line_by_line(python: Path, tmp_path: Path) -> None:
+    assert follow(DOCS / "text.md", Shell(tmp_path, environment(python))) >= 5
+
+
 def test_what_a_page_shows_can_be_wrong() -> None:
     assert shown("…\n3 passed in …", "...\n3 passed in 0.1s\n")
     assert shown("a\n…\nb", "x\na\nc\nb\n")

@@ -132,3 +132,17 @@ def test_misuse(text: Path, args: tuple[str, ...]) -> None:
 def test_something_that_is_no_text(text: Path) -> None:
     text.write_bytes(b"\x00\xff\xfe\x80")
     assert run("model", str(text))[0] == 2
+
+
+@pytest.mark.parametrize("command", ["check", "compile"])
+@pytest.mark.parametrize("suffix", [".txt", ".md"])
+def test_a_description_is_no_model_yet(text: Path, command: str, suffix: str) -> None:
+    """What reads models names the command that makes one of a text."""
+    prose = text.with_suffix(suffix)
+    prose.write_text(TEXT)
+    target = ["--target", "n8n"] if command == "compile" else []
+    code, _, err = run(command, str(prose), *target)
+    said = " ".join(err.split())
+    assert code == 2
+    assert "is in no notation of a process" in said
+    assert f"orgflowc model {prose}" in said
