@@ -388,6 +388,17 @@ def _paths(texts: Iterable[Expression], *, bare: bool = False) -> Iterator[Path]
             yield from variables(tree)
 
 
+def _set_by(code: str, language: str | None) -> Iterator[str]:
+    """Variables that a script sets: by its statements, else by what is certain to set one."""
+    from orgflow_ir.analysis.work.scripts import read_script  # of scripts only
+    from orgflow_ir.analysis.work.statements import assigned
+
+    try:
+        yield from dict.fromkeys(assigned(read_script(code, language).statements))
+    except ConditionError:
+        yield from _ASSIGNED.findall(code)
+
+
 def _sets(node: Node) -> Iterator[tuple[str, SetBy]]:
     """Variables that the model says an element sets."""
     if not isinstance(node, Task | CallActivity) or node.binding is None:
@@ -397,6 +408,6 @@ def _sets(node: Node) -> Iterator[tuple[str, SetBy]]:
         yield from ((field.name, "form") for field in binding.fields)
     yield from ((p.name, "mapping") for p in binding.outputs)
     if isinstance(binding, Script) and binding.code:
-        yield from ((name, "script") for name in _ASSIGNED.findall(binding.code))
+        yield from ((name, "script") for name in _set_by(binding.code, binding.language))
     if binding.result:
         yield binding.result, "result"

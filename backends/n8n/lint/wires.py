@@ -196,6 +196,7 @@ def _item_settings(report: Report, node: Node) -> None:
         or node.index not in flow.live
         or not behind
         or (node.short == "code" and code.gives_one_item(node.parameters))
+        or (kind is not None and kind.gives_one(node.parameters) and node.raw.get("executeOnce"))
         or (kind is not None and (kind.reliable or kind.task is None or node.short == "wait"))
     ):
         return

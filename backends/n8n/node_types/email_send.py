@@ -11,6 +11,7 @@ NODE = NodeType(
     emitted=True,
     once=True,
     credential=lambda parameters: "smtp",
+    gives_one=lambda parameters: parameters.get("operation", "send") == "send",
     versions=((2, 2.1), (2, 2.1)),
     inputs=lambda version, parameters: None,
     outputs=lambda version, parameters: None,

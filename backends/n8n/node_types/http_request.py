@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from orgflow.backends.n8n.format.json_values import inside
 from orgflow.backends.n8n.node_types.node_type import Effect, NodeType, Parameters
 
 
@@ -20,6 +21,9 @@ NODE = NodeType(
     emitted=True,
     once=True,
     credential=_credential,
+    gives_one=lambda parameters: (
+        inside(parameters, "options", "response", "response", "fullResponse") is True
+    ),
     versions=((4.3,), (4.3, 4.4, 4.5)),
     effect=_effect,
     required=(

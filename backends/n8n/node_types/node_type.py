@@ -104,6 +104,7 @@ class NodeType(Value):
         scripts: parameters that hold program code.
         task: the kind of task it is in a model; `None` where it is another element.
         credential: type of the credential that a node needs; empty where it needs none.
+        gives_one: whether a node hands on exactly one item for an item, unless it fails.
     """
 
     name: str
@@ -123,6 +124,7 @@ class NodeType(Value):
     scripts: tuple[str, ...] = ()
     task: TaskType | None = "service"
     credential: Callable[[Parameters], str] = no_credential
+    gives_one: Callable[[Parameters], bool] = never
 
     @property
     def described(self) -> bool:

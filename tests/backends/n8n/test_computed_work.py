@@ -14,6 +14,8 @@ from one_task import HEAD, compiled, one_task, variables
 from orgflow.backends.n8n.emit.emitter import CompiledProcess
 from orgflow.backends.n8n.engine.local import LocalEngine, RunRequest
 
+from orgflow_ir.analysis.variables import Setter
+
 
 def request(process: CompiledProcess, given: dict[str, Any], **stubs: Any) -> RunRequest:
     return RunRequest(
@@ -376,3 +378,17 @@ def test_a_script_in_a_loop_counts(engine: LocalEngine, tmp_path: Path) -> None:
     after = variables(run)
     assert isinstance(after, dict)
     assert after["n"] == 5
+
+
+def test_what_scripts_set_is_known(tmp_path: Path) -> None:
+    """An assignment of Groovy, a parsed call, and in a script that is not understood the call."""
+    for code, wanted in (
+        ("total = a + 1\ndef own = 2", ("total",)),
+        ("execution.setVariable('n', 1)", ("n",)),
+        ("for (i in 1..3) { execution.setVariable('n', i) }", ("n",)),
+        ("println('setVariable')", ()),
+    ):
+        process, _ = compiled(one_task(script("groovy", code)), tmp_path)
+        declared = process.root.variables.declared
+        assert tuple(declared) == wanted
+        assert all(s == Setter("t", "script") for names in declared.values() for s in names)

@@ -353,6 +353,9 @@ def test_runs_of_the_model_send_nothing(
     model = tmp_path / "model.bpmn"
     model.write_text(one_task(camunda({"url": f"http://{http.place}/x"}, {})), "utf-8")
     assert cli.run(["run", str(model)]) == 0
+    out = f"{tmp_path}/checked.json"
+    assert cli.run(["compile", str(model), "--target", "n8n", "-o", out]) == 0
+    assert cli.run(["check", "--strict", out]) == 0
     assert (
         cli.run(["compile", str(model), "--target", "n8n", "--verify", "-o", f"{tmp_path}/o.json"])
         == 0
