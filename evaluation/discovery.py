@@ -12,7 +12,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from orgflow.agents.discovery.discover import Discovery, describe, discover
+from orgflow.agents.discovery.discover import Discovery, describe, discover, said_in
 from orgflow.agents.discovery.traits import traits_of
 
 from orgflow_ir.model.message import Message
@@ -342,7 +342,8 @@ def _true_clusters(messages: Sequence[Message], truth: Truth, embedder: Embedder
             of[truth.case[message.id]] = truth.process[message.id]
     names = sorted(cases)
     processes = [[i for i, c in enumerate(names) if of[c] == p] for p in sorted(set(of.values()))]
-    return describe(traits, [cases[c] for c in names], processes)
+    chosen = [cases[c] for c in names]
+    return describe(traits, chosen, processes, said_in(traits, chosen), embedder)
 
 
 def _true_names(found: Discovery, truth: Truth) -> Discovery:

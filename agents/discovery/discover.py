@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from orgflow.agents.discovery.cases import find_cases
-from orgflow.agents.discovery.phrases import ACTS, Phrase, phrases
+from orgflow.agents.discovery.phrases import ACTS, FUNCTION, Phrase, phrases, subject_phrase
 from orgflow.agents.discovery.processes import find_processes
-from orgflow.agents.discovery.steps import Step, find_steps
+from orgflow.agents.discovery.steps import CLEAR, Step, find_steps, key
 from orgflow.agents.discovery.structure import AGENT, process_of
 from orgflow.agents.discovery.traits import Traits, traits_of
 
@@ -19,11 +19,20 @@ from orgflow_ir.model.evidence import Evidence
 from orgflow_ir.model.message import Message
 from orgflow_ir.pipeline.agent_services import Embedder
 
-MATTERS = 6
+MATTERS = 12
 """Words that a description names."""
+
+TALK = 9
+"""A case of fewer messages in which nobody says that anything is done is no case."""
+
+MOST_ACTORS = 5
+"""People that a description names."""
 
 STAGES = 5
 """Stages that progress shows."""
+
+FEW = 5
+"""With fewer processes, what they have in common says nothing of what people say anywhere."""
 
 MOST_QUOTES = 5
 """Passages that are kept for one element; the messages of a step may be many."""
@@ -52,11 +61,11 @@ class Found(NamedTuple):
     def description(self) -> str:
         """What the process is about, who takes part, and its steps, in sentences."""
         parts = []
-        if self.matters:
-            parts.append(f"The process of {', '.join(self.matters)}.")
         if self.actors:
-            parts.append(f"It involves the {', '.join(self.actors)}.")
-        return " ".join([*parts, f"The steps are: {'. '.join(self.steps).lower()}."])
+            parts.append(f"This process involves the {', '.join(self.actors[:MOST_ACTORS])}.")
+        if self.matters:
+            parts.append(f"It is about {', '.join(self.matters)}.")
+        return " ".join([*parts, f"They {'. '.join(self.steps).lower()}."])
 
 
 class Discovery(NamedTuple):
@@ -89,28 +98,46 @@ def discover(
     traits = traits_of(messages, embedder)
     progress(1, STAGES, "cases")
     cases = find_cases(traits)
-    progress(2, STAGES, "processes")
-    return describe(traits, cases, find_processes(traits, cases), progress)
+    progress(2, STAGES, "phrases")
+    said = said_in(traits, cases)
+    cases = [case for case in cases if not _only_talk(case, said)]
+    progress(3, STAGES, "processes")
+    processes = find_processes(traits, cases)
+    progress(4, STAGES, "steps")
+    return describe(traits, cases, processes, said, embedder)
+
+
+def said_in(traits: Traits, cases: Sequence[Sequence[int]]) -> list[list[Phrase]]:
+    """The phrases of every message of cases, by its place; those of others are empty."""
+    said: list[list[Phrase]] = [[] for _ in traits.messages]
+    places = sorted(place for case in cases for place in case)
+    texts = [traits.messages[place].body for place in places]
+    topics = [subject_phrase(traits.messages[place].subject) for place in places]
+    for place, found in zip(places, phrases(texts, traits.names, topics), strict=True):
+        said[place] = found
+    return said
+
+
+def _only_talk(case: Sequence[int], said: Sequence[Sequence[Phrase]]) -> bool:
+    """Whether a short case has phrases, but none says that anything is done."""
+    if len(case) >= TALK or not any(said):
+        return False
+    return not any(p.score >= CLEAR and p.verb in ACTS for i in case for p in said[i])
 
 
 def describe(
     traits: Traits,
     cases: Sequence[Sequence[int]],
     processes: Sequence[Sequence[int]],
-    progress: Callable[[int, int, str], None] = lambda done, total, name: None,
+    said: Sequence[Sequence[Phrase]],
+    embedder: Embedder,
 ) -> Discovery:
     """Steps and models of processes that are known: places of messages by case, and places of
-    cases by process."""
-    progress(3, STAGES, "phrases")
-    said: list[list[Phrase]] = [[] for _ in traits.messages]
-    places = sorted(place for case in cases for place in case)
-    texts = [traits.messages[place].body for place in places]
-    for place, found in zip(places, phrases(texts, traits.names), strict=True):
-        said[place] = found
-    progress(4, STAGES, "steps")
+    cases by process; `said` are the phrases of messages."""
     weights = _weights(traits, [[i for c in p for i in cases[c]] for p in processes])
+    common = _common(processes, cases, said)
     found_all = [
-        _found(number, traits, [cases[c] for c in process], said, weights[number])
+        _found(number, traits, [cases[c] for c in process], said, weights[number], common, embedder)
         for number, process in enumerate(processes)
     ]
     used = {place for process in processes for c in process for place in cases[c]}
@@ -134,14 +161,31 @@ def _weights(traits: Traits, groups: Sequence[Sequence[int]]) -> list[dict[str, 
     return weights
 
 
+def _common(
+    processes: Sequence[Sequence[int]],
+    cases: Sequence[Sequence[int]],
+    said: Sequence[Sequence[Phrase]],
+) -> dict[str, float]:
+    """The share of processes that have a phrase, where there are enough to tell."""
+    if len(processes) < FEW:
+        return {}
+    having = Counter(
+        one for process in processes
+        for one in {key(phrase) for c in process for i in cases[c] for phrase in said[i]}
+    )  # fmt: skip
+    return {one: number / len(processes) for one, number in having.items()}
+
+
 def _found(
     number: int,
     traits: Traits,
     cases: Sequence[Sequence[int]],
     said: Sequence[Sequence[Phrase]],
     weights: Mapping[str, float],
+    common: Mapping[str, float],
+    embedder: Embedder,
 ) -> Found | None:
-    steps = find_steps(traits, cases, said, weights)
+    steps = find_steps(traits, cases, said, weights, common, embedder)
     if not steps:
         return None
 
@@ -150,7 +194,8 @@ def _found(
         places = [place for case in wanted for place in step.members[case]]
         return tuple(_evidence(traits, place, step) for place in places[:MOST_QUOTES])
 
-    name = _process_name(steps, weights)
+    matters = _matters(traits, cases, weights)
+    name = _process_name(steps, matters)
     process = process_of(f"process_{number + 1}", name, steps, frozenset(range(len(cases))), cite)
     return Found(
         process,
@@ -158,7 +203,7 @@ def _found(
         tuple(step.name for step in steps),
         tuple(dict.fromkeys(step.actor for step in steps if step.actor)),
         tuple(tuple(traits.messages[i].id for i in case) for case in cases),
-        _matters(traits, cases, weights),
+        matters,
     )
 
 
@@ -171,7 +216,7 @@ def _matters(
     own = {
         word: weight * min(1.0, sum(share[word] > 0 for share in shares) / len(cases)) ** 2
         for word, weight in weights.items()
-        if word.isalpha() and word not in traits.names
+        if word.isalpha() and len(word) > 3 and word not in traits.names and word not in FUNCTION
     }
     return tuple(sorted(own, key=lambda word: (-own[word], word))[:MATTERS])
 
@@ -191,12 +236,12 @@ def _evidence(traits: Traits, place: int, step: Step) -> Evidence:
     return Evidence(document=message.id, quote=quote.strip() or message.id, agent=AGENT)
 
 
-def _process_name(steps: Sequence[Step], weights: Mapping[str, float]) -> str:
-    """The step that is most this process's own, in words and in cases."""
+def _process_name(steps: Sequence[Step], matters: Sequence[str]) -> str:
+    """The step that most speaks for, among those about what the process is about."""
 
     def own(step: Step) -> float:
         verb, *words = step.name.lower().split()
-        share = sum(weights.get(word, 0.0) for word in words) / max(1, len(words))
-        return len(step.members) * share * (1.0 if verb in ACTS else 0.3)
+        about = max((len(matters) - matters.index(w) for w in words if w in matters), default=0)
+        return step.support * (1 + about / max(1, len(matters))) * (1.0 if verb in ACTS else 0.6)
 
     return max(steps, key=own).name

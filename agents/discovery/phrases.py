@@ -22,14 +22,14 @@ be have do get go want need think know let see hope thank say tell look come lik
 would could should may might must can will shall try seem appear happen wonder guess apologise
 apologize mind bet love hate sound keep make take give put find leave set turn understand
 believe expect remember forget enjoy talk speak laugh sit stand run walk eat drink please greet
-wish matter mention use work ask bring help start hear hold
+wish matter mention use work ask bring help start hear hold attach enclose include
 """)
 _WEAK = _words("make take give put set keep use bring start hold run")
 """Verbs that name a step only with an object that says what."""
 
 ACTS = _words("""
 accept acknowledge activate add adjust allocate allow answer apply appoint approve archive
-arrange assemble assess assign attach audit authorise authorize award book build calculate
+arrange assemble assess assign audit authorise authorize award book build calculate
 calibrate call cancel certify charge check choose clarify clean close collect compare compile
 complete compute conduct configure confirm contact copy correct create credit decide declare
 decline define deliver design determine develop diagnose disconnect dispatch document download
@@ -50,9 +50,20 @@ _EMPTY = _words("""
 it this that thing something anything nothing one way time day week hour minute moment lot bit
 question word idea look sense sorry thank problem everything people person someone somebody hand
 eye head part side case matter reason luck fun joke morning evening afternoon night kind sort
-pair couple today tomorrow yesterday month year end start
+pair couple today tomorrow yesterday month year end start news weekend monday tuesday wednesday
+thursday friday saturday sunday trouble attempt hope greeting regard
 """)
 """Objects that say nothing of what is done."""
+
+FUNCTION = _words("""
+about after again already also another because been before being between both cannot could does
+doing down each else even every from have here hers him his however into itself just like more most
+much must never only other ours over really same shall should since some such than thank thanks
+that their them then there these they this those though through today tomorrow under until upon
+very want were what when where which while whom will with within without would yesterday your yours
+please dear hello regards best cheers still
+""")
+"""Words of more than three letters that are about nothing."""
 
 
 class Phrase(NamedTuple):
@@ -75,25 +86,32 @@ class Phrase(NamedTuple):
     score: float
 
 
-def phrases(texts: Sequence[str], names: Collection[str]) -> list[list[Phrase]]:
+def phrases(
+    texts: Sequence[str], names: Collection[str], topics: Sequence[str] = ()
+) -> list[list[Phrase]]:
     """The phrases of each text, best first. Without spaCy's model there are none.
 
     Args:
         texts: what messages say.
         names: parts of people's names, in lower case, which are left out of phrases.
+        topics: what each text is about where it has only a pronoun: `I approved it`.
     """
     nlp = parser()
     if nlp is None:
         return [[] for _ in texts]
     found = []
     cut = [text[:MAX_TEXT] for text in texts]
-    for document in nlp.pipe(cut, batch_size=32, disable=["ner"]):
-        found.append(_of(document, names))
+    for place, document in enumerate(nlp.pipe(cut, batch_size=32, disable=["ner"])):
+        found.append(_of(document, names, topics[place] if topics else ""))
     return found
 
 
-def _of(document: Any, names: Collection[str]) -> list[Phrase]:
+def _of(document: Any, names: Collection[str], topic: str = "") -> list[Phrase]:
     phrases: dict[str, Phrase] = {}
+    about = [
+        w for w in topic.lower().split() if w.isalpha() and w not in names and w not in _LITTLE
+    ]
+    about = about[-3:] if about and about[-1] not in _EMPTY and len(about[-1]) > 3 else []
     for place, sentence in enumerate(document.sents):
         text = sentence.text.strip()
         if not 2 < len(text) < 400 or text.startswith(">"):
@@ -102,20 +120,21 @@ def _of(document: Any, names: Collection[str]) -> list[Phrase]:
         for verb in sentence:
             if verb.pos_ != "VERB" or not verb.lemma_.isalpha():
                 continue
-            thing = _object(verb)
-            if thing is None:
-                continue
-            words = _object_words(thing, names)
             lemma = _particle(verb)
+            known = verb.lemma_.lower() in ACTS
+            words, tail, less = _done_to(verb, names)
+            if not words and known and about and _stands_for_topic(verb):
+                words, tail, less = about, "", 0.5
             if not words or (verb.lemma_.lower() in _TALK and verb.lemma_.lower() not in _WEAK):
                 continue
-            score = 1.0 - 0.04 * place - (0.5 if verb.lemma_.lower() in _WEAK else 0.0)
+            score = 1.0 - less - 0.04 * place - (0.5 if verb.lemma_.lower() in _WEAK else 0.0)
             score += 0.3 if verb.dep_ in ("ROOT", "conj") else 0.0
             score += 0.3 if _done_or_asked(verb) else 0.0
-            score += 0.6 if verb.lemma_.lower() in ACTS else 0.0
+            score += 0.6 if known else 0.0
             score -= 0.4 if any(c.dep_ == "neg" for c in verb.children) else 0.0
+            score -= 0.4 if verb.dep_ in ("relcl", "acl") or _supposed(verb) else 0.0
             score -= 0.3 if text.endswith("?") and verb.dep_ != "ROOT" else 0.0
-            name = f"{lemma} {' '.join(words)}"
+            name = f"{lemma} {' '.join(words)}{tail}"
             if name not in phrases or phrases[name].score < score:
                 phrases[name] = Phrase(
                     name, lemma, tuple(words), text, (begin, begin + len(text)), score
@@ -123,12 +142,79 @@ def _of(document: Any, names: Collection[str]) -> list[Phrase]:
     return sorted(phrases.values(), key=lambda p: (-p.score, p.span, p.name))
 
 
-def _object(verb: Any) -> Any | None:
-    """The noun that something is done to: the object, or the subject of a passive."""
+def _done_to(verb: Any, names: Collection[str]) -> tuple[list[str], str, float]:
+    """The words of what is done to something, what follows them (` of incident`), and how much
+    less clear it is than a plain object.
+
+    That is the object, the subject of a passive, or the noun behind a preposition of the verb:
+    `log into the game`.
+    """
     for child in verb.children:
         if child.dep_ in ("dobj", "obj", "nsubjpass") and child.pos_ == "NOUN":
-            return child
-    return None
+            words = _object_words(child, names)
+            return words, _tail((child, verb), names) if words else "", 0.0
+    if any(child.dep_ in ("dobj", "obj", "nsubjpass") for child in verb.children):
+        return [], "", 0.0
+    for preposition in verb.children:
+        if preposition.dep_ == "prep" and (
+            preposition.lower_ in _DIRECT
+            or (preposition.lower_ == "for" and verb.lemma_.lower() in _FOR)
+        ):
+            for noun in preposition.children:
+                if noun.dep_ == "pobj" and noun.pos_ == "NOUN":
+                    words = _object_words(noun, names)
+                    return ([preposition.lower_, *words] if words else []), "", 0.3
+    return [], "", 0.0
+
+
+_DIRECT = _words("into about through over")
+"""Prepositions that make a verb say what it is about."""
+
+_FOR = _words("apply search register sign pay")
+"""Verbs that say it with `for`."""
+
+_CLOSE = _words("of for into from")
+"""Prepositions whose noun belongs to the object: `cause of incident`."""
+
+
+def _tail(heads: Sequence[Any], names: Collection[str]) -> str:
+    for head in heads:
+        for preposition in head.children:
+            if preposition.dep_ != "prep" or preposition.lower_ not in _CLOSE:
+                continue
+            for noun in preposition.children:
+                # `of order L-70418` names one thing, not a kind of things
+                plain = not any(map(str.isdigit, "".join(part.text for part in noun.subtree)))
+                if noun.dep_ == "pobj" and noun.pos_ == "NOUN" and plain:
+                    words = _object_words(noun, names)
+                    if words:
+                        return f" {preposition.lower_} {' '.join(words)}"
+    return ""
+
+
+_LITTLE = _words(
+    "the a an my your our his her its their this that some any no new and or for to of"
+)
+
+_PRONOUNS = _words("it this that them these those everything all both")
+
+
+def _stands_for_topic(verb: Any) -> bool:
+    """Whether a verb has a pronoun as its object, or none at all where it reports: `Approved.`"""
+    objects = [c for c in verb.children if c.dep_ in ("dobj", "obj", "nsubjpass")]
+    if objects:
+        return bool(objects[0].lower_ in _PRONOUNS)
+    subjects = [c for c in verb.children if c.dep_ in ("nsubj", "nsubjpass")]
+    return bool(verb.dep_ == "ROOT" and verb.tag_ in ("VBN", "VBD") and not subjects)
+
+
+def _supposed(verb: Any) -> bool:
+    """Whether a verb is only supposed: behind `if` or `would`."""
+    return any(
+        (c.dep_ == "mark" and c.lower_ in ("if", "unless"))
+        or (c.dep_ == "aux" and c.lower_ in ("would", "might", "'d"))
+        for c in verb.children
+    )
 
 
 def _object_words(noun: Any, names: Collection[str]) -> list[str]:

@@ -1,25 +1,43 @@
-"""Steps: what the messages of a process's cases say is done, aligned across the cases."""
+"""Steps: what the messages of a process's cases say is done, the same in several cases."""
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from orgflow.agents.discovery.cases import linked
 from orgflow.agents.discovery.phrases import Phrase, subject_phrase
 from orgflow.agents.discovery.traits import Traits, bare_name, role
 
-ALIKE = 0.34
-"""Messages of two cases that are less alike than this are not the same step."""
+from orgflow_ir.pipeline.agent_services import Embedder
+
+ALIKE = 0.62
+"""Phrases of two messages that are less alike than this are not about the same step."""
+
+APART = 0.35
+"""What is taken from the likeness of phrases at opposite ends of their cases."""
 
 CLEAR = 1.55
-"""A phrase of a lower score may be an aside: it makes no step of its own."""
+"""A phrase of a lower score may be an aside: alone it makes no step."""
 
-_CHOICES = 5
-"""Phrases of a message that are considered for the name of its step."""
+ONE_CASE = -0.4
+"""What a word of only one of several cases is worth."""
+
+COMMON = 0.5
+"""What more processes than this say is a way of speaking."""
+
+_CHOICES = 3
+"""Phrases of a message that are considered."""
+
+MOST = 16
+"""More steps a process is not given: those with least support are left out."""
+
+FEWEST, SHARE = 3, 0.4
+"""So many steps a process has at least, if there are phrases: in all, and of the messages of a
+case."""
 
 
 @dataclass(eq=False)
@@ -31,12 +49,23 @@ class Step:
         name: verb and object in the words of one of them.
         actor: the role, else the person, that does it; empty where messages differ.
         quotes: the sentences that say so, by message.
+        support: how much speaks for it: cases that have it, and how clearly they say so.
     """
 
     members: dict[int, list[int]] = field(default_factory=dict)
     name: str = ""
     actor: str = ""
     quotes: dict[int, Phrase] = field(default_factory=dict)
+    support: float = 0.0
+
+
+class Mention(NamedTuple):
+    """A phrase in a message of a case, and how far into the case it stands, from 0 to 1."""
+
+    case: int
+    place: int
+    at: float
+    phrase: Phrase
 
 
 def find_steps(
@@ -44,102 +73,125 @@ def find_steps(
     cases: Sequence[Sequence[int]],
     phrases: Sequence[Sequence[Phrase]],
     weights: Mapping[str, float],
+    common: Mapping[str, float],
+    embedder: Embedder,
 ) -> list[Step]:
     """The steps of a process in their order, each with the cases that have it.
+
+    Phrases are grouped by meaning and by where in their cases they stand. A group is a step where
+    several messages have it, or one says it clearly; what people of every process say is none.
 
     Args:
         traits: of all messages.
         cases: the cases of the process, as places of messages in the order of time.
         phrases: of all messages.
         weights: how much a word belongs to this process.
+        common: the share of all processes that have a phrase with this verb and last word.
+        embedder: compares phrases.
     """
-    order = sorted(range(len(cases)), key=lambda c: (-len(cases[c]), c))
-    profile: list[Step] = []
-    for number in order:
-        units = _units(traits, cases[number], phrases)
-        profile = _aligned(traits, profile, units, number)
+    mentions = [
+        Mention(number, place, order / max(1, len(case) - 1), phrase)
+        for number, case in enumerate(cases)
+        for order, place in enumerate(case)
+        for phrase in _said(traits, place, phrases)[:_CHOICES]
+        if common.get(key(phrase), 0.0) <= COMMON
+    ]
+    if not mentions:
+        return []
     most = max(weights.values(), default=0.0) or 1.0
-    own = {word: weight / most for word, weight in weights.items()}
-    for step in profile:
-        _name(traits, step, phrases, own)
-    return _joined([step for step in profile if step.name])
+    spread = Counter(w for case in cases for w in {w for i in case for w in traits.words[i]})
+    shares = {w: number / len(cases) for w, number in spread.items()}
+    own = {w: weight / most * shares.get(w, 0.0) ** 2 for w, weight in weights.items()}
+    if len(cases) > 1:  # a word of one case alone names one of its things, and no step
+        own.update((w, ONE_CASE) for w, number in spread.items() if number == 1)
+    steps = [
+        (float(np.median([m.at for m in group])), *_step(traits, group, own, common))
+        for group in _groups(mentions, embedder)
+    ]
+    # those that are said clearly; where there are few of them, the best of the others, too
+    steps.sort(key=lambda item: (not item[2], -item[1].support, item[1].name))
+    usual = max(FEWEST, round(SHARE * float(np.median([len(case) for case in cases]))))
+    clear = sum(one[2] for one in steps)
+    kept = steps[: min(MOST, max(clear, usual))]
+    kept.sort(key=lambda item: (item[0], item[1].name))
+    return _attached(cases, _joined([step for _, step, _ in kept]))
 
 
-def _units(
-    traits: Traits, case: Sequence[int], phrases: Sequence[Sequence[Phrase]]
-) -> list[list[int]]:
-    """The messages of a case, those that do not clearly say what is done put to the one before
-    (at the beginning: the one after). Where no message of a case has phrases (there is no
-    parser) subjects divide it."""
-    parsed = any(phrases[place] for place in case)
-    units: list[list[int]] = []
-    waiting: list[int] = []
-    for place in case:
-        if parsed:
-            says = any(phrase.score >= CLEAR for phrase in phrases[place])
-        else:
-            says = bool(_title(traits, place)) and not (
-                units and _title(traits, place) == _title(traits, units[-1][0])
-            )
-        if says and waiting:
-            units.append([place, *waiting])  # what names the step comes first
-            waiting = []
-        elif says:
-            units.append([place])
-        elif units:
-            units[-1].append(place)
-        else:
-            waiting.append(place)
-    return units or ([waiting] if waiting else [])
+def key(phrase: Phrase) -> str:
+    """Verb and last word of the object: what equal phrases share."""
+    return f"{phrase.verb} {phrase.object[-1]}"
 
 
-def _title(traits: Traits, place: int) -> str:
-    return subject_phrase(traits.messages[place].subject)
+def _said(traits: Traits, place: int, phrases: Sequence[Sequence[Phrase]]) -> Sequence[Phrase]:
+    """The phrases of a message; where there is no parser, its subject."""
+    if phrases[place]:
+        return phrases[place]
+    title = subject_phrase(traits.messages[place].subject)
+    words = tuple(title.lower().split())
+    if any(phrases) or not words:
+        return ()
+    return (Phrase(title, words[0], words, title, (0, 0), CLEAR),)
 
 
-def _aligned(
-    traits: Traits, profile: list[Step], units: Sequence[list[int]], number: int
-) -> list[Step]:
-    """The profile with one more case: what is alike shares a step, in one order (Needleman and
-    Wunsch 1970; gaps cost nothing, so that alike steps far apart still meet)."""
-    rows, columns = len(profile), len(units)
-    alike: Any = np.zeros((rows, columns))
-    for row, step in enumerate(profile):
-        for column, unit in enumerate(units):
-            alike[row, column] = _alike(traits, step, unit) - ALIKE
-    best: Any = np.zeros((rows + 1, columns + 1))
-    for row in range(rows - 1, -1, -1):
-        for column in range(columns - 1, -1, -1):
-            best[row, column] = max(
-                best[row + 1, column],
-                best[row, column + 1],
-                best[row + 1, column + 1] + alike[row, column],
-            )
-    merged: list[Step] = []
-    row = column = 0
-    while row < rows or column < columns:
-        both = row < rows and column < columns
-        if both and alike[row, column] > 0 and math.isclose(
-            best[row, column], best[row + 1, column + 1] + alike[row, column]
-        ):  # fmt: skip
-            profile[row].members[number] = list(units[column])
-            merged.append(profile[row])
-            row, column = row + 1, column + 1
-        elif row < rows and (not both or math.isclose(best[row, column], best[row + 1, column])):
-            merged.append(profile[row])
-            row += 1
-        else:
-            merged.append(Step({number: list(units[column])}))
-            column += 1
-    return merged
+def _groups(mentions: Sequence[Mention], embedder: Embedder) -> list[list[Mention]]:
+    """Mentions of what seems to be the same step, by average linkage of their likeness."""
+    names = sorted({m.phrase.name for m in mentions})
+    vectors: Any = np.array(embedder.embed(names), np.float32)
+    row = {name: i for i, name in enumerate(names)}
+    chosen = vectors[[row[m.phrase.name] for m in mentions]]
+    at = np.array([m.at for m in mentions], np.float32)
+    alike: Any = chosen @ chosen.T - ALIKE
+    alike -= APART * np.abs(at[:, None] - at[None, :])
+    for values in ([m.phrase.verb for m in mentions], [m.phrase.object[-1] for m in mentions]):
+        numbers = {value: number for number, value in enumerate(sorted(set(values)))}
+        codes = np.array([numbers[value] for value in values])
+        same = codes[:, None] == codes[None, :]
+        alike += np.where(same, np.float32(0.06), np.float32(-0.04))
+    return [[mentions[i] for i in group] for group in linked(alike, np.zeros_like(alike))]
 
 
-def _alike(traits: Traits, step: Step, unit: Sequence[int]) -> float:
-    """The cosine of meanings, with a little more where the same role writes."""
-    mine = [place for places in step.members.values() for place in places[:1]]
-    cosine = float(np.mean([traits.vectors[unit[0]] @ traits.vectors[place] for place in mine]))
-    actors = {_actor(traits, place) for place in mine}
-    return cosine + (0.1 if _actor(traits, unit[0]) in actors else 0.0)
+def _step(
+    traits: Traits,
+    group: Sequence[Mention],
+    own: Mapping[str, float],
+    common: Mapping[str, float],
+) -> tuple[Step, bool]:
+    """The step of a group, and whether it is said clearly enough."""
+    cases = {m.case for m in group}
+    places = {m.place for m in group}
+    scores = {m: _worth(m.phrase, own, common) for m in group}
+    best: dict[int, float] = {}
+    for mention, value in scores.items():
+        best[mention.place] = max(best.get(mention.place, -9.0), value)
+    clear = max(scores.values())
+    words = Counter(w for m in group for w in {m.phrase.verb, *m.phrase.object})
+
+    def fit(m: Mention) -> tuple[float, int, str]:
+        typical = sum(words[w] for w in {m.phrase.verb, *m.phrase.object}) / len(group)
+        return (scores[m] + 0.6 * typical, len(m.phrase.object), m.phrase.name)
+
+    named = max(group, key=fit).phrase
+    step = Step(name=named.name[:1].upper() + named.name[1:])
+    step.support = sum(best.values()) / (1 + 0.5 * (len(places) - 1)) + 0.8 * (len(cases) - 1)
+    for m in sorted(group, key=lambda m: (m.place, -scores[m])):
+        members = step.members.setdefault(m.case, [])
+        if m.place not in members:
+            members.append(m.place)
+            step.quotes[m.place] = m.phrase
+    actors = Counter(_actor(traits, place) for place in step.quotes)
+    actor, number = min(actors.items(), key=lambda item: (-item[1], item[0]))
+    step.actor = actor if number * 2 > sum(actors.values()) or len(cases) == 1 else ""
+    return step, clear >= CLEAR + (0.2 if len(places) == 1 else -0.3)
+
+
+def _worth(phrase: Phrase, own: Mapping[str, float], common: Mapping[str, float]) -> float:
+    """How well a phrase names a step of this process: what all say is worth little."""
+    words = phrase.object
+    return (
+        phrase.score
+        + 1.2 * sum(own.get(w, 0.0) for w in words) / len(words)
+        - 1.5 * max(0.0, common.get(key(phrase), 0.0) - 0.2)
+    )
 
 
 def _actor(traits: Traits, place: int) -> str:
@@ -147,43 +199,21 @@ def _actor(traits: Traits, place: int) -> str:
     return "" if sender is None else role(sender) or bare_name(sender)
 
 
-def _name(
-    traits: Traits, step: Step, phrases: Sequence[Sequence[Phrase]], weights: Mapping[str, float]
-) -> None:
-    """Name a step after the phrase that fits most of its messages, and keep what says so."""
-    places = [place for members in step.members.values() for place in members]
-    found: dict[str, float] = {}
-    words: Counter[str] = Counter()
-    for place in places:
-        for phrase in phrases[place][:_CHOICES]:
-            words.update({phrase.verb, *phrase.object})
-    for place in places:
-        for phrase in phrases[place][:_CHOICES]:
-            subject = traits.messages[place].subject.lower()
-            score = phrase.score
-            score += 0.5 * sum(words[w] - 1 for w in {phrase.verb, *phrase.object}) / len(places)
-            score += 1.2 * sum(weights.get(w, 0.0) for w in phrase.object) / len(phrase.object)
-            score += 0.2 if any(w in subject for w in phrase.object) else 0.0
-            found[phrase.name] = max(found.get(phrase.name, -9.0), score)
-    if found:
-        step.name = min(found, key=lambda name: (-found[name], len(name), name))
-        chosen = set(step.name.split())
-        for place in places:
-            near = [p for p in phrases[place] if chosen & {p.verb, *p.object}] or phrases[place]
-            if near:
-                step.quotes[place] = max(near, key=lambda p: len(chosen & {p.verb, *p.object}))
-    else:
-        step.name = next(
-            (s for place in places if (s := subject_phrase(traits.messages[place].subject))), ""
-        )
-    step.name = step.name[:1].upper() + step.name[1:]
-    actors = Counter(_actor(traits, place) for place in step.quotes or places)
-    actor, number = min(actors.items(), key=lambda item: (-item[1], item[0]))
-    step.actor = actor if number * 2 > sum(actors.values()) or len(step.members) == 1 else ""
+def _attached(cases: Sequence[Sequence[int]], steps: list[Step]) -> list[Step]:
+    """The steps, with every other message of a case put to the step of the message before (at the
+    beginning: the one after)."""
+    for number, case in enumerate(cases):
+        of = {p: step for step in steps for p in step.members.get(number, ())}
+        current = next((of[p] for p in case if p in of), None)
+        for place in case:
+            current = of.get(place, current)
+            if current is not None and place not in of:
+                current.members[number].append(place)
+    return steps
 
 
 def _joined(steps: Sequence[Step]) -> list[Step]:
-    """Neighbouring steps of one name in the same cases as one step."""
+    """Steps of one name that stand next to each other as one."""
     joined: list[Step] = []
     for step in steps:
         last = joined[-1] if joined else None
