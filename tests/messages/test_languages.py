@@ -1,0 +1,126 @@
+"""The language of messages, and what discovery does with others than English."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from orgflow import cli
+from orgflow.agents.discovery.discover import describe, said_in
+from orgflow.agents.discovery.languages import language, languages
+from orgflow.agents.discovery.traits import traits_of
+from orgflow.evaluation.corpus.english import ENGLISH
+from orgflow.evaluation.corpus.german import GERMAN
+from orgflow.evaluation.corpus.language import Language
+from orgflow.store.embedder import HashedWords
+from small_corpus import corpus
+
+from orgflow_ir.analysis.evidence import check_evidence
+from orgflow_ir.model import Model
+from orgflow_ir.model.message import Message, Person
+from orgflow_ir.pipeline import PassContext
+
+RECHNUNG = """flowchart TD
+  a([Start]) --> b[Rechnung erfassen]
+  b --> c[Betrag prüfen]
+  c --> d[Rechnung freigeben]
+  d --> e[Zahlung anweisen]
+  e --> f[Beleg ablegen]
+  f --> g([Ende])
+"""
+URLAUB = """flowchart TD
+  a([Start]) --> b[Urlaub beantragen]
+  b --> c[Resturlaub prüfen]
+  c --> d[Vertretung festlegen]
+  d --> e[Urlaubsantrag genehmigen]
+  e --> f[Kalender aktualisieren]
+  f --> g([Ende])
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Could you please look at the invoice before we send it?", "en"),
+        ("Die Rechnung ist noch nicht bezahlt, bitte prüfen Sie das.", "de"),
+        ("Bonjour, la facture n'est pas encore payée, merci de vérifier avec votre banque.", "fr"),
+        ("Hola, la factura no está pagada. ¿Puede usted revisar por favor?", "es"),
+        ("Ciao, la fattura non è ancora stata pagata, grazie del controllo.", "it"),
+        ("De factuur is nog niet betaald, kan je dat graag voor mij nakijken?", "nl"),
+        ("Olá, a fatura ainda não foi paga, você pode verificar com o banco?", "pt"),
+        ("Dzień dobry, faktura nie jest jeszcze opłacona, proszę o kontakt.", "pl"),
+        ("Hej, fakturan är inte betald ännu, kan du kolla det?", "sv"),
+        ("Добрый день, счёт ещё не оплачен.", "Cyrillic script"),
+        ("請求書をお送りします。", "Japanese"),
+        ("ok 42", ""),
+        ("", ""),
+    ],
+)
+def test_languages_are_told_apart(text: str, expected: str) -> None:
+    assert language(text) == expected
+
+
+@pytest.mark.parametrize("one", [ENGLISH, GERMAN], ids=["en", "de"])
+def test_no_sentence_is_taken_for_another_language(one: Language) -> None:
+    texts = [*one.requests, *one.reports, *one.answers, *one.details, *one.talk, *one.replies]
+    found = [language(text) for text in texts]
+    assert sum(code not in ("", one.code) for code in found) <= len(texts) * 0.03
+    assert sum(code == one.code for code in found) >= len(texts) * 0.45
+
+
+def test_short_messages_are_in_the_language_of_their_thread() -> None:
+    def message(id_: str, sender: str, thread: str, body: str) -> Message:
+        return Message(id_, None, "email", Person(sender), thread=thread, body=body)
+
+    found = languages([
+        message("1", "Ann", "t", "Die Rechnung ist noch nicht da, bitte um Prüfung."),
+        message("2", "Bob", "t", "ok"),
+        message("3", "Ann", "", "ok"),
+        message("4", "Eve", "", "Please have a look at the new invoice, it is not right."),
+        message("5", "Eve", "", "ok"),
+    ])  # fmt: skip
+    assert found == ["de", "de", "de", "en", "en"]
+
+
+def test_other_languages_are_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, text in (("rechnung", RECHNUNG), ("urlaub", URLAUB)):
+        (tmp_path / f"{name}.mmd").write_text(text, "utf-8")
+    models = [str(tmp_path / f"{name}.mmd") for name in ("rechnung", "urlaub")]
+    out, store = tmp_path / "corpus", str(tmp_path / "store")
+    assert cli.run(["synth", *models, "-o", str(out), "--language", "de"]) == 0
+    messages, _ = corpus()
+    lines = [
+        {"id": m.id, "date": str(m.date), "sender": m.sender and m.sender.name, "body": m.body}
+        for m in messages
+    ]
+    (out / "english.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    assert cli.run(["ingest", str(out), "--store", store]) == 0
+    capsys.readouterr()
+    assert cli.run(["discover", store]) == 0
+    said = " ".join(capsys.readouterr().err.split())
+    assert "messages are not in English" in said
+    assert "in German" in said
+
+
+def test_what_cannot_be_parsed_is_named_after_its_subject() -> None:
+    people = (Person("Anke (Einkauf)"), Person("Uwe (Lager)"))
+    start = datetime(2026, 3, 2, 9, tzinfo=UTC)
+    messages = [
+        Message(f"{case}-{number}", start + timedelta(days=30 * case, hours=number), "email",
+                people[number % 2], (people[1 - number % 2],), f"Re: AB-7{case}: {title}",
+                f"Bitte die {title} noch heute für uns erledigen, danke.", thread=f"{case}")
+        for case in range(2)
+        for number, title in enumerate(("Bestellung", "Lieferung", "Rechnung"))
+    ]  # fmt: skip
+    embedder = HashedWords()
+    traits = traits_of(messages, embedder)
+    cases = [[0, 1, 2], [3, 4, 5]]
+    (found,) = describe(traits, cases, [[0, 1]], said_in(traits, cases), embedder).found
+    assert found.steps == ("Bestellung", "Lieferung", "Rechnung")
+    ctx = PassContext()
+    texts = {m.id: m.text for m in messages}
+    model = Model(id="m", processes=(found.process,))
+    check_evidence(model, texts.get, ctx)
+    assert ctx.diagnostics == []
