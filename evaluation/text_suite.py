@@ -1,13 +1,15 @@
 """The text benchmark: processes made from the 55 PMo descriptions compared with the true models.
 
-`clean` are texts 01 to 24 and 49 to 55; the models of the others go beyond their texts.
+`clean` are texts 01 to 24 and 49 to 55; the models of the others go beyond their texts. Half of
+each group is held out: whoever improves rules or prompts reads the texts of the other half alone.
 """
 
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,8 +24,13 @@ MEASURES = (
     "task", "gateway", "flow", "overall", "order", "non_sequence", "exclusive", "concurrent",
 )  # fmt: skip
 COLUMNS = (
-    "text", "group", "drafted", "sound", "compiled", *MEASURES, "tokens", "seconds", "reason",
+    "text", "group", "half", "drafted", "sound", "compiled", *MEASURES, "tokens", "seconds",
+    "reason",
 )  # fmt: skip
+
+SPLIT_SEED = 71
+"""The halves follow from it; the texts that were read before there was a split are in the half for
+reading."""
 
 PUBLISHED: tuple[tuple[str, tuple[float | None, ...]], ...] = (
     ("published (from messages)", (0.035, None, None, 0.345, None, None, None, None)),
@@ -90,11 +97,17 @@ class TextReport:
             rows = [r for r in self.rows if group in ("all", r["group"])]
             if rows:
                 lines.append(self._line(f"{self.agent}, {group}", rows))
+        for half in ("reading", "held-out"):
+            rows = [r for r in self.rows if r["half"] == half]
+            if rows:
+                lines.append(self._line(f"{self.agent}, {half}", rows))
         for name, values in PUBLISHED:
             shown = "".join(f"{'' if v is None else f'{v:.3g}':>14}" for v in values)
             lines.append(f"{name:28}{'':>24}{shown}")
         how = f"words or {self.embedder}" if self.embedder else "words alone"
         lines.append(f"tasks are matched by {how}; empty: not published, or nothing to compare")
+        held = " ".join(r["text"] for r in self.rows if r["half"] == "held-out")
+        lines.append(f"held out by seed {SPLIT_SEED}: {held}")
         paged = ", ".join(f"{name} {value}" for name, value in PAGED)
         lines.append(f"text2flow on PAGED (other texts): {paged}")
         tokens = sum(r["tokens"] for r in self.rows)
@@ -133,6 +146,7 @@ def evaluate_texts(
     if not texts:
         raise FileNotFoundError(f"no *.txt in {folder / 'descriptions'}")
     report = TextReport(agent, embedder.name if embedder is not None else "")
+    halves = split_halves({path.stem: _group(path) for path in texts})
     try:
         for number, path in enumerate(texts):
             if progress is not None:
@@ -140,11 +154,28 @@ def evaluate_texts(
             truth = read(folder / "bpmn" / f"{path.stem}.bpmn")
             if truth is None:
                 raise FileNotFoundError(f"no model for {path.stem} in {folder / 'bpmn'}")
-            report.rows.append(_row(path, truth, draft, embedder))
+            report.rows.append(_row(path, truth, draft, embedder) | {"half": halves[path.stem]})
         report.complete = True
     except (KeyboardInterrupt, Cancelled):
         return report
     return report
+
+
+def split_halves(groups: Mapping[str, str], seed: int = SPLIT_SEED) -> dict[str, str]:
+    """For each text of a group `reading` or `held-out`, half of each group: those whose hashes with
+    the seed come first are for reading."""
+    found: dict[str, str] = {}
+    for group in sorted(set(groups.values())):
+        names = [name for name, its in groups.items() if its == group]
+        names.sort(key=lambda name: hashlib.sha256(f"{seed}:{name}".encode()).hexdigest())
+        read = (len(names) + 1) // 2
+        found |= dict.fromkeys(names[:read], "reading") | dict.fromkeys(names[read:], "held-out")
+    return found
+
+
+def _group(path: Path) -> str:
+    titled = path.read_text("utf-8-sig").lstrip().startswith("Title:")
+    return "elaborated" if titled else "clean"
 
 
 def _row(path: Path, truth: Model, draft: Drafter, embedder: Embedder | None) -> dict[str, Any]:
@@ -153,7 +184,7 @@ def _row(path: Path, truth: Model, draft: Drafter, embedder: Embedder | None) ->
     row: dict[str, Any] = dict.fromkeys(COLUMNS, "")
     row |= {
         "text": path.stem,
-        "group": "elaborated" if text.lstrip().startswith("Title:") else "clean",
+        "group": _group(path),
         "drafted": drafted.model is not None,
         "sound": drafted.sound,
         "compiled": drafted.compiled,

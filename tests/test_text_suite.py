@@ -10,6 +10,7 @@ import orgflow
 import pytest
 from cli_cases import orgflowc
 from orgflow.evaluation.text_metrics import Step, assign, match_steps, relations, score
+from orgflow.evaluation.text_suite import split_halves
 
 from orgflow_ir.model import Model
 
@@ -137,3 +138,15 @@ def test_a_model_that_is_not_configured(tmp_path: Path) -> None:
     ran = orgflowc("eval", "text", PMO, "--agent", "text", env={"ORGFLOW_MODEL": ""})
     assert ran.code == 2
     assert "no language model is configured: set ORGFLOW_MODEL_URL" in ran.err
+
+
+def test_half_of_each_group_is_held_out() -> None:
+    groups = {f"{n:02}": "clean" if n % 3 else "elaborated" for n in range(1, 31)}
+    halves = split_halves(groups, seed=1)
+    for group in ("clean", "elaborated"):
+        held = [n for n in groups if groups[n] == group and halves[n] == "held-out"]
+        assert len(held) == sum(its == group for its in groups.values()) // 2
+    fewer = {name: group for name, group in groups.items() if name != "07"}
+    assert split_halves(groups, seed=1) == halves
+    assert split_halves(groups, seed=2) != halves
+    assert sum(split_halves(fewer, seed=1)[n] != halves[n] for n in fewer) <= 1

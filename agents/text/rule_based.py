@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from orgflow.agents.english import parser
-from orgflow.agents.text.drafts import read_draft
+from orgflow.agents.text.coverage import content_words
+from orgflow.agents.text.drafts import draft_errors, read_draft
 from orgflow.agents.text.sentences import Sentence, split_sentences
 
 from orgflow_ir.model import Model
@@ -35,6 +36,11 @@ _PARALLEL = re.compile(
     r"\b(?:meanwhile|in parallel|simultaneously|at the same time|concurrently|in the meantime)\b",
     re.I,
 )
+_AGAIN = re.compile(
+    r"\b(?:again|repeat(?:s|ed)?|once more|anew|resubmit\w*|restart\w*|(?:send|sent|sends|go|goes|"
+    r"return|returns|returned)\b[^,;.]{0,30}\bback)\b",
+    re.I,
+)
 _OPTIONAL = frozenset(("may", "might", "optionally", "sometimes", "possibly"))
 _ENDING = re.compile(
     r"\b(?:process|procedure|case|workflow)\b[^,;]{0,40}\b(?:ends?|ended|terminates?|finish\w*|over)\b",
@@ -47,6 +53,13 @@ class _Step:
     name: str
     actor: str = ""
     sentence: int = 0
+
+
+@dataclass
+class _Back:
+    """The way goes back to a step that is done again."""
+
+    to: _Step
 
 
 @dataclass
@@ -70,8 +83,12 @@ class RuleModeller(ModelAgent):
         text = "\n\n".join(document.text for document in documents)
         document = documents[0] if len(documents) == 1 else Document("texts", text)
         sentences = split_sentences(document.text)
-        lines = graph_lines(sentences)
-        model, _ = read_draft(lines, document, sentences, self.name, ctx)
+        model = None
+        for loops in (True, False):  # a way back may lead into a branch that it has to leave first
+            lines = graph_lines(sentences, loops=loops)
+            model, _ = read_draft(lines, document, sentences, self.name, ctx)
+            if model is None or not draft_errors(model, ctx):
+                break
         if model is None:
             from orgflow.agents.text.rules import NoSteps
 
@@ -82,16 +99,17 @@ class RuleModeller(ModelAgent):
         return model
 
 
-def graph_lines(sentences: tuple[Sentence, ...]) -> str:
-    """The draft in graph lines; empty where there is no step."""
-    items = _Reader().read(sentences)
+def graph_lines(sentences: tuple[Sentence, ...], *, loops: bool = True) -> str:
+    """The draft in graph lines; empty where there is no step. `loops`: with ways back."""
+    items = _Reader(loops).read(sentences)
     return _Writer().text(items) if items else ""
 
 
 class _Reader:
     """Turns sentences into items, one after the other."""
 
-    def __init__(self) -> None:
+    def __init__(self, loops: bool = True) -> None:
+        self._loops = loops
         self._actor = ""
         self._object = ""
 
@@ -110,23 +128,30 @@ class _Reader:
     def _sentence(self, doc: Any, sentence: Sentence, items: list[Any]) -> None:
         text = sentence.text
         found = list(self._clauses(doc, sentence.number, first=not items))
-        condition = next((c for _, _, c in found if c), "") or self._condition(doc)
-        steps = [step for _, step, _ in found]
+        condition, governed = self._condition(doc)
+        steps = [step for _, step in found]
         alternative = _ELSE.search(text)
         last = items[-1] if items and isinstance(items[-1], _Block) else None
         opened = last if last is not None and last.kind == "X" and last.open else None
         if alternative is not None and alternative.start() < 12 and opened is not None:
-            opened.branches.append(("otherwise", _ended(steps, text)))
+            opened.branches.append(("otherwise", self._ended(steps, text, items)))
             opened.open = False
             return
         if condition and (steps or _ENDING.search(text)):
+            # What is told before the verb that the condition belongs to is done in any case.
+            items_before = [s for at, s in found if at < governed]
+            found = [(at, s) for at, s in found if at >= governed]
             behind = alternative.start() if alternative is not None else len(text) + 1
-            before = [s for at, s, _ in found if at < behind]
-            after = [s for at, s, _ in found if at >= behind]
+            before = [s for at, s in found if at < behind]
+            after = [s for at, s in found if at >= behind]
+            if opened is not None and items_before:
+                opened.open = False
+                opened = None
+            items.extend(items_before)
             if opened is None:
                 opened = _Block("X", sentence=sentence.number, open=True)
                 items.append(opened)
-            opened.branches.append((condition, _ended(before, text)))
+            opened.branches.append((condition, self._ended(before, text, items[:-1])))
             if alternative is not None and after:
                 opened.branches.append(("otherwise", after))
                 opened.open = False
@@ -136,36 +161,75 @@ class _Reader:
         if not steps:
             return
         while_ = any(t.lower_ in ("while", "whilst") and t.dep_ == "mark" for t in doc)
-        if while_ and len(steps) > 1:
+        together = _PARALLEL.search(text) is not None
+        if (while_ and len(steps) > 1) or (
+            together and len(steps) > 1 and "in parallel" in text.lower()
+        ):
             items.append(_Block("A", [("", [s]) for s in steps], sentence.number))
-        elif (_PARALLEL.search(text) or while_) and items and isinstance(items[-1], _Step):
-            if _PARALLEL.search(text) and len(steps) > 1 and "in parallel" in text.lower():
-                items.append(_Block("A", [("", [s]) for s in steps], sentence.number))
-            else:
-                items.append(_Block("A", [("", [items.pop()]), ("", steps)], sentence.number))
+        elif (together or while_) and items and not _leaves(items, items[-1].sentence):
+            items.append(_Block("A", [("", _last_told(items)), ("", steps)], sentence.number))
         elif self._either(doc) and len(steps) > 1:
             items.append(_Block("X", [("", [s]) for s in steps], sentence.number))
         elif any(t.lower_ in _OPTIONAL and t.dep_ in ("aux", "advmod") for t in doc):
             items.append(_Block("X", [("", list(steps)), ("", [])], sentence.number))
         else:
             items.extend(steps)
+            until = self._until(doc)
+            if until and self._loops:
+                again = _Block("X", [(until, []), ("otherwise", [_Back(steps[0])])])
+                again.sentence = sentence.number
+                items.append(again)
+
+    def _until(self, doc: Any) -> str:
+        """The condition of `… until …`."""
+        for token in doc:
+            if token.lower_ == "until" and token.dep_ == "mark":
+                return _words_behind(token)
+        return ""
+
+    def _ended(self, steps: list[_Step], text: str, items: list[Any]) -> list[Any]:
+        """The steps of a branch, and where it leads: to the end, or back to a step done again."""
+        if _ENDING.search(text):
+            return [*steps, None]
+        again = self._done_again(steps, text, items) if self._loops else None
+        if again is None:
+            return list(steps)
+        kept = [s for s in steps if not _same_step(s, again.to)]
+        return [*kept, again]
+
+    def _done_again(self, steps: list[_Step], text: str, items: list[Any]) -> _Back | None:
+        """The last step before that a sentence says is done again; where it names none, the one
+        that the branch follows."""
+        if _AGAIN.search(text) is None:
+            return None
+        before = [item for item in items if isinstance(item, _Step)]
+        words = set(content_words(text)) | {w.removeprefix("re") for w in content_words(text)}
+        named = [
+            s for s in before if content_words(s.name)[:1] and set(content_words(s.name)) <= words
+        ]
+        target = named[-1] if named else before[-1] if before and items[-1] is before[-1] else None
+        return _Back(target) if target is not None else None
 
     def _either(self, doc: Any) -> bool:
         """Whether verbs of the sentence are joined by `or`."""
         return any(t.lower_ == "or" and t.dep_ == "cc" and t.head.pos_ == "VERB" for t in doc)
 
-    def _condition(self, doc: Any) -> str:
-        """The condition of the sentence: an `if` clause, or `in case of`."""
+    def _condition(self, doc: Any) -> tuple[str, int]:
+        """The condition of the sentence, an `if` clause or `in case of`, and where what depends on
+        it begins."""
         for token in doc:
             if token.dep_ == "mark" and token.lower_ in ("if", "unless"):
-                words = [t for t in token.head.subtree if t.i > token.i and not t.is_punct]
-                text = " ".join(t.text for t in sorted(words, key=lambda t: t.i))
-                return f"unless {text}" if token.lower_ == "unless" else text
+                text = _words_behind(token)
+                clause = token.head
+                governor = clause.head if clause.dep_ == "advcl" else clause
+                begins = min(token.idx, governor.idx)
+                text = f"unless {text}" if token.lower_ == "unless" else text
+                return text, begins if governor.dep_ == "conj" else 0
         match = re.search(r"\bin case(?: of| that)? ([^,;.]+)", doc.text, re.I)
-        return match[1].strip() if match is not None else ""
+        return (match[1].strip() if match is not None else ""), 0
 
-    def _clauses(self, doc: Any, number: int, *, first: bool) -> Iterator[tuple[int, _Step, str]]:
-        """Where a step stands, the step, and its condition."""
+    def _clauses(self, doc: Any, number: int, *, first: bool) -> Iterator[tuple[int, _Step]]:
+        """Where a step stands, and the step."""
         for token in doc:
             if token.pos_ not in ("VERB", "AUX") or not self._tells(token, first):
                 continue
@@ -174,7 +238,7 @@ class _Reader:
                 continue
             step = self._step(verb, token, number)
             if step is not None:
-                yield token.idx, step, ""
+                yield token.idx, step
 
     def _tells(self, token: Any, first: bool) -> bool:
         """Whether a verb tells of something that is done in the process."""
@@ -188,6 +252,8 @@ class _Reader:
             while head.dep_ == "conj":
                 head = head.head
             return head.pos_ in ("VERB", "AUX") and self._tells(head, first)
+        if token.dep_ == "pcomp":  # `the process begins with monitoring …`
+            return bool(first and token.head.lower_ == "with" and token.head.head.lemma_ in _STATES)
         if token.dep_ == "advcl":
             marks = {t.lower_ for t in token.children if t.dep_ in ("mark", "advmod")}
             if "while" in marks or "whilst" in marks:
@@ -285,8 +351,37 @@ def _first_words(text: str) -> str:
     return " ".join(re.split(r"[,;:.]", text)[0].split()[:10]) or text[:60]
 
 
-def _ended(steps: list[_Step], text: str) -> list[Any]:
-    return [*steps, None] if _ENDING.search(text) else list(steps)
+def _words_behind(mark: Any) -> str:
+    """The words of a clause behind the word that begins it."""
+    words = [t for t in mark.head.subtree if t.i > mark.i and not t.is_punct]
+    return " ".join(t.text for t in sorted(words, key=lambda t: t.i))
+
+
+def _last_told(items: list[Any]) -> list[Any]:
+    """Take what the last sentence told from the end of the items: that is what something else
+    happens beside."""
+    number = items[-1].sentence
+    taken: list[Any] = []
+    while items and items[-1].sentence == number:
+        taken.insert(0, items.pop())
+    return taken
+
+
+def _leaves(items: list[Any], sentence: int) -> bool:
+    """Whether something that a sentence told ends the process or goes back: nothing can happen
+    beside that."""
+    told = [item for item in items if item.sentence == sentence]
+    return any(
+        isinstance(step, _Back) or step is None
+        for item in told
+        if isinstance(item, _Block)
+        for _, steps in item.branches
+        for step in steps
+    )
+
+
+def _same_step(one: _Step, other: _Step) -> bool:
+    return set(content_words(one.name)) >= set(content_words(other.name))
 
 
 class _Writer:
@@ -296,6 +391,7 @@ class _Writer:
         self._declared: list[str] = []
         self._flows: list[str] = []
         self._counts: dict[str, int] = {}
+        self._keys: dict[int, str] = {}
 
     def text(self, items: list[Any]) -> str:
         ends = self._row(items, [("Start", "")])
@@ -320,8 +416,12 @@ class _Writer:
             if item is None:  # the process ends here
                 self._link(ends, "End")
                 return []
+            if isinstance(item, _Back):
+                self._link(ends, self._keys[id(item.to)])
+                return []
             if isinstance(item, _Step):
                 key = self._new("T", item.name, item.actor, item.sentence)
+                self._keys[id(item)] = key
                 self._link(self._merged(ends, item.sentence), key)
                 ends = [(key, "")]
             else:
@@ -343,7 +443,9 @@ class _Writer:
         if block.kind == "X" and len(branches) == 1:
             branches.append(("otherwise", []))
         for label, items in branches:
-            left += self._row(items, [(split, label)])
+            ends = self._row(items, [(split, label)])
+            # A join that waits for all branches takes one flow of each.
+            left += self._merged(ends, block.sentence) if block.kind == "A" else ends
         if block.kind == "A":
             join = self._new("A", "join", "", block.sentence)
             self._link(left, join)

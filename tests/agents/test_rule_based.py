@@ -81,3 +81,70 @@ def test_sentences() -> None:
 def test_lines_are_deterministic() -> None:
     sentences = split_sentences("The clerk checks the order. If it is fine, he ships it.")
     assert graph_lines(sentences) == graph_lines(sentences)
+
+
+def flows(model: Model) -> set[tuple[str, str, str]]:
+    """Flows by the names of what they connect, gateways by their kinds."""
+    (process,) = model.processes
+    said = {
+        n.id: n.name if isinstance(n, Task) else n.gateway_kind if isinstance(n, Gateway) else "-"
+        for n in process.nodes
+    }
+    return {(said[f.source], f.name, said[f.target]) for f in process.flows}
+
+
+def test_what_is_told_before_a_condition_is_done_in_any_case() -> None:
+    model = drafted(
+        "The clerk opens the case. The manager reviews the claim, and if it is approved, "
+        "the bank transfers the money."
+    )
+    assert ("Review claim", "", "exclusive") in flows(model)
+    assert ("exclusive", "it is approved", "Transfer money") in flows(model)
+
+
+def test_a_step_that_is_done_again() -> None:
+    model = drafted(
+        "The director reviews the report. If revisions are required, the team updates the report "
+        "and the director reviews the report again. The team archives the report."
+    )
+    assert names(model) == ["Review report", "Update report", "Archive report"]
+    assert ("Update report", "", "Review report") in flows(model)
+
+
+def test_until_is_a_loop() -> None:
+    model = drafted("The team revises the design until the customer is satisfied. It is printed.")
+    assert ("exclusive", "otherwise", "Revise design") in flows(model)
+    assert ("exclusive", "the customer is satisfied", "Print design") in flows(model)
+
+
+def test_meanwhile_is_beside_all_that_the_sentence_before_told() -> None:
+    model = drafted(
+        "The clerk opens the case. The office prepares statements and gathers documents. "
+        "Concurrently, the team checks the rules. Afterward, the office submits the documents."
+    )
+    assert kinds(model) == ["parallel", "parallel"]
+    assert ("parallel", "", "Prepare statements") in flows(model)
+    assert ("Prepare statements", "", "Gather documents") in flows(model)
+    assert ("parallel", "", "Check rules") in flows(model)
+
+
+def test_a_choice_beside_something_else_is_joined_first() -> None:
+    model = drafted(
+        "The clerk opens the case. The clerk may call the customer. "
+        "Meanwhile, the cook prepares the meal."
+    )
+    assert ("exclusive", "", "parallel") in flows(model)
+
+
+def test_nothing_happens_beside_the_end() -> None:
+    model = drafted(
+        "The clerk opens the case. If the case is empty, the process ends. "
+        "Meanwhile, the cook prepares the meal."
+    )
+    assert "parallel" not in kinds(model)
+
+
+def test_a_process_that_begins_with_doing_something() -> None:
+    assert names(drafted("The process begins with checking the order. The clerk ships it.")) == [
+        "Check order", "Ship order",
+    ]  # fmt: skip
