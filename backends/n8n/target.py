@@ -277,6 +277,7 @@ N8N_TARGET = TargetSpec(
     options={
         "version": tuple(str(v) for v in reversed(KNOWN_VERSIONS)),
         "people": ("form", "placeholder"),
+        "trigger": ("manual", "form", "webhook"),
         "stubs": ("placeholder", "workflow"),
     },
     wants_diagram=True,

@@ -71,6 +71,10 @@ MERGE_INPUTS = 10
 PEOPLE, PLACEHOLDER = "people", "placeholder"
 """The option that says what a task of a person becomes, and its value for no form."""
 
+TRIGGER = "trigger"
+"""The option that says how a process starts that a plain start event begins: by hand, by a page
+in a browser, or by a call."""
+
 CONVENTIONS = DecisionConventions(field_name, text=plain)
 
 
@@ -249,7 +253,7 @@ class _Emitter:
 
             write_work(self.e)
         for task, form in self.e.forms.items():
-            guard = form.guard
+            guard = form.guard(self.workflow_graph.nodes[task].name)
             if guard is not None:
                 self._guard(task, guard)
         self.defaults.complete(self.ctx)
@@ -338,7 +342,15 @@ class _Emitter:
             return ()
         start = start_key(self.scope.body)
         kind, parameters = self._plain_trigger()
-        self.workflow_graph.add(start, "Start", kind, parameters, element=start, role="trigger")
+        self.workflow_graph.add(
+            start,
+            "Start",
+            kind,
+            parameters,
+            element=start,
+            role="trigger",
+            webhook=kind != "manualTrigger" and not self.scope.started_by_call,
+        )
         return tuple(
             Flow(id=f"{start}_{node}", source=start, target=node) for node in self.graph.entries
         )
@@ -349,7 +361,27 @@ class _Emitter:
             from orgflow.backends.n8n.node_types import execute_workflow_trigger
 
             return execute_workflow_trigger.NODE.name, execute_workflow_trigger.taking_all()
-        return "manualTrigger", {}
+        wanted = self.ctx.options.get(TRIGGER, "manual")
+        if wanted == "webhook":
+            from orgflow.backends.n8n.node_types import webhook
+
+            return webhook.NODE.name, webhook.posted_to(self._address(self.scope.title))
+        if wanted == "manual" or self._is_given():
+            return "manualTrigger", {}
+        from orgflow.backends.n8n.node_types import form_trigger
+
+        path = self._address(self.scope.title)
+        return form_trigger.NODE.name, form_trigger.opened_at(path, self.scope.title)
+
+    def _is_given(self) -> bool:
+        """Whether a gateway reads what a run is started with, for which a form has no field."""
+        starts = {n.id for n in self.scope.body.nodes if isinstance(n, Event)}
+        starts.add(start_key(self.scope.body))
+        if any(d.values and d.setter in starts for d in self.e.decisions.values()):
+            return True
+        asked = {name for form in self.e.forms.values() for name in form.variables}
+        read = {path[0] for d in self.e.decisions.values() for path in d.coded}
+        return not read <= asked
 
     def _call(self, caller: SubProcess | CallActivity, called: WorkflowScope) -> None:
         """A node that calls a workflow and waits for its end."""
@@ -575,9 +607,13 @@ class _Emitter:
         return ": ".join(dict.fromkeys(w for w in (code, words) if w)) or plain(ref or "Error")
 
     def _start(self, event: Event) -> None:
-        (kind, parameters), called = self._plain_trigger(), False
+        kind, parameters, called = "manualTrigger", dict[str, Any](), False
         definition = event.definitions[0] if event.definitions else None
-        first = not any(n.type == "manualTrigger" for n in self.workflow_graph.nodes.values())
+        triggers = [n for n in self.workflow_graph.nodes.values() if n.role == "trigger"]
+        first = not any(n.type == "manualTrigger" for n in triggers)
+        if self.scope.started_by_call or event.trigger == "none":
+            kind, parameters = self._plain_trigger()
+            called = kind in ("formTrigger", "webhook")
         schedule = None
         if event.trigger == "timer":
             from orgflow.backends.n8n.node_types import schedule_trigger
@@ -600,6 +636,8 @@ class _Emitter:
             role="trigger",
             webhook=called,
         )
+        if kind == "manualTrigger" and self.ctx.options.get(TRIGGER, "manual") == "form":
+            node.notes.append("Started by hand: a gateway reads what a run is started with.")
         decisions = self.setters.get(event.id, [])
         node.notes += notes.start(
             event, kind, schedule is None, decisions, self.scope.body, self.defaults

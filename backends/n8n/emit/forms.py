@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orgflow.backends.n8n.emit.javascript import js_string
 from orgflow.backends.n8n.emit.names import field_name, is_refused, plain
+from orgflow.backends.n8n.emit.references import quote_node
 from orgflow.backends.n8n.format import form_fields
 
 from orgflow_ir.analysis.facts.notes import HEADING
@@ -173,17 +174,18 @@ class TaskForm(NamedTuple):
     fields: tuple[FormField, ...]
     page: str = ""
 
-    @property
-    def guard(self) -> str | None:
-        """JavaScript that is true where an item is the answer to this form and keeps its rules, or
-        what a node in the place of the form hands on; `None` where nothing has to be tested."""
+    def guard(self, node: str) -> str | None:
+        """JavaScript that is true where an item is the answer to this form, which a node asks, and
+        keeps its rules, or what another node in its place hands on; `None` where nothing has to be
+        tested."""
         tests = [test for field in self.fields if (test := field.test) is not None]
         if self.page:
             tests.insert(0, f"form.{PAGE} === {js_string(self.page)}")
         if not tests:
             return None
         kept = " && ".join(tests)
-        return f"((form) => form.formMode === undefined || ({kept}))($json)"
+        other = f'$({quote_node(node)}).params.resume !== "form"'
+        return f"((form) => {other} || ({kept}))($json)"
 
     @property
     def variables(self) -> tuple[str, ...]:

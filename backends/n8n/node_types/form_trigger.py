@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from orgflow.backends.n8n.node_types.behaviour import trigger
 from orgflow.backends.n8n.node_types.node_type import NodeType, none
+
+
+def opened_at(path: str, title: str) -> dict[str, Any]:
+    """Parameters of a trigger whose page asks for nothing but to start."""
+    options = {"appendAttribution": False, "buttonLabel": "Start", "path": path}
+    return {"formTitle": title, "responseMode": "onReceived", "options": options}
+
 
 NODE = NodeType(
     name="formTrigger",
     label="Form Trigger",
+    emitted=True,
     versions=((2.3,), (2.5, 2.6)),
     start="message",
     inputs=none,

@@ -4,7 +4,7 @@ waits, type versions, and steps that set what a gateway reads. Reported, not jud
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from orgflow.backends.n8n.emit.graph import HelperKey, NodeKey, decide_key
@@ -15,6 +15,7 @@ from orgflow.backends.n8n.node_types import catalogue
 from orgflow.backends.n8n.node_types.merge import merging
 from orgflow.backends.n8n.node_types.node_type import is_expression
 from orgflow.backends.n8n.node_types.wait import is_form, resume
+from orgflow.backends.n8n.verify.choices import Names
 from orgflow.backends.n8n.verify.reference import Reference
 
 from orgflow_ir.targets.verification import Changed
@@ -27,6 +28,8 @@ def changed_parameters(
     ref: Reference, matching: Matching[NodeKey], workflow: WorkflowDocument
 ) -> Iterator[Changed]:
     """Everything of that kind, in the order of the matched nodes."""
+    compiled = Names({n.name: key for key, n in ref.compiled.workflow_graph.nodes.items()}, None)
+    names = Names(matching.key_of, set(workflow.steps))
     setters: dict[NodeKey, list[str]] = {}
     for gateway, decision in ref.compiled.decisions.items():
         if decision.values:
@@ -40,7 +43,7 @@ def changed_parameters(
             _version(now),
             _merge(before, now),
             _wait(before, now),
-            _guard(key, before, now),
+            _guard(key, before, now, compiled, names),
         ):
             if was != now_text:
                 yield Changed(name, element, was, now_text)
@@ -78,18 +81,18 @@ def _wait(before: Node, now: Node) -> tuple[str, str]:
     return _time(before), _time(now)
 
 
-def _guard(key: NodeKey, before: Node, now: Node) -> tuple[str, str]:
+def _guard(key: NodeKey, before: Node, now: Node, own: Names, names: Names) -> tuple[str, str]:
     """What is asked of the answer to a form before the run goes on."""
     if not isinstance(key, HelperKey) or key.role != "guard":
         return "", ""
-    tests = [rows(step.inside("conditions", "conditions")) for step in (before, now)]
-    if [_asked(test) for test in tests[:1]] == [_asked(test) for test in tests[1:]]:
+    if _asked(before, own) == _asked(now, names):
         return "", ""
     return _parameters(before), _parameters(now)
 
 
-def _asked(tests: list[Mapping[str, Any]]) -> list[tuple[Any, Any]]:
-    return [(test.get("leftValue"), test.get("operator")) for test in tests]
+def _asked(step: Node, names: Names) -> list[tuple[Any, Any]]:
+    tests = rows(step.inside("conditions", "conditions"))
+    return [(names.resolved(test.get("leftValue")), test.get("operator")) for test in tests]
 
 
 def _time(step: Node) -> str:

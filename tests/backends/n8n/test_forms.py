@@ -25,13 +25,13 @@ from orgflow_ir.targets import Emitted, legalise
 from orgflow_ir.targets.verification import Verdict
 
 
-def emitted(model: Model) -> Emitted:
+def emitted(model: Model, **options: str) -> Emitted:
     """What a model becomes with forms."""
-    return emitted_by(model, PassContext())
+    return emitted_by(model, PassContext(options=options))
 
 
-def compiled(model: Model) -> CompiledProcess:
-    (found,) = emitted(model).compiled.values()
+def compiled(model: Model, **options: str) -> CompiledProcess:
+    (found,) = emitted(model, **options).compiled.values()
     assert isinstance(found, CompiledProcess)
     return found
 
@@ -122,7 +122,7 @@ def test_an_answer_that_breaks_a_rule_is_asked_for_again(
 )
 def test_patterns_that_are_read_in_several_ways_are_no_rules(pattern: str) -> None:
     field = Field(name="x", type="string", constraints=(("pattern", pattern),))
-    assert compiled(one_task(field)).root.forms["t"].guard is None
+    assert compiled(one_task(field)).root.forms["t"].guard("Ask") is None
 
 
 def test_labels_and_values_are_never_code(engine: LocalEngine) -> None:
@@ -305,3 +305,48 @@ def test_verify_knows_what_asks_again(edit: str, verdict: Verdict) -> None:
     found = verify_process(model, model.processes[0], workflow, PassContext(target=N8N_TARGET))
     assert found.verdict is verdict
     assert bool(found.changed) is (edit == "test")
+
+
+def test_what_stands_in_the_place_of_a_form_is_not_asked_again(engine: LocalEngine) -> None:
+    """A node that hands on what comes in, also the answers to the form before it."""
+    model = model_of(process(CHAIN))
+    workflow = copy.deepcopy(compiled(model).root.workflow)
+    (node,) = [n for n in workflow["nodes"] if n["name"] == "Check (2)"]
+    node.update(type="n8n-nodes-base.noOp", typeVersion=1, parameters={})
+    del node["webhookId"]
+    (run,) = engine.run_many([RunRequest(workflow, "Start", answers={"Check": [{}], "t2": [{}]})])
+    assert run.status == "success", run.error
+    assert [n.node for n in run.order].count("Check (2)") == 1
+
+
+@pytest.mark.parametrize(
+    ("trigger", "kind"),
+    [("manual", "manualTrigger"), ("form", "formTrigger"), ("webhook", "webhook")],
+)
+@pytest.mark.parametrize("start", ["event", "implicit"])
+def test_how_a_plain_start_begins(engine: LocalEngine, trigger: str, kind: str, start: str) -> None:
+    body = CHAIN
+    if start == "implicit":
+        body = body.replace('<startEvent id="s"/>', "").replace(
+            '<sequenceFlow id="f0" sourceRef="s" targetRef="t0"/>', ""
+        )
+    model = model_of(process(body))
+    made = emitted(model, trigger=trigger)
+    root = compiled(model, trigger=trigger).root
+    (node,) = [n for n in root.workflow_graph.nodes.values() if n.role == "trigger"]
+    assert node.type == kind
+    report = replay_model(model, made, LocalRunner(engine), PassContext(), max_runs=4)
+    assert [r.verdict for r in report.runs] == ["equal"]
+    ctx = PassContext(target=N8N_TARGET, options={"trigger": trigger})
+    found = verify_process(model, model.processes[0], root.workflow, ctx)
+    assert found.verdict is Verdict.PROVED
+
+
+def test_a_form_starts_nothing_that_reads_what_it_is_started_with() -> None:
+    """A gateway behind the start that nobody else decides: a page would have to ask for it."""
+    head = '<startEvent id="s"/><sequenceFlow id="f1" sourceRef="s" targetRef="g"/>'
+    body = head + gateway("${approved}").split("\n", 3)[3]
+    root = compiled(model_of(process(body)), trigger="form").root
+    (node,) = [n for n in root.workflow_graph.nodes.values() if n.role == "trigger"]
+    assert node.type == "manualTrigger"
+    assert "Started by hand" in " ".join(node.notes)
