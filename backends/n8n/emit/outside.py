@@ -135,7 +135,7 @@ def _request(act: Request, element: str, more: dict[str, Any], lost: str) -> Out
         # One key for all tries of one visit: the other side can tell a second try from a second
         # request.
         where = _LEFT.sub("-", element)
-        key = f"$execution.id + {js_string(f'-{where}-')} + $runIndex"
+        key = f"$workflow.id + '-' + $execution.id + {js_string(f'-{where}-')} + $runIndex"
         notes.append("All tries of one request have the same Idempotency-Key.")
     parameters |= _pairs("header", "headers", headers, act.all_headers, act.headers, key)
     query = [(n, _value(("query", n), t)) for n, t in act.query]
