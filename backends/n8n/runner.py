@@ -13,6 +13,7 @@ from orgflow.backends.n8n.format.document import Workflow
 from orgflow.backends.n8n.stub_data import stub_data
 
 from orgflow_ir.analysis.control_flow.graph import reach
+from orgflow_ir.analysis.failures import caught_errors
 from orgflow_ir.analysis.stub_data import Unplayable, data_stimuli
 from orgflow_ir.analysis.token_game.stimulus import Stimulus
 from orgflow_ir.lowering.loops import loops_as_flows
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
 
 NODES_PER_STEP = 10
 """Node executions granted per step of the run: a run that needs more goes round in circles."""
+
+UNNAMED = "something went wrong"
+"""The message of an error without a code."""
 
 MOST_MS = 30_000
 """Wall time granted to one run, in milliseconds."""
@@ -131,7 +135,24 @@ class LocalRunner(Runner):
         return self._result(played)
 
     def _request(self, run: Run) -> RunRequest:
-        return self.request(self.data_of(run))
+        return self.request(self.data_of(run), self._errors_of(run))
+
+    def _errors_of(self, run: Run) -> dict[str, list[str | None]]:
+        """For each task that fails in a run the messages of its errors, visit by visit."""
+        caught = {
+            one.event: (host, one.code or UNNAMED)
+            for scope in self._scopes
+            for host, events in caught_errors(scope.scope.body, scope.scope.model).items()
+            for one in events
+        }
+        found: dict[str, list[str | None]] = {}
+        for step in run.steps if caught else ():
+            if step.action == "open":
+                found.setdefault(step.element, []).append(None)
+            elif step.action == "fire" and step.element in caught:
+                host, message = caught[step.element]
+                found[host][-1] = message
+        return {host: said for host, said in found.items() if any(said)}
 
     def data_of(self, run: Run) -> tuple[Stimulus, ...]:
         """What the stubs have to output for a run. Raises `Unplayable`."""
@@ -143,9 +164,12 @@ class LocalRunner(Runner):
         }
         return data_stimuli((d for s in scopes for d in s.decisions.values()), run, before)
 
-    def request(self, stimuli: Sequence[Stimulus]) -> RunRequest:
+    def request(
+        self, stimuli: Sequence[Stimulus], errors: Mapping[str, Sequence[str | None]] | None = None
+    ) -> RunRequest:
         """The run of the engine that a list of stimuli drives; those without data need no stub:
-        waits are answered at once, and the engine has an order of its own."""
+        waits are answered at once, and the engine has an order of its own. `errors` are messages
+        of tasks that fail, visit by visit; where one fails it hands on no data."""
         root = self.compiled.root
         start, process = stimuli[0].element, root.process
         trigger = root.workflow_graph.nodes[
@@ -163,6 +187,14 @@ class LocalRunner(Runner):
                     answers[f"{place}{name}"] = [_answered(form, row) for row in visits[name]]
             for name in _stubbed(scope):
                 stubs[f"{place}{name}"] = {"visits": visits.get(name, []), "mode": "merge"}
+            for task, messages in (errors or {}).items():
+                if task in scope.workflow_graph.nodes:
+                    name = scope.workflow_graph.nodes[task].name
+                    rows = iter(visits.get(name, []))
+                    given = [{} if said else next(rows, {}) for said in messages]
+                    stubs[f"{place}{name}"] = {
+                        "visits": [*given, *rows], "errors": list(messages), "mode": "merge",
+                    }  # fmt: skip
         called = {s.scope.workflow_id: s.workflow for s in self._scopes if s is not root}
         nodes = sum(len(scope.workflow_graph.nodes) for scope in self._scopes)
         steps = max(s.at for s in stimuli) + nodes

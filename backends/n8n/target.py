@@ -9,6 +9,7 @@ from orgflow.backends.n8n.format.versions import KNOWN_VERSIONS
 
 from orgflow_ir.analysis.calls import called_from, callee, variable_of
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
+from orgflow_ir.analysis.control_flow.outgoing import outgoing
 from orgflow_ir.lowering.common import (
     LOWERINGS,
     conditional_splits,
@@ -18,7 +19,7 @@ from orgflow_ir.lowering.common import (
 from orgflow_ir.lowering.complex_gateways import COMPLEX_GATEWAYS
 from orgflow_ir.lowering.loops import LOOPS, why_not_repeated
 from orgflow_ir.lowering.sub_processes import SUB_PROCESSES, why_no_path, why_not_inline
-from orgflow_ir.model import CallActivity, Event, EventDefinition, Gateway, Model, Node
+from orgflow_ir.model import CallActivity, Event, EventDefinition, Gateway, Model, Node, Task
 from orgflow_ir.model.constructs import ConstructUse
 from orgflow_ir.model.element_names import listed, one_line
 from orgflow_ir.pipeline import PassContext
@@ -99,6 +100,37 @@ def _beside(use: ConstructUse, ctx: PassContext) -> list[Node]:
     assert use.scope is not None
     graph = ctx.analysis(ControlFlow, use.scope)
     return [graph.nodes[n] for n in ctx.analysis(Concurrency, graph).beside(use.element.id)]
+
+
+def leads_on(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
+    """Whether the error output of a node can lead to an error boundary event."""
+    return not why_not_on_error(use, model, ctx)
+
+
+def why_not_on_error(use: ConstructUse, model: Model, ctx: PassContext) -> str:
+    """What keeps an error boundary event from being wired; nothing where it can be."""
+    from orgflow_ir.analysis.failures import caught_errors
+
+    event, scope = use.element, use.scope
+    assert isinstance(event, Event)
+    assert scope is not None
+    graph = ctx.analysis(ControlFlow, scope)
+    host = graph.nodes.get(event.attached_to or "")
+    if host is None:
+        return "it is on nothing"
+    name = ctx.name(host)
+    if not isinstance(host, Task):
+        return f"errors of {name} are not led to it"
+    if host.task_type in ("user", "manual", "receive"):
+        return f"what waits at {name} reports no error to n8n"
+    if host.loop is not None:
+        return f"{name} is repeated"
+    if outgoing(graph.flows_out(host.id)).chosen:
+        return f"the flows out of {name} depend on data"
+    codes = [one.code for one in caught_errors(scope, model).get(host.id, ())]
+    if len(event.definitions) != 1 or len(set(codes)) < len(codes):
+        return "another event catches the same error"
+    return ""
 
 
 def callable_process(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
@@ -207,11 +239,11 @@ N8N_TARGET = TargetSpec(
         "event.throw.compensation": Illegal(_UNDOES, _UNDO, yet=True),
         "event.boundary": Illegal(_WAITS, _LATER, yet=True),
         "event.boundary.none": Illegal("it has no trigger, so it never comes", "give it one"),
-        "event.boundary.error": Illegal(
-            "the error output of a node is not wired",
-            "leave it out, and in n8n set `On Error` of the node that does the work to `Continue "
-            "(using error output)`",
-            yet=True,
+        "event.boundary.error": LegalIf(
+            leads_on,
+            "it is on a task whose error output can lead to it",
+            why_not_on_error,
+            "let what is done when it fails follow a gateway behind it",
         ),
         "event.boundary.cancel": Illegal(_UNDOES, _UNDO, yet=True),
         "event.boundary.escalation": Illegal(

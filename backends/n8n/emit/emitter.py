@@ -230,6 +230,10 @@ class _Emitter:
                     assert_never(node)
         for decision in self.e.decisions.values():
             self._decision(decision)
+        if any(isinstance(n, Event) and n.position == "boundary" for n in self.scope.body.nodes):
+            from orgflow.backends.n8n.emit.failures import wire_failures
+
+            wire_failures(self.e)
         for flow in self.started:
             for port in self._ports(flow):
                 self.workflow_graph.connect(Port(flow.source), port)
@@ -572,6 +576,10 @@ class _Emitter:
             return
         definition = event.definitions[0] if event.definitions else None
         kind, parameters, called = "noOp", {}, False
+        if event.position == "boundary":
+            from orgflow.backends.n8n.emit.failures import keeping_the_error
+
+            kind, parameters = "set", keeping_the_error(event.id)
         text = definition.expression.text if definition and definition.expression else ""
         open_time = False
         if event.position == "catch" and event.trigger in ("timer", "message"):
@@ -747,6 +755,7 @@ def _event_words(event: Event) -> str:
     return {
         "end": "End",
         "throw": "Send" if event.trigger == "message" else "Milestone",
+        "boundary": "Error",
     }.get(event.position, f"Wait for {event.trigger}")
 
 

@@ -11,13 +11,14 @@ from orgflow_ir.model import Scope
 
 Role = Literal[
     "element", "trigger", "stop", "stub", "decide", "branch", "join", "pass", "data", "before",
-    "latest", "inputs", "outputs", "guard",
+    "latest", "inputs", "outputs", "guard", "caught",
 ]  # fmt: skip
 """What a node is there for: to stand for an element, to start, to stop loudly where no branch
 matches, to stop loudly before what n8n does not support, to decide, to test one inclusive branch,
 to join some of many branches, to pass on, to keep variables behind a node, to be one node before
 another, to take variables from parallel branches, to compute what a task is given, and what becomes
-of what it hands on, to ask again where a form was not answered."""
+of what it hands on, to ask again where a form was not answered, to tell errors of a task from each
+other."""
 
 
 class HelperKey(NamedTuple):
@@ -49,7 +50,8 @@ class Port(NamedTuple):
 class GraphNode:
     """A node to be. `element` is the id of the element it belongs to; of all nodes of an element
     the one with role `element` (or `trigger`) stands for it. `switches` are fields beside its
-    parameters, such as how often it is tried."""
+    parameters, such as how often it is tried. One that `fails_over` has an error output, its
+    second."""
 
     key: NodeKey
     name: str
@@ -60,6 +62,7 @@ class GraphNode:
     notes: list[str] = field(default_factory=list)
     webhook: bool = False
     switches: dict[str, Any] = field(default_factory=dict)
+    fails_over: bool = False
 
 
 def most_ports(node: GraphNode) -> int:
@@ -68,7 +71,7 @@ def most_ports(node: GraphNode) -> int:
         return len(node.parameters["rules"]["values"]) + 1  # and the fallback
     if node.type == "merge":
         return int(node.parameters["numberInputs"])
-    return 2 if node.type == "if" else 1
+    return 2 if node.type == "if" or node.fails_over else 1
 
 
 def entry_key(element: str, graph: WorkflowGraph) -> NodeKey:

@@ -247,6 +247,8 @@ class _Carrier:
             return False  # it hands on the item with what it sets
         element = self.compiled.graph.nodes.get(node.element)
         if isinstance(element, Event):
+            if element.position == "boundary":
+                return True  # the item of a failed node may hold nothing but the error
             return element.position in ("catch", "throw") and element.trigger in (
                 "message",
                 "conditional",
@@ -328,7 +330,8 @@ class _Carrier:
         self.result.after[added.key] = names
         last = self._last(key)
         for source, target in list(self.graph.wires):
-            if source.node == last:
+            failed = owner.fails_over and source == Port(key, 1)
+            if source.node == last and not failed:
                 flow = self.graph.wires.pop((source, target))
                 self.graph.wires[(Port(added.key), target)] = flow
         self.graph.wires[(Port(last), Port(added.key))] = None
@@ -365,7 +368,11 @@ class _Carrier:
         return [source for source, target in self.graph.wires if target == port]
 
     def _before(self, key: NodeKey) -> Port | None:
-        """What leads to a step, made one node where it is several."""
+        """What leads to a step, made one node where it is several. Behind an error it is what led
+        to the task that failed."""
+        event = self.compiled.graph.nodes.get(self.graph.nodes[key].element)
+        if isinstance(event, Event) and event.attached_to is not None:
+            return self._before(event.attached_to)
         sources = self._sources(Port(self._first(key)))
         if len(sources) > 1:
             name = f"Before {self.graph.nodes[key].name}"

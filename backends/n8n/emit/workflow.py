@@ -148,6 +148,10 @@ def _node(
     if planned.role == "element" and planned.element in compiled.named_work:
         result["alwaysOutputData"] = True
     result.update(planned.switches)  # type: ignore[typeddict-item]  # names of fields of nodes
+    if planned.fails_over:
+        result["onError"] = "continueErrorOutput"
+        # with it n8n would send an empty item on where all items have failed
+        result.pop("alwaysOutputData", None)
     if planned.webhook:
         result["webhookId"] = node_uuid(f"{seed}/{key}/webhook")
     role = "" if planned.role in ("element", "trigger") else planned.role

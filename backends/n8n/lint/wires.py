@@ -200,7 +200,9 @@ def _item_settings(report: Report, node: Node) -> None:
         or (kind is not None and (kind.reliable or kind.task is None or node.short == "wait"))
     ):
         return
-    ends = node.raw.get("alwaysOutputData") is not True
+    # beside an error output the setting would send an empty item on where all have failed
+    failing = node.raw.get("onError") == "continueErrorOutput"
+    ends = node.raw.get("alwaysOutputData") is not True and not failing
     each = [n.name for n in behind if n.raw.get("executeOnce") is not True and n.short != "code"]
     if not ends and not each:
         return
@@ -213,7 +215,10 @@ def _item_settings(report: Report, node: Node) -> None:
         LostItemSettings,
         node,
         f"`{node.name}` lacks the settings of the placeholder: {'; '.join(says)}",
-        "switch on Always Output Data in its settings, and Execute Once there and in the next step",
+        "switch on Execute Once there and in the next step"
+        if failing
+        else "switch on Always Output Data in its settings, and Execute Once there and in the next "
+        "step",
     )
 
 

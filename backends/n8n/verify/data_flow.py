@@ -22,6 +22,7 @@ from orgflow.backends.n8n.verify.choices import Names, references_in
 from orgflow.backends.n8n.verify.reference import Reference
 
 from orgflow_ir.analysis.control_flow.graph import reach
+from orgflow_ir.model import Event
 from orgflow_ir.targets.verification import Changed, Difference
 
 _NOTHING: frozenset[str] = frozenset()
@@ -227,7 +228,11 @@ class DataFlow:
         lost = {n for b in before if b in self.lost for n in self.lost[b]}
         lost |= self._upstream(owner if owner is not None else name, before)
         joins = owner is not None and self.steps[owner].short == "merge"
-        return frozenset(lost) - (set() if joins else {owner or ""})
+        # behind an error event nothing is missing that the task which failed would have set
+        event = self.ref.compiled.graph.nodes.get(str(key.owner))
+        host = event.attached_to if isinstance(event, Event) else None
+        failed = {self.matching.pairs.get(host, "")} if host is not None else set()
+        return frozenset(lost) - failed - (set() if joins else {owner or ""})
 
 
 def _strings(value: Any) -> Iterator[str]:

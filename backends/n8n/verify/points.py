@@ -41,6 +41,8 @@ class Roles:
         several: gateways that may take several branches.
         loose: elements of the source that decide, without a node that does.
         refusals: Stop nodes right behind nodes that decide.
+        failing: nodes with an error output that leads to boundary events → the task they stand for.
+        uncaught: nodes that stop a run with an error that no event of the model catches.
         stubs: nodes that stop a run before what n8n does not support → the element of the source,
             or nothing where it has happened by then.
         guards: nodes that lead back to the form before them where it was not answered, which is one
@@ -66,6 +68,8 @@ class Roles:
     refusals: frozenset[str]
     stubs: Mapping[str, str | None]
     guards: frozenset[str]
+    failing: Mapping[str, str]
+    uncaught: frozenset[str]
 
 
 class Point(NamedTuple):

@@ -256,6 +256,7 @@ class _Verifier:
             needed -= {n.id for n in ref.source_nodes if n.id not in standing and _plain(n)}
         decided = {reader.gateway for reader in self.readers.values() if reader.main}
         cut = {n.id for n in ref.compiled.graph.nodes.values() if is_stub(n)}
+        caught = {str(n.key) for n in ref.compiled.workflow_graph.nodes.values() if n.fails_over}
         return Roles(
             stands=stands,
             readers=self.readers,
@@ -284,6 +285,16 @@ class _Verifier:
             refusals=self._refusals(),
             stubs=self._stubs(),
             guards=frozenset(self._guards()),
+            failing={
+                name: str(key)
+                for name, key in key_of.items()
+                if ref.compiled.workflow_graph.nodes[key].fails_over
+            },
+            uncaught=frozenset(
+                name
+                for name, key in key_of.items()
+                if isinstance(key, HelperKey) and key.role == "stop" and str(key.owner) in caught
+            ),
         )
 
     def _guards(self) -> Iterator[str]:

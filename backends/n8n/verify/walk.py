@@ -128,6 +128,8 @@ class Walk:
             yield self._hidden(point, RUNS, place)
         elif node.disabled:
             yield from self._switched_off(point, place, element)
+        elif place.node in self.roles.uncaught:
+            return  # the run ends with the error, which nothing in the model catches
         elif place.node in self.roles.stubs and not point.unfit:
             # The run stops there, loudly: nothing after it is to be compared.
             element = self.roles.stubs[place.node]
@@ -163,6 +165,23 @@ class Walk:
                 text = name if items < 2 else f"{name} ({items} items)"
             line = SideBySide(fired.text, text)
             yield self._arrive(fired.point, outcome, (line,), fired.steps, name)
+        if name in self.roles.failing:
+            yield self._fails(point, place, node, element)
+
+    def _fails(self, point: Point, place: Place, node: Node, element: str) -> Move:
+        """A node whose errors boundary events catch: its items leave by the error output, and in
+        the model the task is begun."""
+        name, items = place.node, place.inputs[0]
+        if node.on_error != "error":
+            raise Differs(
+                f"an error of `{name}` ends the run, where the model goes on behind it: `On Error` "
+                "is not `Continue (using error output)`",
+                (SideBySide("", f"{name}: fails"),),
+            )
+        opened = self.marking.opens(point, element, name)
+        counts = (*(0,) * (node.behaviour.outputs or 1), items)
+        line = SideBySide(opened.text, f"{name}: fails")
+        return self._arrive(opened.point, Emits(counts), (line,), opened.steps, name)
 
     def _switched_off(self, point: Point, place: Place, element: str | None) -> Iterator[Move]:
         """A node that only hands on its items: what it stands for is not done, unless there was

@@ -1,0 +1,185 @@
+"""Error boundary events of tasks: the error output of a node leads to them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from orgflow.backends.n8n.emit.emitter import CompiledProcess
+from orgflow.backends.n8n.engine.local import LocalEngine, RunRequest
+from orgflow.backends.n8n.runner import LocalRunner
+from orgflow.backends.n8n.verify.verify import verify_process
+from played_models import compiled, faults
+from sub_process_models import (
+    ANY_ERROR,
+    ERROR,
+    boundary,
+    definition,
+    end,
+    process,
+    split,
+    start,
+    sub,
+    task,
+    within,
+)
+
+from orgflow_ir.model import Event, Expression, Model, Task
+from orgflow_ir.model.bindings import Script
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.plugins import Registry
+
+OTHER = definition("error", "other")
+
+
+def failing(*events: Event, more: tuple[str, ...] = (), middle: Task | None = None) -> Model:
+    """A task that may fail between two others, with a task behind each way in which it fails."""
+    nodes = [start("st"), task("a"), middle or Task(id="t", name="Call", task_type="service")]
+    nodes += [task("b"), end("e1", "Done")]
+    wires = ["st>a", "a>t", "t>b", "b>e1", *more]
+    for event in events:
+        nodes += [event, task(f"x{event.id}"), end(f"e{event.id}", f"Failed {event.id}")]
+        wires += [f"{event.id}>x{event.id}", f"x{event.id}>e{event.id}"]
+    return process(nodes, *wires)
+
+
+def on(id: str, definitions: object) -> Event:
+    return boundary(definitions, at="t").replace(id=id)  # type: ignore[arg-type]
+
+
+def again() -> Model:
+    """What failed is repaired, and done again."""
+    nodes = [
+        start("st"), task("a"), split("j", "exclusive"),
+        Task(id="t", name="Call", task_type="service"), task("b"), end("e1", "Done"),
+        on("any", ANY_ERROR), task("repair"),
+    ]  # fmt: skip
+    return process(nodes, "st>a", "a>j", "j>t", "t>b", "b>e1", "any>repair", "repair>j")
+
+
+def decided() -> Model:
+    """The task sets what a gateway behind both ways reads."""
+    nodes = [
+        start("st"), task("a"), Task(id="t", name="Call", task_type="service"),
+        on("any", ANY_ERROR), task("c"), split("j", "exclusive"), split("g", "exclusive", "Fine?"),
+        task("y"), task("n"), end("e1"), end("e2"),
+    ]  # fmt: skip
+    return process(
+        nodes, "st>a", "a>t", "t>j", "any>c", "c>j", "j>g", "g>y:yes", "g>n:no", "y>e1", "n>e2"
+    )
+
+
+def inside() -> Model:
+    """The task is in a sub-process, whose own error event another step leads to."""
+    steps = [start("is"), Task(id="t", name="Call", task_type="service"), task("x"), end("ie")]
+    steps += [on("oos", ERROR), end("bad", "Bad", OTHER)]
+    inner = sub(steps, "is>t", "t>x", "x>ie", "oos>bad")
+    return within(inner, boundary(OTHER))
+
+
+def beside() -> Model:
+    """A branch beside another one may fail, and both meet."""
+    nodes = [
+        start("st"), split("f", "parallel"), Task(id="t", name="Call", task_type="service"),
+        task("y"), on("any", ANY_ERROR), task("c"), split("m", "exclusive"), split("j", "parallel"),
+        task("z"), end("e1"),
+    ]  # fmt: skip
+    return process(nodes, "st>f", "f>t", "f>y", "t>m", "any>c", "c>m", "m>j", "y>j", "j>z", "z>e1")
+
+
+def conditions() -> Model:
+    """A gateway behind the error reads what a step before the task has set."""
+    found = decided()
+    (only,) = found.processes
+    flows = [f.replace(name="", condition=None) for f in only.flows]
+    for at, flow in enumerate(flows):
+        if (flow.source, flow.target) == ("g", "y"):
+            flows[at] = flow.replace(condition=Expression(text="${amount > 10}"))
+        if (flow.source, flow.target) == ("g", "n"):
+            flows[at] = flow.replace(default=True)
+    return found.replace(processes=(only.replace(flows=tuple(flows)),))
+
+
+PLAYED = {
+    "in a sub-process": inside(),
+    "beside another branch": beside(),
+    "conditions behind": conditions(),
+    "any error": failing(on("any", ANY_ERROR)),
+    "a code": failing(on("oos", ERROR)),
+    "codes and any": failing(on("any", ANY_ERROR), on("oos", ERROR), on("oth", OTHER)),
+    "again": again(),
+    "decided behind": decided(),
+}
+
+
+@pytest.fixture
+def runner(engine: LocalEngine) -> Iterator[LocalRunner]:
+    return LocalRunner(engine)
+
+
+@pytest.mark.parametrize("name", PLAYED)
+def test_the_engine_runs_it_as_the_token_game_does(
+    runner: LocalRunner, registry: Registry, name: str
+) -> None:
+    made, errors = compiled(PLAYED[name], registry)
+    assert made is not None, errors
+    assert faults(PLAYED[name], made, runner, registry) == []
+
+
+CODE = """if (amount > 100) throw new BpmnError("OOS")
+if (amount > 50) throw new BpmnError("X", "too much")
+if (amount > 10) throw new BpmnError("OOSX")
+total = amount + 1
+"""
+SCRIPT = Task(id="t", name="Call", task_type="script", binding=Script(language="groovy", code=CODE))
+ENDS = {
+    # amount → with events for a code, for two codes and any: the last node, or the error
+    1: ("Done", "Done"),
+    20: ("OOSX", "Failed any"),
+    60: ("X", "Failed oth"),
+    120: ("Failed oos", "Failed oos"),
+}
+
+
+def test_a_script_throws_the_error_by_its_code(engine: LocalEngine, registry: Registry) -> None:
+    models = (
+        failing(on("oos", ERROR), middle=SCRIPT),
+        failing(on("any", ANY_ERROR), on("oos", ERROR), on("oth", OTHER), middle=SCRIPT),
+    )
+    for number, model in enumerate(models):
+        made, errors = compiled(model, registry)
+        assert made is not None, errors
+        one = made.compiled["p"]
+        assert isinstance(one, CompiledProcess)
+        items = [[{"json": {"amount": amount}}] for amount in ENDS]
+        requests = [RunRequest(one.root.workflow, "Start", items=i, data=True) for i in items]
+        for run, expected in zip(engine.run_many(requests), ENDS.values(), strict=True):
+            if run.status == "error":
+                assert (run.error or "").startswith(expected[number])
+                continue
+            last = run.order[-1]
+            assert last.node == expected[number]
+            assert last.items is not None
+            assert ("lastError" in last.items[0][0]) == (last.node != "Done")
+
+
+def test_without_its_error_output_a_node_is_not_the_model(registry: Registry) -> None:
+    model = failing(on("any", ANY_ERROR))
+    made, _ = compiled(model, registry)
+    assert made is not None
+    one = made.compiled["p"]
+    assert isinstance(one, CompiledProcess)
+    for node in one.root.workflow["nodes"]:
+        node.pop("onError", None)
+    found = verify_process(model, model.processes[0], one.root.workflow, PassContext())
+    assert found.verdict.value == "different"
+    assert found.difference is not None
+    assert "an error of `Call` ends the run" in found.difference.message
+
+
+@pytest.mark.parametrize("task_type", ["user", "manual", "receive"])
+def test_what_waits_reports_no_error(registry: Registry, task_type: str) -> None:
+    waiting = Task.validate({"id": "t", "name": "Call", "task_type": task_type})
+    made, errors = compiled(failing(on("any", ANY_ERROR), middle=waiting), registry)
+    assert made is None
+    assert any("what waits at `Call` reports no error to n8n" in e for e in errors), errors
