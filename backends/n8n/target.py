@@ -10,6 +10,7 @@ from orgflow.backends.n8n.format.versions import KNOWN_VERSIONS
 from orgflow_ir.analysis.calls import called_from, callee, variable_of
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.analysis.control_flow.outgoing import outgoing
+from orgflow_ir.lowering.calls import CALLS
 from orgflow_ir.lowering.common import (
     LOWERINGS,
     conditional_splits,
@@ -145,7 +146,9 @@ def why_not_call(use: ConstructUse, model: Model, ctx: PassContext) -> str:
     called = callee(call, model)
     if called is None:
         name = one_line(call.called or "").replace("`", "'")
-        return f"no process `{name}` is in the model" if name else "it does not say what it calls"
+        if not name:
+            return "it does not say what it calls"
+        return f"which process `{name}` names shows in a run only"
     if any(one is called for one in called_from(called, model)):
         return f"{ctx.name(called)} calls itself, and n8n cannot publish such workflows"
     starts = [n for n in called.nodes if isinstance(n, Event) and n.position == "start"]
@@ -305,7 +308,7 @@ N8N_TARGET = TargetSpec(
         "stub": Legal("a Stop and Error node, and a placeholder behind it"),
     },
     derivations=(mixed_gateways, conditional_splits, unstructured_inclusive, unsupported_times),
-    lowerings=(*LOWERINGS, *COMPLEX_GATEWAYS, *LOOPS, *SUB_PROCESSES),
+    lowerings=(*LOWERINGS, *COMPLEX_GATEWAYS, *LOOPS, *CALLS, *SUB_PROCESSES),
     options={
         "version": tuple(str(v) for v in reversed(KNOWN_VERSIONS)),
         "people": ("form", "placeholder"),

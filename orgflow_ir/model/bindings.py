@@ -103,9 +103,10 @@ class Worker(_Binding):
     """Something named that does the work, which only its owner has.
 
     `by` says how it is named: `class`, `delegate`, `expression`, `topic`, `job`, `handler`,
-    `connector`, `type`, `operation` (of a BPMN interface), `implementation`, or a catalogue of
-    nodes (`n8n`: `target` is `type@version`, `parameters` are the node's, each as JSON); nothing,
-    where the source has settings and names nobody. `code` is what it runs where the source shows
+    `connector`, `type`, `operation` (of a BPMN interface), `implementation`, `process` (one that is
+    called and not in the model), or a catalogue of nodes (`n8n`: `target` is `type@version`,
+    `parameters` are the node's, each as JSON); nothing, where the source has settings and names
+    nobody. `code` is what it runs where the source shows
     it.
     """
 

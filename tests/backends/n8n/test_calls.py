@@ -106,7 +106,7 @@ def mapped(**more: Any) -> CallActivity:
 
 
 REFUSED = {
-    "no process `z` is in the model": with_callee(straight(call(called="z"))),
+    "which process `${z}` names shows in a run only": straight(call(called="${z}")),
     "it does not say what it calls": with_callee(straight(call().replace(called=None))),
     "`P` calls itself": straight(call(called="p")),
     "does not begin with one plain start event": with_callee(

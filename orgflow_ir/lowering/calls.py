@@ -1,0 +1,75 @@
+"""Calls of processes that the model does not have: tasks whose work only has a name."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from orgflow_ir.analysis.calls import callee
+from orgflow_ir.model import CallActivity, Task
+from orgflow_ir.model.bindings import SubProcessCall, Worker
+from orgflow_ir.model.constructs import ConstructUse
+from orgflow_ir.model.element_names import one_line
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.targets.lowering import RewritePattern
+
+if TYPE_CHECKING:
+    from orgflow_ir.model.rewriter import Rewriter
+
+_NAME = r"[^\s${}#=][^${}]*"
+"""A process by its name; which one an expression names shows in a run only."""
+
+
+class CallToNamedWork(RewritePattern):
+    """A call of a process that is not in the model becomes a service task that says which process
+    does its work, with what it hands over and takes back: for the token game both are one step that
+    is begun and done."""
+
+    name = "call-to-named-work"
+    consumes = ("call-activity",)
+    produces = ("task.service",)
+
+    def rewrite(self, use: ConstructUse, rewriter: Rewriter, ctx: PassContext) -> str | None:
+        call, scope = use.element, use.scope
+        assert isinstance(call, CallActivity)
+        assert scope is not None
+        called = (call.called or "").strip()
+        known = callee(call, rewriter.model) is not None
+        if known or call.loop is not None or re.fullmatch(_NAME, called) is None:
+            return None
+        given = call.binding
+        settings: tuple[tuple[str, str], ...] = ()
+        if isinstance(given, SubProcessCall):
+            version, key = given.version, given.business_key
+            settings = tuple(
+                (name, text)
+                for name, text in (("version", version), ("business key", key))
+                if text is not None
+            )
+        binding = Worker(
+            by="process",
+            target=called,
+            inputs=given.inputs if given is not None else (),
+            outputs=given.outputs if given is not None else (),
+            listeners=given.listeners if given is not None else (),
+            parameters=settings,
+        )
+        task = Task(
+            id=call.id,
+            name=call.name,
+            doc=call.doc,
+            extra=call.extra,
+            loc=call.loc,
+            task_type="service",
+            for_compensation=call.for_compensation,
+            binding=binding,
+        )
+        rewriter.replace(scope.id, call.id, task)
+        process = one_line(called).replace("`", "'")
+        return (
+            f"{ctx.name(call)} calls the process `{process}`, whose steps are not in the model: "
+            "its work is left open"
+        )
+
+
+CALLS: tuple[RewritePattern, ...] = (CallToNamedWork(),)
