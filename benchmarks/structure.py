@@ -181,7 +181,7 @@ WHAT = {
     "backend": "a backend (Graphviz graphs of every construct; passes `check_backend`)",
     "construct": "a construct that n8n does not support today (thrown signals)",
     "lint-rule": "a lint rule for n8n workflows (credentials sent unencrypted)",
-    "lowering": "a lowering (repeated tasks become loops of flows)",
+    "lowering": "a lowering (event-based gateways that wait for one event only)",
     "node-type": "a node type of n8n (Sort)",
 }
 """What each patch adds."""
