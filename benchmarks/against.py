@@ -7,7 +7,9 @@ Two measures, each for whole commands and for compiling in a process that is war
 - instructions, counted by valgrind where it is installed: they repeat to a thousandth, whatever
   else the machine does.
 
-The limits apply to instructions where they are counted, and to processor time elsewhere.
+The limits apply to instructions where they are counted, and to processor time elsewhere. They are
+for the same work: a checkout that emits more by default (forms for the tasks of people) gets the
+options with which it emits what the other one does, and its defaults are measured beside that.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ import statistics
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -30,7 +32,7 @@ MOST_IN_PROCESS = 1.0
 """So many times the other checkout reading and compiling may take, imports done."""
 
 COMMANDS = {
-    "compile": ("-m", "orgflow.cli", "compile", "{model}", "--target", "n8n"),
+    "compile": ("-m", "orgflow.cli", "compile", "{model}", "--target", "{target}"),
     "check": ("-m", "orgflow.cli", "check", "{model}"),
 }
 
@@ -45,12 +47,15 @@ except ImportError:  # version 0.1
 from orgflow_ir.plugins import Registry
 registry = Registry(outside=False)
 backend = registry.backends["n8n"]
+options = dict(word.split("=") for word in sys.argv[2].split(",") if word)
 def compile_file(path):
     ctx = PassContext(registry=registry)
+    if options:
+        ctx.options = dict(options)
     model = compiler.load(compiler.read_source(path), registry, ctx, diagram=True)
     if model is not None:
         compiler.compile_model(model, backend, ctx)
-rounds, paths = int(sys.argv[1]), sys.argv[2:]
+rounds, paths = int(sys.argv[1]), sys.argv[3:]
 for path in paths * 2:
     compile_file(path)
 started = time.process_time()
@@ -59,7 +64,17 @@ for _ in range(rounds):
         compile_file(path)
 print(time.process_time() - started)
 """
-"""Compiles every model so many times, after twice for warming up; prints the processor time."""
+"""Compiles every model so many times with options (`name=value`, commas between them), after twice
+for warming up; prints the processor time."""
+
+SAME_WORK = {"people": "placeholder"}
+"""Options of n8n for emitting what version 0.1 does."""
+
+_OPTIONS = """
+from orgflow_ir.plugins import Registry
+print(" ".join(Registry(outside=False).backends["n8n"].target.options))
+"""
+"""Prints the options that a checkout has."""
 
 
 class Plan(NamedTuple):
@@ -100,40 +115,98 @@ class Ratio(NamedTuple):
 Environment = Mapping[str, str]
 
 
+class Checkout(NamedTuple):
+    """One of the two: how it is run, and the options with which it does the same work."""
+
+    env: Environment
+    options: str
+
+    @property
+    def target(self) -> str:
+        """The target for the command line."""
+        return f"n8n{{{self.options}}}" if self.options else "n8n"
+
+
 def compare(
     there: Environment, here: Environment, model: Path, models: Sequence[Path], plan: Plan
 ) -> list[Ratio]:
     """All ratios. `there` and `here` are environments whose PYTHONPATH leads to one checkout each;
     `model` is for whole commands, `models` for warm processes."""
-    counts = shutil.which("valgrind") is not None
-    found: list[Ratio] = []
-    for name, args in COMMANDS.items():
-        words = [word.format(model=model) for word in args]
-        pairs = [
-            (processor_time(there, words), processor_time(here, words))
-            for _ in range(plan.pairs + 1)
-        ][1:]  # the first is for warming up
-        found.append(_timed(name, pairs, None if counts else MOST_COMMAND))
-        if counts:
-            found.append(_counted(name, instructions, there, here, words, MOST_COMMAND))
-    subject = f"compile in process, {len(models)} models"
-    paths = [str(path) for path in models]
-    words = ["-c", _REPEATED, str(plan.rounds), *paths]
+    same = (Checkout(there, same_work(there)), Checkout(here, same_work(here)))
+    found = [_whole_command(name, name, *same, model, plan, MOST_COMMAND) for name in COMMANDS]
+    found.append(_in_process("compile in process", *same, models, plan, MOST_IN_PROCESS))
+    if any(one.options for one in same):
+        plain = (Checkout(there, ""), Checkout(here, ""))
+        found.append(_whole_command("compile", "compile, defaults", *plain, model, plan, None))
+        found.append(_in_process("compile in process, defaults", *plain, models, plan, None))
+    return [ratio for ratios in found for ratio in ratios]
+
+
+def same_work(env: Environment) -> str:
+    """The options with which a checkout emits what version 0.1 does, as `name=value,…`."""
+    known = output(env, ["-c", _OPTIONS]).split()
+    return ",".join(f"{name}={value}" for name, value in SAME_WORK.items() if name in known)
+
+
+def _whole_command(
+    name: str,
+    subject: str,
+    there: Checkout,
+    here: Checkout,
+    model: Path,
+    plan: Plan,
+    limit: float | None,
+) -> list[Ratio]:
+    """One command of the command line, in processes of its own."""
+
+    def words(one: Checkout) -> list[str]:
+        return [word.format(model=model, target=one.target) for word in COMMANDS[name]]
+
     pairs = [
-        (float(output(there, words)), float(output(here, words))) for _ in range(plan.process_pairs)
+        (processor_time(there.env, words(there)), processor_time(here.env, words(here)))
+        for _ in range(plan.pairs + 1)
+    ][1:]  # the first is for warming up
+    if not _counts():
+        return [_timed(subject, pairs, limit)]
+    before, after = (instructions(one.env, words(one)) for one in (there, here))
+    return [_timed(subject, pairs, None), _counted(subject, before, after, limit)]
+
+
+def _in_process(
+    title: str,
+    there: Checkout,
+    here: Checkout,
+    models: Sequence[Path],
+    plan: Plan,
+    limit: float | None,
+) -> list[Ratio]:
+    """Compiling all models in a process that is warm."""
+    subject = f"{title}, {len(models)} models"
+
+    def words(one: Checkout, rounds: int) -> list[str]:
+        return ["-c", _REPEATED, str(rounds), one.options, *(str(path) for path in models)]
+
+    def of_rounds(one: Checkout) -> int:
+        """Instructions of the rounds alone: with them, less the same process without."""
+        whole = instructions(one.env, words(one, plan.counted_rounds))
+        return whole - instructions(one.env, words(one, 0))
+
+    pairs = [
+        (
+            float(output(there.env, words(there, plan.rounds))),
+            float(output(here.env, words(here, plan.rounds))),
+        )
+        for _ in range(plan.process_pairs)
     ]
-    found.append(_timed(subject, pairs, None if counts else MOST_IN_PROCESS))
-    if counts:
+    if not _counts():
+        return [_timed(subject, pairs, limit)]
+    counted_ratio = _counted(subject, of_rounds(there), of_rounds(here), limit)
+    return [_timed(subject, pairs, None), counted_ratio]
 
-        def of_rounds(env: Environment, paths: Sequence[str]) -> int:
-            """Instructions of the rounds alone: with them, less the same process without."""
-            with_rounds = ["-c", _REPEATED, str(plan.counted_rounds), *paths]
-            return instructions(env, with_rounds) - instructions(
-                env, ["-c", _REPEATED, "0", *paths]
-            )
 
-        found.append(_counted(subject, of_rounds, there, here, paths, MOST_IN_PROCESS))
-    return found
+def _counts() -> bool:
+    """Whether instructions can be counted here."""
+    return shutil.which("valgrind") is not None
 
 
 def _timed(subject: str, pairs: Sequence[tuple[float, float]], limit: float | None) -> Ratio:
@@ -142,15 +215,7 @@ def _timed(subject: str, pairs: Sequence[tuple[float, float]], limit: float | No
     return Ratio(subject, "processor time", before, after, ratio, "ms", limit)
 
 
-def _counted(
-    subject: str,
-    count: Callable[[Environment, Sequence[str]], int],
-    there: Environment,
-    here: Environment,
-    words: Sequence[str],
-    limit: float,
-) -> Ratio:
-    before, after = count(there, words), count(here, words)
+def _counted(subject: str, before: int, after: int, limit: float | None) -> Ratio:
     return Ratio(subject, "instructions", before / 1e6, after / 1e6, after / before, "M", limit)
 
 

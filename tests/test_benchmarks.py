@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -53,11 +54,27 @@ def test_without_valgrind_processor_time_has_the_limits(monkeypatch: pytest.Monk
     monkeypatch.setattr(against.shutil, "which", lambda name: None)
     times = {"there": 1.0, "here": 2.0}
     monkeypatch.setattr(against, "processor_time", lambda env, words: times[env["PYTHONPATH"]])
-    monkeypatch.setattr(against, "output", lambda env, words: str(times[env["PYTHONPATH"]]))
+    asked: list[tuple[str, str]] = []
+
+    def output(env: Mapping[str, str], words: list[str]) -> str:
+        if words[1] == against._OPTIONS:
+            return "version people\n" if env["PYTHONPATH"] == "here" else "version\n"
+        asked.append((env["PYTHONPATH"], words[3]))
+        return str(times[env["PYTHONPATH"]])
+
+    monkeypatch.setattr(against, "output", output)
     there, here = {"PYTHONPATH": "there"}, {"PYTHONPATH": "here"}
     found = against.compare(there, here, Path("a.bpmn"), [Path("a.bpmn")], against.QUICK)
-    assert [r.ratio for r in found] == [2.0, 2.0, 2.0]
-    assert all(r.is_over for r in found)
+    assert [r.ratio for r in found] == [2.0] * 5
+    assert [r.is_over for r in found] == [True] * 3 + [False] * 2
+    assert [r.subject.partition(", 1")[0] for r in found] == [
+        *("compile", "check", "compile in process"),
+        *("compile, defaults", "compile in process, defaults"),
+    ]
+    # The checkout that has the option does the same work first, then what it does by default.
+    assert dict.fromkeys(asked) == dict.fromkeys(
+        [("there", ""), ("here", "people=placeholder"), ("here", "")]
+    )
 
 
 def test_processor_time_and_instructions_of_real_commands() -> None:

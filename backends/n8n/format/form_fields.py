@@ -41,12 +41,14 @@ def hidden(name: str, value: str) -> dict[str, Any]:
     return {"fieldType": "hiddenField", "fieldName": name, "fieldValue": value}
 
 
-def hidden_values(parameters: Mapping[str, Any]) -> tuple[str, ...]:
-    """What the hidden fields of a form hold."""
+def hidden_fields(parameters: Mapping[str, Any]) -> dict[str, str]:
+    """What the hidden fields of a form hold, by name."""
     found = rows(inside(parameters, "formFields", "values"))
-    return tuple(
-        str(row.get("fieldValue")) for row in found if row.get("fieldType") == "hiddenField"
-    )
+    return {
+        str(row.get("fieldName")): str(row.get("fieldValue"))
+        for row in found
+        if row.get("fieldType") == "hiddenField"
+    }
 
 
 def wait_for_form(

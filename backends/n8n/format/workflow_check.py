@@ -285,7 +285,7 @@ def _check_addresses(graph: _Graph) -> Iterator[Problem]:
         elif node.short == "wait" and node.parameters.get("resume") in ("webhook", "form"):
             suffix = _inside(node.parameters, "options", "webhookSuffix")
             # Pages of forms may have one address where each says of which it is.
-            pages = form_fields.hidden_values(node.parameters)
+            pages = tuple(form_fields.hidden_fields(node.parameters).values())
             yield from _check_suffix(node, "" if suffix is None else str(suffix), waits, pages)
         if address is not None:
             first = triggers.setdefault(address, node.name)

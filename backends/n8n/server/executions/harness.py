@@ -1,9 +1,10 @@
 """A workflow made fit to play scripted runs on a plain server, and the calls that play them.
 
 As on the local engine only the bodies of placeholders are replaced, and forms are answered at once:
-here by a node in their place. A webhook in front of the
-trigger gets the data of a run; it is read by expressions that are the same in every run, so that
-one deployed workflow plays all of them. No label gets into an expression: stubs are numbered.
+here by a node in their place, which hands on the hidden fields and what the run enters. A webhook
+in front of the trigger gets the data of a run; it is read by expressions that are the same in every
+run, so that one deployed workflow plays all of them. No label gets into an expression: stubs are
+numbered.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any, Final
 
 from orgflow.backends.n8n.engine.runs import EngineRun, NodeRun, RunRequest
 from orgflow.backends.n8n.format.document import node_type, node_uuid, short_type
+from orgflow.backends.n8n.format.form_fields import hidden_fields
 from orgflow.backends.n8n.format.versions import N8nVersion, type_version
 from orgflow.backends.n8n.node_types import wait
 from orgflow.backends.n8n.server.executions.execution import StoredExecution
@@ -46,7 +48,11 @@ class Harness:
         self.path = path
         self._version = version
         self._stubs = tuple(request.stubs or {})
-        self._forms = tuple(request.answers or {})
+        self._forms = {
+            row["name"]: hidden_fields(row["parameters"])
+            for row in request.workflow["nodes"]
+            if short_type(row) == "wait" and wait.is_form(row["parameters"])
+        }
         names = {row["name"] for row in request.workflow["nodes"]}
         self.front = _free(_FRONT, names)
         self._answer = _free(_ANSWER, names)
@@ -58,6 +64,10 @@ class Harness:
         items = list(request.items or [{"json": {}}])
         if len(items) != 1:
             raise ValueError("a run on a server starts with one item")
+        forms = [
+            {"hidden": hidden, "visits": list(answers.get(name, ()))}
+            for name, hidden in self._forms.items()
+        ]
         return {
             "item": items[0].get("json", {}),
             "stubs": [
@@ -67,7 +77,7 @@ class Harness:
                 }
                 for name in self._stubs
             ],
-            **({"answers": [list(answers[n]) for n in self._forms]} if self._forms else {}),
+            **({"answers": forms} if forms else {}),
         }
 
     def _made(self, request: RunRequest) -> Json:
@@ -91,8 +101,9 @@ class Harness:
                 rows.append(self._raw(row, self._stub(stubs[row["name"]])))
                 continue
             if row["name"] in forms:
-                answers = f"{self._given()}.answers[{forms[row['name']]}]"
-                rows.append(self._raw(row, f"Object.assign({{}}, {answers}[$runIndex])"))
+                given = f"{self._given()}.answers[{forms[row['name']]}]"
+                answer = f"Object.assign({{}}, {given}.hidden, {given}.visits[$runIndex])"
+                rows.append(self._raw(row, answer))
                 continue
             if kind == "wait":
                 row["parameters"] = _short(row["parameters"])

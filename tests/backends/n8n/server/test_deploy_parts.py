@@ -13,7 +13,7 @@ from deploy_faults import chain, hook
 from engine_fixture import call, node
 from hostile_texts import texts
 from orgflow.backends.n8n.engine.runs import RunRequest
-from orgflow.backends.n8n.format.document import node_uuid, to_api
+from orgflow.backends.n8n.format.document import node_uuid, short_type, to_api
 from orgflow.backends.n8n.format.versions import V1_123, V2_41
 from orgflow.backends.n8n.server.client.backoff import Backoff
 from orgflow.backends.n8n.server.client.compatibility import server_version, too_new
@@ -447,5 +447,25 @@ def test_no_label_gets_into_an_expression_of_the_harness() -> None:
         "item": {"a": 1}, "stubs": [{"visits": [{"b": 2}], "replace": False}]
     }  # fmt: skip
     assert node_uuid("run/run-x") == rows[harness.front]["id"]
+
+
+def test_runs_of_one_harness_need_not_answer_the_same_forms() -> None:
+    flow = hook()
+    for name in ("First", "Second"):
+        hidden = {"fieldType": "hiddenField", "fieldName": "page", "fieldValue": name.lower()}
+        form = {"resume": "form", "formFields": {"values": [hidden, {"fieldLabel": "Ok?"}]}}
+        flow["nodes"].append(node(name, "wait", 1.1, form, id=name, webhookId=name))
+    harness = Harness(RunRequest(flow, "Hook", answers={"First": [{"Ok?": "Yes"}]}), "run-x", V2_41)
+    answers = harness.body(RunRequest(flow, "Hook", answers={"Second": [{}]}))["answers"]
+    assert answers == [
+        {"hidden": {"page": "first"}, "visits": []}, {"hidden": {"page": "second"}, "visits": [{}]}
+    ]  # fmt: skip
+    assert {"First", "Second"}.isdisjoint(
+        row["name"] for row in harness.workflow["nodes"] if short_type(row) == "wait"
+    )
+
+
+def test_a_run_with_sub_workflows_has_no_harness() -> None:
+    flow = hook()
     with pytest.raises(ValueError, match="sub-workflows"):
         Harness(RunRequest(flow, "Hook", workflows={"x": flow}), "run-x", V2_41)
