@@ -26,6 +26,8 @@ _FRONT: Final = "orgflow run"
 _ANSWER: Final = "orgflow answer"
 _SECONDS: Final = 120
 """After which n8n itself ends a run that nobody looks after any more."""
+_SENT: Final = {"formMode": "production"}
+"""What n8n adds to the answers of a page: what hands on an item without it is no form."""
 _TIMED: Final = frozenset({"timeInterval", "specificTime"})
 _WAIT: Final = {"resume": "timeInterval", "amount": 0.01, "unit": "seconds"}
 
@@ -49,7 +51,7 @@ class Harness:
         self._version = version
         self._stubs = tuple(request.stubs or {})
         self._forms = {
-            row["name"]: hidden_fields(row["parameters"])
+            row["name"]: _SENT | hidden_fields(row["parameters"])
             for row in request.workflow["nodes"]
             if short_type(row) == "wait" and wait.is_form(row["parameters"])
         }
@@ -65,8 +67,8 @@ class Harness:
         if len(items) != 1:
             raise ValueError("a run on a server starts with one item")
         forms = [
-            {"hidden": hidden, "visits": list(answers.get(name, ()))}
-            for name, hidden in self._forms.items()
+            {"sent": sent, "visits": list(answers.get(name, ()))}
+            for name, sent in self._forms.items()
         ]
         return {
             "item": items[0].get("json", {}),
@@ -102,7 +104,7 @@ class Harness:
                 continue
             if row["name"] in forms:
                 given = f"{self._given()}.answers[{forms[row['name']]}]"
-                answer = f"Object.assign({{}}, {given}.hidden, {given}.visits[$runIndex])"
+                answer = f"Object.assign({{}}, {given}.sent, {given}.visits[$runIndex])"
                 rows.append(self._raw(row, answer))
                 continue
             if kind == "wait":
