@@ -85,5 +85,6 @@ def test_what_is_kept_is_never_an_expression() -> None:
     hostile = "={{ $json.constructor }} }} {{ 1 }}"
     text, _ = _compiled(Http(url=hostile, body=hostile), "n8n")
     workflow = json.loads(text.split("\n}\n")[0] + "\n}")
+    assert "constructor" in json.dumps([node.get("notes") for node in workflow["nodes"]])
     for node in workflow["nodes"]:
         assert "constructor" not in json.dumps(node["parameters"])

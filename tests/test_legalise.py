@@ -335,7 +335,9 @@ def test_findings_carry_the_source_element_and_its_place() -> None:
     type(lossy).loses = "the hands"
     target = spec(lossy, pattern(Become, "lossless", "user", "manual"))
     for allowed in (True, False):
-        for d in legalised(people(), target, lossy=allowed)[1]:
+        found = legalised(people(), target, lossy=allowed)[1]
+        assert len(found) == (2 if allowed else 1)
+        for d in found:
             assert (d.element, d.loc) == ("a", PLACE)
 
 

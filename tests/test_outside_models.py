@@ -78,7 +78,9 @@ def test_a_forking_loop_is_reported_without_an_internal_error(
 
 
 def test_no_outside_model_provokes_an_internal_error(invoke: Invoke, outside: Path) -> None:
-    for path in sorted((outside / "bpmn").glob("*.bpmn")):
+    paths = sorted((outside / "bpmn").glob("*.bpmn"))
+    assert len(paths) == 48
+    for path in paths:
         for command in (("check", str(path)), ("compile", str(path), "--target", "n8n")):
             ran = invoke(*command)
             assert ran.code in (0, 1), path.name

@@ -262,7 +262,9 @@ def test_random_models_are_drawn(seed: int) -> None:
     ran = [n.id for n in model.processes[0].nodes if isinstance(n, Task)]
     rng = random.Random(seed)
     _, _, root = played(model, {rng.choice(ran): rng.choice(ran)})
-    for number, figure in enumerate(root.all("figure")):
+    figures = list(root.all("figure"))
+    assert figures
+    for number, figure in enumerate(figures):
         assert f"view-{number}" in figure.classes
         assert any("of-taken" in t.classes for t in figure.all("g"))
 

@@ -102,7 +102,9 @@ def test_there_is_a_minimal_model_for_every_construct() -> None:
 def test_minimal_models_are_well_formed(registry: Registry) -> None:
     from orgflow.compiler import check_model
 
-    for construct, model in minimal_models():
+    models = list(minimal_models())
+    assert len(models) > 60
+    for construct, model in models:
         ctx = PassContext(registry=registry)
         check_model(model, ctx)
         wrong = [d for d in ctx.diagnostics if d.severity is Severity.ERROR]

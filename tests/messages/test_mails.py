@@ -185,5 +185,6 @@ def test_damaged_mails_are_read_or_reported(seed: int) -> None:
                 del data[place : place + rng.randrange(1, 40)]
             case _:
                 data[place:place] = rng.choice((b"=?", b"\n\n", b"--", b"\x1b$B", b"<", b"\x00"))
-    for item in read_mbox(io.BytesIO(bytes(data)), "box"):
-        assert isinstance(item, Message | BrokenMessage)
+    read = list(read_mbox(io.BytesIO(bytes(data)), "box"))
+    assert read
+    assert all(isinstance(item, Message | BrokenMessage) for item in read)

@@ -55,6 +55,7 @@ def test_a_message_comes_back_as_it_was(tmp_path: Path) -> None:
     found = [
         m for m in read_mbox(io.BytesIO(mails.mbox(*mails.ALL)), "box") if isinstance(m, Message)
     ]
+    assert len(found) == 9
     with MessageStore.create(str(tmp_path / "s")) as store:
         store.add(found)
         for item in found:

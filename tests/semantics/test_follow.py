@@ -158,6 +158,7 @@ def test_thrown_errors_happen_by_themselves():
 def test_enumerated_runs_of_real_models_are_followed_and_mutants_are_not(name: str):
     made = read_bpmn(shared("pmo", "bpmn", f"{name}.bpmn"))
     game = Game(made, Policy(once=True))
+    steps = 0
     for process in made.processes:
         visible = {
             n.id
@@ -166,6 +167,7 @@ def test_enumerated_runs_of_real_models_are_followed_and_mutants_are_not(name: s
         }
         for run in enumerate_runs(made, process.id, game=game).runs:
             observed = seen(run, visible)
+            steps += len(observed)
             result = follow(game, process.id, run.start, observed, run.script, visible)
             assert result.ok, result.reason
             assert result.outcome == run.outcome
@@ -177,3 +179,4 @@ def test_enumerated_runs_of_real_models_are_followed_and_mutants_are_not(name: s
                     assert not cut.ok
             more = [*observed, observed[0]] if observed else ["no such element"]
             assert not follow(game, process.id, run.start, more, run.script, visible).ok
+    assert steps > 5

@@ -224,6 +224,7 @@ def test_a_swapped_choice_does_not_replay():
 
 def test_fire_keeps_the_count_of_tokens():
     """Conservation: on a flow there is, after any run, what was put there less what was taken."""
+    fired = 0
     for seed in seeds(2000, 2060):
         made = Model(id="M", processes=(random_process(seed),))
         game = Game(made)
@@ -232,6 +233,7 @@ def test_fire_keeps_the_count_of_tokens():
             for step in run.steps:
                 before = {i.element: i.count for i in game.left(state) if i.kind == "flow"}
                 state = game.fire(state, step)
+                fired += 1
                 after = {i.element: i.count for i in game.left(state) if i.kind == "flow"}
                 ins = {f.id for f in made.processes[0].flows if f.target == step.element}
                 for flow in {*before, *after}:
@@ -240,12 +242,14 @@ def test_fire_keeps_the_count_of_tokens():
                     assert change in ((gained - 1, gained) if flow in ins else (gained,))
                 for flow in step.taken:
                     assert flow in after or flow in ins
+    assert fired >= at_least(1_000)
 
 
 @pytest.mark.parametrize("start", range(0, 55, 11))
 def test_pmo_flows_are_all_covered(start: int):
     for name in PMO[start : start + 11]:
         found = coverage_report(read_bpmn(shared("pmo", "bpmn", f"{name}.bpmn")))
+        assert found, name
         for item in found:
             print(name, item.process, item.runs, f"{item.flows_covered}/{item.flows_total}")
             assert item.full, (name, item.uncovered)

@@ -59,6 +59,7 @@ def test_laid_out_models_are_read_without_warnings(shared: Path, referee: NodeCh
     models = [m for _, m in minimal_models()]
     models += [read_file(p) for p in sorted((shared / "data/pmo/pme").glob("*.json"))]
     models += [read_file(p) for p in sorted((shared / "data/n8n-workflows").glob("0[0-3]*.json"))]
+    assert len(models) > 130
     for model in models:
         answer = judged(referee, written(model))
         assert [w for w in answer["warnings"] if "example.org" not in w] == [], model.id

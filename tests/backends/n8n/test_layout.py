@@ -69,7 +69,9 @@ def test_lanes_are_bands() -> None:
 @pytest.mark.parametrize("seed", seeds(40))
 def test_random_models_have_no_overlaps(seed: int) -> None:
     model = random_model(seed, 10 + seed * 3)
-    for workflow in workflows(model):
+    made = workflows(model)
+    assert made
+    for workflow in made:
         spots = [tuple(n["position"]) for n in workflow["nodes"] if "sticky" not in n["type"]]
         assert len(set(spots)) == len(spots)
         names = {n["name"]: n["position"] for n in workflow["nodes"]}

@@ -155,6 +155,9 @@ def test_every_reference_leads_somewhere() -> None:
 
 @pytest.mark.parametrize("short", described())
 def test_samples_are_accepted_and_refused(short: str) -> None:
+    assert versions_of(short)
+    assert SAMPLES[short]["valid"]
+    assert SAMPLES[short]["invalid"]
     for version in versions_of(short):
         for parameters in SAMPLES[short]["valid"]:
             if version == 2.3 and "fieldName" in json.dumps(parameters):
@@ -194,10 +197,11 @@ def typos(value: Any) -> Iterator[Any]:
 
 @pytest.mark.parametrize("short", described())
 def test_every_misspelt_name_is_refused(short: str) -> None:
-    for parameters in SAMPLES[short]["valid"]:
-        for changed in typos(parameters):
-            one = node(short, changed, versions_of(short)[-1])
-            assert check_schema(one, f"nodes/{short}"), changed
+    misspelt = [one for parameters in SAMPLES[short]["valid"] for one in typos(parameters)]
+    assert misspelt or short in ("manualTrigger", "noOp")  # which have no parameters
+    for changed in misspelt:
+        one = node(short, changed, versions_of(short)[-1])
+        assert check_schema(one, f"nodes/{short}"), changed
 
 
 def test_webhook_id_is_required() -> None:

@@ -126,7 +126,9 @@ def test_sniffing() -> None:
 
 
 def test_a_model_survives_the_way_there_and_back_on_disk(tmp_path: Path) -> None:
-    for name, model in models()[:10]:
+    some = models()[:10]
+    assert len(some) == 10
+    for name, model in some:
         file = tmp_path / f"{name}.ir.json"
         file.write_text(model.to_json(), "utf-8")
         assert parse(file.read_bytes())[0] == model

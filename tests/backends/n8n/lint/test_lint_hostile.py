@@ -53,12 +53,15 @@ def broken(value: Json, rng: random.Random) -> Json:
 @pytest.mark.parametrize("name", CASES)
 def test_broken_workflows_are_linted(name: str) -> None:
     rng = random.Random(name)
+    findings = 0
     for _ in range(15):
         value = broken(CASES[name].bad, rng)
         for d in linted(value):
+            findings += 1
             assert "OF430" <= d.code <= "OF469"
             assert d.loc is not None
             assert d.loc.line is not None
+    assert findings
 
 
 @pytest.mark.parametrize(
