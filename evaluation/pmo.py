@@ -6,14 +6,13 @@ an LLM's workflows pass the pipeline for 32 of 55 models, mean trace F1 0.837 ov
 
 from __future__ import annotations
 
-import csv
-import io
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from orgflow.evaluation.csv_text import csv_text
 from orgflow.evaluation.failures import Failure, by_diagnostics, by_message, by_replay, unknown
 from orgflow.evaluation.replay import ReplayReport, replay_model
 
@@ -71,11 +70,7 @@ class PmoReport:
 
     def to_csv(self) -> str:
         """The rows as CSV text."""
-        out = io.StringIO()
-        writer = csv.DictWriter(out, COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(self.rows)
-        return out.getvalue()
+        return csv_text(COLUMNS, self.rows)
 
     def summary(self) -> str:
         """Figures beside the published ones, and every model that did not pass with its reason."""

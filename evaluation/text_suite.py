@@ -6,14 +6,13 @@ each group is held out: whoever improves rules or prompts reads the texts of the
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from orgflow.evaluation.csv_text import csv_text
 from orgflow.evaluation.text_metrics import score
 
 from orgflow_ir.model import Model
@@ -83,11 +82,7 @@ class TextReport:
 
     def to_csv(self) -> str:
         """The rows as CSV text."""
-        out = io.StringIO()
-        writer = csv.DictWriter(out, COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(self.rows)
-        return out.getvalue()
+        return csv_text(COLUMNS, self.rows)
 
     def summary(self) -> str:
         """A table: clean, elaborated and all texts, beside figures to compare with."""

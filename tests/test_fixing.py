@@ -61,7 +61,7 @@ def test_unsafe_ones_need_to_be_asked_for(tmp_path: Path) -> None:
     assert path.read_bytes() == before
 
 
-def test_nothing_to_mend_writes_nothing(tmp_path: Path) -> None:
+def test_nothing_to_fix_writes_nothing(tmp_path: Path) -> None:
     path = tmp_path / "m.bpmn"
     path.write_text(LINEAR)
     path.chmod(0o444)

@@ -128,7 +128,7 @@ class Writer:
                 thread, subject = self._thread(), self._filled(language.subjects, act, facts, other)
                 left = draw.randint(1, THREAD_TASKS)
             left -= 1
-            for text, sender, receiver, channel in self._told(task, who, other, facts):
+            for text, sender, receiver, channel in self._sentences(task, who, other, facts):
                 at += self._pause(first=not told)
                 about = subject if not told or told[-1].thread != thread else f"Re: {subject}"
                 body = text
@@ -158,7 +158,7 @@ class Writer:
             return self.random.choice(others)
         return self._person(scenario.process, self.random.choice(self.language.staff), cast)
 
-    def _told(
+    def _sentences(
         self, task: Done, who: str, other: str, facts: dict[str, str]
     ) -> list[tuple[str, str, str, str]]:
         """The messages about a task: text, sender, receiver, channel."""

@@ -340,10 +340,10 @@ class _Collector:
         if model.doc.strip():
             whole.append(Statement(DOCUMENTATION, "model", one_line(model.doc)))
         whole += self._extensions(model)
-        spoken = {end for flow in model.message_flows for end in (flow.source, flow.target)}
+        connected = {end for flow in model.message_flows for end in (flow.source, flow.target)}
         for pool in model.pools:
             self._pool(pool, first)
-            if pool.process is None and pool.id not in spoken and pool.name.strip():
+            if pool.process is None and pool.id not in connected and pool.name.strip():
                 whole.append(Statement(MESSAGE, "participant", one_line(pool.name)))
         for flow in model.message_flows:
             self._message_flow(flow, first)

@@ -1,4 +1,4 @@
-"""What goes on between scopes: which events a body throws, where they are caught, what they end."""
+"""Events between scopes: which ones a body throws, where they are caught, which scopes they end."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _OUTSIDE = frozenset({"message", "timer", "signal", "conditional", "escalation"}
 
 
 class Caught(NamedTuple):
-    """What becomes of a throw: the scope it ends (`None`: none), whether that is the process, and
+    """The effect of a throw: the scope it ends (`None`: none), whether that is the process, and
     the boundary event or event sub-process that catches it (`None`: nothing does)."""
 
     ends: Scope | None
@@ -163,7 +163,7 @@ def interrupts(event: Event) -> bool:
 
 
 class Thrown:
-    """What runs throw, as it becomes known scope by scope, from the inside out."""
+    """Events that runs throw, collected scope by scope, from the inside out."""
 
     def __init__(self, nesting: Nesting) -> None:
         self.nesting = nesting
@@ -172,7 +172,7 @@ class Thrown:
         self.leaving: list[EventDefinition] = []
 
     def note(self, scope: Scope, used: set[str]) -> None:
-        """What events that some run of `scope` comes to throw."""
+        """Events of `scope` that some run throws."""
         for node in scope.nodes:
             if node.id in used and isinstance(node, Event) and node.position in ("throw", "end"):
                 for definition in node.definitions:
@@ -233,7 +233,7 @@ class Thrown:
         )
 
     def body(self, holder: str, inside: Scope, completes: bool) -> Body | None:
-        """What the scope around must know of an activity; `None`: nothing out of the ordinary."""
+        """The summary of an activity for the scope around it; `None`: an ordinary one."""
         fires: set[str] = set()
         limited = False
         for event in self.nesting.around.get(holder, ()):

@@ -36,7 +36,7 @@ class Shower:
         self._distance: list[int] | None = None
         self._elements: dict[int, frozenset[str]] = {}
         self._failed: dict[str, int] = {}
-        self._told: dict[tuple[int, bool], tuple[list[Firing], Told]] = {}
+        self._traces: dict[tuple[int, bool], tuple[list[Firing], Told]] = {}
         # Many faults are often shown by one run: what holds in its last state is kept.
         self._enabled: tuple[State, tuple[Step, ...]] | None = None
         self._waiting: tuple[State, int, frozenset[str]] | None = None
@@ -53,10 +53,10 @@ class Shower:
         chain = self.nesting.chain(fault.scope)
         for log in logs:
             finish = fault.kind != "unsync"
-            known = self._told.get((id(log), finish))
+            known = self._traces.get((id(log), finish))
             if known is None:
                 known = log, tell(self.game, chain, self.nets, log, finish, self._failed)
-                self._told[id(log), finish] = known
+                self._traces[id(log), finish] = known
             told = known[1]
             if told is not None and self._accept(fault, *told):
                 return True
@@ -68,7 +68,7 @@ class Shower:
         if fault.kind == "unsync":
             shown = self._doubled(fault, state, steps)
             if shown:
-                steps = self._told_on(fault, state, steps)
+                steps = self._continued(fault, state, steps)
             elif steps:  # they were seen on the way
                 steps = self._first_doubled(fault, steps)
                 shown = bool(steps)
@@ -87,7 +87,7 @@ class Shower:
         times = Counter(s.element for s in steps if s.action != "open")
         return times[fault.element] > 1
 
-    def _told_on(self, fault: Fault, state: State, steps: tuple[Step, ...]) -> tuple[Step, ...]:
+    def _continued(self, fault: Fault, state: State, steps: tuple[Step, ...]) -> tuple[Step, ...]:
         """The steps as far as what comes after a gateway has happened twice, where it soon does:
         people see it in what is done, not in a gateway without a name."""
         nodes = {n.id: n for n in fault.scope.nodes}
@@ -159,8 +159,8 @@ class Shower:
         return state, tuple(made)
 
     def _going_on(self, fault: Fault, state: State) -> list[Step]:
-        """What can still happen in the scope of a fault but for what ends it from outside. Scopes
-        do not put tokens into each other, so what is around need not be at rest."""
+        """Steps that can still happen in the scope of a fault, without those that end it from
+        outside. Scopes do not put tokens into each other, so those around need not be at rest."""
         inside = self._inside(fault)
         if self._enabled is None or self._enabled[0] is not state:
             self._enabled = state, self.game.enabled(state)

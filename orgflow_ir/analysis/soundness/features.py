@@ -1,4 +1,4 @@
-"""What the analysis asks of a scope of the model itself."""
+"""Features of a scope of the model that the analysis depends on."""
 
 from __future__ import annotations
 

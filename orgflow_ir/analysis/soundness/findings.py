@@ -1,4 +1,4 @@
-"""What is found of one net: faults by nodes and arcs, and how much is known."""
+"""Findings on one net: faults by nodes and arcs, and how much is known."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class NetFault:
 
 @dataclass(slots=True, eq=False, repr=False)
 class ScopeVerdict:
-    """What is known of one scope.
+    """The knowledge of one scope.
 
     `hints` are kinds of faults that some state shows, whether a run could be made of it or not.
     `awaits_itself`: inclusive joins wait for what boundary events behind them may bring back.

@@ -1,4 +1,4 @@
-"""What several analyses of one model, or of changed copies of it, need not find out twice."""
+"""Verdicts that several analyses of one model, or of changed copies of it, share."""
 
 from __future__ import annotations
 

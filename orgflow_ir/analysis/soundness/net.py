@@ -22,7 +22,7 @@ FIRST = 4
 
 
 class Body(NamedTuple):
-    """What is known of the inside of an activity, from its own analysis.
+    """The summary of the inside of an activity, from its own analysis.
 
     `completes`: some run of it is done; `fires`: those of its boundary events that it throws
     itself and that some run comes to, and those that come from outside (`None`: any); `escapes`:

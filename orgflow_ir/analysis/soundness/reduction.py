@@ -1,4 +1,4 @@
-"""What the reduction of a net says: which split belongs to which join, and what does not match."""
+"""Results of the reduction of a net: which split belongs to which join, and which do not match."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class MatchedPair(NamedTuple):
 
 @dataclass(eq=False, repr=False)
 class Reduction:
-    """What the reduction of one scope found. `edges` is the irreducible residue: empty when the
+    """The result of the reduction of one scope. `edges` is the irreducible residue: empty when the
     scope is structured (after repairs). `trap` is the node where endless loops lead to (-1: with
     repairs they lead to the end), `merged_or` whether inclusive blocks were collapsed."""
 

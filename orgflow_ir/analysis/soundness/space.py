@@ -44,7 +44,8 @@ EMPTY = State(0)
 
 @dataclass(slots=True, eq=False, repr=False)
 class Exploration:
-    """What was found. `reached[state]` is how a state was first reached: (state before, move).
+    """The result of an exploration. `reached[state]` is how a state was first reached: (state
+    before, move).
 
     `double[node]` is the first (state, move, edge) in which a node puts a second token on an edge;
     `stuck` are states in which nothing can move though tokens are left; `endless` sets of states
@@ -224,7 +225,7 @@ class Space:
                 chosen = (chosen - 1) & outs
 
     def starts(self) -> Iterator[Move]:
-        """What the source may do."""
+        """Moves of the source."""
         outs = self.outs.get(SOURCE, 0)
         if self.kinds[SOURCE] == "A":
             if outs:

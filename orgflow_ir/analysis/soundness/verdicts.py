@@ -1,4 +1,4 @@
-"""What the analysis of a process says: a verdict for every property, and the faults behind them."""
+"""Verdicts on a process, one for every property, and the faults behind them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Property(StrEnum):
-    """What is decided of a process. Choices are fair: a loop with a way out is left."""
+    """Properties decided for a process. Choices are fair: a loop with a way out is left."""
 
     DEADLOCK = "deadlock"
     """A join waits for a branch that cannot come."""
@@ -87,7 +87,7 @@ class Fault:
 
 
 class Verdict(NamedTuple):
-    """What is known of one property; `reason` says why it is not known or not applicable (and for
+    """The verdict on one property; `reason` says why it is not known or not applicable (and for
     a proof under conditions, which); `elements` are those the reason is about."""
 
     outcome: Outcome

@@ -1,1 +1,1 @@
-"""What `orgflow_ir.testing` tries of a leaf: each function returns problems, a line each."""
+"""Conformance checks of `orgflow_ir.testing`: each function returns problems, one a line."""

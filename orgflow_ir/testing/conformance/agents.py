@@ -1,4 +1,4 @@
-"""What an agent promises: answers that are accepted, no change of what it is given, no surprise."""
+"""The contract of agents: answers that are accepted, inputs left unchanged, no other exceptions."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def agent_problems(
 
 
 class _Result(NamedTuple):
-    """What a call gave: a value, or why the agent refuses; else a problem."""
+    """The result of a call: a value, or why the agent refuses; else a problem."""
 
     value: Any = None
     refuses: bool = False

@@ -1,4 +1,4 @@
-"""What a backend promises: its table is true, and what it emits is the same every time."""
+"""The contract of backends: a true support table, and the same output every time."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _table_problems(spec: TargetSpec) -> Iterator[str]:
 
 
 def _try(backend: Backend, model: Model, **options: str) -> Told | str:
-    """What was emitted and said, or the exception in words."""
+    """The output and the diagnostics, or the text of the exception."""
     try:
         return emit(backend, model, options)
     except (Exception, SystemExit) as error:  # noqa: BLE001  # "never raises" is what is tested
@@ -95,7 +95,7 @@ def _model_problems(backend: Backend, construct: str, model: Model) -> list[str]
 
 
 def _lint_problems(backend: Backend, artifacts: Iterable[Artifact]) -> list[str]:
-    """What the backend's own check of its format says of what it emits: nothing."""
+    """Findings of the backend's own check on its output: there must be none."""
     ctx = context(backend)
     for artifact in artifacts:
         backend.lint(SourceFile(artifact.path, artifact.text.encode()), ctx)
@@ -185,7 +185,7 @@ def _option_problems(backend: Backend) -> Iterator[str]:
 
 
 def _round_trip_problems(backend: Backend, model: Model, frontend: Frontend) -> list[str]:
-    """What is emitted is read back as the model that was emitted (its drawing may be new)."""
+    """The output is read back as the model that was emitted (its drawing may be new)."""
     ctx = context(backend)
     legal = legalise(model, backend.target, ctx, allow_lossy=False)
     if ctx.has_errors:

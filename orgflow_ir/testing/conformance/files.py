@@ -1,4 +1,4 @@
-"""What is asked of an emitted file: a path that every file system takes, and text of its kind."""
+"""Requirements on emitted files: a path that every file system accepts, and text of its kind."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ it needs a few."""
 
 
 def file_problems(artifacts: object) -> list[str]:
-    """What is wrong with what `emit` gave: no tuple of `Artifact`, nothing, two files of one path,
+    """Problems of the result of `emit`: no tuple of `Artifact`, nothing, two files of one path,
     paths outside the output folder, text that is not what the suffix says."""
     if not isinstance(artifacts, tuple) or not all(isinstance(a, Artifact) for a in artifacts):
         return [f"`emit` gave {artifacts!r}, not a tuple of `Artifact`"]

@@ -1,4 +1,4 @@
-"""What a frontend promises: it never raises, says why where it gives no model, and reads a sample
+"""The contract of frontends: never raising, a reason where there is no model, reading a sample
 the same way every time."""
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def _handed(frontend: Frontend, sample: Sample, *, once: bool = False) -> Source
 
 
 def _head(frontend: Frontend, sample: Sample) -> Source:
-    """What `sniff` is given of a sample."""
+    """The part of a sample that `sniff` gets."""
     if isinstance(sample, SourceFile) and SourceKind.STREAM in frontend.accepts:
         return SourceFile(sample.path, sample.data[:HEAD_BYTES]).stream()
     return sample

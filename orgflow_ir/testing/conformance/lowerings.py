@@ -103,7 +103,7 @@ def _uses(model: Model, derivations: tuple[Derivation, ...]) -> list[ConstructUs
 def _undeclared(
     pattern: RewritePattern, before: list[ConstructUse], after: list[ConstructUse]
 ) -> list[str]:
-    """What a pattern leaves or makes that it says it does not: rewriting would not end."""
+    """Constructs left or made against the declaration of a pattern: rewriting would not end."""
     was, now = (Counter(use.construct for use in uses) for uses in (before, after))
     taken = [sum(n for c, n in counts.items() if pattern.takes(c)) for counts in (was, now)]
     if taken[1] >= taken[0]:

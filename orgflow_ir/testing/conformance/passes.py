@@ -1,4 +1,4 @@
-"""What a pass promises: valid in, valid out; no state; what only looks gives back what it got."""
+"""The contract of passes: valid in, valid out; no state; analyses return the model they got."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a runner promises: a run on the target is one of the model's, with the same choices."""
+"""The contract of runners: a run on the target is one of the model's, with the same choices."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _played(game: Game, process: Process, runs: tuple[Run, ...], runner: Runner)
 def _judged(
     game: Game, process: Process, run: Run, result: RunResult, visible: frozenset[str]
 ) -> str | None:
-    """What is wrong with one executed run, or `None`."""
+    """The problem of one executed run, or `None`."""
     if result.status == "unplayable":
         return f"it cannot be played: {result.error}"
     stopped = _stopped(process, run)

@@ -1,4 +1,4 @@
-"""What is asked of a source map: it speaks of the files emitted and of elements that there are."""
+"""Requirements on source maps: they name emitted files and elements of the model."""
 
 from __future__ import annotations
 
