@@ -130,11 +130,17 @@ def _check(scope: Scope, ctx: PassContext) -> None:
             continue
         reported.add((event.position, name))
         other, loss = _LOSS[event.position]
+        if _has_name(event):
+            fault = f"has no {other}ing link of that name in {ctx.name(scope)}"
+            help_text = f"add a {other}ing link event `{name}`, or draw a flow instead"
+        else:
+            fault = f"has no name, so that no {other}ing link in {ctx.name(scope)} belongs to it"
+            help_text = f"give it the name of a {other}ing link event, or draw a flow instead"
         ctx.emit(
             BrokenLink,
-            f"{_link(event, ctx)} has no {other}ing link of that name in {ctx.name(scope)}: {loss}",
+            f"{_link(event, ctx)} {fault}: {loss}",
             element=event,
-            help=f"add a {other}ing link event `{name}`, or draw a flow instead",
+            help=help_text,
         )
     seen: set[str] = set()
     meant = {c[0].id for e in links.throws for c in links.caught(e) if len(c) == 1}
@@ -173,8 +179,12 @@ def _alone(event: Event, graph: ControlFlow, ctx: PassContext) -> None:
         )
 
 
+def _has_name(event: Event) -> bool:
+    return bool(event.definitions[0].name.strip() or event.name.strip())
+
+
 def _link(event: Event, ctx: PassContext) -> str:
     """A link by the name that joins it to others; by its surroundings where it has none."""
-    if event.definitions[0].name.strip() or event.name.strip():
+    if _has_name(event):
         return f"the {event.position}ing link `{link_names(event)[0]}`"
     return ctx.name(event)

@@ -201,7 +201,7 @@ N8N_TARGET = TargetSpec(
         ),
         "sub-process": Illegal(
             "its steps cannot be put into the process around it",
-            "move its steps into the parent process",
+            "draw its steps in the parent process, with gateways for what ends or repeats them",
             yet=True,
             because=why_not_inline,
         ),
