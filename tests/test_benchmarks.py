@@ -17,9 +17,11 @@ sys.path.insert(0, str(ROOT / "benchmarks"))
 import against  # noqa: E402
 import bench  # noqa: E402
 import improvements  # noqa: E402
+import mutation  # noqa: E402
 import output_bytes  # noqa: E402
 import structure  # noqa: E402
 import suite_times  # noqa: E402
+import verdict_changes  # noqa: E402
 
 COUNTED = "==7== \n==7== I   refs:      1,234,567\n==7== \n"
 
@@ -271,3 +273,31 @@ def test_the_makefile_writes_the_reports_that_are_read() -> None:
     makefile = (ROOT / "Makefile").read_text("utf-8")
     for report in suite_times.REPORTS.values():
         assert f"--junitxml={report} $(PYTEST_ARGS)" in makefile
+
+
+def test_each_mutant_is_one_change_that_can_be_parsed(tmp_path: Path) -> None:
+    path = tmp_path / "code.py"
+    path.write_text("x = a < b and c is not d\nif not (\n    a\n    or b\n):\n    x = 0\n")
+    source = path.read_text()
+    made = [source[: m.start] + m.text + source[m.end :] for m in mutation.mutants(path)]
+    assert len(set(made)) == len(made) == 5
+    for text in made:
+        compile(text, "mutant", "exec")
+    assert source.replace("x = 0", "x = 1") in made
+    assert source.replace("<", "<=") in made
+    assert source.replace("is not", "is") in made
+    assert source.replace("a < b and c is not d", "a < b") in made
+
+
+def test_a_verdict_that_differs_has_a_reason_or_is_unexplained() -> None:
+    path = Path("m.bpmn")
+    there = {"check": [["OF203", "b"]], "warned": [], "compiles": True, "verify": {"p": "proved"}}
+    here = {"check": [["OF131", "f"]], "warned": [], "compiles": True, "verify": {"p": "different"}}
+    found = list(verdict_changes.changes(path, there, here))
+    assert [(c.command, c.code, c.there, c.here) for c in found] == [
+        ("check", "OF131", "0", "1"), ("check", "OF203", "1", "0"),
+        ("verify", "p", "proved", "different"),
+    ]  # fmt: skip
+    reasons = [verdict_changes.reason(change, there, here) for change in found]
+    assert reasons[0] == reasons[1] is not None
+    assert reasons[2] is None
