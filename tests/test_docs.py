@@ -161,8 +161,9 @@ def test_the_site_builds(tmp_path: Path) -> None:
 class Shell:
     """Runs commands as a reader would, one after the other, and remembers where it is."""
 
-    def __init__(self, folder: Path, env: dict[str, str]) -> None:
+    def __init__(self, folder: Path, env: dict[str, str], patience: float = 120) -> None:
         self.folder, self.here = folder, folder / ".here"
+        self.patience = patience
         self.env = {**env, "HERE": str(self.here)}
 
     def run(self, command: str, where: str) -> str:
@@ -170,7 +171,7 @@ class Shell:
         done = subprocess.run(
             ["bash", "-c", f"set -euo pipefail\n{command}\npwd > \"$HERE\""],
             cwd=self.folder, env=self.env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            text=True, check=False, timeout=120,
+            text=True, check=False, timeout=self.patience,
         )  # fmt: skip
         assert done.returncode == 0, f"{where}: $ {command}\n{done.stdout}"
         self.folder = Path(self.here.read_text().rstrip("\n"))
@@ -256,6 +257,11 @@ def test_the_page_on_checking_works_line_by_line(python: Path, tmp_path: Path) -
 
 def test_the_page_on_texts_works_line_by_line(python: Path, tmp_path: Path) -> None:
     assert follow(DOCS / "text.md", Shell(tmp_path, environment(python))) >= 5
+
+
+def test_the_page_on_messages_works_line_by_line(python: Path, tmp_path: Path) -> None:
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    assert follow(DOCS / "messages.md", Shell(tmp_path, environment(python), 400)) >= 3
 
 
 def test_what_a_page_shows_can_be_wrong() -> None:

@@ -59,6 +59,12 @@ _VOTES = {
     for words in _WORDS.values()
     for word in words.split()
 }
+SHORT = 60
+"""Characters of a message that is short."""
+
+RARE = 0.02
+"""A language of fewer messages than this share is not believed of short ones."""
+
 _TOKEN = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
 
 ENOUGH = 2.0
@@ -87,8 +93,14 @@ def language(text: str) -> str:
 
 def languages(messages: Sequence[Message]) -> list[str]:
     """The language of each message; one that does not tell is in the language that most of its
-    thread, its sender, or all messages are in."""
+    thread, its sender, or all messages are in. So is a short one that seems to be in a
+    language that few others are in: there a name is enough to mislead."""
     told = [language(f"{m.subject}. {m.body}") for m in messages]
+    counts = Counter(told)
+    told = [
+        "" if counts[code] < RARE * len(messages) and len(m.body) < SHORT else code
+        for m, code in zip(messages, told, strict=True)
+    ]
     by_thread: dict[str, Counter[str]] = {}
     by_sender: dict[str, Counter[str]] = {}
     for message, code in zip(messages, told, strict=True):

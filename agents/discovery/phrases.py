@@ -180,6 +180,9 @@ _CLOSE = _words("of for into from")
 """Prepositions whose noun belongs to the object: `cause of incident`."""
 
 
+_IDIOMS = _words("information example instance reason reference")
+"""Nouns that a preposition makes a way of speaking: `for information`."""
+
 _NUMBERED = re.compile(r"(?:[^\W\d_]+\s+)?#?[^\W\d_]{0,4}-?\d")
 """A noun with a number, or a number itself."""
 
@@ -194,7 +197,7 @@ def _tail(heads: Sequence[Any], names: Collection[str]) -> str:
                 plain = not _NUMBERED.match(noun.doc.text[noun.idx :])
                 if noun.dep_ == "pobj" and noun.pos_ == "NOUN" and plain:
                     words = _object_words(noun, names)
-                    if words:
+                    if words and words[-1] not in _IDIOMS:
                         return f" {preposition.lower_} {' '.join(words)}"
     return ""
 
