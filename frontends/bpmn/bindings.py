@@ -39,7 +39,7 @@ _DOERS = (("class", "class"), ("delegateExpression", "delegate"), ("expression",
 """Attributes by which the Activiti family names code, and `Worker.by`."""
 
 _FLOWABLE_HTTP = {"requestUrl": "url", "requestMethod": "method", "requestBody": "body"}
-_FLOWABLE_MAIL = {
+_NAMED_MAIL = {
     "from": "sender", "to": "to", "cc": "cc", "bcc": "bcc", "subject": "subject", "text": "text",
     "html": "html",
 }  # fmt: skip
@@ -291,7 +291,7 @@ def _activiti(
         result = settings.pop("responseVariableName", None)
         return _http("flowable", settings, _FLOWABLE_HTTP, common, headers=headers, result=result)
     if kind == "mail":
-        return _mail(settings, _FLOWABLE_MAIL, common)
+        return _mail(settings, _NAMED_MAIL, common)
     parameters = tuple(settings.items())
     for name, by in _DOERS:
         target = source.attribute(ACTIVITI, name)
@@ -334,11 +334,13 @@ def _connector(connector: XmlElement, common: dict[str, Any]) -> AnyBinding:
             inputs += _parameters(group, "inputParameter")
             outputs += _parameters(group, "outputParameter")
     common = {**common, "outputs": (*common.get("outputs", ()), *outputs)}
-    if name in ("http-connector", "soap-http-connector"):
+    if name in ("http-connector", "soap-http-connector", "mail-send"):
         found = {p.name: p.text for p in inputs if p.language in (None, "map")}
         scripts = tuple(p for p in inputs if p.name not in found)
         if scripts:
             common["inputs"] = (*common.get("inputs", ()), *scripts)
+        if name == "mail-send":
+            return _mail(found, _NAMED_MAIL, common)
         headers = _lines(found.pop("headers", ""))
         if name == "soap-http-connector":
             found.setdefault("method", "POST")

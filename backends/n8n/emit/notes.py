@@ -161,7 +161,12 @@ def form(node: Task, variables: tuple[str, ...], defaults: Defaults, ctx: PassCo
                 element=node,
                 help="in n8n, add to the form what the page of the source has",
             )
-    defaults.add((OpenTask,), node.id, "emitted a form that a person fills in")
+    defaults.add(
+        (OpenTask,),
+        node.id,
+        "emitted a form that a person fills in",
+        "in the model, give it form fields where the form should ask for more",
+    )
     lines = ["A person fills in this form, and the run goes on when it is sent."]
     if variables:
         lines.append(f"Asks for {listed(variables)}.")

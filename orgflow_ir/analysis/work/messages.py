@@ -43,6 +43,9 @@ def read_message(mail: Mail) -> Message:
     protocol = settings.get("protocol", "smtp").strip('="').lower()
     if protocol not in ("smtp", ""):
         raise ConditionError(f"mail is read by `{protocol}`, and nothing is sent")
+    for given in mail.inputs:
+        if given.language not in (None, "list", "map") and given.name in ("from", *FIELDS):
+            raise ConditionError(f"{given.name} is a script, which is not understood here")
     found: dict[str, Tree] = {}
     for name in FIELDS:
         text = getattr(mail, name)

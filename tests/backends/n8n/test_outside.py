@@ -304,6 +304,20 @@ def test_mail(engine: LocalEngine, servers: tuple[Any, MailServer], tmp_path: Pa
     assert parts["text/html"] == "<b>Kim {{ 1 }}</b>"
 
 
+def test_mail_of_camunda_7(
+    engine: LocalEngine, servers: tuple[Any, MailServer], tmp_path: Path
+) -> None:
+    given = {"to": "${to}", "subject": "Order ${id}", "text": "Dear ${to}"}
+    run, said, _ = played(
+        engine, tmp_path, camunda(given, {}, connector="mail-send"), {"to": "k@a.example", "id": 4}
+    )
+    assert run.status == "success", run.error
+    assert said == ["`Work` needs a mail server (SMTP)"]
+    to, message = servers[1].mails[-1]
+    assert (to, message["subject"]) == (["k@a.example"], "Order 4")
+    assert message.get_content().strip() == "Dear k@a.example"
+
+
 def test_what_a_request_reads_and_nobody_set_stops_the_run(
     engine: LocalEngine, servers: tuple[HttpServer, Any], tmp_path: Path
 ) -> None:
@@ -326,6 +340,9 @@ LEFT = (
     (flowable("http", requestUrl="https://a.example", failStatusCodes="oops"),
      "`oops` is no status of HTTP"),
     (flowable("mail", subject="Hi"), "the model does not say to whom"),
+    (camunda({"to": "a@b.example", "subject": '<camunda:script scriptFormat="groovy">x'
+              "</camunda:script>"}, {}, connector="mail-send"),
+     "subject is a script, which is not understood here"),
     (flowable("mail", to="a@b.example", attachments="${file}"), "`attachments` is not understood"),
     (camunda({"url": "https://a.example", "headers": {"X\nY": "1"}}, {}), "is no header"),
 )  # fmt: skip

@@ -89,6 +89,13 @@ CAMUNDA_7: list[tuple[str, Any]] = [
            "<camunda:connector><camunda:connectorId>soap-http-connector</camunda:connectorId>"
            "</camunda:connector>"),
      Http(by="camunda", method="POST", headers=(("Content-Type", "text/xml; charset=utf-8"),))),
+    (_task("serviceTask", "",
+           "<camunda:connector><camunda:connectorId>mail-send</camunda:connectorId>"
+           '<camunda:inputOutput><camunda:inputParameter name="to">${to}</camunda:inputParameter>'
+           '<camunda:inputParameter name="html">Hi</camunda:inputParameter>'
+           '<camunda:inputParameter name="fileNames">a.pdf</camunda:inputParameter>'
+           "</camunda:inputOutput></camunda:connector>"),
+     Mail(to="${to}", html="Hi", parameters=(("fileNames", "a.pdf"),))),
     (_task("businessRuleTask", 'camunda:decisionRef="fee" camunda:mapDecisionResult="singleEntry" '
            'camunda:resultVariable="f" camunda:decisionRefBinding="deployment"'),
      Decision(decision="fee", mapping="singleEntry", result="f", version="deployment")),
