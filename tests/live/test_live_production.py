@@ -32,7 +32,7 @@ def filled(registry: Registry) -> tuple[Json, dict[str, tuple[str, ...]]]:
     ctx = PassContext(registry=registry)
     model = load(str(MODEL), registry, ctx, diagram=True)
     assert model is not None
-    emitted = compile_model(model, registry.backends["n8n"], ctx)
+    emitted = compile_model(model, registry.backends["n8n"], ctx, options={"people": "placeholder"})
     assert emitted is not None
     (compiled,) = emitted.compiled.values()
     workflow: Json = json.loads(emitted.artifacts[0].text)

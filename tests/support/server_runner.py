@@ -1,14 +1,14 @@
 """A runner that plays the runs of a model on a real n8n server; shared by the live tests.
 
-As on the local engine, only the bodies of placeholders are replaced: here by Code nodes, since a
-server knows no stubs. Timers are made short, webhook waits are answered.
+As on the local engine, only the bodies of placeholders are replaced and forms are answered: here by
+Code nodes, since a server knows neither. Timers are made short, webhook waits are answered.
 """
 
 from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -56,10 +56,12 @@ class ServerRunner(LocalRunner):
 def scenario(request: RunRequest) -> Scenario:
     """A request for the local engine, made fit for a plain server."""
     workflow = copy.deepcopy(dict(request.workflow))
-    stubs = request.stubs or {}
+    stubs, answers = request.stubs or {}, request.answers or {}
     for row in workflow["nodes"]:
         if row["name"] in stubs:
             _replace(row, stubs[row["name"]])
+        elif short_type(row) == "wait" and row["parameters"].get("resume") == "form":
+            _answer(row, answers.get(row["name"], ()))
         elif short_type(row) == "wait":
             _shorten(row)
         elif row["name"] == request.trigger:
@@ -82,12 +84,21 @@ def _replace(row: Json, stub: Mapping[str, Any]) -> None:
     row |= {"type": "n8n-nodes-base.code", "typeVersion": 2, "parameters": {"jsCode": text}}
 
 
+def _answer(row: Json, visits: Sequence[Mapping[str, Any]]) -> None:
+    """What n8n hands on when the page is sent: its hidden fields, the answers, and its mark."""
+    fields = (row["parameters"].get("formFields") or {}).get("values") or ()
+    page = {f["fieldName"]: f["fieldValue"] for f in fields if f.get("fieldType") == "hiddenField"}
+    text = (
+        f"const page = {json.dumps(page | {'formMode': 'production'})};\n"
+        f"const visits = {json.dumps(list(visits))};\n"
+        "return [{ json: { ...page, ...(visits[$runIndex] ?? {}) } }];"
+    )
+    row |= {"type": "n8n-nodes-base.code", "typeVersion": 2, "parameters": {"jsCode": text}}
+
+
 def _shorten(row: Json) -> None:
-    parameters = row["parameters"]
-    if parameters.get("resume", "timeInterval") not in ("webhook", "form"):
+    if row["parameters"].get("resume", "timeInterval") != "webhook":
         row["parameters"] = {"resume": "timeInterval", "amount": 0.1, "unit": "seconds"}
-    elif parameters["resume"] == "form":
-        row["parameters"] = {"resume": "webhook", "httpMethod": "POST", "options": {}}
 
 
 def engine_run(line: Mapping[str, Any]) -> EngineRun:
