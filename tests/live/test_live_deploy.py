@@ -145,7 +145,9 @@ def test_killed_during_a_run(fresh: Mortal) -> None:
         # It waited when the server was killed: a waiting execution survives and is answered.
         assert played.status in ("success", "error"), played
         if played.status == "error":
-            assert played.error == "crashed"
+            # The status, or what n8n writes of it once it has looked through what it lost.
+            lost = ("crashed", "Workflow did not finish, possible out-of-memory issue")
+            assert played.error in lost
         runner.close()
     assert fresh.whole().rows() == []
 
