@@ -334,7 +334,9 @@ def subjects(models: Iterable[tuple[str, Model]], registry: Registry) -> Iterato
     """Every process of the models that n8n can say; what is refused is left out."""
     for name, model in models:
         ctx = PassContext(registry=registry)
-        emitted = compile_model(model, registry.backends["n8n"], ctx)
+        emitted = compile_model(
+            model, registry.backends["n8n"], ctx, options={"people": "placeholder"}
+        )
         if emitted is None:
             continue
         for process in executable_processes(model):

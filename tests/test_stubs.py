@@ -204,7 +204,8 @@ def test_an_error_that_is_not_caught_fails_the_run_in_any_case() -> None:
         '</boundaryEvent><task id="sorry" name="Apologise"/>'
         '<sequenceFlow id="l" sourceRef="failed" targetRef="sorry"/>'
     )
-    workflow, ctx = stubbed(line(START, CHECK, END, boundary=failed), "n8n")
+    by_hand = CHECK.replace("<task", "<manualTask")
+    workflow, ctx = stubbed(line(START, by_hand, END, boundary=failed), "n8n")
     assert reached(workflow) == {"Came", "Check", "Done"}
     assert after(workflow, "Failed") == ["Apologise"]
     assert found(ctx)[0].endswith("; an error in `Check` fails the run")

@@ -644,7 +644,8 @@ class _Emitter:
             role="trigger",
             webhook=called,
         )
-        if kind == "manualTrigger" and self.ctx.options.get(TRIGGER, "manual") == "form":
+        by_page = self.ctx.options.get(TRIGGER, "manual") not in ("manual", "webhook")
+        if kind == "manualTrigger" and by_page:
             node.notes.append("Started by hand: a gateway reads what a run is started with.")
         decisions = self.setters.get(event.id, [])
         node.notes += notes.start(

@@ -13,8 +13,8 @@ NODE = NodeType(
     credential=lambda parameters: "smtp",
     gives_one=lambda parameters: parameters.get("operation", "send") == "send",
     versions=((2, 2.1), (2, 2.1)),
-    inputs=lambda version, parameters: None,
-    outputs=lambda version, parameters: None,
+    inputs=lambda version, parameters: 1,
+    outputs=lambda version, parameters: 1,
     behaviour=hands_on,
     required=(
         ("fromEmail", {"resource": ("email", None)}),

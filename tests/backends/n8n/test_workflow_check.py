@@ -343,7 +343,7 @@ def test_recorded_workflows() -> None:
         assert all(problem.kind in KINDS for problem in said)
     # What they use beyond what we emit: older nodes, chooseBranch and other modes, Python.
     # Nothing of their structure, wires, expressions or addresses is reported.
-    assert set(found) == {"choose-branch", "node-type", "parameters", "type-version"}
+    assert set(found) == {"choose-branch", "parameters", "type-version"}
     assert clean >= 65
 
 

@@ -57,6 +57,10 @@ def invoke(capfdbinary: pytest.CaptureFixture[bytes]) -> Invoke:
     return run
 
 
+TARGET = "n8n{people=placeholder}"
+"""Runs are played by what placeholders put out."""
+
+
 class Bench:
     """A model and its workflow in a folder."""
 
@@ -64,7 +68,7 @@ class Bench:
         self.invoke, self.folder = invoke, folder
         self.model, self.file = folder / "order.bpmn", folder / "order.json"
         self.set_model(*tasks, **more)
-        made = invoke("compile", self.model, "--target", "n8n", "-o", self.file)
+        made = invoke("compile", self.model, "--target", TARGET, "-o", self.file)
         assert made.code == 0, made.err
 
     def set_model(self, *tasks: str, **more: str) -> None:
@@ -81,7 +85,7 @@ class Bench:
 
     def merge(self, *args: str) -> Ran:
         return self.invoke(
-            "compile", self.model, "--target", "n8n", "--merge", self.file, *args
+            "compile", self.model, "--target", TARGET, "--merge", self.file, *args
         )  # fmt: skip
 
     def merged(self) -> Json:
@@ -256,7 +260,7 @@ def long(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> Bench:
     """As if the base were too long for a note."""
     for module in (merge_base, importlib.import_module("orgflow.backends.n8n.backend")):
         monkeypatch.setattr(module, "MOST_CHARACTERS", 100)
-    bench.invoke("compile", bench.model, "--target", "n8n", "-o", bench.file)
+    bench.invoke("compile", bench.model, "--target", TARGET, "-o", bench.file)
     return bench
 
 
@@ -296,7 +300,12 @@ def _of_another_workflow(kept: Path, bench: Bench) -> None:
     other = bpmn("Send invoice").replace('id="order" name="Order"', 'id="bill" name="Bill"')
     (bench.folder / "bill.bpmn").write_text(other, "utf-8")
     bench.invoke(
-        "compile", bench.folder / "bill.bpmn", "--target", "n8n", "-o", bench.folder / "bill.json"
+        "compile",
+        bench.folder / "bill.bpmn",
+        "--target",
+        TARGET,
+        "-o",
+        bench.folder / "bill.json",
     )
     (its,) = (one for one in kept.parent.iterdir() if one != kept)
     its.replace(kept)
@@ -306,7 +315,14 @@ def _of_a_later_compile(kept: Path, bench: Bench) -> None:
     """Compiled into another file, without a merge: what the model has more since then was not
     taken out by a person."""
     bench.set_model(*TASKS)
-    bench.invoke("compile", bench.model, "--target", "n8n", "-o", bench.folder / "new.json")
+    bench.invoke(
+        "compile",
+        bench.model,
+        "--target",
+        TARGET,
+        "-o",
+        bench.folder / "new.json",
+    )
     assert kept.is_file()
 
 
@@ -357,7 +373,7 @@ def test_another_file(bench: Bench, invoke: Invoke, tmp_path: Path) -> None:
         assert "N8N004" in ran.err
         assert word in " ".join(ran.err.split())
     assert bench.merge("--check", str(bench.file)).code == 2
-    assert invoke("compile", bench.model, "--target", "n8n", "--dry-run").code == 2
+    assert invoke("compile", bench.model, "--target", TARGET, "--dry-run").code == 2
 
 
 def test_a_copy_stays_a_copy(bench: Bench) -> None:
