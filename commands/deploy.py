@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,6 +19,7 @@ from orgflow.commands.progress import progress_bar
 from orgflow.commands.server import (
     SERVER_FAILED,
     connected,
+    deployer_and_address,
     server_exit_code,
     server_options,
     variable,
@@ -120,12 +120,7 @@ def command(
     """See the help."""
     session = Session(format_, verbose=verbose)
     backend, options = resolve_target(target, session.registry)
-    deployer = backend.deployer()
-    if deployer is None:
-        raise click.UsageError(f"target `{backend.name}` has nothing to deploy with")
-    address = url or os.environ.get(variable(backend.name, "URL"))
-    if not address:
-        raise click.UsageError(f"which server? give --url, or set {variable(backend.name, 'URL')}")
+    deployer, address = deployer_and_address(backend, url)
     if name is not None and not name.strip():
         raise click.UsageError("--as needs a name")
     if key_file == "-" and "-" in files:

@@ -19,6 +19,7 @@ import json
 import re
 import secrets
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -70,7 +71,7 @@ class Saved(NamedTuple):
     value: Any = None
 
 
-class Page:
+class Page(ABC):
     """A page of the server. Its methods are called one after the other, from threads of the server.
 
     Attributes:
@@ -79,9 +80,9 @@ class Page:
 
     name: ClassVar[str]
 
+    @abstractmethod
     def text(self, notice: str) -> PageText:
         """The page as it is now; `notice` is what became of the answers sent last, or empty."""
-        raise NotImplementedError
 
     def data(self, query: Mapping[str, str]) -> Any:
         """JSON for the page's script (`GET …/NAME/data?…`). Raises `Refused`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     from orgflow_ir.pipeline import PassContext
     from orgflow_ir.plugins.contracts import Backend, Runner
+    from orgflow_ir.plugins.deployment import Deployer
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -34,6 +36,21 @@ def server_exit_code(session: Session, backend: Backend) -> int:
 def variable(backend: str, what: str) -> str:
     """The environment variable for the `URL` or the `API_KEY` of a target's server."""
     return f"{backend.upper().replace('-', '_')}_{what}"
+
+
+def deployer_and_address(backend: Backend, url: str | None) -> tuple[Deployer, str]:
+    """What deploys for a target, and the address of its server: `--url`, or the environment's.
+
+    Raises:
+        click.UsageError: the target has nothing to deploy with, or no address is given.
+    """
+    deployer = backend.deployer()
+    if deployer is None:
+        raise click.UsageError(f"target `{backend.name}` has nothing to deploy with")
+    address = url or os.environ.get(variable(backend.name, "URL"))
+    if not address:
+        raise click.UsageError(f"which server? give --url, or set {variable(backend.name, 'URL')}")
+    return deployer, address
 
 
 def server_options(function: F) -> F:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import click
 from orgflow.backends import DEFAULT_TARGET
 from orgflow.commands.completion_values import FILE
@@ -13,6 +11,7 @@ from orgflow.commands.output import write_stdout
 from orgflow.commands.server import (
     SERVER_FAILED,
     connected,
+    deployer_and_address,
     server_exit_code,
     server_options,
     variable,
@@ -62,12 +61,7 @@ def command(
     """See the help."""
     session = Session(format_, verbose=verbose)
     backend, options = resolve_target(target, session.registry)
-    deployer = backend.deployer()
-    if deployer is None:
-        raise click.UsageError(f"target `{backend.name}` has nothing to deploy with")
-    address = url or os.environ.get(variable(backend.name, "URL"))
-    if not address:
-        raise click.UsageError(f"which server? give --url, or set {variable(backend.name, 'URL')}")
+    deployer, address = deployer_and_address(backend, url)
     if key_file == "-" and "-" in files:
         raise click.UsageError("standard input cannot be both the key and a model")
     from orgflow_ir.plugins.engines import RemoteError, ServerAccess

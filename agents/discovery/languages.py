@@ -14,7 +14,7 @@ NAMES = {
     "en": "English", "de": "German", "fr": "French", "es": "Spanish", "it": "Italian",
     "nl": "Dutch", "pt": "Portuguese", "pl": "Polish", "sv": "Swedish",
 }  # fmt: skip
-"""The languages that are told apart, and others by their script."""
+"""Languages known by their words; others are recognised by their script."""
 
 _SCRIPTS = (
     ("Greek", re.compile(r"[Ͱ-Ͽ]")),
@@ -68,7 +68,7 @@ RARE = 0.02
 _TOKEN = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
 
 ENOUGH = 2.0
-"""Fewer votes decide nothing: what is short is in the language of its neighbours."""
+"""With fewer votes a short message counts as in the language of its neighbours."""
 
 
 def language(text: str) -> str:

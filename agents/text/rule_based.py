@@ -138,7 +138,7 @@ class _Reader:
             opened.open = False
             return
         if condition and (steps or _ENDING.search(text)):
-            # What is told before the verb that the condition belongs to is done in any case.
+            # Steps before the verb that the condition belongs to are done in any case.
             items_before = [s for at, s in found if at < governed]
             found = [(at, s) for at, s in found if at >= governed]
             behind = alternative.start() if alternative is not None else len(text) + 1

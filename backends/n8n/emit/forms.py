@@ -168,7 +168,7 @@ class TaskForm(NamedTuple):
 
     Attributes:
         fields: what it asks for.
-        page: how its page is told from those of other forms; nothing where there is no other.
+        page: identifies its page among those of other forms; nothing where there is no other.
     """
 
     fields: tuple[FormField, ...]
