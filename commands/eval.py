@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,10 +23,16 @@ from orgflow_ir.plugins import Registry
 from orgflow_ir.plugins.contracts import Backend
 
 if TYPE_CHECKING:
-    from orgflow.evaluation.pmo import Compiled, Compiler
+    from orgflow.evaluation.executable import Compiler as SeparateCompiler
+    from orgflow.evaluation.executable import ExecutableReport
+    from orgflow.evaluation.pmo import Compiled, Compiler, PmoReport
 
-SUITES = ("pmo", "discovery", "text")
+    from orgflow_ir.targets.artifact import Emitted
+
+SUITES = ("pmo", "executable", "discovery", "text")
 FORMATS = ("bpmn", "pme")
+EXECUTABLE = (".bpmn", ".bpmn20.xml")
+"""Names of files that `executable` takes end with one of these."""
 INTERRUPTED, MISUSE = 130, 2
 
 
@@ -65,13 +72,14 @@ def command(
     wait: float,
     **more: Any,
 ) -> None:
-    """Measure SUITE: `pmo` compiles and replays every model in DIR; `discovery` compares what is
-    discovered in the store DIR with TRUTH; `text` makes a process from every description in DIR
-    and compares it with the model.
+    """Measure SUITE: `pmo` compiles and replays every model in DIR; `executable` does so with
+    models of process engines; `discovery` compares what is discovered in the store DIR with TRUTH;
+    `text` makes a process from every description in DIR and compares it with the model.
 
     `discovery` prints a table: messages by process and case, descriptions, evidence and steps, with
-    ceilings and a null. `pmo` prints one CSV row a model; the summary, beside the published
-    figures, goes to standard error.
+    ceilings and a null. `pmo` and `executable` print one CSV row a model; the summary goes to
+    standard error: beside the published figures, or by reason, with and without models in which
+    something races or waits beside other waits.
     Exit code 1: a model that should compile does not, or a replay differs; 3: the server failed.
     """
     if suite not in SUITES:
@@ -85,6 +93,8 @@ def command(
         return
     if models is not None and models not in FORMATS:
         raise click.UsageError(f"no format `{models}`; {suggestion(models, FORMATS)}")
+    if models is not None and suite == "executable":
+        raise click.UsageError("--models is for other suites: `executable` reads BPMN")
     if not folder.is_dir():
         raise click.UsageError(f"{folder} is not a folder")
     flags = model_flags(more)
@@ -92,7 +102,7 @@ def command(
         from orgflow.commands.eval_text import evaluate as evaluate_text
 
         leave(evaluate_text(folder, agent, flags, output))
-    from orgflow.evaluation.pmo import evaluate
+    from orgflow.evaluation import executable, pmo
 
     from orgflow_ir.plugins.contracts import RunnerError
 
@@ -109,14 +119,25 @@ def command(
                 session.collect(ctx)
                 session.show()
                 leave(server_exit_code(session, backend))
-            report = evaluate(
-                folder,
-                _compiler(registry, backend, options),
-                backend,
-                runner,
-                formats=(models,) if models else FORMATS,
-                progress=progress,
-            )
+            report: PmoReport | ExecutableReport
+            if suite == "executable":
+                report = executable.evaluate(
+                    folder,
+                    EXECUTABLE,
+                    _separate_compiler(registry, backend),
+                    runner,
+                    executable.options_for(backend.target) | options,
+                    progress=progress,
+                )
+            else:
+                report = pmo.evaluate(
+                    folder,
+                    _compiler(registry, backend, options),
+                    backend,
+                    runner,
+                    formats=(models,) if models else FORMATS,
+                    progress=progress,
+                )
     except FileNotFoundError as error:
         raise click.UsageError(str(error)) from None
     except RunnerError as error:
@@ -148,5 +169,20 @@ def _compiler(registry: Registry, backend: Backend, options: dict[str, str]) -> 
             return None, None
         emitted = compile_model(model, backend, ctx, options=options)
         return model, (Compiled(model, emitted) if emitted is not None else None)
+
+    return compile_file
+
+
+def _separate_compiler(registry: Registry, backend: Backend) -> SeparateCompiler:
+    """What `executable` compiles its models with: the same way as `compile`."""
+
+    def compile_file(
+        path: Path, ctx: PassContext, options: Mapping[str, str]
+    ) -> tuple[Model | None, Emitted | None]:
+        ctx.registry = registry
+        model = load(str(path), registry, ctx, diagram=backend.target.wants_diagram)
+        if model is None:
+            return None, None
+        return model, compile_model(model, backend, ctx, options=dict(options))
 
     return compile_file

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from orgflow.backends.asl.compiled_process import CompiledProcess
 from orgflow.backends.asl.format import Definition
 
+from orgflow_ir.model import Task
 from orgflow_ir.model.provenance import all_scoped, source_ids
 from orgflow_ir.targets.artifact import Part, pointer
 
@@ -27,7 +28,8 @@ def parts(files: Mapping[str, CompiledProcess]) -> Iterator[Part]:
             role = info.role if info is not None else "begin"
             if role == "element" and (element is None or sources != (element.id,)):
                 role = "made"
-            yield Part(path, pointer(*keys), role, sources, name, kind, process.id)
+            empty = kind == "Pass" and role == "element" and isinstance(element, Task)
+            yield Part(path, pointer(*keys), role, sources, name, kind, process.id, empty)
 
 
 def _states(

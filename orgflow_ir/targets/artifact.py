@@ -41,6 +41,7 @@ class Part(NamedTuple):
         name: what people see it called in the target; empty where it has no name.
         kind: what it is in the target, in words.
         process: id of the process it belongs to; empty where a file is of several.
+        placeholder: whether it does nothing of what its elements say until somebody fills it.
     """
 
     artifact: str
@@ -50,6 +51,7 @@ class Part(NamedTuple):
     name: str = ""
     kind: str = ""
     process: str = ""
+    placeholder: bool = False
 
     @property
     def stands(self) -> bool:

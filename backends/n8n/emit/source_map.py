@@ -6,9 +6,14 @@ from collections.abc import Iterator, Mapping
 
 from orgflow.backends.n8n import node_types
 from orgflow.backends.n8n.emit.emitter import CompiledScope
+from orgflow.backends.n8n.emit.graph import GraphNode
 
+from orgflow_ir.model import Event, Node, Task
 from orgflow_ir.model.provenance import source_ids
 from orgflow_ir.targets.artifact import Part, pointer
+
+_DONE_OUTSIDE = ("message", "signal", "conditional")
+"""What an event throws, or waits for, that no node of its own does."""
 
 
 def parts(files: Mapping[str, CompiledScope]) -> Iterator[Part]:
@@ -42,7 +47,22 @@ def _nodes(path: str, compiled: CompiledScope) -> Iterator[Part]:
         role = node.role if own or node.role not in ("element", "trigger") else "made"
         if element is None:
             role = node.role
-        yield Part(path, place, role, elements, name, node_types.label(node.type), process)
+        kind, empty = node_types.label(node.type), _is_empty(node, element, compiled)
+        yield Part(path, place, role, elements, name, kind, process, empty)
+
+
+def _is_empty(node: GraphNode, element: Node | None, compiled: CompiledScope) -> bool:
+    """Whether a node waits for somebody to put in its place what does the work; the one in a
+    workflow of named work has a contract instead."""
+    if node.type not in ("noOp", "set") or compiled.scope.only_called:
+        return False
+    if node.role == "decide":
+        return True
+    if node.role != "element":
+        return False
+    if isinstance(element, Task):
+        return True
+    return isinstance(element, Event) and any(d.kind in _DONE_OUTSIDE for d in element.definitions)
 
 
 def _wires(path: str, compiled: CompiledScope) -> Iterator[Part]:

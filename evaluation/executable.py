@@ -1,0 +1,216 @@
+"""Executable models: which compile, which run as they say, and what is left to be filled.
+
+For each model of a folder: whether it compiles with the options that leave least open; whether
+every enumerated run is equal to the token game on the target's engine; how many placeholders are
+empty; and whether anything in it races or waits beside something else, which targets that wait at
+one place at a time do not run. Shares are counted with and without these models.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from orgflow.evaluation.csv_text import csv_text
+from orgflow.evaluation.replay import ReplayReport, replay_model
+
+from orgflow_ir.analysis.concurrent_waits import concurrent_waits
+from orgflow_ir.diagnostics import Severity
+from orgflow_ir.model import Model
+from orgflow_ir.model.element_names import listed
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.pipeline.services import Progress
+from orgflow_ir.plugins.contracts import Runner
+from orgflow_ir.plugins.engines import RemoteError
+from orgflow_ir.targets import TargetSpec
+from orgflow_ir.targets.artifact import Emitted
+
+COLUMNS = (
+    "model", "status", "compiled", "codes", "refused", "reason", "waits_beside", "runs",
+    "runs_equal", "placeholders", "empty", "options",
+)  # fmt: skip
+
+WANTED = {"stubs": "workflow", "people": "form"}
+"""Options of targets that leave least open: work that a model only names is called by its name,
+and what people do is asked for by forms."""
+
+LEAST_COMPILED, LEAST_EQUAL = 0.90, 0.75
+"""Shares of the models without races and parallel waits that are aimed at: that compile, and that
+run as they say with nothing left empty."""
+
+_SHOWN = 3
+
+Compiler = Callable[[Path, PassContext, Mapping[str, str]], tuple[Model | None, Emitted | None]]
+"""Reads and compiles a file with options; without the second where it was refused."""
+
+
+def options_for(target: TargetSpec) -> dict[str, str]:
+    """Those of `WANTED` that a target has."""
+    return {k: v for k, v in WANTED.items() if v in target.options.get(k, ())}
+
+
+@dataclass
+class ExecutableReport:
+    """Rows in the order of files; `complete` is false after an interruption.
+
+    A row's `status` is `equal` (every run as the model says, nothing empty), `open` (every run
+    equal, placeholders left), `different`, `unplayed` (it compiles, and there is no run to play),
+    or `refused`.
+    """
+
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    complete: bool = False
+
+    @property
+    def ok(self) -> bool:
+        """Whether no run of a model that compiles differs from the model."""
+        return self.complete and all(r["status"] != "different" for r in self.rows)
+
+    def to_csv(self) -> str:
+        """The rows as CSV text."""
+        return csv_text(COLUMNS, self.rows)
+
+    def summary(self) -> str:
+        """Both shares, the reasons by count, and the models that were left out of the shares."""
+        counted = [r for r in self.rows if not r["waits_beside"]]
+        left_out = [r for r in self.rows if r["waits_beside"]]
+        lines = [f"{'':42}{'all':>14}{'without waits beside':>24}"]
+        for title, test in _FIGURES:
+            cells = (_share(rows, test) for rows in (self.rows, counted))
+            lines.append(f"{title:42}{next(cells):>14}{next(cells):>24}")
+        runs = sum(r["runs"] for r in self.rows)
+        equal = sum(r["runs_equal"] for r in self.rows)
+        lines.append(f"{'runs equal to the model':42}{f'{equal} of {runs}':>14}")
+        lines.append(
+            f"{'aimed at':42}{'':>14}{f'{LEAST_COMPILED:.0%} compile, {LEAST_EQUAL:.0%}':>24}"
+        )
+        for title, rows in (("without waits beside", counted), ("all", self.rows)):
+            reasons = Counter(reason for r in rows for reason in r["refused"].split("|") if reason)
+            if reasons:
+                lines += ["", f"models refused by reason, {title}:"]
+                lines += [f"{number:6}  {reason}" for reason, number in reasons.most_common()]
+        kinds = Counter(kind for r in counted for kind in r["empty"].split("|") if kind)
+        if kinds:
+            lines += ["", "models with empty placeholders by element, without waits beside:"]
+            lines += [f"{number:6}  {kind}" for kind, number in kinds.most_common()]
+        wrong = [r for r in self.rows if r["status"] in ("different", "unplayed")]
+        if wrong:
+            lines += ["", "compiled and not equal:"]
+            lines += [f"  {r['model']}: {r['status']} {r['reason']}".rstrip() for r in wrong]
+        if left_out:
+            lines += ["", f"races and parallel waits ({len(left_out)}):"]
+            lines += [f"  {r['model']}: {r['waits_beside']}" for r in left_out]
+        if not self.complete:
+            lines += ["", f"interrupted after {len(self.rows)} models"]
+        return "\n".join(lines) + "\n"
+
+
+_FIGURES: tuple[tuple[str, Callable[[dict[str, Any]], bool]], ...] = (
+    ("models that compile", lambda r: r["compiled"]),
+    ("every run equal to the model", lambda r: r["status"] in ("equal", "open")),
+    ("every run equal, no empty placeholder", lambda r: r["status"] == "equal"),
+)
+
+
+def _share(rows: Sequence[dict[str, Any]], test: Callable[[dict[str, Any]], bool]) -> str:
+    number = sum(1 for row in rows if test(row))
+    return f"{number} of {len(rows)} ({number / (len(rows) or 1):.0%})"
+
+
+def evaluate(
+    folder: Path,
+    suffixes: Sequence[str],
+    compiler: Compiler,
+    runner: Runner,
+    options: Mapping[str, str],
+    *,
+    progress: Progress | None = None,
+    max_runs: int = 32,
+) -> ExecutableReport:
+    """Compile and replay every file below a folder with one of the suffixes.
+
+    An interruption (Ctrl-C) ends it with the rows done so far. Raises `FileNotFoundError` where
+    there is no such file, and what the runner raises when its engine is missing.
+    """
+    paths = sorted(p for p in folder.rglob("*") if p.is_file() and p.name.endswith(tuple(suffixes)))
+    if not paths:
+        raise FileNotFoundError(f"no model in {folder}")
+    report = ExecutableReport()
+    try:
+        for index, path in enumerate(paths):
+            name = path.relative_to(folder).as_posix()
+            if progress is not None:
+                progress(index, len(paths), name)
+            row = _row(path, compiler, runner, options, max_runs)
+            report.rows.append(row | {"model": name})
+        report.complete = True
+    except KeyboardInterrupt:
+        return report
+    if progress is not None:
+        progress(len(paths), len(paths), "")
+    return report
+
+
+def _row(
+    path: Path,
+    compiler: Compiler,
+    runner: Runner,
+    options: Mapping[str, str],
+    max_runs: int,
+) -> dict[str, Any]:
+    ctx = PassContext()
+    model, emitted = compiler(path, ctx, options)
+    row: dict[str, Any] = dict.fromkeys(COLUMNS, "")
+    row |= {"compiled": emitted is not None, "runs": 0, "runs_equal": 0, "placeholders": 0}
+    row["options"] = ",".join(f"{k}={v}" for k, v in options.items())
+    if model is not None:
+        beside = list(concurrent_waits(model, ctx))
+        named = [f"{ctx.name(w.element)} ({w.element.construct}): {w.reason}" for w in beside]
+        more = [f"{len(named) - _SHOWN} more"] if len(named) > _SHOWN else []
+        row["waits_beside"] = listed([*named[:_SHOWN], *more]) if named else ""
+    if model is None or emitted is None:
+        return row | _refused(ctx, model)
+    elements = {n.id: n for scope in model.scopes() for n in scope.nodes}
+    empty = [part for part in emitted.source_map.parts if part.placeholder]
+    row["placeholders"] = len(empty)
+    kinds = (elements[e].construct for p in empty for e in p.elements[:1] if e in elements)
+    row["empty"] = "|".join(dict.fromkeys(kinds))
+    try:
+        replay = replay_model(model, emitted, runner, ctx, max_runs=max_runs)
+    except RemoteError as error:
+        if error.everywhere:
+            raise
+        return row | {"status": "different", "reason": str(error)}
+    return row | _replayed(replay, bool(empty))
+
+
+def _refused(ctx: PassContext, model: Model | None) -> dict[str, Any]:
+    errors = [d for d in ctx.diagnostics if d.severity is Severity.ERROR]
+    elements = {n.id: n for s in model.scopes() for n in s.nodes} if model is not None else {}
+    reasons = (
+        f"{d.code} {elements[d.element].construct if d.element in elements else d.name}"
+        for d in errors
+    )
+    return {
+        "status": "refused",
+        "codes": " ".join(sorted({d.code for d in errors})),
+        "refused": "|".join(dict.fromkeys(reasons)) or "no reason was given",
+        "reason": errors[0].message if errors else "",
+    }
+
+
+def _replayed(replay: ReplayReport, empty: bool) -> dict[str, Any]:
+    wrong = next((r for r in replay.runs if r.verdict != "equal"), None)
+    found = {
+        "runs": len(replay.runs),
+        "runs_equal": sum(1 for r in replay.runs if r.verdict == "equal"),
+    }
+    if wrong is not None:
+        reason = f"{wrong.verdict}: {wrong.divergence or ''}".rstrip(": ")
+        return found | {"status": "different", "reason": reason}
+    if not replay.runs:
+        return found | {"status": "unplayed", "reason": "; ".join(replay.unfinished)}
+    return found | {"status": "open" if empty else "equal"}

@@ -1,0 +1,87 @@
+"""`eval executable`: what compiles, runs as it says, and is left open, file by file."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from cli_cases import Ran
+from orgflow import cli
+from orgflow.backends.n8n.engine.local import LocalEngine
+
+Invoke = Callable[..., Ran]
+
+HEAD = (
+    '<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" '
+    'xmlns:camunda="http://camunda.org/schema/1.0/bpmn" targetNamespace="t">'
+    '<process id="p" isExecutable="true">'
+)
+FILES = {
+    "class": '<startEvent id="s"/><serviceTask id="t" camunda:class="a.B"/><endEvent id="e"/>'
+    '<sequenceFlow id="f" sourceRef="s" targetRef="t"/>'
+    '<sequenceFlow id="g" sourceRef="t" targetRef="e"/>',
+    "nothing-said": '<startEvent id="s"/><serviceTask id="t"/><endEvent id="e"/>'
+    '<sequenceFlow id="f" sourceRef="s" targetRef="t"/>'
+    '<sequenceFlow id="g" sourceRef="t" targetRef="e"/>',
+    "race": '<startEvent id="s"/><userTask id="t"/><endEvent id="e"/>'
+    '<boundaryEvent id="b" attachedToRef="t"><timerEventDefinition>'
+    "<timeDuration>PT1H</timeDuration></timerEventDefinition></boundaryEvent>"
+    '<sequenceFlow id="f" sourceRef="s" targetRef="t"/>'
+    '<sequenceFlow id="g" sourceRef="t" targetRef="e"/>'
+    '<sequenceFlow id="h" sourceRef="b" targetRef="e"/>',
+    "undone": '<startEvent id="s"/><task id="t"/>'
+    '<endEvent id="e"><cancelEventDefinition/></endEvent>'
+    '<sequenceFlow id="f" sourceRef="s" targetRef="t"/>'
+    '<sequenceFlow id="g" sourceRef="t" targetRef="e"/>',
+}
+
+
+@pytest.fixture
+def invoke(capsys: pytest.CaptureFixture[str]) -> Invoke:
+    """Run a command line in this process."""
+
+    def call(*args: str | Path) -> Ran:
+        code = cli.run([str(a) for a in args])
+        captured = capsys.readouterr()
+        return Ran(code, captured.out, captured.err)
+
+    return call
+
+
+def test_each_file_has_its_verdict(invoke: Invoke, tmp_path: Path, engine: LocalEngine) -> None:
+    del engine  # there has to be one
+    for name, text in FILES.items():
+        (tmp_path / f"{name}.bpmn").write_text(f"{HEAD}{text}</process></definitions>")
+    ran = invoke("eval", "executable", tmp_path)
+    assert ran.code == 0, ran.err
+    rows = {r["model"].removesuffix(".bpmn"): r for r in csv.DictReader(io.StringIO(ran.out))}
+    assert {name: row["status"] for name, row in rows.items()} == {
+        "class": "equal", "nothing-said": "open", "race": "refused", "undone": "refused",
+    }  # fmt: skip
+    assert rows["class"]["runs"] == rows["class"]["runs_equal"] == "1"
+    assert (rows["nothing-said"]["placeholders"], rows["nothing-said"]["empty"]) == (
+        "1",
+        "task.service",
+    )
+    assert rows["undone"]["refused"] == "OF123 event.end.cancel"
+    assert {name for name, row in rows.items() if row["waits_beside"]} == {"race"}
+    said = ran.err
+    assert "2 of 4 (50%)" in said
+    assert "2 of 3 (67%)" in said
+    assert "1 of 3 (33%)" in said
+    assert "races and parallel waits (1):\n  race.bpmn: " in said
+
+
+def test_a_folder_without_models(invoke: Invoke, tmp_path: Path) -> None:
+    ran = invoke("eval", "executable", tmp_path)
+    assert ran.code == 2
+    assert "no model in" in ran.err
+
+
+def test_formats_are_for_another_suite(invoke: Invoke, tmp_path: Path) -> None:
+    ran = invoke("eval", "executable", tmp_path, "--models", "pme")
+    assert ran.code == 2
+    assert "--models" in ran.err
