@@ -139,7 +139,7 @@ class Variables:
     def setters(self, read: Read) -> tuple[Setter, ...]:
         """Who may have set what a reader reads, nearest first: those that say so, and where none
         does every activity before it; then the start of the process."""
-        before = self._before(read.element)
+        before = self.before(read.element)
         declared = {s.element: s for s in self.declared.get(read.variable, ())}
         own = [declared[e] for e in before if e in declared]
         if not own:
@@ -152,7 +152,7 @@ class Variables:
         ahead = reach(self.graph.successors.get(element, ()), self.graph.successors)
         return tuple(r for r in reads if r.element in ahead)
 
-    def _before(self, element: str) -> list[str]:
+    def before(self, element: str) -> list[str]:
         """Elements from which `element` is reached, and those beside it, nearest first."""
         order: dict[str, None] = {}
         todo = [element]
@@ -222,6 +222,12 @@ class Variables:
         if not self.splits:
             return False
         return not self._ctx.analysis(ScopeReduction, self.graph).reduction.structured
+
+
+def declared_by(node: Node, *, mapped: bool = True) -> tuple[str, ...]:
+    """Variables of which the model says that an element sets them; `mapped`: those of its output
+    mapping, too."""
+    return tuple(name for name, by in _sets(node) if mapped or by != "mapping")
 
 
 def may_set(node: Node) -> bool:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, NamedTuple
 
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.analysis.decisions import (
@@ -17,18 +17,32 @@ from orgflow_ir.analysis.decisions import (
 from orgflow_ir.analysis.gaps import rules, schemas
 from orgflow_ir.analysis.gaps.gap import Gap
 from orgflow_ir.analysis.gaps.implementation import has_implementation
-from orgflow_ir.model import Event, Gateway, Loop, Model, Node, Scope, SubProcess, Task
+from orgflow_ir.model import (
+    CallActivity,
+    Event,
+    Gateway,
+    Loop,
+    Model,
+    Node,
+    Scope,
+    SubProcess,
+    Task,
+)
 from orgflow_ir.model.element_names import ElementNames, listed, one_line
 from orgflow_ir.pipeline import PassContext
 
 if TYPE_CHECKING:
     from orgflow_ir.analysis.expressions.syntax import Path
+    from orgflow_ir.analysis.gaps.setters import Setters
     from orgflow_ir.analysis.variables import Variables
 
 CONVENTIONS = DecisionConventions()
 """Names of decision variables in gaps and their schemas."""
 
 _BRACED = r"[$#]\{\s*([^{}]*?)\s*\}"
+_MOST_NAMED = 3
+"""How many steps a help text names that may set a variable."""
+
 _WAITS = frozenset(("message", "signal", "conditional"))
 
 
@@ -38,15 +52,13 @@ def find_gaps(model: Model, ctx: PassContext) -> tuple[Gap, ...]:
     return tuple(gap for scope in model.scopes() for gap in finder.scope(scope))
 
 
-def _is_set(path: Path, decision: Decision, variables: Variables) -> bool:
-    """Whether the model says of a step before a gateway that it sets what a condition reads: by a
-    form, a script, a mapping or its result."""
-    from orgflow_ir.analysis.variables import Read
+class _Deciding(NamedTuple):
+    """A scope with a gateway behind each activity that chooses among its flows."""
 
-    if path[0] not in variables.declared:
-        return False
-    found = variables.setters(Read(decision.gateway.id, path, "condition"))
-    return any(setter.by not in ("unknown", "payload") for setter in found)
+    graph: ControlFlow
+    decisions: dict[str, Decision]
+    owners: dict[str, Node]
+    """The activities, by the gateways."""
 
 
 class _Finder:
@@ -68,19 +80,36 @@ class _Finder:
             self.senders.setdefault(flow.target, []).append(flow.source)
             self.receivers.setdefault(flow.source, []).append(flow.target)
 
+        self.model = model
+        self._deciding: dict[str, _Deciding] = {}
+        self._variables: dict[str, Variables] = {}
+
+    def deciding(self, scope: Scope) -> _Deciding:
+        if scope.id not in self._deciding:
+            graph = self.ctx.analysis(ControlFlow, scope)
+            asking, owners = with_gateways(scope, graph)
+            if owners:
+                graph = ControlFlow(asking)
+            decisions = decide(asking, graph, CONVENTIONS)
+            self._deciding[scope.id] = _Deciding(graph, decisions, owners)
+        return self._deciding[scope.id]
+
+    def variables(self, scope: Scope) -> Variables:
+        from orgflow_ir.analysis.variables import Variables  # few models read any
+
+        if scope.id not in self._variables:
+            graph, decisions, _ = self.deciding(scope)
+            self._variables[scope.id] = Variables(graph, decisions, self.ctx)
+        return self._variables[scope.id]
+
+    @functools.cached_property
+    def setters(self) -> Setters:
+        from orgflow_ir.analysis.gaps.setters import Setters
+
+        return Setters(self.model, self.variables)
+
     def scope(self, scope: Scope) -> Iterator[Gap]:
-        graph = self.ctx.analysis(ControlFlow, scope)
-        asking, owners = with_gateways(scope, graph)
-        if owners:
-            graph = ControlFlow(asking)
-        decisions = decide(asking, graph, CONVENTIONS)
-
-        @functools.cache
-        def variables() -> Variables:
-            from orgflow_ir.analysis.variables import Variables  # few models have such conditions
-
-            return Variables(graph, decisions, self.ctx)
-
+        graph, decisions, owners = self.deciding(scope)
         chosen_by = {owner.id: decisions[gateway] for gateway, owner in owners.items()}
         yield from self._starts(scope)
         for node in scope.nodes:
@@ -89,13 +118,17 @@ class _Finder:
             elif isinstance(node, Event):
                 yield from self._event(node, scope)
             elif isinstance(node, Gateway) and node.id in decisions:
-                yield from self._decision(decisions[node.id], node, scope, variables, graph)
+                yield from self._decision(decisions[node.id], node, scope, graph)
             elif isinstance(node, Gateway):
                 yield from self._single_branch(node, scope, graph)
+            if isinstance(node, Task | CallActivity):
+                binding = node.binding
+                if binding is not None and (binding.inputs or binding.outputs):
+                    yield from self._mappings(node, scope)
             if isinstance(node, Task | SubProcess) and node.loop is not None:
                 yield from self._list(node, node.loop, scope)
             if node.id in chosen_by:
-                yield from self._decision(chosen_by[node.id], node, scope, variables, graph)
+                yield from self._decision(chosen_by[node.id], node, scope, graph)
 
     # -- tasks -------------------------------------------------------------------------------
 
@@ -116,6 +149,41 @@ class _Finder:
             "bind it to a script, a service, a form or a person's inbox", schemas.BINDING,
             "emit a placeholder that passes on what it receives",
         )  # fmt: skip
+
+    def _mappings(self, node: Task | CallActivity, scope: Scope) -> Iterator[Gap]:
+        """Variables that the mappings of an activity read, and of which nothing says who sets
+        them: one gap for each side."""
+        from orgflow_ir.analysis.work.tasks import mapping_reads
+
+        named = self.names.full_name(node, article=False)
+        open_reads: dict[str, list[Path]] = {}
+        for side, path in mapping_reads(node):
+            if side == "output" and isinstance(node, CallActivity):
+                found = self.setters.is_set_in_callee(path, node)
+            else:
+                found = self.setters.is_set(path, node.id, scope)
+            if not found:
+                open_reads.setdefault(side, []).append(path)
+        for of, paths in open_reads.items():
+            read = listed(f"`{'.'.join(path)}`" for path in paths)
+            them = "them" if len(paths) > 1 else "it"
+            yield Gap(
+                "variable", rules.OpenMapping, node, scope.id,
+                f"the {of} mapping of {named} reads {read}, but the model does not define which "
+                f"step sets {them}",
+                f"let {self._possible(node, of, scope)} set {them}", None,
+                "stop the run where a variable is not set",
+            )  # fmt: skip
+
+    def _possible(self, node: Task | CallActivity, side: str, scope: Scope) -> str:
+        """Who may set what a mapping reads, by name."""
+        if side == "output" and isinstance(node, CallActivity):
+            return f"the process that {self.names.name(node)} calls"
+        ids = [*((node.id,) if side == "output" else ()), *self.setters.possible(node.id, scope)]
+        names = [self.names.name(id) for id in dict.fromkeys(ids)]
+        if len(names) > _MOST_NAMED:
+            names = [*names[:_MOST_NAMED], f"{len(names) - _MOST_NAMED} other steps"]
+        return listed([*names, "the input of the run"], last="or")
 
     def _list(self, node: Node, loop: Loop, scope: Scope) -> Iterator[Gap]:
         if loop.kind != "multi-instance" or loop.cardinality is not None:
@@ -239,7 +307,6 @@ class _Finder:
         decision: Decision,
         asked: Node,
         scope: Scope,
-        variables: Callable[[], Variables],
         graph: ControlFlow,
     ) -> Iterator[Gap]:
         """What is open about a decision; `asked` is the gateway, or the activity that chooses among
@@ -277,7 +344,11 @@ class _Finder:
                 schemas.decision(decision.variable, values, several=decision.several),
                 "read a decision variable, and stop the run where it is not set",
             )  # fmt: skip
-        open_paths = [path for path in decision.coded if not _is_set(path, decision, variables())]
+        open_paths = [
+            path
+            for path in decision.coded
+            if not self.setters.is_set(path, decision.gateway.id, scope)
+        ]
         if open_paths:
             read = listed(f"`{'.'.join(path)}`" for path in open_paths)
             them = "them" if len(open_paths) > 1 else "it"

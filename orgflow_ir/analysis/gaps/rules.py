@@ -1,4 +1,4 @@
-"""Rules of gaps (OF501 to OF510): information that the source does not contain."""
+"""Rules of gaps (OF501 to OF510, OF519): information that the source does not contain."""
 
 from __future__ import annotations
 
@@ -186,6 +186,29 @@ class OpenList(Rule):
     category = Category.GAP
 
 
+class OpenMapping(Rule):
+    """
+    What it finds
+        An input or output mapping of a task, or what a call activity hands in or takes back, that
+        reads a variable of which the model does not say who sets it. What a mapping tests for null
+        or empty is not reported, nor what is taken from a process that is in another file.
+    Why it is wrong
+        The run has no value for the mapping unless it is started with one, or a step happens to
+        hand on a value under that name; without it the run stops at the activity and names the
+        variable.
+    Example
+        A service task `Charge` with the input `${amount}`, where no form, script, mapping or result
+        before it sets `amount`.
+    Instead
+        Let a step named in the help set the variable, or start the run with it.
+    """
+
+    code = "OF519"
+    name = "open-mapping"
+    severity = Severity.INFO
+    category = Category.GAP
+
+
 GAP_RULES: tuple[type[Rule], ...] = (
     OpenTask,
     OpenDecision,
@@ -196,4 +219,5 @@ GAP_RULES: tuple[type[Rule], ...] = (
     SingleBranch,
     OpenStart,
     OpenList,
+    OpenMapping,
 )

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
+from orgflow_ir.analysis.calls import variable_of
 from orgflow_ir.analysis.expressions.syntax import ConditionError, Constant, Tree
+from orgflow_ir.analysis.expressions.syntax import Path as VariablePath
+from orgflow_ir.analysis.variables import declared_by
 from orgflow_ir.analysis.work.mappings import read_value, variable_name
 from orgflow_ir.analysis.work.messages import FIELDS, Message, read_message
 from orgflow_ir.analysis.work.requests import Request, read_request
@@ -24,7 +27,7 @@ from orgflow_ir.analysis.work.statements import (
 )
 from orgflow_ir.decisions.found import Unusable
 from orgflow_ir.decisions.library import DecisionLibrary, DecisionReader
-from orgflow_ir.model import Task
+from orgflow_ir.model import CallActivity, Task
 from orgflow_ir.model.bindings import (
     AnyBinding,
     Decision,
@@ -118,6 +121,40 @@ def work_of(task: Task, library: DecisionLibrary | None) -> Work:
     if steps is not None:
         steps = list(_in_scope(steps, locals_))
     return Work(tuple(before), None if steps is None else tuple(steps), tuple(after), (), act)
+
+
+class MappingRead(NamedTuple):
+    """A variable that a mapping of an activity reads: on which side, and what of it."""
+
+    side: Literal["input", "output"]
+    path: VariablePath
+
+
+def mapping_reads(node: Task | CallActivity) -> Iterator[MappingRead]:
+    """What the mappings of a task or call read that nothing in the same activity sets, as far as
+    they are understood; what they test for null or empty is left out. The output mapping of a call
+    reads variables of the process that it calls."""
+    binding = node.binding
+    if binding is None or not (binding.inputs or binding.outputs):
+        return
+    reading = _Reading(binding, None)
+    if isinstance(node, CallActivity):
+        before = list(reading.of_call(binding.inputs))
+        after = list(reading.of_call(binding.outputs))
+        known = frozenset[str]()
+    else:
+        before, after = list(reading.inputs()), list(reading.outputs())
+        known = frozenset((*assigned(before, local=None), *declared_by(node, mapped=False)))
+        act = reading.act()
+        if isinstance(act, Request):
+            known |= {name for name, _ in act.answer}
+        elif isinstance(binding, Http):
+            after = []  # what comes back is not known
+        if isinstance(binding, Decision):
+            known |= {"decisionResult"}
+    found = [MappingRead("input", n.path) for n in read(before) if not n.tested]
+    found += [MappingRead("output", n.path) for n in read(after, known) if not n.tested]
+    yield from dict.fromkeys(found)
 
 
 def sent(act: Request | Message) -> Iterator[tuple[tuple[str, ...], Tree]]:
@@ -216,6 +253,17 @@ class _Reading:
                 yield Assign(variable_name(one.name), value, local)
             except ConditionError as error:
                 self.unread.append(Unread(f"{what} `{one.name}`", one.text, str(error)))
+
+    def of_call(self, parameters: Iterable[Parameter]) -> Iterator[Statement]:
+        """Mappings of a call: a name stands for the variable."""
+        named = (
+            p if (name := variable_of(p.text)) is None
+            else p.replace(text=name, language="variable")
+            for p in parameters
+        )  # fmt: skip
+        for one in self.parameters(named, "mapping", local=True):
+            assert isinstance(one, Assign)
+            yield one._replace(name=f"\x00{one.name}")  # no other mapping of the call sees it
 
     def listeners(self, events: tuple[str, ...]) -> Iterator[Statement]:
         for one in self.binding.listeners:
