@@ -13,6 +13,7 @@ PYTEST_ARGS ?=
 EXAMPLE := examples/leave-request/model.bpmn
 
 export PYTHONUTF8 := 1
+unexport PYTHONDONTWRITEBYTECODE  # or every command of a test compiles all modules again
 
 .PHONY: help demo test fuzz test-live lint types golden bench bench-report bench-soundness bench-verify docs clean engine
 

@@ -295,7 +295,7 @@ def parts(model: Model) -> dict[str, Any]:
             return [walk(v) for v in value]
         return value
 
-    return {"fields": walk(to_data(model, mode="python")), **found}
+    return {"fields": walk(to_data(model)), **found}
 
 
 PLACES = {

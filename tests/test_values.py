@@ -13,11 +13,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from orgflow.compiler import check_model, load
 
 from orgflow_ir.model import Event, Flow, Gateway, Model, Process, SubProcess, Task
-from orgflow_ir.model.codec import from_json, json_schema, to_data, to_json
+from orgflow_ir.model.codec import adapter, from_json, json_schema, to_data, to_json
 from orgflow_ir.model.source import SourceLocation
 from orgflow_ir.model.value import Value
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.plugins import Registry
+
+ROOT = Path(__file__).resolve().parent.parent
 
 
 def test_making_a_value_does_not_validate_it() -> None:
@@ -111,6 +116,23 @@ def test_text_form_and_back() -> None:
 def test_derived_from_is_left_out_at_any_depth() -> None:
     assert "derived_from" not in to_data(Model(id="m", processes=(Process(id="p"),)))
     assert "derived_from" not in to_json(SubProcess(id="s", nodes=(Task(id="t"),)))
+
+
+def test_data_is_as_pydantic_dumps_it() -> None:
+    """Of models with everything in them and of what is found in them."""
+    paths = [*ROOT.glob("examples/*/model.bpmn"), *ROOT.glob("tests/diagnostics/*/*.bpmn")]
+    assert len(paths) > 100
+    for path in paths:
+        ctx = PassContext()
+        model = load(str(path), Registry(outside=False), ctx)
+        if model is not None:
+            check_model(model, ctx)
+        for value in (*([model] if model else []), *ctx.diagnostics):
+            for bare in (True, False):
+                dumped = adapter(type(value)).dump_python(value, mode="json", exclude_none=bare)
+                assert to_data(value, exclude_none=bare) == dumped, path
+    with pytest.raises(TypeError, match="bytes has no place in JSON"):
+        to_data(Task(id=b"t"))  # type: ignore[arg-type]  # on purpose
 
 
 @pytest.mark.parametrize(

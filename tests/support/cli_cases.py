@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import command_forks
+
 LINEAR = """\
 <?xml version="1.0" encoding="UTF-8"?>
 <definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" id="d"
@@ -71,13 +73,25 @@ def orgflowc(
     timeout: float = 120,
 ) -> Ran:
     """Run `orgflowc` in a process of its own; standard error is no terminal."""
+    surroundings = {**os.environ, **(env or {})}
+    given = stdin.encode() if isinstance(stdin, str) else stdin
+    if command_forks.can_fork(surroundings):
+        code, out, err = command_forks.run(
+            [*map(str, args)],
+            given,
+            str(cwd or Path.cwd()),
+            surroundings,
+            timeout,
+            (LINEAR, DEADLOCK),
+        )
+        return Ran(code, out.decode(), err.decode())
     command: Sequence[str] = [sys.executable, "-m", "orgflow.cli", *map(str, args)]
     done = subprocess.run(
         command,
-        input=stdin.encode() if isinstance(stdin, str) else stdin,
+        input=given,
         capture_output=True,
         cwd=cwd,
-        env={**os.environ, **(env or {})},
+        env=surroundings,
         check=False,
         timeout=timeout,
     )
