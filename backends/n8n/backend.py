@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from orgflow.backends.n8n import rules
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from orgflow_ir.plugins.deployment import Deployer
     from orgflow_ir.plugins.engines import EngineProvider
     from orgflow_ir.plugins.executions import ExecutionReader
+    from orgflow_ir.targets.catalogue import Catalogue
     from orgflow_ir.targets.comparison import Comparison
     from orgflow_ir.targets.merging import Merging
     from orgflow_ir.targets.verification import Verification
@@ -97,6 +99,13 @@ class N8nBackend(Backend):
         from orgflow.backends.n8n.server.executions.reader import N8nExecutions
 
         return N8nExecutions()
+
+    def catalogue(self, where: str = "") -> Catalogue:
+        """The node types of n8n's engine on this machine, or of the n8n in a folder."""
+        from orgflow.backends.n8n.catalogue.catalogue import read_catalogue
+        from orgflow.backends.n8n.engine.install import engine_dir
+
+        return read_catalogue(Path(where).expanduser() if where else engine_dir())
 
     def shape(self, artifact: Artifact) -> str:
         """See `Backend`."""

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from orgflow_ir.plugins.deployment import Deployer
     from orgflow_ir.plugins.engines import EngineProvider
     from orgflow_ir.plugins.executions import ExecutionReader
+    from orgflow_ir.targets.catalogue import Catalogue
     from orgflow_ir.targets.comparison import Comparison
     from orgflow_ir.targets.merging import Merging
     from orgflow_ir.targets.verification import Verification
@@ -160,6 +161,13 @@ class Backend(ABC):
 
     def executions(self) -> ExecutionReader | None:
         """What reads the executions that deployed files left, if there is such a thing."""
+        return None
+
+    def catalogue(self, where: str = "") -> Catalogue | None:
+        """The operations that tasks can be filled with, as they are installed; `None` where the
+        target has none. `where` is an installation, else the usual one. Raises `CatalogueError`
+        where it is not there."""
+        del where
         return None
 
     def shape(self, artifact: Artifact) -> str:

@@ -1,0 +1,337 @@
+"""The catalogue of an installed n8n, read from the descriptions of its node types.
+
+n8n-nodes-base keeps the descriptions of all its node types in one file. Nothing of it is part of
+this project: it is read where the user has installed it, each time, and kept nowhere else.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from orgflow.backends.n8n.catalogue.display import (
+    Place,
+    Property,
+    deciding,
+    members,
+    read_by,
+    settle,
+    shows,
+    visible,
+)
+from orgflow.backends.n8n.catalogue.schemas import (
+    Schema,
+    at_path,
+    parameter_schema,
+    plain,
+    required_blanks,
+)
+from orgflow.backends.n8n.node_types import catalogue as known_types
+
+from orgflow_ir.model.bindings import Parameter, Worker
+from orgflow_ir.targets.catalogue import Blank, Catalogue, CatalogueError, Operation, Values
+
+BINDING = "n8n"
+"""`by` of workers that are nodes of n8n."""
+
+FILE = Path("n8n-nodes-base", "dist", "types", "nodes.json")
+_PACKAGE = "n8n-nodes-base"
+
+_OURS = frozenset(
+    {
+        # what a model says with gateways, events and calls, and a compile writes
+        "if", "switch", "filter", "merge", "splitInBatches", "noOp", "wait", "stopAndError",
+        "executeWorkflow", "respondToWebhook", "form", "simulate", "limit", "compareDatasets",
+        "aggregate", "splitOut", "sort", "removeDuplicates", "summarize", "itemLists",
+        # what only helps in n8n's own editor
+        "debugHelper", "executionData", "timeSaved", "evaluation", "messageAnAgent", "agent",
+        "n8nTrainingCustomerDatastore", "n8nTrainingCustomerMessenger",
+    }
+)  # fmt: skip
+_RUNS_CODE = frozenset({"code", "function", "functionItem", "aiTransform", "executeCommand", "ssh"})
+"""Types that run a program: none is ever proposed."""
+
+_WAITING = frozenset({"sendAndWait", "dispatchAndWait"})
+"""Operations that wait for a person: what a task of a person becomes is the compiler's matter."""
+
+
+class NodeType(NamedTuple):
+    """A node type in the version that new nodes have."""
+
+    name: str
+    version: float
+    description: Mapping[str, Any]
+
+    @property
+    def properties(self) -> Sequence[Property]:
+        """Its parameters."""
+        found: Sequence[Property] = self.description["properties"]
+        return found
+
+    @property
+    def key(self) -> str:
+        """`type@version` with the package."""
+        return f"{_PACKAGE}.{self.name}@{self.version:g}"
+
+
+class N8nCatalogue(Catalogue):
+    """See `Catalogue`; `source` is where the descriptions are from."""
+
+    def __init__(self, types: Sequence[Mapping[str, Any]], source: str, content: str) -> None:
+        self._source, self._content = source, content
+        self.types = {t.key: t for t in newest(types)}
+        self._by_id = {o.id: (o, t) for t in self.types.values() for o in operations_of(t)}
+
+    @property
+    def name(self) -> str:
+        return self._source
+
+    @property
+    def content(self) -> str:
+        return self._content
+
+    @cached_property
+    def operations(self) -> Sequence[Operation]:
+        return tuple(operation for operation, _ in self._by_id.values())
+
+    def operation(self, id: str) -> Operation | None:
+        found = self._by_id.get(id)
+        return found[0] if found is not None else None
+
+    def type_of(self, operation: Operation) -> NodeType:
+        """The node type of one of its operations."""
+        return self._by_id[operation.id][1]
+
+    def schema(self, operation: Operation, values: Values) -> Schema:
+        kind = self.type_of(operation)
+        given = {**values, **dict(operation.fixed)}
+        found = parameter_schema(kind.properties, given, kind.version)
+        for name, value in operation.fixed:
+            if name in found["properties"]:
+                found["properties"][name] = {"const": value}
+        found["required"] = [
+            n for n in found["required"] if n not in dict(operation.fixed)
+        ]  # fmt: skip
+        return found
+
+    def blanks(
+        self, operation: Operation, values: Values, inputs: Sequence[str] = ()
+    ) -> list[Blank]:
+        kind = self.type_of(operation)
+        given = {**values, **dict(operation.fixed)}
+        return [
+            Blank(path, *_shown(entry))
+            for path, entry in required_blanks(kind.properties, given, kind.version)
+            if path not in inputs and not any(i.startswith(f"{path}.") for i in inputs)
+        ]
+
+    def accepts_input(self, operation: Operation, values: Values, path: str) -> bool:
+        kind = self.type_of(operation)
+        given = {**values, **dict(operation.fixed)}
+        if path.partition(".")[0] in dict(operation.fixed):
+            return False
+        entry = at_path(kind.properties, given, kind.version, path)
+        return entry is not None and entry.get("type") in _COMPUTED and not _is_constant(entry)
+
+    def binding(
+        self,
+        operation: Operation,
+        values: Values,
+        inputs: Sequence[Parameter] = (),
+        outputs: Sequence[Parameter] = (),
+    ) -> Worker:
+        given = {**dict(operation.fixed), **values}
+        kept = tuple((name, _ENCODER.encode(value)) for name, value in given.items())
+        return Worker(
+            by=BINDING, target=self.type_of(operation).key, parameters=kept,
+            inputs=tuple(inputs), outputs=tuple(outputs),
+        )  # fmt: skip
+
+    def credentials(self, target: str, values: Values) -> tuple[str, ...]:
+        """The kinds of credentials that show for a node; nothing for a type that is not here."""
+        kind = self.types.get(target)
+        return accounts(kind, values) if kind is not None else ()
+
+
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+
+_COMPUTED = frozenset(
+    {
+        "string", "number", "boolean", "options", "multiOptions", "json", "dateTime", "color",
+        "resourceLocator", "workflowSelector",
+    }
+)  # fmt: skip
+
+
+def _is_constant(entry: Property) -> bool:
+    """Whether n8n takes no expression there."""
+    return bool(entry.get("noDataExpression")) or bool(
+        (entry.get("typeOptions") or {}).get("multipleValues")
+    )
+
+
+def _shown(entry: Property) -> tuple[str, str, tuple[Any, ...]]:
+    values = tuple(o["value"] for o in members(entry) if "value" in o)
+    free = entry.get("type") not in ("options", "multiOptions")
+    return (
+        plain(str(entry.get("displayName") or entry["name"])),
+        plain(str(entry.get("description") or "")),
+        () if free else values,
+    )
+
+
+# -- reading ---------------------------------------------------------------------------------------
+
+
+def read_catalogue(path: Path) -> N8nCatalogue:
+    """The catalogue of an installation.
+
+    Args:
+        path: the file with the descriptions, or a folder with `node_modules` or in one.
+
+    Raises:
+        CatalogueError: there is none, or it cannot be read.
+    """
+    file = path
+    if path.is_dir():
+        for middle in (Path("node_modules"), Path(), Path("node_modules", "n8n", "node_modules")):
+            file = path / middle / FILE
+            if file.is_file():
+                break
+        else:
+            raise CatalogueError(
+                f"{path} has no n8n-nodes-base: run `orgflowc engine install`, or name the folder "
+                "in which n8n is installed"
+            )
+    try:
+        data = file.read_bytes()
+    except OSError as error:
+        raise CatalogueError(f"{file} cannot be read: {error.strerror or error}") from None
+    try:
+        return _parsed(data, _version_of(file), hashlib.sha256(data).hexdigest())
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise CatalogueError(f"{file} has no descriptions of node types ({error!r})") from None
+
+
+@lru_cache(maxsize=2)
+def _parsed(data: bytes, version: str, content: str) -> N8nCatalogue:
+    types = json.loads(data)
+    if not isinstance(types, list):
+        raise ValueError("no list")
+    return N8nCatalogue(types, f"{_PACKAGE} {version}".strip(), content)
+
+
+def _version_of(file: Path) -> str:
+    try:
+        package = json.loads((file.parents[2] / "package.json").read_text("utf-8"))
+        return str(package["version"])
+    except (OSError, ValueError, KeyError, TypeError, IndexError):
+        return ""
+
+
+def newest(types: Sequence[Mapping[str, Any]]) -> Iterator[NodeType]:
+    """Of each type a task may be filled with the version that n8n gives new nodes, by name."""
+    found: dict[str, NodeType] = {}
+    for description in types:
+        name, versions = description["name"], description["version"]
+        versions = versions if isinstance(versions, list) else [versions]
+        version = description.get("defaultVersion", max(versions))
+        if version in versions and _is_offered(description):
+            older = found.get(name)
+            if older is None or older.version < version:
+                found[name] = NodeType(name, version, description)
+    yield from (found[name] for name in sorted(found))
+
+
+def _is_offered(description: Mapping[str, Any]) -> bool:
+    name = description["name"]
+    return (
+        not description.get("hidden")
+        and "trigger" not in description.get("group", ())
+        and description.get("inputs") == ["main"]
+        and description.get("outputs") == ["main"]
+        and name not in _OURS
+        and name not in _RUNS_CODE
+        and not known_types.looks_like_sub_node(f"{_PACKAGE}.{name}")
+    )
+
+
+# -- operations ------------------------------------------------------------------------------------
+
+
+def operations_of(kind: NodeType) -> Iterator[Operation]:
+    """What a node type does: an operation of each of its resources, or itself."""
+    description = kind.description
+    title = plain(str(description["displayName"]))
+    for fixed, chosen in _choices(kind):
+        last = chosen[-1] if chosen else None
+        names = [plain(str(o.get("name", ""))) for o in chosen]
+        action = plain(str(last.get("action") or " ".join(names))) if last is not None else ""
+        said = plain(str((last or {}).get("description") or description.get("description") or ""))
+        yield Operation(
+            ":".join((kind.key, *(str(value) for _, value in fixed))),
+            f"{title}: {action[:1].lower()}{action[1:]}" if action else title,
+            said,
+            " ".join((kind.name, *names, *_aliases(description))),
+            accounts(kind, dict(fixed)),
+            fixed,
+        )
+
+
+def _choices(
+    kind: NodeType,
+) -> Iterator[tuple[tuple[tuple[str, Any], ...], tuple[Property, ...]]]:
+    """Values of `resource` and `operation` that show, with the options that give them."""
+    deciders = deciding(kind.properties, ("resource", "operation"))
+    resources: list[Property | None] = [*_options(kind, deciders, "resource", {})]
+    for resource in resources or [None]:
+        fixed: tuple[tuple[str, Any], ...] = ()
+        if resource is not None:
+            fixed = (("resource", resource["value"]),)
+        chosen = () if resource is None else (resource,)
+        found = _options(kind, deciders, "operation", dict(fixed))
+        for operation in found:
+            if operation["value"] in _WAITING or "CUSTOM" in str(operation["value"]):
+                continue
+            yield (*fixed, ("operation", operation["value"])), (*chosen, operation)
+        if not found:
+            yield fixed, chosen
+
+
+def _options(
+    kind: NodeType, deciders: Sequence[Property], name: str, given: Mapping[str, Any]
+) -> list[Property]:
+    values = settle(deciders, given, kind.version)
+    place = Place(values, values, kind.version)
+    return [
+        option
+        for entry in visible(deciders, given, kind.version)
+        if entry["name"] == name and entry.get("type") == "options"
+        for option in members(entry)
+        if "value" in option and "CUSTOM_API" not in str(option["value"]) and shows(option, place)
+    ]
+
+
+def accounts(kind: NodeType, given: Mapping[str, Any]) -> tuple[str, ...]:
+    """Kinds of credentials that show with given values."""
+    described = kind.description.get("credentials") or ()
+    read = [name for credential in described for name in read_by(credential)]
+    values = settle(deciding(kind.properties, read), given, kind.version)
+    place = Place(values, values, kind.version)
+    found = [c["name"] for c in described if c.get("required") and shows(c, place)]
+    if not found and described:
+        # Which one is decided by how it is authenticated: all that may be.
+        choices = any(e["name"] == "authentication" for e in kind.properties)
+        found = [] if choices else [c["name"] for c in described if c.get("required")]
+    return tuple(dict.fromkeys(found))
+
+
+def _aliases(description: Mapping[str, Any]) -> Iterator[str]:
+    codex = description.get("codex") or {}
+    for word in codex.get("alias") or ():
+        yield str(word)
+    yield from (str(word) for word in codex.get("categories") or ())

@@ -1,0 +1,239 @@
+"""Which parameters of a node show with which values, by the `displayOptions` of its description.
+
+Sources: n8n's documentation of `displayOptions`, and what `NodeHelpers.getNodeParameters` of
+n8n-workflow 2.41 gives, with which the tests compare.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+Property = Mapping[str, Any]
+"""One entry of `properties` in the description of a node type."""
+
+GROUPS = ("collection", "fixedCollection")
+"""Types of parameters that hold further parameters."""
+
+SILENT = ("notice", "button", "curlImport", "hidden", "credentials")
+"""Types that are text or buttons of the editor, or nobody sets."""
+
+_ROUNDS = 12
+"""So often parameters are settled that show each other; none of n8n's needs more than a few."""
+
+
+class Place(NamedTuple):
+    """Where conditions look: values at this level, those of the whole node, and its version."""
+
+    values: Mapping[str, Any]
+    root: Mapping[str, Any]
+    version: float
+
+    def read(self, name: str) -> list[Any] | None:
+        """What a condition compares; `None` for what is the same for every node that we make."""
+        if name == "@version":
+            return [self.version]
+        if name == "@tool":
+            return [False]
+        if name.startswith("@"):
+            return []
+        value = _at(self.root, name[1:]) if name.startswith("/") else _at(self.values, name)
+        if isinstance(value, Mapping) and value.get("__rl"):
+            value = value.get("value")
+        return list(value) if isinstance(value, list) else [value]
+
+
+def shows(entry: Property, place: Place, key: str = "displayOptions") -> bool:
+    """Whether a parameter, an option or a credential shows."""
+    options = entry.get(key)
+    if not isinstance(options, Mapping):
+        return True
+    for name, wanted in (options.get("show") or {}).items():
+        found = place.read(name)
+        if found is not None and any(isinstance(v, str) and v.startswith("=") for v in found):
+            return True  # only a run says what it is
+        if not _meets(wanted, found or []):
+            return False
+    for name, wanted in (options.get("hide") or {}).items():
+        found = place.read(name) or []
+        if found and _meets(wanted, found):
+            return False
+    return True
+
+
+def settle(
+    properties: Sequence[Property],
+    given: Mapping[str, Any],
+    version: float,
+    root: Mapping[str, Any] | None = None,
+    *,
+    defaults: bool = True,
+) -> dict[str, Any]:
+    """The values of one level with defaults where nothing is given, as conditions see them.
+
+    Of parameters with the same name the one that shows counts, which may hang on the others: it is
+    repeated until nothing changes. In a `collection` only what is given has a value.
+    """
+    counts: dict[str, int] = {}
+    for entry in properties:
+        counts[entry["name"]] = counts.get(entry["name"], 0) + 1
+    settled: dict[str, Any] = {}
+    for _ in range(_ROUNDS):
+        found: dict[str, Any] = dict(settled)
+        for entry in properties:
+            name = entry["name"]
+            if entry.get("type") in GROUPS or (name not in given and not defaults):
+                continue  # n8n compares no groups
+            if counts[name] > 1 and not shows(
+                entry, Place(found, found if root is None else root, version)
+            ):
+                continue
+            found[name] = given[name] if name in given else _default(entry)
+        if found == settled:
+            break
+        settled = found
+    return settled
+
+
+def visible(
+    properties: Sequence[Property],
+    given: Mapping[str, Any],
+    version: float,
+    root: Mapping[str, Any] | None = None,
+    *,
+    defaults: bool = True,
+) -> Iterator[Property]:
+    """The parameters of a level that show with these values, in their order."""
+    values = settle(properties, given, version, root, defaults=defaults)
+    place = Place(values, values if root is None else root, version)
+    return (entry for entry in properties if shows(entry, place))
+
+
+def deciding(properties: Sequence[Property], names: Iterable[str]) -> list[Property]:
+    """Of the parameters of a node those of these names, and those on which it hangs whether they
+    show: what `settle` needs of them."""
+    wanted, found = list(names), set[str]()
+    while wanted:
+        name = wanted.pop()
+        if name in found:
+            continue
+        found.add(name)
+        for entry in properties:
+            if entry["name"] == name:
+                for one in (entry, *members(entry)):
+                    wanted += read_by(one)
+    return [entry for entry in properties if entry["name"] in found]
+
+
+def read_by(entry: Property) -> list[str]:
+    """Names of the parameters of the node that the conditions of an entry read."""
+    options = entry.get("displayOptions") or {}
+    sides = (options.get("show") or {}, options.get("hide") or {})
+    return [name.lstrip("/").split(".")[0] for side in sides for name in side]
+
+
+def members(entry: Property) -> Sequence[Property]:
+    """The parameters in a `collection`, or the groups in a `fixedCollection`."""
+    return [o for o in entry.get("options") or () if isinstance(o, Mapping) and "name" in o]
+
+
+def is_list(entry: Property) -> bool:
+    """Whether it holds several values."""
+    return bool((entry.get("typeOptions") or {}).get("multipleValues"))
+
+
+def _default(entry: Property) -> Any:
+    default = entry.get("default")
+    if entry.get("type") == "resourceLocator" and isinstance(default, Mapping):
+        return {"__rl": True, **default}
+    return default
+
+
+def _at(values: Any, path: str) -> Any:
+    """A nested value by names joined with dots; `None` where there is none."""
+    if isinstance(values, Mapping) and path in values:
+        return values[path]
+    for name in path.split("."):
+        if not isinstance(values, Mapping) or name not in values:
+            return None
+        values = values[name]
+    return values
+
+
+# -- conditions ----------------------------------------------------------------------------------
+
+
+def _meets(wanted: Any, found: list[Any]) -> bool:
+    """Whether values meet one of the conditions: a constant that is among them, or a comparison
+    that holds for all."""
+    several = wanted if isinstance(wanted, list) else [wanted]
+    return any(_meets_one(one, found) for one in several)
+
+
+def _meets_one(condition: Any, found: list[Any]) -> bool:
+    comparison = condition.get("_cnd") if isinstance(condition, Mapping) else None
+    if isinstance(comparison, Mapping) and len(condition) == 1 and comparison:
+        kind, target = next(iter(comparison.items()))
+        if not found:
+            return bool(kind == "not")
+        return all(_holds(kind, value, target) for value in found)
+    return any(_same(value, condition) for value in found)
+
+
+def _holds(kind: str, value: Any, target: Any) -> bool:
+    match kind:
+        case "eq":
+            return _same(value, target)
+        case "not":
+            return not _same(value, target)
+        case "exists":
+            return value is not None and value != ""
+        case "between":
+            return _ordered(target["from"], value) and _ordered(value, target["to"])
+        case "gte":
+            return _ordered(target, value)
+        case "lte":
+            return _ordered(value, target)
+        case "gt":
+            return _ordered(target, value) and not _same(value, target)
+        case "lt":
+            return _ordered(value, target) and not _same(value, target)
+    if not isinstance(value, str):
+        return False
+    match kind:
+        case "includes":
+            return str(target) in value
+        case "startsWith":
+            return value.startswith(str(target))
+        case "endsWith":
+            return value.endswith(str(target))
+        case "regex":
+            return re.search(str(target), value) is not None
+    return False
+
+
+def _ordered(low: Any, high: Any) -> bool:
+    numbers = isinstance(low, int | float) and isinstance(high, int | float)
+    texts = isinstance(low, str) and isinstance(high, str)
+    return bool(low <= high) if numbers or texts else False
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Equal as in JavaScript: a truth value is no number."""
+    if isinstance(one, bool) != isinstance(other, bool):
+        return False
+    return bool(one == other)
+
+
+def conditions(entries: Iterable[Property]) -> Iterator[str]:
+    """The kinds of comparisons that descriptions use, for tests: none may be unknown here."""
+    for entry in entries:
+        options = entry.get("displayOptions") or {}
+        for side in ("show", "hide"):
+            for wanted in (options.get(side) or {}).values():
+                for one in wanted if isinstance(wanted, list) else [wanted]:
+                    if isinstance(one, Mapping) and isinstance(one.get("_cnd"), Mapping):
+                        yield from one["_cnd"]
+        for inner in members(entry):
+            yield from conditions(inner.get("values") or ([inner] if "type" in inner else ()))
