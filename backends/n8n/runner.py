@@ -17,7 +17,7 @@ from orgflow_ir.analysis.failures import caught_errors
 from orgflow_ir.analysis.stub_data import Unplayable, data_stimuli
 from orgflow_ir.analysis.token_game.stimulus import Stimulus
 from orgflow_ir.lowering.loops import loops_as_flows
-from orgflow_ir.model import Model, Task
+from orgflow_ir.model import Event, Model, Task
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import NodeExecution, Runner, RunResult
 from orgflow_ir.targets.artifact import Emitted
@@ -187,6 +187,11 @@ class LocalRunner(Runner):
                     answers[f"{place}{name}"] = [_answered(form, row) for row in visits[name]]
             for name in _stubbed(scope):
                 stubs[f"{place}{name}"] = {"visits": visits.get(name, []), "mode": "merge"}
+            for name in _timed(scope):
+                from orgflow_ir.analysis.work.waiting import UNTIL
+
+                often = max(s.at for s in stimuli) + 1
+                stubs[f"{place}{name}"] = {"visits": [{UNTIL: _OVER}] * often, "mode": "merge"}
             for task, messages in (errors or {}).items():
                 if task in scope.workflow_graph.nodes:
                     name = scope.workflow_graph.nodes[task].name
@@ -285,6 +290,19 @@ def _outside(scope: CompiledScope) -> list[str]:
 def _calling(scope: CompiledScope) -> list[str]:
     """Names of the nodes that call a workflow in which somebody does the work."""
     return [scope.workflow_graph.nodes[element].name for element in scope.named_work]
+
+
+_OVER = "2000-01-01T00:00:00.000Z"
+"""A time that is over, whenever a run is."""
+
+
+def _timed(scope: CompiledScope) -> list[str]:
+    """Names of the nodes that compute until when an event waits."""
+    return [
+        n.name
+        for n in scope.workflow_graph.nodes.values()
+        if n.role == "inputs" and isinstance(scope.graph.nodes.get(n.element), Event)
+    ]
 
 
 def _computed(scope: CompiledScope) -> list[str]:

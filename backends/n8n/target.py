@@ -64,7 +64,7 @@ def _why_not(position: str, definition: EventDefinition) -> str | None:
     if position == "catch":
         from orgflow.backends.n8n.node_types import wait
 
-        return None if wait.for_timer(definition) is not None else wait.why_not(definition.time)
+        return None if wait.for_timer(definition) is not None else wait.why_not(definition)
     return None
 
 

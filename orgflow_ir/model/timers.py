@@ -1,9 +1,10 @@
 """When a timer event happens: the texts of timers read once, into typed values.
 
 Read are ISO 8601 dates, durations and repetitions, cron expressions (Unix's five fields, or
-Quartz's with seconds first), jBPM's short notation, a number and a unit in words (`14 Tage`), and
-expressions: those of a constant are that constant, others compute a time. Prose stays text. What a
-target cannot do with a value, it refuses; it never parses the text again.
+Quartz's with seconds first), jBPM's short notation, and
+expressions: those of a constant are that constant, others compute a time; words where they have
+one meaning (`timer_words`). Other prose stays text. What a target cannot do with a value, it
+refuses; it never parses the text again.
 """
 
 from __future__ import annotations
@@ -150,23 +151,12 @@ _LITERAL = re.compile(
 _FEEL_CYCLE = re.compile(
     r"cycle\s*\(\s*(?:(\d{1,9})\s*,\s*)?duration\s*\(\s*\"([^\"]*)\"\s*\)\s*\)"
 )
-_UNITS = {
-    unit: part
-    for part, units in {
-        "seconds": "second seconds sekunde sekunden seconde secondes seconden segundo segundos "
-        "secondo secondi",
-        "minutes": "minute minutes minuten minuut minuto minutos minuti",
-        "hours": "hour hours stunde stunden heure heures uur uren hora horas ora ore",
-        "days": "day days tag tage tagen jour jours dag dagen día días dia dias giorno giorni",
-        "weeks": "week weeks woche wochen semaine semaines weken semana semanas settimana "
-        "settimane",
-        "months": "month months monat monate monaten mois maand maanden mes meses mês mese mesi",
-        "years": "year years jahr jahre jahren an ans année années jaar jaren año años ano anos "
-        "anno anni",
-    }.items()
-    for unit in units.split()
-}
-"""Units of time in words: English, German, French, Dutch, Spanish, Portuguese, Italian."""
+_PARTS = r"Years|Months|Weeks|Days|Hours|Minutes|Seconds"
+_LATER = (
+    rf"(?:now|dateTime)\(\)((?:\s*\.\s*plus(?:{_PARTS})\(\d{{1,6}}\))*)"
+    r"(?:\s*\.\s*toDate\(\))?"
+)
+_FEEL_LATER = r"now\(\)\s*\+\s*(?:duration\s*\(\s*|@)\"([^\"]*)\"\s*\)?"
 
 _LANGUAGES = ("feel", "juel", "groovy", "javascript", "ecmascript", "python", "n8n")
 
@@ -191,23 +181,32 @@ def read_time(text: str, language: str | None = None) -> Time:
     return Unread(words)
 
 
-def _in_words(text: str) -> Duration | None:
-    """`14 Tage`: one number and one unit; anything more (`14 working days`) is prose."""
-    number, _, unit = text.partition(" ")
-    part = _UNITS.get(unit.strip().casefold())
-    if part is None or not number.isdecimal() or not number.isascii() or len(number) > 6:
+def _in_words(text: str) -> Duration | Cycle | Cron | None:
+    """Words that have one meaning; anything more (`14 working days`) is prose."""
+    if not any(char.isspace() for char in text) and not text.isalpha():
         return None
-    length: dict[str, Any] = {part: int(number)}
-    return Duration(notation="words", **length)
+    from orgflow_ir.model.timer_words import length_in_words, repetition_in_words
+
+    return length_in_words(text) or repetition_in_words(text)
 
 
 def _constant(text: str) -> Time | None:
     """What an expression computes that reads nothing: `= duration("PT1H")`, `${"PT5M"}`,
-    `=cycle(3, duration("PT10M"))`, `=@"PT1H"` (FEEL, DMN 1.3, 10.3.2.3, and Camunda's `cycle`)."""
+    `=cycle(3, duration("PT10M"))`, `=@"PT1H"` (FEEL, DMN 1.3, 10.3.2.3, and Camunda's `cycle`).
+
+    What is later than now by a constant is that length of time: `${now().plusDays(1)}`,
+    `${dateTime().plusWeeks(1).toDate()}` (Camunda 7), `=now() + duration("P1D")`."""
     match = _WRAPPED.fullmatch(text)
     if match is None:
         return None
     inside = (match[1] or match[2] or "").strip()
+    later = re.fullmatch(_LATER, inside)
+    if later is not None:
+        return _plus(later[1])
+    later = re.fullmatch(_FEEL_LATER, inside)
+    if later is not None:
+        length = _duration(later[1])
+        return length if length is not None and length.sign != "-" else None
     cycle = _FEEL_CYCLE.fullmatch(inside)
     if cycle is not None:
         interval = _duration(cycle[2])
@@ -217,6 +216,14 @@ def _constant(text: str) -> Time | None:
         return None
     words = literal[1] if literal[1] is not None else literal[2]
     return _moment(words) or _duration(words) or _cycle(words)
+
+
+def _plus(calls: str) -> Duration | None:
+    """The length of `.plusDays(1).plusHours(2)`; of `.minus…` none."""
+    found: dict[str, Any] = {}
+    for part, number in re.findall(r"plus([A-Z][a-z]+)\((\d+)\)", calls):
+        found[part.lower()] = found.get(part.lower(), 0) + int(number)
+    return Duration(**found)
 
 
 def _moment(text: str) -> Moment | None:

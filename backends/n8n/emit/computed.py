@@ -14,7 +14,7 @@ from orgflow.backends.n8n.node_types import code
 from orgflow_ir.analysis.expressions.feel.evaluator import Unsupported
 from orgflow_ir.analysis.work.requests import Part, Request
 from orgflow_ir.analysis.work.tasks import Unread, Work, library_of, work_of
-from orgflow_ir.model import Scope, Task
+from orgflow_ir.model import Event, Scope, Task
 from orgflow_ir.model.bindings import Decision
 from orgflow_ir.pipeline import PassContext
 
@@ -38,10 +38,14 @@ def work_in(task: Task, ctx: PassContext) -> Work:
 
 
 def computed_in(scope: Scope, ctx: PassContext) -> Iterator[str]:
-    """Process variables that the work of tasks in a scope reads."""
+    """Process variables that the work of tasks in a scope reads, and what waits there."""
     for node in scope.nodes:
         if isinstance(node, Task) and node.binding is not None:
             yield from (needed.path[0] for needed in work_in(node, ctx).reads())
+        if isinstance(node, Event) and node.position == "catch" and node.trigger == "timer":
+            from orgflow_ir.analysis.work.waiting import waiting_until  # of computed times only
+
+            yield from (n.path[0] for n in waiting_until(node.definitions[0]).reads())
 
 
 def _answer(work: Work) -> tuple[tuple[str, Part], ...] | None:

@@ -491,11 +491,7 @@ class _Emitter:
             node.notes += notes.computed(task)
             return
         if work is not None and work.before:
-            name = f"{task.name or task.id} inputs"
-            self._beside(task.id, "inputs", name)
-            implicit = (flow for flow in self.started if flow.target == task.id)
-            for flow in (*self.graph.flows_in(task.id), *implicit):
-                self.e.entry[(task.id, flow.id)] = Port(HelperKey(task.id, "inputs"))
+            self._before(task.id, f"{task.name or task.id} inputs", notes.mapping(before=True))
         outside = self._outside(task, work)
         called = self._named_work(task) if outside is None else None
         fields = [f for d in decisions for f in _fields(d)]
@@ -520,7 +516,7 @@ class _Emitter:
         if work is not None and work.before:
             self.workflow_graph.connect(Port(HelperKey(task.id, "inputs")), Port(task.id))
         if work is not None and work.after:
-            self._beside(task.id, "outputs", f"{node.name} outputs")
+            self._beside(task.id, "outputs", f"{node.name} outputs", notes.mapping(before=False))
             self.workflow_graph.connect(Port(task.id), Port(HelperKey(task.id, "outputs")))
             for flow in self.graph.flows_out(task.id):
                 self.e.exits[flow.id] = Port(HelperKey(task.id, "outputs"))
@@ -541,11 +537,29 @@ class _Emitter:
         called = found.scope(self.scope.model, first)
         return execute_workflow.NODE.name, execute_workflow.calling(called.workflow_id)
 
-    def _beside(self, element: str, role: Role, name: str) -> None:
+    def _before(self, element: str, name: str, said: list[str]) -> None:
+        """A node in front of an element that computes what it is given."""
+        key = self._beside(element, "inputs", name, said)
+        implicit = (flow for flow in self.started if flow.target == element)
+        for flow in (*self.graph.flows_in(element), *implicit):
+            self.e.entry[(element, flow.id)] = Port(key)
+
+    def _beside(self, element: str, role: Role, name: str, said: list[str]) -> NodeKey:
         added = self.workflow_graph.add(
             HelperKey(element, role), name, "code", {}, element=element, role=role
         )
-        added.notes += notes.mapping(role == "inputs")
+        added.notes += said
+        return added.key
+
+    def _waiting(self, event: Event, definition: EventDefinition | None) -> Work | None:
+        """What computes until when an event waits; `None` where nothing says when."""
+        if definition is None or definition.time is None:
+            return None
+        from orgflow_ir.analysis.work.waiting import waiting_until
+
+        work = waiting_until(definition)
+        self.e.work[event.id] = work
+        return work
 
     def _outside(self, task: Task, work: Work | None) -> OutsideNode | None:
         """The node of the request or mail that a task is; `None` where it is neither."""
@@ -587,6 +601,12 @@ class _Emitter:
         if event.position == "catch" and event.trigger == "timer":
             kind = "wait"
             found = wait.for_timer(definition)
+            work = self._waiting(event, definition) if found is None else None
+            if work is not None:
+                from orgflow_ir.analysis.work.waiting import UNTIL
+
+                found = wait.until_field(UNTIL)
+                self._before(event.id, f"{event.name or _event_words(event)} time", notes.moment())
             open_time = found is None
             parameters, called = found or wait.for_interval(0, "seconds"), True
         elif event.position == "catch" and event.trigger == "message":
@@ -604,6 +624,8 @@ class _Emitter:
             element=event.id,
             webhook=called,
         )
+        if event.id in self.e.work:
+            self.workflow_graph.connect(Port(HelperKey(event.id, "inputs")), Port(event.id))
         node.notes += notes.event(event, open_time, text, self.defaults)
 
     def _error_text(self, definition: EventDefinition | None) -> str:

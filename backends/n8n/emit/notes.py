@@ -66,11 +66,16 @@ def computed(node: Task) -> list[str]:
     return [f"Computes what the model says: {summary(node)}.", *_doc(node.doc)]
 
 
-def mapping(inputs: bool) -> list[str]:
+def mapping(*, before: bool) -> list[str]:
     """Note of a node with the mappings of a task."""
-    if inputs:
+    if before:
         return ["Computes what the next step is given, as the model says."]
     return ["Sets process variables from what the step before hands on, as the model says."]
+
+
+def moment() -> list[str]:
+    """Note of the node that computes until when an event waits."""
+    return ["Computes until when the next step waits. Dates without a zone are in the workflow's."]
 
 
 def task(

@@ -21,8 +21,10 @@ from orgflow_ir.analysis.work.statements import (
     Decide,
     Evaluate,
     Fail,
+    NextMoment,
     Statement,
     Throw,
+    Until,
     When,
     assigned,
 )
@@ -57,6 +59,38 @@ const need = (...names) => {{
   if (name !== undefined) throw new Error(unset[name]);
 }};
 """
+
+
+MOMENT_OF = """\
+const momentOf = (value) => {
+  const text = typeof value === "string" ? value.trim() : "";
+  const length = Duration.fromISO(text);
+  if (length.isValid && length.toMillis() >= 0) return $now.plus(length).toISO();
+  const found = DateTime.fromISO(text, { zone: $now.zone });
+  if (!found.isValid || length.isValid) throw new Error(
+    "The time to wait is no ISO 8601 date or duration: " + JSON.stringify(value));
+  return found.toISO();
+};"""
+"""Until when a value says to wait: text that is a date, or a length of time from now. A date
+without a time zone is in the zone of the workflow."""
+
+NEXT_MOMENT = """\
+const nextMoment = (seconds, minutes, hours, days, months, weekdays, either) => {
+  let day = $now.startOf("day");
+  for (let passed = 0; passed < 3000; passed += 1) {
+    const inMonth = days.includes(day.day), inWeek = weekdays.includes(day.weekday % 7);
+    if (months.includes(day.month) && (either[0] ? inMonth || inWeek : inMonth && inWeek)) {
+      for (const hour of hours) for (const minute of minutes) for (const second of seconds) {
+        const found = day.set({ hour, minute, second });
+        if (found > $now) return found.toISO();
+      }
+    }
+    day = day.plus({ days: 1 });
+  }
+  throw new Error("The schedule to wait for has no further moment.");
+};"""
+"""The next moment of a cron expression by the values of its fields, in the zone of the workflow.
+`either`: both days of the month and days of the week are limited, and one of them is enough."""
 
 
 def work_code(
@@ -96,6 +130,7 @@ class _Writer:
         self.locals: set[str] = set()
         self.asked: dict[str, None] = {}
         self.decisions: list[Decide] = []
+        self.helpers: dict[str, str] = {}
 
     def code(self, statements: tuple[Statement, ...], before: str | None, keep_locals: bool) -> str:
         body = list(self.lines(statements, frozenset(), ""))
@@ -144,6 +179,7 @@ class _Writer:
     def whole(self, lines: list[str], body: list[str], fields: list[str]) -> str:
         """The code: what it needs, what it begins with, its statements, and what it hands on."""
         lines = [
+            *self.helpers.values(),
             *(self.decision_code(at, one) for at, one in enumerate(self.decisions)),
             *lines,
         ]
@@ -189,6 +225,21 @@ class _Writer:
                     yield f"{indent}}}"
                     both = (frozenset(assigned(branch, local=None)) for branch in (then, otherwise))
                     known |= frozenset.intersection(*both)
+                case Until(name, value):
+                    yield from self.needs(value, known, indent)
+                    code = self.tree(value)
+                    self.locals.add(name)
+                    self.helpers.setdefault("momentOf", MOMENT_OF)
+                    yield f"{indent}{self.place(name, own=True)} = momentOf({code});"
+                    known |= {name}
+                case NextMoment(name, schedule):
+                    self.locals.add(name)
+                    self.helpers.setdefault("nextMoment", NEXT_MOMENT)
+                    from orgflow.backends.n8n.node_types.schedule_trigger import cron_sets
+
+                    fields = ", ".join(map(str, map(list, cron_sets(schedule))))
+                    yield f"{indent}{self.place(name, own=True)} = nextMoment({fields});"
+                    known |= {name}
                 case Decide():
                     yield from self.decide(one, known, indent)
                     known |= frozenset(one.names) if one.decision.hits != "one" else frozenset()

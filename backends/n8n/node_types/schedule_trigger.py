@@ -12,9 +12,9 @@ from orgflow.backends.n8n.node_types.node_type import NodeType, Parameters, none
 from orgflow_ir.model import EventDefinition
 from orgflow_ir.model.timers import Computed, Cron, Cycle, Duration, Moment, Time, Unread
 
-_SCHEDULE_UNITS = (
-    (86400, "days", 1), (3600, "hours", 24), (60, "minutes", 60), (1, "seconds", 60),
-)  # fmt: skip
+_SCHEDULE_UNITS = ((3600, "hours", 24), (60, "minutes", 60), (1, "seconds", 60))
+_MOST_DAYS = 31
+"""Most days between two runs that n8n takes."""
 _FIELDS = ("seconds", "minutes", "hours", "days", "weeks", "months")
 
 
@@ -34,12 +34,21 @@ def for_timer(definition: EventDefinition | None) -> dict[str, Any] | None:
     if not isinstance(time, Cycle) or time != Cycle(time.interval) or not time.interval.is_plain:
         return None
     seconds = time.interval.exact_seconds
+    if seconds is None:
+        months = 12 * time.interval.years + time.interval.months
+        alone = time.interval._replace(years=0, months=0).exact_seconds == 0
+        return _every(months, "months") if alone else None
+    if seconds and seconds % 86400 == 0:
+        return _every(seconds // 86400, "days") if seconds // 86400 <= _MOST_DAYS else None
     for size, unit, whole in _SCHEDULE_UNITS:
         # n8n makes a cron step of it, which is even only where it divides the larger unit
         if seconds and seconds % size == 0 and whole % (seconds // size) == 0:
-            interval = {"field": unit, f"{unit}Interval": int(seconds // size)}
-            return {"rule": {"interval": [interval]}}
+            return _every(seconds // size, unit)
     return None
+
+
+def _every(amount: float, unit: str) -> dict[str, Any]:
+    return {"rule": {"interval": [{"field": unit, f"{unit}Interval": int(amount)}]}}
 
 
 def why_not(time: Time) -> str:
@@ -183,6 +192,25 @@ def cron_text(cron: Cron) -> str | None:
             return None
         result.append(made)
     return " ".join(result)
+
+
+def cron_sets(cron: Cron) -> tuple[list[int], ...]:
+    """The values of each field of a cron expression that `cron_text` can write: seconds, minutes,
+    hours, days, months, weekdays from Sunday = 0; then whether one of days and weekdays is enough,
+    as 0 or 1 (Unix's rule where both are limited)."""
+    text = cron_text(cron)
+    assert text is not None
+    fields = text.split()
+    fields = ["0", *fields] if len(fields) == 5 else fields
+    found = []
+    for position, (field, (low, high, _)) in enumerate(zip(fields, _CRON, strict=True)):
+        values: set[int] = set()
+        for part in field.split(","):
+            span, _, step = part.partition("/")
+            ends = [low, high] if span == "*" else [int(end) for end in span.split("-")]
+            values.update(range(ends[0], ends[-1] + 1, int(step or 1)))
+        found.append(sorted({v % 7 for v in values} if position == 5 else values))
+    return (*found, [int(fields[3] != "*" and fields[5] != "*")])
 
 
 def _cron_field(field: str, low: int, high: int, names: dict[str, int], shift: int) -> str | None:

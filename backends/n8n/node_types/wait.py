@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, assert_never
+from typing import Any, Final, assert_never
 
 from orgflow.backends.n8n.node_types.behaviour import Behaviour
 from orgflow.backends.n8n.node_types.conditions import expression
@@ -15,9 +15,6 @@ from orgflow.backends.n8n.node_types.node_type import (
 )
 
 from orgflow_ir.model import EventDefinition
-
-if TYPE_CHECKING:
-    from orgflow_ir.model.timers import Time
 
 _UNIT_SECONDS: Final = {"seconds": 1, "minutes": 60, "hours": 3600, "days": 86400}
 _SLEEPS_BELOW: Final = 65
@@ -74,19 +71,35 @@ def for_timer(definition: EventDefinition | None) -> dict[str, Any] | None:
     return for_interval(seconds, "seconds")
 
 
-def why_not(time: Time) -> str:
-    """Why `for_timer` has no parameters for a time."""
+def until_field(name: str) -> dict[str, Any]:
+    """Wait until the moment that a field of the item holds."""
+    return until(expression(f"$json.{name}"))
+
+
+def why_not(definition: EventDefinition) -> str | None:
+    """Why neither `for_timer` has parameters for a time, nor anything can compute it."""
     # A form waits without a time, so that a compile that has forms alone does not read any.
     from orgflow_ir.model.timers import Computed, Cron, Cycle, Duration, Moment, Unread, first_of
 
-    time = first_of(time)
+    assert definition.time is not None
+    time = first_of(definition.time)
     match time:
         case Computed():
-            return "an expression computes it"
+            from orgflow_ir.analysis.expressions.syntax import ConditionError
+            from orgflow_ir.analysis.work.waiting import waiting_until
+
+            try:
+                waiting_until(definition)
+            except ConditionError as error:
+                return f"an expression computes it that is not understood: {error}"
+            return None
         case Unread():
             return "it is no ISO 8601 time"
         case Cron():
-            return "no node waits for the next moment of a cron expression"
+            from orgflow.backends.n8n.node_types.schedule_trigger import cron_text
+
+            known = cron_text(time) is not None
+            return None if known else "this cron expression has parts that are not understood"
         case Moment():
             return "there is no such moment"
         case Duration(sign="-"):

@@ -218,7 +218,7 @@ class _Finder:
         if event.trigger == "timer":
             from orgflow_ir.analysis.gaps.times import is_open  # only for timers
 
-            if is_open(event):
+            if is_open(event) and not self._is_computed(event, scope):
                 yield self._time(event, named, scope)
             return
         waits = event.position in ("start", "catch", "boundary")
@@ -246,6 +246,20 @@ class _Finder:
             "message", rules.OpenMessage, event, scope.id, f"{named} {verb} {what}", help_text,
             None, default,
         )  # fmt: skip
+
+    def _is_computed(self, event: Event, scope: Scope) -> bool:
+        """Whether the time of an event is computed from what the model says a step before it
+        sets."""
+        from orgflow_ir.analysis.expressions.syntax import ConditionError
+        from orgflow_ir.analysis.work.waiting import waiting_until
+
+        if event.position == "start" or event.definitions[0].time is None:
+            return False
+        try:
+            read = [needed.path for needed in waiting_until(event.definitions[0]).reads()]
+        except ConditionError:
+            return False
+        return bool(read) and all(self.setters.is_set(path, event.id, scope) for path in read)
 
     def _message(self, node: Node) -> str:
         """The message that a node receives, and what is open about it."""

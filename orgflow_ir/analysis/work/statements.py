@@ -10,6 +10,7 @@ from orgflow_ir.analysis.variables import null_tested
 
 if TYPE_CHECKING:
     from orgflow_ir.decisions.found import FoundDecision
+    from orgflow_ir.model.timers import Cron
 
 
 class Assign(NamedTuple):
@@ -72,7 +73,22 @@ class Decide(NamedTuple):
         return self.decision.outputs if spread else (self.result,)
 
 
-Statement = Assign | Compose | Evaluate | Throw | Fail | When | Decide
+class Until(NamedTuple):
+    """`name`, known in the task only, becomes the moment that a value means, as ISO text: a date,
+    or a length of time from now. Anything else ends the run with an error."""
+
+    name: str
+    value: Tree
+
+
+class NextMoment(NamedTuple):
+    """`name`, known in the task only, becomes the next moment of a cron expression, as ISO text."""
+
+    name: str
+    schedule: Cron
+
+
+Statement = Assign | Compose | Evaluate | Throw | Fail | When | Decide | Until | NextMoment
 
 
 def assigned(statements: Iterable[Statement], *, local: bool | None = False) -> Iterator[str]:
@@ -83,7 +99,7 @@ def assigned(statements: Iterable[Statement], *, local: bool | None = False) -> 
             case Assign(name, _, is_local):
                 if local is None or is_local is local:
                     yield name
-            case Compose(name, _):
+            case Compose(name, _) | Until(name, _) | NextMoment(name, _):
                 if local is not False:
                     yield name
             case When(_, then, otherwise):
@@ -116,6 +132,9 @@ def read(statements: Iterable[Statement], known: frozenset[str] = frozenset()) -
             case Compose(name, values):
                 for _, value in values:
                     yield from _paths(value, known)
+                known |= {name}
+            case Until(name, value):
+                yield from _paths(value, known)
                 known |= {name}
             case When(condition, then, otherwise):
                 yield from _paths(condition, known)

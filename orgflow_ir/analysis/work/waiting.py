@@ -1,0 +1,37 @@
+"""Until when an event waits whose time a run computes, as statements before it."""
+
+from __future__ import annotations
+
+from orgflow_ir.analysis.expressions.syntax import ConditionError, Constant, Tree
+from orgflow_ir.analysis.work.mappings import read_value
+from orgflow_ir.analysis.work.statements import NextMoment, Until
+from orgflow_ir.analysis.work.tasks import Work
+from orgflow_ir.model import EventDefinition, Expression
+from orgflow_ir.model.timers import Computed, Cron, first_of
+
+UNTIL = "_until"
+"""The field of the item with the moment until which an event waits."""
+
+
+def waiting_until(definition: EventDefinition) -> Work:
+    """What is computed before an event that waits: nothing where its time is known before.
+
+    Raises `ConditionError` for an expression that is not understood.
+    """
+    time = first_of(definition.time) if definition.time is not None else None
+    if isinstance(time, Cron):
+        return Work(before=(NextMoment(UNTIL, time),))
+    if not isinstance(time, Computed):
+        return Work()
+    expression = definition.expression
+    assert expression is not None
+    return Work(before=(Until(UNTIL, _value(expression)),))
+
+
+def _value(expression: Expression) -> Tree:
+    text = expression.text.strip()
+    marked = "${" in text or "#{" in text or text.startswith("=")
+    tree = read_value(text, None if marked else expression.language)
+    if isinstance(tree, Constant):
+        raise ConditionError("it is no time")
+    return tree
