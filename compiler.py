@@ -450,6 +450,12 @@ def target_options(backend: Backend, options: Mapping[str, str]) -> dict[str, st
                 f"option `{key}` of target `{backend.name}` cannot be `{value}`; "
                 f"it is one of: {', '.join(known[key])}"
             )
+        check = backend.target.values.get(key)
+        reason = check(value) if check is not None else None
+        if reason is not None:
+            raise OptionError(
+                f"option `{key}` of target `{backend.name}` cannot be `{value}`; {reason}"
+            )
     return dict(options)
 
 

@@ -23,8 +23,9 @@ _SECTIONS = (
     ("Rewritten for the target", Severity.INFO, Category.TARGET),
     ("Notes", Severity.INFO, None),
 )
-_CREDENTIALS, _WORK, _OPEN = "Credentials", "Work to put in place", "Left open by the model"
-_LISTS = {"OF424": _CREDENTIALS, "OF404": _WORK, "OF501": _WORK}
+_CREDENTIALS, _SETTINGS = "Credentials", "Settings"
+_WORK, _OPEN = "Work to put in place", "Left open by the model"
+_LISTS = {"OF424": _CREDENTIALS, "OF426": _SETTINGS, "OF404": _WORK, "OF501": _WORK}
 """What somebody has to do, by the code; other gaps are left open by the model."""
 
 
@@ -155,7 +156,7 @@ def _sections(
             todo.setdefault(title, {})[d.message, d.help or ""] = None
     if todo:
         yield Section("What is left to do")
-    for title in (_CREDENTIALS, _WORK, _OPEN):
+    for title in (_CREDENTIALS, _SETTINGS, _WORK, _OPEN):
         if title in todo:
             yield Section(title, 3, todo=tuple(todo[title]))
     if model is not None:

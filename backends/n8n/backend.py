@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from orgflow.backends.n8n import rules
 from orgflow.backends.n8n.diff.rules import DIFF_RULES
-from orgflow.backends.n8n.emit.emitter import CompiledProcess, CompiledScope, compile_process
+from orgflow.backends.n8n.emit.emitter import (
+    CompiledProcess,
+    CompiledScope,
+    compile_made,
+    compile_process,
+)
 from orgflow.backends.n8n.emit.parallel import report_parallel
 from orgflow.backends.n8n.emit.scopes import scopes_of
 from orgflow.backends.n8n.emit.source_map import parts
@@ -206,6 +211,8 @@ def compile_processes(model: Model, ctx: PassContext) -> list[CompiledProcess]:
         compiled.append(compile_process(model, process, ctx))
     if ctx.options.get("stubs") == "workflow":
         compiled += _named_work(model, compiled, ctx)
+    if ctx.options.get("errors") == "workflow":
+        compiled.append(_errors(compiled, ctx))
     version = _version(ctx)
     for one in (scope for process in compiled for scope in process.scopes):
         build(one, digest, version)
@@ -225,7 +232,24 @@ def _named_work(
     first = executable_processes(model)[0]
     for work, called in uses(scope for one in compiled for scope in one.scopes).items():
         scope = work.scope(model, first, contract(called))
-        yield compile_process(scope.model, scope.process, ctx, only_called=True)
+        yield compile_made(scope, ctx)
+
+
+def _errors(compiled: Sequence[CompiledProcess], ctx: PassContext) -> CompiledProcess:
+    """The workflow that is started with what failed in the others."""
+    from orgflow.backends.n8n.emit.failure_report import failure_scope, write_failures
+
+    first = compiled[0].root.scope
+    made = compile_made(failure_scope(first.model), ctx)
+    write_failures(made, compiled)
+    ctx.emit(
+        rules.SettingNeeded,
+        f"the model does not say to whom failures are reported; emitted a placeholder in the "
+        f"workflow `{made.root.scope.title}`",
+        element=first.process,
+        help="in n8n, replace the placeholder by the node that sends `text` to somebody",
+    )
+    return made
 
 
 def _correct(compiled: Iterable[CompiledProcess], ctx: PassContext) -> bool:

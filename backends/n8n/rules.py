@@ -86,6 +86,27 @@ class CredentialNeeded(Rule):
     target = "n8n"
 
 
+class SettingNeeded(Rule):
+    """
+    What it finds
+        A value that n8n needs and the model does not have: who sends a mail, to which address a
+        message goes, whom a failure is reported to.
+    Why it is wrong
+        Nothing is wrong with the model. The step fails, or is not published, until the value is
+        set.
+    Example
+        A mail task with `to`, `subject` and `text`, and no `from`.
+    Instead
+        Set the value in the node, in the model, or by the option that the help names.
+    """
+
+    code = "OF426"
+    name = "setting-needed"
+    severity = Severity.INFO
+    category = Category.TARGET
+    target = "n8n"
+
+
 class FaultyWorkflow(Rule):
     """
     What it finds
@@ -110,5 +131,6 @@ N8N_RULES: tuple[type[Rule], ...] = (
     SequentialWait,
     WaitsBeside,
     CredentialNeeded,
+    SettingNeeded,
     FaultyWorkflow,
 )

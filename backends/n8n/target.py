@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from orgflow.backends.n8n.emit.inclusive import inclusive_joins
+from orgflow.backends.n8n.emit.settings import why_no_limit, why_no_sender
 from orgflow.backends.n8n.format.versions import KNOWN_VERSIONS
 
 from orgflow_ir.analysis.calls import called_from, callee, variable_of
@@ -314,6 +315,11 @@ N8N_TARGET = TargetSpec(
         "people": ("form", "placeholder"),
         "trigger": ("manual", "form", "webhook"),
         "stubs": ("placeholder", "workflow"),
+        "errors": ("none", "workflow"),
+        "callers": ("any", "model"),
+        "timeout": (),
+        "sender": (),
     },
+    values={"timeout": why_no_limit, "sender": why_no_sender},
     wants_diagram=True,
 )

@@ -64,7 +64,8 @@ class TargetSpec:
     """A target: its legality table (longest dotted prefix wins, undeclared is illegal), derived
     constructs, lowerings in order, and options with their default and allowed values. What does not
     run (`executes`: a drawing, a document) is made of models with flow errors, too. `consequences`
-    says by the code of a finding what it does on this target.
+    says by the code of a finding what it does on this target, `values` by the name of an
+    option that takes any text why one cannot be its value.
 
     A target whose table supports `stub` has the option `unsupported`, too: with `stub` everything
     that it does not support becomes a stub. A run that reaches one has to fail there, whatever
@@ -78,6 +79,7 @@ class TargetSpec:
     wants_diagram: bool = False
     executes: bool = True
     consequences: Mapping[str, str] = field(default_factory=dict)
+    values: Mapping[str, Callable[[str], str | None]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.stubs and UNSUPPORTED not in self.options:

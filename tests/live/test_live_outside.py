@@ -27,6 +27,7 @@ MODEL = """<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL"
 <zeebe:header key="resultExpression" value="={invoice: response.body.number}"/>
 </zeebe:taskHeaders></extensionElements></serviceTask>
 <sendTask id="u" name="Mail it" flowable:type="mail"><extensionElements>
+<flowable:field name="from" stringValue="shop@a.example"/>
 <flowable:field name="to" expression="${customer}"/>
 <flowable:field name="subject" expression="Invoice ${invoice}"/>
 <flowable:field name="text" expression="Hello"/></extensionElements></sendTask>

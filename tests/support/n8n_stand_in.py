@@ -204,7 +204,8 @@ class StandIn:
         if row["isArchived"]:
             raise Refusal(400, "Cannot activate an archived workflow.")
         kinds = [node["type"].rpartition(".")[2] for node in row["nodes"]]
-        if not set(kinds) & {"webhook", "executeWorkflowTrigger", "scheduleTrigger"}:
+        starts = {"webhook", "executeWorkflowTrigger", "scheduleTrigger", "errorTrigger"}
+        if not set(kinds) & starts:
             raise Refusal(400, "Workflow cannot be activated because it has no trigger node.")
         for node in row["nodes"]:
             if node["type"].endswith(".executeWorkflow"):

@@ -155,13 +155,16 @@ class CompiledProcess(NamedTuple):
         return self.scopes[0]
 
 
-def compile_process(
-    model: Model, process: Process, ctx: PassContext, *, only_called: bool = False
-) -> CompiledProcess:
+def compile_process(model: Model, process: Process, ctx: PassContext) -> CompiledProcess:
     """The graphs of a process that is legal for n8n; the messages of gaps that `ctx` has are
-    completed by what was emitted in their place. `only_called`: see `WorkflowScope`."""
-    found = scopes_of(model, process, only_called=only_called)
+    completed by what was emitted in their place."""
+    found = scopes_of(model, process)
     return CompiledProcess(process, tuple(_compile_scope(scope, ctx) for scope in found))
+
+
+def compile_made(scope: WorkflowScope, ctx: PassContext) -> CompiledProcess:
+    """The graph of a process that is made for others, such as work that tasks name."""
+    return CompiledProcess(scope.process, (_compile_scope(scope, ctx),))
 
 
 def _compile_scope(scope: WorkflowScope, ctx: PassContext) -> CompiledScope:
@@ -365,6 +368,10 @@ class _Emitter:
             from orgflow.backends.n8n.node_types import execute_workflow_trigger
 
             return execute_workflow_trigger.NODE.name, execute_workflow_trigger.taking_all()
+        if self.scope.on_error:
+            from orgflow.backends.n8n.node_types import error_trigger
+
+            return error_trigger.NODE.name, {}
         wanted = self.ctx.options.get(TRIGGER, "manual")
         if wanted == "webhook":
             from orgflow.backends.n8n.node_types import webhook
@@ -566,8 +573,10 @@ class _Emitter:
         if work is None or work.act is None or task.binding is None:
             return None
         from orgflow.backends.n8n.emit.outside import outside_node
+        from orgflow.backends.n8n.emit.settings import SENDER
 
-        return outside_node(work.act, task.id, task.binding)
+        sender = str(self.ctx.options.get(SENDER, ""))
+        return outside_node(work.act, task.id, task.binding, sender)
 
     def _work(self, task: Task, decisions: list[Decision]) -> Work | None:
         """What a task computes; `None` where that is nothing."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from orgflow.backends.n8n.emit.names import plain
-from orgflow.backends.n8n.rules import CredentialNeeded
+from orgflow.backends.n8n.rules import CredentialNeeded, SettingNeeded
 
 from orgflow_ir.analysis.decisions import Decision
 from orgflow_ir.analysis.gaps import Defaults, has_implementation
@@ -123,8 +123,8 @@ def named_work(
 
 
 def outside(node: Task, made: OutsideNode, ctx: PassContext) -> list[str]:
-    """Note of a node that sends a request or mail; OF424 for a credential to connect, OF404 for
-    what n8n does not do of it."""
+    """Note of a node that sends a request or mail; OF424 for a credential to connect, OF426 for
+    a value to set, OF404 for what n8n does not do of it."""
     lines = ["Does what the model says."]
     if made.credential is not None:
         _, words = made.credential
@@ -135,6 +135,13 @@ def outside(node: Task, made: OutsideNode, ctx: PassContext) -> list[str]:
             help="create the credential in n8n and choose it in the node",
         )
         lines.append(f"Connect {words} before it is published.")
+    for what, how in made.settings:
+        ctx.emit(
+            SettingNeeded,
+            f"the model does not say of `{node.label}` {what}",
+            element=node,
+            help=how,
+        )
     if made.lost:
         ctx.emit(
             UnsupportedBinding,

@@ -14,9 +14,6 @@ from orgflow_ir.analysis.work.tasks import SENT
 from orgflow_ir.model.bindings import AnyBinding
 from orgflow_ir.model.timers import Cycle, Duration, read_time
 
-NOBODY = "sender@example.org"
-"""The sender of a mail of which the model does not say who sends it."""
-
 MOST_TRIES, MOST_WAIT = 5, 5000
 """How often n8n tries a node at most, and how many milliseconds it waits between two tries."""
 
@@ -37,6 +34,7 @@ class OutsideNode(NamedTuple):
         type, parameters: what it is.
         more: its switches, such as how often it is tried.
         credential: the type of credential that it needs, and what that is, in words.
+        settings: values that it needs and that nobody has said, with how to say them.
         notes: what to know about it.
         lost: what the model says and n8n does not do.
     """
@@ -47,16 +45,20 @@ class OutsideNode(NamedTuple):
     credential: tuple[str, str] | None = None
     notes: tuple[str, ...] = ()
     lost: str = ""
+    settings: tuple[tuple[str, str], ...] = ()
 
 
-def outside_node(act: Request | Message, element: str, binding: AnyBinding) -> OutsideNode:
-    """The node of the request or mail of a binding."""
+def outside_node(
+    act: Request | Message, element: str, binding: AnyBinding, sender: str
+) -> OutsideNode:
+    """The node of the request or mail of a binding; `sender` is who sends mails of which the model
+    does not say it, if anybody."""
     pause = dict(binding.parameters).get("retryBackoff", "")
     retries = f"{binding.retries or ''} {pause}".strip()
     tries = read_retries(retries)
     more, lost = ({}, "") if tries is None else _retrying(tries, retries)
     if isinstance(act, Message):
-        return _mail(act, more, lost)
+        return _mail(act, more, lost, sender)
     return _request(act, element, more, lost)
 
 
@@ -200,9 +202,12 @@ _ADDRESSES = "[].concat({}).join(', ')"
 """A text with addresses, or a list of them."""
 
 
-def _mail(act: Message, more: dict[str, Any], lost: str) -> OutsideNode:
-    sender = NOBODY if act.sender is None else _value(("sender",), act.sender)
-    notes = () if act.sender is not None else ("The model does not say who sends it: set it here.",)
+def _mail(act: Message, more: dict[str, Any], lost: str, sender: str) -> OutsideNode:
+    if act.sender is not None:
+        sender = _value(("sender",), act.sender)
+    notes = () if sender else ("The model does not say who sends it: set From Email.",)
+    settings = () if sender else (("who sends it", "set From Email in the node, `from` in the "
+                                   "model, or the target n8n{sender=ADDRESS}"),)  # fmt: skip
     to = act.to or act.cc or act.bcc
     assert to is not None
     main = "to" if act.to is not None else ("cc" if act.cc is not None else "bcc")
@@ -222,4 +227,6 @@ def _mail(act: Message, more: dict[str, Any], lost: str) -> OutsideNode:
         if tree is not None and name != main:
             options[field] = _value((name,), tree, _ADDRESSES)
     parameters["options"] = options
-    return OutsideNode("emailSend", parameters, more, ("smtp", "a mail server (SMTP)"), notes, lost)
+    return OutsideNode(
+        "emailSend", parameters, more, ("smtp", "a mail server (SMTP)"), notes, lost, settings
+    )

@@ -32,6 +32,7 @@ class WorkflowScope:
         body: the process itself or a sub-process in it.
         around: ids of the sub-processes around a sub-process, the outermost first.
         only_called: whether the process is made for being called by workflows of the model.
+        on_error: whether the process is made for being told of errors of the others.
     """
 
     model: Model
@@ -39,6 +40,7 @@ class WorkflowScope:
     body: Scope
     around: tuple[str, ...] = ()
     only_called: bool = False
+    on_error: bool = False
 
     @property
     def called(self) -> bool:
@@ -82,11 +84,9 @@ class WorkflowScope:
         return WorkflowScope(self.model, self.process, sub, around)
 
 
-def scopes_of(
-    model: Model, process: Process, *, only_called: bool = False
-) -> Iterator[WorkflowScope]:
+def scopes_of(model: Model, process: Process) -> Iterator[WorkflowScope]:
     """The scope of a process, then those of the sub-processes in it, outer ones first."""
-    todo = [WorkflowScope(model, process, process, only_called=only_called)]
+    todo = [WorkflowScope(model, process, process)]
     while todo:
         scope = todo.pop(0)
         yield scope

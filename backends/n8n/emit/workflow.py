@@ -13,6 +13,7 @@ from orgflow.backends.n8n.emit.graph import GraphNode, NodeKey, Port, WorkflowGr
 from orgflow.backends.n8n.emit.layout import COLUMN, GRID, NODE, ROW, banded, grid, lift
 from orgflow.backends.n8n.emit.names import literal, plain, quoted
 from orgflow.backends.n8n.emit.output_order import order_outputs
+from orgflow.backends.n8n.emit.settings import settings_of
 from orgflow.backends.n8n.emit.source_layout import from_diagram
 from orgflow.backends.n8n.format.document import Node, node_type, node_uuid
 from orgflow.backends.n8n.format.identity import map_line, tag_line
@@ -64,7 +65,7 @@ def build(compiled: CompiledScope, digest: str, version: N8nVersion) -> None:
         "name": compiled.scope.title[:128],
         "nodes": [*(_sticky(name, box, seed, version) for name, box in boxes), *nodes],
         "connections": _connections(compiled, positions),
-        "settings": {"executionOrder": "v1"},
+        "settings": settings_of(compiled),
     }
     compiled.base = pack_base(compiled.workflow)
     keep_base(compiled.workflow, compiled.base)

@@ -8,6 +8,7 @@ from orgflow.backends.n8n.node_types.node_type import NodeType, none
 NODE = NodeType(
     name="errorTrigger",
     label="Error Trigger",
+    versions=((1,), (1,)),
     start="error",
     inputs=none,
     behaviour=trigger,

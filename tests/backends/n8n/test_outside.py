@@ -5,6 +5,7 @@ What is expected is written down by hand from the manuals of the engines.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from html import escape
@@ -14,6 +15,7 @@ from typing import Any
 import pytest
 from engine_fixture import missing
 from one_task import compiled, one_task, variables
+from orgflow import cli
 from orgflow.backends.n8n.engine.install import status
 from orgflow.backends.n8n.engine.local import EngineRun, LocalEngine
 from outside_servers import HttpServer, MailServer, outside
@@ -304,10 +306,29 @@ def test_mail(engine: LocalEngine, servers: tuple[Any, MailServer], tmp_path: Pa
     assert parts["text/html"] == "<b>Kim {{ 1 }}</b>"
 
 
+def test_a_mail_without_a_sender_is_open_until_somebody_says_it(tmp_path: Path) -> None:
+    task = flowable("mail", to="kim@a.example", subject="Hi")
+    process, ctx = compiled(one_task(task), tmp_path)
+    (node,) = [n for n in process.root.workflow["nodes"] if n["name"] == "Work"]
+    assert node["parameters"]["fromEmail"] == ""
+    (found,) = [d for d in ctx.diagnostics if d.code == "OF426"]
+    assert found.message == "the model does not say of `Work` who sends it"
+    path, out = tmp_path / "model.bpmn", tmp_path / "out.json"
+    target = "n8n{sender=shop@a.example}"
+    assert cli.run(["compile", str(path), "--target", target, "-o", str(out)]) == 0
+    (node,) = [n for n in json.loads(out.read_text("utf-8"))["nodes"] if n["name"] == "Work"]
+    assert node["parameters"]["fromEmail"] == "shop@a.example"
+    report = tmp_path / "r.md"
+    assert cli.run(["compile", str(path), "--target", "n8n", "--report", str(report)]) == 0
+    assert "### Settings\n\n- [ ] the model does not say of `Work` who sends it: set" in (
+        report.read_text("utf-8")
+    )
+
+
 def test_mail_of_camunda_7(
     engine: LocalEngine, servers: tuple[Any, MailServer], tmp_path: Path
 ) -> None:
-    given = {"to": "${to}", "subject": "Order ${id}", "text": "Dear ${to}"}
+    given = {"from": "a@a.example", "to": "${to}", "subject": "Order ${id}", "text": "Dear ${to}"}
     run, said, _ = played(
         engine, tmp_path, camunda(given, {}, connector="mail-send"), {"to": "k@a.example", "id": 4}
     )
@@ -363,8 +384,6 @@ def test_runs_of_the_model_send_nothing(
     engine: LocalEngine, servers: tuple[HttpServer, Any], tmp_path: Path
 ) -> None:
     """A replay has stubs in the place of what sends."""
-    from orgflow import cli
-
     http = servers[0]
     count = len(http.received)
     model = tmp_path / "model.bpmn"
@@ -391,7 +410,10 @@ def test_order_to_cash_sends_a_request_and_a_mail(
         {"url": f"http://{http.place}/invoices", "method": "POST", "payload": '{"of": "${order}"}'},
         {"invoice": '${JSON(response).prop("number").stringValue()}'},
     )
-    receipt = flowable("mail", to="${customer}", subject="Receipt ${invoice}", text="Thank you")
+    receipt = flowable(
+        "mail", **{"from": "shop@a.example"}, to="${customer}", subject="Receipt ${invoice}",
+        text="Thank you",
+    )  # fmt: skip
     for task, made in (("create_invoice", invoice), ("send_receipt", receipt)):
         _, _, rest = made.partition('name="Work"')
         attributes, _, content = rest.partition(">")

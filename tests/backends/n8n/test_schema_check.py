@@ -198,7 +198,11 @@ def typos(value: Any) -> Iterator[Any]:
 @pytest.mark.parametrize("short", described())
 def test_every_misspelt_name_is_refused(short: str) -> None:
     misspelt = [one for parameters in SAMPLES[short]["valid"] for one in typos(parameters)]
-    assert misspelt or short in ("manualTrigger", "noOp")  # which have no parameters
+    assert misspelt or short in (
+        "errorTrigger",
+        "manualTrigger",
+        "noOp",
+    )  # which have no parameters
     for changed in misspelt:
         one = node(short, changed, versions_of(short)[-1])
         assert check_schema(one, f"nodes/{short}"), changed

@@ -1,0 +1,63 @@
+"""The settings of workflows: how long a run may take, who may call, and what becomes of errors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from orgflow.backends.n8n.format.document import Settings
+
+if TYPE_CHECKING:
+    from orgflow.backends.n8n.emit.emitter import CompiledScope
+
+TIMEOUT, CALLERS, ERRORS, SENDER = "timeout", "callers", "errors", "sender"
+"""Options: how long a run may take, who may call its workflow, what becomes of errors, and who
+sends mails of which the model does not say it."""
+
+_MOST_SECONDS = 10 * 365 * 24 * 3600
+
+
+def seconds_of(text: str) -> int | None:
+    """The seconds of a time limit, an ISO 8601 duration or a number; `None` for what is neither,
+    and for a limit of less than a second."""
+    text = text.strip()
+    if text.isascii() and text.isdigit():
+        seconds = float(text[:12])
+    else:
+        from orgflow_ir.model.timers import Duration, read_time
+
+        time = read_time(text)
+        exact = time.exact_seconds if isinstance(time, Duration) else None
+        seconds = exact if exact is not None else 0.0
+    return int(seconds) if 1 <= seconds <= _MOST_SECONDS else None
+
+
+def why_no_limit(text: str) -> str | None:
+    """Why a text is no time limit."""
+    if seconds_of(text) is not None:
+        return None
+    return "it is a duration of a second or more, such as `PT10M`, or a number of seconds"
+
+
+def why_no_sender(text: str) -> str | None:
+    """Why a text is no address that sends mails."""
+    name, at, host = text.rpartition("@")
+    if name and host and at and not text.startswith("=") and len(text.split()) == 1:
+        return None
+    return "it is an address such as `shop@acme.example`"
+
+
+def settings_of(compiled: CompiledScope) -> Settings:
+    """The settings of the workflow of a scope, as the options ask for."""
+    scope, options = compiled.scope, compiled.ctx.options
+    found: Settings = {"executionOrder": "v1"}
+    limit = options.get(TIMEOUT)
+    if limit is not None and (seconds := seconds_of(str(limit))) is not None:
+        found["executionTimeout"] = seconds
+    if options.get(ERRORS) == "workflow" and not scope.on_error:
+        from orgflow.backends.n8n.emit.failure_report import failure_scope
+
+        found["errorWorkflow"] = failure_scope(scope.model).workflow_id
+    if options.get(CALLERS) == "model":
+        called = scope.started_by_call or scope.on_error
+        found["callerPolicy"] = "workflowsFromSameOwner" if called else "none"
+    return found
