@@ -14,7 +14,7 @@ from orgflow.frontends.bpmn.names import BPMN
 from orgflow.frontends.bpmn.own import own_extensions
 from orgflow.frontends.bpmn.reading import Reading, describe
 from orgflow.frontends.bpmn.reading_rules import InvalidValue
-from orgflow.frontends.bpmn.tree import XmlElement
+from orgflow.frontends.xml.tree import XmlElement
 
 from orgflow_ir.model.bindings import (
     BINDINGS,

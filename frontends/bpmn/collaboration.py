@@ -8,7 +8,7 @@ from orgflow.backends.bpmn.format import COLLABORATION, rank
 from orgflow.frontends.bpmn.data import read_artifact
 from orgflow.frontends.bpmn.names import ARTIFACTS, BPMN
 from orgflow.frontends.bpmn.reading import NAMED, NOTHING, Reading
-from orgflow.frontends.bpmn.tree import XmlElement
+from orgflow.frontends.xml.tree import XmlElement
 
 from orgflow_ir.model import Artifact, CorrelationKey, MessageFlow, Pool
 from orgflow_ir.model.value import Extra

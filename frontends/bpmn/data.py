@@ -8,7 +8,7 @@ from orgflow.backends.bpmn.format import rank
 from orgflow.frontends.bpmn.names import ARTIFACTS, BPMN, DATA, DATA_ASSOCIATIONS
 from orgflow.frontends.bpmn.own import is_placeholder
 from orgflow.frontends.bpmn.reading import NAMED, NOTHING, Reading
-from orgflow.frontends.bpmn.tree import XmlElement
+from orgflow.frontends.xml.tree import XmlElement
 
 from orgflow_ir.model import Artifact, DataFlow, DataObject
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from orgflow.backends.bpmn.format import NAMESPACE, ORGFLOW, XMLNS
 from orgflow.frontends.bpmn.collaboration import Collaborations
 from orgflow.frontends.bpmn.diagram import read_diagrams
+from orgflow.frontends.bpmn.document import BpmnDocument
 from orgflow.frontends.bpmn.input_rules import UnboundPrefix
 from orgflow.frontends.bpmn.names import (
     ARTIFACTS,
@@ -26,7 +27,7 @@ from orgflow.frontends.bpmn.reading_rules import (
 )
 from orgflow.frontends.bpmn.scope import opaque, read_process
 from orgflow.frontends.bpmn.specification import check_specification
-from orgflow.frontends.bpmn.tree import XmlDocument, XmlElement
+from orgflow.frontends.xml.tree import XmlElement
 
 from orgflow_ir.model import Catalog, CatalogEntry, Model, Opaque, Process
 from orgflow_ir.model.diagram import Diagram
@@ -44,7 +45,7 @@ _CODES = {"error": "errorCode", "escalation": "escalationCode"}
 _KEPT_ROOTS = frozenset(("documentation", "extensionElements", "import", "relationship"))
 
 
-def read_model(document: XmlDocument, file: str, ctx: PassContext) -> Model | None:
+def read_model(document: BpmnDocument, file: str, ctx: PassContext) -> Model | None:
     """The model a BPMN document holds, whatever is odd about it; findings go to `ctx`.
 
     `None` only for sub-processes nested deeper than a model can hold.

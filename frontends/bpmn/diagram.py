@@ -8,7 +8,7 @@ from orgflow.backends.bpmn.format import PLANE
 from orgflow.frontends.bpmn.names import BPMNDI, DC, DI
 from orgflow.frontends.bpmn.reading import Reading
 from orgflow.frontends.bpmn.reading_rules import InvalidValue, UnknownReference
-from orgflow.frontends.bpmn.tree import XmlElement
+from orgflow.frontends.xml.tree import XmlElement
 
 from orgflow_ir.model.diagram import Diagram, Edge, Shape
 from orgflow_ir.model.value import Extra

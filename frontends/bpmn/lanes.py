@@ -6,7 +6,7 @@ from orgflow.backends.bpmn.format import rank
 from orgflow.frontends.bpmn.names import BPMN
 from orgflow.frontends.bpmn.reading import NAMED, Reading, describe
 from orgflow.frontends.bpmn.reading_rules import UnknownReference
-from orgflow.frontends.bpmn.tree import XmlElement
+from orgflow.frontends.xml.tree import XmlElement
 
 from orgflow_ir.model import Lane
 from orgflow_ir.model.value import Extra

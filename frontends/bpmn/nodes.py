@@ -15,7 +15,7 @@ from orgflow.frontends.bpmn.reading_rules import (
     MisplacedElement,
     UnmodelledBehaviour,
 )
-from orgflow.frontends.bpmn.tree import XmlElement
+from orgflow.frontends.xml.tree import XmlElement
 
 from orgflow_ir.model import (
     Event,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from orgflow.frontends.bpmn.document import BpmnDocument
 from orgflow.frontends.bpmn.input_rules import (
     EmptyInput,
     ForbiddenDoctype,
@@ -19,8 +20,7 @@ from orgflow.frontends.bpmn.recognise import (
     foreign_namespace,
     xml_kind,
 )
-from orgflow.frontends.bpmn.tree import XmlDocument
-from orgflow.frontends.bpmn.xml_parser import Limits, XmlFault, parse_xml
+from orgflow.frontends.xml.parser import Limits, XmlFault
 
 from orgflow_ir.diagnostics import Rule
 from orgflow_ir.model.source import SourceFile, SourceLocation
@@ -37,7 +37,7 @@ _FAULTS: dict[str, tuple[type[Rule], str]] = {
 _DRAWINGS = frozenset(((BPMNDI, "BPMNDiagram"),))
 
 
-def open_document(source: SourceFile, ctx: PassContext) -> XmlDocument | None:
+def open_document(source: SourceFile, ctx: PassContext) -> BpmnDocument | None:
     """The XML of a BPMN file; `None`, and why, if it is not well-formed, not BPMN, or hostile."""
     kind = binary_kind(source.data)
     if kind is not None:
@@ -48,7 +48,7 @@ def open_document(source: SourceFile, ctx: PassContext) -> XmlDocument | None:
         **{k: int(options[k]) for k in ("max_bytes", "max_depth", "max_elements") if k in options}
     )
     try:
-        document = parse_xml(
+        document = BpmnDocument.parse(
             source.data, limits, frozenset() if options.get("diagram") else _DRAWINGS
         )
     except XmlFault as fault:
@@ -77,7 +77,7 @@ def _report_not_bpmn(
     )
 
 
-def _is_bpmn(document: XmlDocument, source: SourceFile, ctx: PassContext) -> bool:
+def _is_bpmn(document: BpmnDocument, source: SourceFile, ctx: PassContext) -> bool:
     """Whether to read it as BPMN; elements with a wrong namespace are given the right one."""
     root = document.root
     wrong = foreign_namespace(root)
@@ -114,7 +114,7 @@ def _is_bpmn(document: XmlDocument, source: SourceFile, ctx: PassContext) -> boo
     return True
 
 
-def _correct_declarations(document: XmlDocument, wrong: str) -> None:
+def _correct_declarations(document: BpmnDocument, wrong: str) -> None:
     """Let the right namespace be in force, so that what is kept of the file says it."""
     root = document.root
     for key, uri in root.attrs.items():

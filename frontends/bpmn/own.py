@@ -11,8 +11,9 @@ from orgflow.backends.bpmn.format import (
     PLACEHOLDER_END,
     is_our_text,
 )
+from orgflow.frontends.bpmn.document import BpmnDocument
 from orgflow.frontends.bpmn.names import BPMN
-from orgflow.frontends.bpmn.tree import XmlDocument, XmlElement
+from orgflow.frontends.xml.tree import XmlElement
 
 from orgflow_ir.model import Evidence
 from orgflow_ir.model.value import Extra
@@ -63,7 +64,7 @@ def _pair(attrs: Mapping[str, str], name: str) -> tuple[int, int] | None:
     return first, last
 
 
-def kept_extensions(document: XmlDocument, node: XmlElement) -> Extra:
+def kept_extensions(document: BpmnDocument, node: XmlElement) -> Extra:
     """What is in `extensionElements`, verbatim; data of our other frontends as the text it is."""
     if node.text.strip() or any(not k.startswith("xmlns") for k in node.attrs):
         return ((node.tag, document.standalone(node)),)
@@ -74,7 +75,7 @@ def kept_extensions(document: XmlDocument, node: XmlElement) -> Extra:
     )
 
 
-def _kept(document: XmlDocument, child: XmlElement) -> tuple[str, str]:
+def _kept(document: BpmnDocument, child: XmlElement) -> tuple[str, str]:
     if child.ns == ORGFLOW:
         return child.attrs.get("key", ""), child.text
     return child.tag, child.text if is_our_text(child.ns) else document.standalone(child)

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from orgflow.backends.bpmn.format import EVIDENCE, ORGFLOW, in_order
+from orgflow.frontends.bpmn.document import BpmnDocument
 from orgflow.frontends.bpmn.names import BPMN, ELEMENTS, FLOW_NODES, XSI
 from orgflow.frontends.bpmn.own import (
     is_placeholder,
@@ -27,8 +28,8 @@ from orgflow.frontends.bpmn.reading_rules import (
     UnknownElement,
     UnknownReference,
 )
-from orgflow.frontends.bpmn.tree import XmlDocument, XmlElement, label
-from orgflow.frontends.bpmn.tree import describe as describe
+from orgflow.frontends.xml.tree import XmlElement, label
+from orgflow.frontends.xml.tree import describe as describe
 
 from orgflow_ir.diagnostics import Related, Rule, Severity
 from orgflow_ir.model import Evidence, Expression
@@ -48,7 +49,7 @@ _INTEGER = re.compile(r"[+-]?\d{1,18}")
 class Reading:
     """State of one read: the document, its ids and flows, and where findings go."""
 
-    def __init__(self, document: XmlDocument, file: str, ctx: PassContext) -> None:
+    def __init__(self, document: BpmnDocument, file: str, ctx: PassContext) -> None:
         self.document = document
         self.file = file
         self.ctx = ctx

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from orgflow.frontends.bpmn.names import BPMN
-from orgflow.frontends.bpmn.tree import XmlElement
+from orgflow.frontends.xml.tree import XmlElement
 
 _MAGIC = (
     (b"PK\x03\x04", "a ZIP archive (an office document, a Visio drawing?)"),

@@ -31,7 +31,7 @@ from orgflow.frontends.bpmn.reading_rules import (
     UnknownElement,
     UnknownReference,
 )
-from orgflow.frontends.bpmn.tree import XmlElement
+from orgflow.frontends.xml.tree import XmlElement
 
 from orgflow_ir.model import (
     CallActivity,

@@ -28,7 +28,7 @@ from orgflow.frontends.bpmn.specification_rules import (
     SurplusData,
     WrongReference,
 )
-from orgflow.frontends.bpmn.tree import XmlElement, describe, label
+from orgflow.frontends.xml.tree import XmlElement, describe, label
 
 from orgflow_ir.diagnostics import Rule
 

@@ -44,7 +44,7 @@ class DmnFrontend(Frontend):
 
     def parse(self, source: SourceFile, ctx: PassContext) -> Model | None:
         """The model; `None` where the file is no DMN."""
-        from orgflow.frontends.dmn.xml import DmnError
+        from orgflow.frontends.dmn.reader import DmnError
 
         try:
             definitions = self.definitions(source.data)

@@ -6,7 +6,8 @@ from __future__ import annotations
 from typing import cast
 
 from orgflow.frontends.dmn.names import NAMESPACES
-from orgflow.frontends.dmn.xml import DmnError, Element, parse
+from orgflow.frontends.xml.parser import Limits, XmlFault, parse_xml
+from orgflow.frontends.xml.tree import XmlElement
 
 from orgflow_ir.analysis.expressions.feel.syntax import Aggregation, HitPolicy
 from orgflow_ir.decisions.model import (
@@ -45,44 +46,65 @@ _POLICIES = (
 _KINDS = {"F": "FEEL", "J": "Java", "P": "PMML", "FEEL": "FEEL", "Java": "Java", "PMML": "PMML"}
 
 
+_LIMITS = Limits(max_bytes=16 * 1024 * 1024)
+
+
+class DmnError(ValueError):
+    """A file is no DMN; the text says why and where."""
+
+
 def read_dmn(data: bytes) -> Definitions:
     """The definitions of a file.
 
     Raises:
         DmnError: it is no XML, no DMN, or holds what DMN does not have.
     """
-    root = parse(data)
-    if root.name != "definitions" or root.namespace not in NAMESPACES:
+    try:
+        root = parse_xml(data, _LIMITS).root
+    except XmlFault as fault:
+        place = f"line {fault.line}: " if fault.line is not None else ""
+        raise DmnError(f"{place}{fault.message}") from None
+    if root.local != "definitions" or root.ns not in NAMESPACES:
         raise DmnError(
-            f"`{root.name}` of the namespace `{root.namespace}` is no definitions of DMN 1.1 to 1.5"
+            f"`{root.local}` of the namespace `{root.ns}` is no definitions of DMN 1.1 to 1.5"
         )
-    namespace = root.attributes.get("namespace", "")
-    language = root.attributes.get("expressionLanguage")
+    namespace = root.attrs.get("namespace", "")
+    language = root.attrs.get("expressionLanguage")
     reader = _Reader(namespace, language)
-    own = [child for child in root.children if child.namespace == root.namespace]
+    own = [child for child in root.children if child.ns == root.ns]
     return Definitions(
-        name=root.attributes.get("name", ""),
+        name=root.attrs.get("name", ""),
         namespace=namespace,
         imports=tuple(
-            Import(name=e.attributes.get("name", ""), namespace=e.attributes.get("namespace", ""))
+            Import(name=e.attrs.get("name", ""), namespace=e.attrs.get("namespace", ""))
             for e in own
-            if e.name == "import"
+            if e.local == "import"
         ),
-        types=tuple(reader.item(e) for e in own if e.name == "itemDefinition"),
-        inputs=tuple(reader.input_data(e) for e in own if e.name == "inputData"),
-        decisions=tuple(reader.decision(e) for e in own if e.name == "decision"),
-        knowledge=tuple(reader.knowledge(e) for e in own if e.name == "businessKnowledgeModel"),
-        services=tuple(reader.service(e) for e in own if e.name == "decisionService"),
+        types=tuple(reader.item(e) for e in own if e.local == "itemDefinition"),
+        inputs=tuple(reader.input_data(e) for e in own if e.local == "inputData"),
+        decisions=tuple(reader.decision(e) for e in own if e.local == "decision"),
+        knowledge=tuple(reader.knowledge(e) for e in own if e.local == "businessKnowledgeModel"),
+        services=tuple(reader.service(e) for e in own if e.local == "decisionService"),
     )
 
 
-def _text(element: Element | None) -> str | None:
+def _text(element: XmlElement | None) -> str | None:
     """The content of a `text` child."""
-    found = element.first("text") if element is not None else None
+    found = _first(element, "text") if element is not None else None
     return None if found is None else found.text
 
 
-def _place(element: Element) -> str:
+def _all(element: XmlElement, *names: str) -> list[XmlElement]:
+    """Children of these names, in order."""
+    return [child for child in element.children if child.local in names]
+
+
+def _first(element: XmlElement, *names: str) -> XmlElement | None:
+    """The first child of one of these names."""
+    return next((child for child in element.children if child.local in names), None)
+
+
+def _place(element: XmlElement) -> str:
     return f"line {element.line}"
 
 
@@ -90,63 +112,63 @@ class _Reader:
     def __init__(self, namespace: str, language: str | None) -> None:
         self.namespace, self.language = namespace, language
 
-    def type_ref(self, element: Element | None) -> str | None:
+    def type_ref(self, element: XmlElement | None) -> str | None:
         """The name of a type: an attribute, or before DMN 1.2 sometimes a child."""
         if element is None:
             return None
-        found = element.attributes.get("typeRef")
+        found = element.attrs.get("typeRef")
         if found is None:
-            child = element.first("typeRef")
+            child = _first(element, "typeRef")
             found = child.text.strip() if child is not None else None
         if found and ":" in found:  # DMN 1.1: a qualified name of XML
             found = found.partition(":")[2]
         return found or None
 
-    def reference(self, element: Element) -> str:
+    def reference(self, element: XmlElement) -> str:
         """An id in this file, or `namespace#id`."""
-        namespace, _, name = element.attributes.get("href", "").rpartition("#")
+        namespace, _, name = element.attrs.get("href", "").rpartition("#")
         return name if namespace in ("", self.namespace) else f"{namespace}#{name}"
 
-    def references(self, element: Element, *path: str) -> tuple[str, ...]:
+    def references(self, element: XmlElement, *path: str) -> tuple[str, ...]:
         """What the elements of a path refer to."""
         found = [element]
         for name in path:
-            found = [child for parent in found for child in parent.all(name)]
+            found = [child for parent in found for child in _all(parent, name)]
         return tuple(self.reference(child) for child in found)
 
     # -- elements ------------------------------------------------------------------------------
 
-    def named(self, element: Element) -> tuple[str, str, str | None]:
+    def named(self, element: XmlElement) -> tuple[str, str, str | None]:
         """Id, name and type of an element that has a variable."""
-        variable = element.first("variable")
-        name = element.attributes.get("name", "")
-        return element.attributes.get("id", name), name, self.type_ref(variable)
+        variable = _first(element, "variable")
+        name = element.attrs.get("name", "")
+        return element.attrs.get("id", name), name, self.type_ref(variable)
 
-    def item(self, element: Element) -> ItemDefinition:
-        function = element.first("functionItem")
+    def item(self, element: XmlElement) -> ItemDefinition:
+        function = _first(element, "functionItem")
         return ItemDefinition(
-            name=element.attributes.get("name", ""),
+            name=element.attrs.get("name", ""),
             type_ref=self.type_ref(element),
-            components=tuple(self.item(child) for child in element.all("itemComponent")),
-            collection=element.attributes.get("isCollection") == "true",
-            allowed=_text(element.first("allowedValues")),
-            type_constraint=_text(element.first("typeConstraint")),
+            components=tuple(self.item(child) for child in _all(element, "itemComponent")),
+            collection=element.attrs.get("isCollection") == "true",
+            allowed=_text(_first(element, "allowedValues")),
+            type_constraint=_text(_first(element, "typeConstraint")),
             function=None
             if function is None
             else (
-                tuple(self.type_ref(child) for child in function.all("parameters")),
-                function.attributes.get("outputTypeRef"),
+                tuple(self.type_ref(child) for child in _all(function, "parameters")),
+                function.attrs.get("outputTypeRef"),
             ),
             place=_place(element),
         )
 
-    def input_data(self, element: Element) -> InputData:
+    def input_data(self, element: XmlElement) -> InputData:
         id_, name, type_ref = self.named(element)
         return InputData(id=id_, name=name, type_ref=type_ref)
 
-    def decision(self, element: Element) -> Decision:
+    def decision(self, element: XmlElement) -> Decision:
         id_, name, type_ref = self.named(element)
-        logic = element.first(*_BOXES)
+        logic = _first(element, *_BOXES)
         return Decision(
             id=id_,
             name=name,
@@ -160,9 +182,9 @@ class _Reader:
             place=_place(element),
         )
 
-    def knowledge(self, element: Element) -> BusinessKnowledge:
+    def knowledge(self, element: XmlElement) -> BusinessKnowledge:
         id_, name, type_ref = self.named(element)
-        logic = element.first("encapsulatedLogic")
+        logic = _first(element, "encapsulatedLogic")
         return BusinessKnowledge(
             id=id_,
             name=name,
@@ -172,7 +194,7 @@ class _Reader:
             place=_place(element),
         )
 
-    def service(self, element: Element) -> DecisionService:
+    def service(self, element: XmlElement) -> DecisionService:
         id_, name, type_ref = self.named(element)
         return DecisionService(
             id=id_,
@@ -187,36 +209,35 @@ class _Reader:
 
     # -- boxed expressions ---------------------------------------------------------------------
 
-    def only(self, element: Element | None, inside: Element) -> Boxed:
+    def only(self, element: XmlElement | None, inside: XmlElement) -> Boxed:
         """The boxed expression in a wrapper such as `then` or `in`."""
-        found = None if element is None else element.first(*_BOXES)
+        found = None if element is None else _first(element, *_BOXES)
         if found is None:
-            raise DmnError(f"line {inside.line}: `{inside.name}` lacks an expression")
+            raise DmnError(f"line {inside.line}: `{inside.local}` lacks an expression")
         return self.box(found)
 
-    def box(self, element: Element) -> Boxed:
+    def box(self, element: XmlElement) -> Boxed:
         type_ref, place = self.type_ref(element), _place(element)
-        match element.name:
+        match element.local:
             case "literalExpression":
                 return self.literal(element)
             case "context":
                 return BoxedContext(
-                    entries=tuple(self.context_entry(e) for e in element.all("contextEntry")),
+                    entries=tuple(self.context_entry(e) for e in _all(element, "contextEntry")),
                     type_ref=type_ref,
                     place=place,
                 )
             case "list":
-                items = tuple(self.box(e) for e in element.all(*_BOXES))
+                items = tuple(self.box(e) for e in _all(element, *_BOXES))
                 return BoxedList(items=items, type_ref=type_ref, place=place)
             case "relation":
                 return Relation(
                     columns=tuple(
-                        (e.attributes.get("name", ""), self.type_ref(e))
-                        for e in element.all("column")
+                        (e.attrs.get("name", ""), self.type_ref(e)) for e in _all(element, "column")
                     ),
                     rows=tuple(
-                        tuple(self.box(cell) for cell in row.all(*_BOXES))
-                        for row in element.all("row")
+                        tuple(self.box(cell) for cell in _all(row, *_BOXES))
+                        for row in _all(element, "row")
                     ),
                     type_ref=type_ref,
                     place=place,
@@ -224,7 +245,7 @@ class _Reader:
             case "invocation":
                 return Invocation(
                     function=self.only(element, element),
-                    bindings=tuple(self.binding(e) for e in element.all("binding")),
+                    bindings=tuple(self.binding(e) for e in _all(element, "binding")),
                     type_ref=type_ref,
                     place=place,
                 )
@@ -232,101 +253,101 @@ class _Reader:
                 return self.function(element)
             case "conditional":
                 return Conditional(
-                    condition=self.only(element.first("if"), element),
-                    then=self.only(element.first("then"), element),
-                    otherwise=self.only(element.first("else"), element),
+                    condition=self.only(_first(element, "if"), element),
+                    then=self.only(_first(element, "then"), element),
+                    otherwise=self.only(_first(element, "else"), element),
                     type_ref=type_ref,
                     place=place,
                 )
             case "for" | "some" | "every":
                 return BoxedIteration(
                     kind="for"
-                    if element.name == "for"
+                    if element.local == "for"
                     else "some"
-                    if element.name == "some"
+                    if element.local == "some"
                     else "every",
-                    variable=element.attributes.get("iteratorVariable", ""),
-                    domain=self.only(element.first("in"), element),
-                    body=self.only(element.first("return", "satisfies"), element),
+                    variable=element.attrs.get("iteratorVariable", ""),
+                    domain=self.only(_first(element, "in"), element),
+                    body=self.only(_first(element, "return", "satisfies"), element),
                     type_ref=type_ref,
                     place=place,
                 )
             case "filter":
                 return BoxedFilter(
-                    base=self.only(element.first("in"), element),
-                    condition=self.only(element.first("match"), element),
+                    base=self.only(_first(element, "in"), element),
+                    condition=self.only(_first(element, "match"), element),
                     type_ref=type_ref,
                     place=place,
                 )
         return self.table(element)
 
-    def literal(self, element: Element) -> LiteralExpression:
+    def literal(self, element: XmlElement) -> LiteralExpression:
         text = _text(element)
-        if text is None and element.first("importedValues") is not None:
+        if text is None and _first(element, "importedValues") is not None:
             raise DmnError(f"line {element.line}: imported values are not supported")
         return LiteralExpression(
             text=text or "",
-            language=element.attributes.get("expressionLanguage", self.language),
+            language=element.attrs.get("expressionLanguage", self.language),
             type_ref=self.type_ref(element),
             place=_place(element),
         )
 
-    def context_entry(self, element: Element) -> ContextEntry:
-        variable = element.first("variable")
+    def context_entry(self, element: XmlElement) -> ContextEntry:
+        variable = _first(element, "variable")
         return ContextEntry(
-            name=None if variable is None else variable.attributes.get("name", ""),
+            name=None if variable is None else variable.attrs.get("name", ""),
             value=self.only(element, element),
             type_ref=self.type_ref(variable),
         )
 
-    def binding(self, element: Element) -> tuple[str, Boxed]:
-        parameter = element.first("parameter")
+    def binding(self, element: XmlElement) -> tuple[str, Boxed]:
+        parameter = _first(element, "parameter")
         if parameter is None:
             raise DmnError(f"line {element.line}: `binding` lacks a parameter")
-        return parameter.attributes.get("name", ""), self.only(element, element)
+        return parameter.attrs.get("name", ""), self.only(element, element)
 
-    def function(self, element: Element) -> BoxedFunction:
-        body = element.first(*_BOXES)
+    def function(self, element: XmlElement) -> BoxedFunction:
+        body = _first(element, *_BOXES)
         return BoxedFunction(
             parameters=tuple(
-                FormalParameter(name=e.attributes.get("name", ""), type_ref=self.type_ref(e))
-                for e in element.all("formalParameter")
+                FormalParameter(name=e.attrs.get("name", ""), type_ref=self.type_ref(e))
+                for e in _all(element, "formalParameter")
             ),
             body=None if body is None else self.box(body),
             kind="FEEL"
-            if (kind := _KINDS.get(element.attributes.get("kind", "FEEL"))) == "FEEL"
+            if (kind := _KINDS.get(element.attrs.get("kind", "FEEL"))) == "FEEL"
             else "PMML"
             if kind == "PMML"
             else "Java",
-            type_ref=self.type_ref(element) if element.name == "functionDefinition" else None,
+            type_ref=self.type_ref(element) if element.local == "functionDefinition" else None,
             place=_place(element),
         )
 
-    def table(self, element: Element) -> Table:
-        policy = element.attributes.get("hitPolicy", "UNIQUE")
-        aggregation = element.attributes.get("aggregation")
+    def table(self, element: XmlElement) -> Table:
+        policy = element.attrs.get("hitPolicy", "UNIQUE")
+        aggregation = element.attrs.get("aggregation")
         if policy not in _POLICIES:
             raise DmnError(f"line {element.line}: there is no hit policy `{policy}`")
         if aggregation not in (None, "COUNT", "SUM", "MIN", "MAX"):
             raise DmnError(f"line {element.line}: there is no aggregation `{aggregation}`")
         return Table(
-            inputs=tuple(self.input_clause(e) for e in element.all("input")),
+            inputs=tuple(self.input_clause(e) for e in _all(element, "input")),
             outputs=tuple(
                 OutputClause(
-                    name=e.attributes.get("name"),
+                    name=e.attrs.get("name"),
                     type_ref=self.type_ref(e),
-                    values=_text(e.first("outputValues")),
-                    default=_text(e.first("defaultOutputEntry")),
+                    values=_text(_first(e, "outputValues")),
+                    default=_text(_first(e, "defaultOutputEntry")),
                 )
-                for e in element.all("output")
+                for e in _all(element, "output")
             ),
             rules=tuple(
                 Rule(
-                    tests=tuple(_text(e) or "" for e in rule.all("inputEntry")),
-                    entries=tuple(_text(e) or "" for e in rule.all("outputEntry")),
+                    tests=tuple(_text(e) or "" for e in _all(rule, "inputEntry")),
+                    entries=tuple(_text(e) or "" for e in _all(rule, "outputEntry")),
                     place=_place(rule),
                 )
-                for rule in element.all("rule")
+                for rule in _all(element, "rule")
             ),
             hit_policy=cast(HitPolicy, policy),
             aggregation=cast("Aggregation | None", aggregation),
@@ -334,10 +355,10 @@ class _Reader:
             place=_place(element),
         )
 
-    def input_clause(self, element: Element) -> InputClause:
-        found = element.first("inputExpression")
+    def input_clause(self, element: XmlElement) -> InputClause:
+        found = _first(element, "inputExpression")
         if found is None:
             raise DmnError(f"line {element.line}: an input without expression")
         return InputClause(
-            expression=self.literal(found), allowed=_text(element.first("inputValues"))
+            expression=self.literal(found), allowed=_text(_first(element, "inputValues"))
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from orgflow.frontends.bpmn.document import BpmnDocument
 from orgflow.frontends.bpmn.names import BPMNDI
 from orgflow.frontends.bpmn.patch.picture import Box, Edge, Picture, Point, Shape, number, waypoint
 from orgflow.frontends.bpmn.patch.room import (
@@ -15,7 +16,7 @@ from orgflow.frontends.bpmn.patch.room import (
     on_border,
 )
 from orgflow.frontends.bpmn.patch.text import Changes
-from orgflow.frontends.bpmn.tree import XmlDocument, XmlElement
+from orgflow.frontends.xml.tree import XmlElement
 
 GATEWAY = 50.0
 """Side of a gateway's square, as modelling tools draw it."""
@@ -30,7 +31,7 @@ _DI = "http://www.omg.org/spec/DD/20100524/DI"
 class Drawing:
     """The drawing of a document; what changes in it is written by `finish`."""
 
-    def __init__(self, document: XmlDocument, changes: Changes) -> None:
+    def __init__(self, document: BpmnDocument, changes: Changes) -> None:
         self.changes = changes
         self.declared = document.root.scope.prefixes
         self.picture = Picture(document)

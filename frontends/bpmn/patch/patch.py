@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from xml.sax.saxutils import quoteattr
 
+from orgflow.frontends.bpmn.document import BpmnDocument
 from orgflow.frontends.bpmn.names import BPMN, FLOW_NODES
 from orgflow.frontends.bpmn.patch.drawing import Drawing
 from orgflow.frontends.bpmn.patch.text import Changes
-from orgflow.frontends.bpmn.tree import XmlDocument, XmlElement
-from orgflow.frontends.bpmn.xml_parser import Limits, XmlFault, parse_xml
+from orgflow.frontends.xml.parser import Limits, XmlFault
+from orgflow.frontends.xml.tree import XmlElement
 
 from orgflow_ir.diagnostics import Edit, Fix, FixError, in_full
 from orgflow_ir.model import Event, EventDefinition, Flow, Gateway, Model, Node, Scope
@@ -32,14 +33,14 @@ def patched(source: SourceFile, model: Model, fix: Fix) -> bytes:
     cannot be written into the file without touching more than it.
     """
     try:
-        document = parse_xml(source.data, Limits())
+        document = BpmnDocument.parse(source.data, Limits())
     except XmlFault as fault:
         raise FixError(fault.message) from None
     return _Patch(document, model, in_full(model, fix)).run()
 
 
 class _Patch:
-    def __init__(self, document: XmlDocument, model: Model, fix: Fix) -> None:
+    def __init__(self, document: BpmnDocument, model: Model, fix: Fix) -> None:
         self.changes = Changes(document)
         self.drawing = Drawing(document, self.changes)
         self.document, self.fix = document, fix

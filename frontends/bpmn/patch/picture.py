@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from orgflow.frontends.bpmn.document import BpmnDocument
 from orgflow.frontends.bpmn.names import BPMNDI
 from orgflow.frontends.bpmn.patch.text import Changes
-from orgflow.frontends.bpmn.tree import XmlDocument, XmlElement
+from orgflow.frontends.xml.tree import XmlElement
 
 Point = tuple[float, float]
 
@@ -123,7 +124,7 @@ class Edge:
 class Picture:
     """Shapes and edges of a document, by the id of what they draw; empty where it has none."""
 
-    def __init__(self, document: XmlDocument) -> None:
+    def __init__(self, document: BpmnDocument) -> None:
         by_id = {n.attrs["id"]: n for n in reversed(document.elements) if "id" in n.attrs}
         self.shapes: dict[str, Shape] = {}
         self.edges: dict[str, Edge] = {}

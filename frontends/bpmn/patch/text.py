@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from xml.sax.saxutils import quoteattr
 
-from orgflow.frontends.bpmn.tree import XmlDocument, XmlElement
+from orgflow.frontends.bpmn.document import BpmnDocument
+from orgflow.frontends.xml.tree import XmlElement
 
 from orgflow_ir.diagnostics import FixError
 
@@ -13,7 +14,7 @@ from orgflow_ir.diagnostics import FixError
 class Changes:
     """Replacements of byte ranges of a document, applied together; ranges must not overlap."""
 
-    def __init__(self, document: XmlDocument) -> None:
+    def __init__(self, document: BpmnDocument) -> None:
         self.document = document
         self.data = document.data
         self.line_end = "\r\n" if self._bytes("\r\n") in self.data[:100_000] else "\n"

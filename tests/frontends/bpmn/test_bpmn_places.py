@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from bpmn_text import by_id, definitions, model_of, process
-from orgflow.frontends.bpmn.tree import XmlDocument, XmlElement
-from orgflow.frontends.bpmn.xml_parser import parse_xml
+from orgflow.frontends.bpmn.document import BpmnDocument
+from orgflow.frontends.xml.tree import XmlElement
 
 ENCODINGS = [
     ("utf-8", b"", "UTF-8"),
@@ -43,7 +43,7 @@ def encoded(text: str, codec: str, mark: bytes, name: str) -> bytes:
 @pytest.mark.parametrize(("codec", "mark", "name"), ENCODINGS)
 def test_spans_lines_and_columns(codec: str, mark: bytes, name: str) -> None:
     data = encoded(TEXT, codec, mark, name)
-    document = parse_xml(data)
+    document = BpmnDocument.parse(data)
     assert [(n.qname, n.line - 1, document.raw(n)) for n in document.elements] == WANTED
     for node, tag in zip(document.elements, TAGS, strict=True):
         start_tag = data[node.start : document.start_tag_end(node)].decode(codec)
@@ -54,20 +54,20 @@ def test_spans_lines_and_columns(codec: str, mark: bytes, name: str) -> None:
 
 @pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
 def test_columns_on_the_first_line(mark: bytes) -> None:
-    document = parse_xml(mark + "<a ä=''><b/></a>".encode())
+    document = BpmnDocument.parse(mark + "<a ä=''><b/></a>".encode())
     assert [n.column for n in document.elements] == [1, 9]
     assert [n.start for n in document.elements] == [len(mark), len(mark) + 9]
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_every_line_end_counts(end: str) -> None:
-    document = parse_xml(f"<a>{end}<b/>{end}{end}<c/></a>".encode())
+    document = BpmnDocument.parse(f"<a>{end}<b/>{end}{end}<c/></a>".encode())
     assert [n.line for n in document.elements] == [1, 2, 4]
 
 
 def test_characters_outside_the_basic_plane_are_one_column() -> None:
     for codec in ("utf-8", "utf-16"):
-        document = parse_xml("<a>😀<b/></a>".encode(codec))
+        document = BpmnDocument.parse("<a>😀<b/></a>".encode(codec))
         assert document.elements[1].column == 5
 
 
@@ -95,18 +95,20 @@ def test_places_of_a_model_are_those_of_its_elements() -> None:
 
 def test_long_texts_are_whole() -> None:
     words = "abcdefghij " * 50_000
-    document = parse_xml(f"<a><b>{words}</b><c>x<!-- -->y&amp;z<![CDATA[<]]></c></a>".encode())
+    document = BpmnDocument.parse(
+        f"<a><b>{words}</b><c>x<!-- -->y&amp;z<![CDATA[<]]></c></a>".encode()
+    )
     assert [n.text for n in document.elements] == ["", words, "xy&z<"]
 
 
 # -- namespaces ------------------------------------------------------------------------------
 
 
-def tree(text: str) -> XmlDocument:
-    return parse_xml(text.encode())
+def tree(text: str) -> BpmnDocument:
+    return BpmnDocument.parse(text.encode())
 
 
-def names(document: XmlDocument) -> list[tuple[str, str]]:
+def names(document: BpmnDocument) -> list[tuple[str, str]]:
     return [(n.ns, n.local) for n in document.elements]
 
 
@@ -120,7 +122,7 @@ def test_prefixes_are_resolved_where_they_are_in_scope() -> None:
     ]  # fmt: skip
 
 
-def again(document: XmlDocument, node: XmlElement) -> list[tuple[str, str]]:
+def again(document: BpmnDocument, node: XmlElement) -> list[tuple[str, str]]:
     return names(tree(document.standalone(node)))
 
 
@@ -145,7 +147,7 @@ def test_a_shell_is_the_element_with_other_content() -> None:
 
 
 def test_skipped_elements_leave_nothing_behind() -> None:
-    document = parse_xml(
+    document = BpmnDocument.parse(
         b'<a xmlns:s="S"><b/>x<s:skip><b>t</b><s:skip/></s:skip>y<c/></a>',
         skip=frozenset((("S", "skip"),)),
     )

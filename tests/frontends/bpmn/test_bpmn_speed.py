@@ -7,7 +7,7 @@ import time
 
 import pytest
 from bpmn_text import parse, process
-from orgflow.frontends.bpmn.xml_parser import paused_collector
+from orgflow.frontends.xml.parser import paused_collector
 
 
 def chain(length: int) -> str:

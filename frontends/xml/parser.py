@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from xml.parsers import expat
 
-from orgflow.frontends.bpmn.tree import XML, Scope, XmlDocument, XmlElement
+from orgflow.frontends.xml.tree import XML, Scope, XmlDocument, XmlElement
 
 from orgflow_ir.pipeline.collector import paused_collector as paused_collector
 

@@ -1,15 +1,12 @@
 """An XML tree with exact places: for each element its byte span, line and column.
 
-lxml tells neither the byte offset nor the column. `xml_parser.parse_xml` builds these trees.
+lxml tells neither the byte offset nor the column. `parser.parse_xml` builds these trees.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property
-
-from orgflow.backends.bpmn.format import ORGFLOW, declared
+from collections.abc import Iterator, Mapping
 
 XML = "http://www.w3.org/XML/1998/namespace"
 
@@ -127,51 +124,6 @@ class XmlDocument:
     def _decode(self, start: int, end: int) -> str:
         text = self.data[start:end].decode(self.encoding, "replace")
         return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
-
-    def standalone(self, node: XmlElement) -> str:
-        """The text of an element with every namespace it uses declared on it."""
-        return self._declared(node, self.raw(node))
-
-    def shell(self, node: XmlElement, inner: Iterable[str]) -> str:
-        """The start tag of an element, as `standalone`, with other content in it."""
-        head = self._decode(node.start, self.start_tag_end(node))
-        head = head[:-2].rstrip() + ">" if head.endswith("/>") else head
-        return self._declared(node, f"{head}{''.join(inner)}</{node.qname}>")
-
-    def _declared(self, node: XmlElement, raw: str) -> str:
-        own = {k for k in node.attrs if k == "xmlns" or k.startswith("xmlns:")}
-        prefixes = node.scope.prefixes
-        if self.made_prefixes:
-            prefixes = {p: uri for p, uri in prefixes.items() if p not in self.made_prefixes}
-        # Every element inside is looked at only where a default namespace is in force.
-        uses_default = bool(prefixes.get("")) and self._uses_default(node)
-        return declared(node.qname, raw, own, prefixes, uses_default)
-
-    @cached_property
-    def made_prefixes(self) -> frozenset[str]:
-        """Prefixes of the root that our writer made and the source does not have."""
-        for key, value in self.root.attrs.items():
-            if key.endswith(":prefixes") and self.root.scope.attribute_name(key)[0] == ORGFLOW:
-                return frozenset(value.split())
-        return frozenset()
-
-    @staticmethod
-    def _uses_default(node: XmlElement) -> bool:
-        stack = [node]
-        while stack:
-            item = stack.pop()
-            if item is not node and "xmlns" in item.attrs:
-                continue
-            if ":" not in item.qname:
-                return True
-            stack.extend(item.children)
-        return False
-
-    @cached_property
-    def target_prefixes(self) -> frozenset[str]:
-        """Prefixes of the root that stand for the document's own target namespace."""
-        target = self.root.attrs.get("targetNamespace", "").strip()
-        return frozenset(p for p, uri in self.root.scope.prefixes.items() if p and uri == target)
 
 
 _START_TAG = re.compile(r"""<(?:"[^"]*"|'[^']*'|[^'">])*>""")

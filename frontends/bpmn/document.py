@@ -1,0 +1,71 @@
+"""A file of BPMN as a tree whose elements can be taken out of it, with their namespaces."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+from typing import Self
+
+from orgflow.backends.bpmn.format import ORGFLOW, declared
+from orgflow.frontends.xml.parser import Limits, parse_xml
+from orgflow.frontends.xml.tree import XmlDocument, XmlElement
+
+
+class BpmnDocument(XmlDocument):
+    """A parsed file whose elements stand alone where they are kept."""
+
+    @classmethod
+    def parse(
+        cls,
+        data: bytes,
+        limits: Limits | None = None,
+        skip: frozenset[tuple[str, str]] = frozenset(),
+    ) -> Self:
+        """As `parse_xml`. Raises `XmlFault`."""
+        found = parse_xml(data, limits, skip)
+        return cls(found.data, found.elements, found.encoding, found.unbound)
+
+    def standalone(self, node: XmlElement) -> str:
+        """The text of an element with every namespace it uses declared on it."""
+        return self._declared(node, self.raw(node))
+
+    def shell(self, node: XmlElement, inner: Iterable[str]) -> str:
+        """The start tag of an element, as `standalone`, with other content in it."""
+        head = self._decode(node.start, self.start_tag_end(node))
+        head = head[:-2].rstrip() + ">" if head.endswith("/>") else head
+        return self._declared(node, f"{head}{''.join(inner)}</{node.qname}>")
+
+    def _declared(self, node: XmlElement, raw: str) -> str:
+        own = {k for k in node.attrs if k == "xmlns" or k.startswith("xmlns:")}
+        prefixes = node.scope.prefixes
+        if self.made_prefixes:
+            prefixes = {p: uri for p, uri in prefixes.items() if p not in self.made_prefixes}
+        # Every element inside is looked at only where a default namespace is in force.
+        uses_default = bool(prefixes.get("")) and self._uses_default(node)
+        return declared(node.qname, raw, own, prefixes, uses_default)
+
+    @cached_property
+    def made_prefixes(self) -> frozenset[str]:
+        """Prefixes of the root that our writer made and the source does not have."""
+        for key, value in self.root.attrs.items():
+            if key.endswith(":prefixes") and self.root.scope.attribute_name(key)[0] == ORGFLOW:
+                return frozenset(value.split())
+        return frozenset()
+
+    @staticmethod
+    def _uses_default(node: XmlElement) -> bool:
+        stack = [node]
+        while stack:
+            item = stack.pop()
+            if item is not node and "xmlns" in item.attrs:
+                continue
+            if ":" not in item.qname:
+                return True
+            stack.extend(item.children)
+        return False
+
+    @cached_property
+    def target_prefixes(self) -> frozenset[str]:
+        """Prefixes of the root that stand for the document's own target namespace."""
+        target = self.root.attrs.get("targetNamespace", "").strip()
+        return frozenset(p for p, uri in self.root.scope.prefixes.items() if p and uri == target)
