@@ -31,7 +31,7 @@ from orgflow.backends.n8n.verify.rules import VERIFY_RULES
 
 from orgflow_ir.analysis.calls import called_from
 from orgflow_ir.analysis.facts import keep
-from orgflow_ir.lowering.loops import loops_as_flows
+from orgflow_ir.lowering.meaning import repetition_as_flows
 from orgflow_ir.model import Model
 from orgflow_ir.model.element_names import slug
 from orgflow_ir.model.source import SourceFile
@@ -85,7 +85,7 @@ class N8nBackend(Backend):
 
     def meaning(self, model: Model) -> Model:
         """See `Backend`: repeated activities are loops of flows."""
-        return loops_as_flows(model)
+        return repetition_as_flows(model)
 
     def engines(self) -> EngineProvider:
         """n8n's own engine, and servers."""

@@ -16,7 +16,7 @@ from orgflow_ir.analysis.control_flow.graph import reach
 from orgflow_ir.analysis.failures import caught_errors
 from orgflow_ir.analysis.stub_data import Unplayable, data_stimuli
 from orgflow_ir.analysis.token_game.stimulus import Stimulus
-from orgflow_ir.lowering.loops import loops_as_flows
+from orgflow_ir.lowering.meaning import repetition_as_flows
 from orgflow_ir.model import Event, Model, Task
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import NodeExecution, Runner, RunResult
@@ -233,7 +233,7 @@ class LocalRunner(Runner):
 
     def meaning(self, model: Model) -> Model:
         """See `Runner`: repeated activities are loops of flows."""
-        return loops_as_flows(model)
+        return repetition_as_flows(model)
 
     def close(self) -> None:
         if self._own:

@@ -18,6 +18,7 @@ from orgflow_ir.lowering.common import (
     mixed_gateways,
     timer_use,
 )
+from orgflow_ir.lowering.compensation import COMPENSATION, why_not_undone
 from orgflow_ir.lowering.complex_gateways import COMPLEX_GATEWAYS
 from orgflow_ir.lowering.loops import LOOPS, why_not_repeated
 from orgflow_ir.lowering.sub_processes import SUB_PROCESSES, why_no_path, why_not_inline
@@ -186,7 +187,7 @@ N8N_TARGET = TargetSpec(
     },
     constructs={
         "task": Legal("a placeholder until it is filled"),
-        "activity.compensation": Illegal(_UNDOES, _UNDO, yet=True),
+        "activity.compensation": Illegal(_UNDOES, _UNDO, yet=True, because=why_not_undone),
         "activity.quantity": Illegal(
             "a node is emitted that is done once for each time it is reached",
             "draw a parallel gateway or a loop in its place",
@@ -216,6 +217,7 @@ N8N_TARGET = TargetSpec(
             "nothing is emitted that undoes finished work",
             "move its steps into the parent process, and what undoes them behind a gateway",
             yet=True,
+            because=why_not_undone,
         ),
         "sub-process.ad-hoc": Illegal(
             "steps without an order of their own are not emitted",
@@ -240,7 +242,7 @@ N8N_TARGET = TargetSpec(
         "event.throw.none": Legal(),
         "event.throw.message": Legal("a placeholder until it is filled"),
         "event.throw": Illegal(_NO_NODE, _TELL, yet=True),
-        "event.throw.compensation": Illegal(_UNDOES, _UNDO, yet=True),
+        "event.throw.compensation": Illegal(_UNDOES, _UNDO, yet=True, because=why_not_undone),
         "event.boundary": Illegal(_WAITS, _LATER, yet=True),
         "event.boundary.none": Illegal("it has no trigger, so it never comes", "give it one"),
         "event.boundary.error": LegalIf(
@@ -249,13 +251,13 @@ N8N_TARGET = TargetSpec(
             why_not_on_error,
             "let what is done when it fails follow a gateway behind it",
         ),
-        "event.boundary.cancel": Illegal(_UNDOES, _UNDO, yet=True),
+        "event.boundary.cancel": Illegal(_UNDOES, _UNDO, yet=True, because=why_not_undone),
         "event.boundary.escalation": Illegal(
             "nothing leads from where an escalation is thrown to where it is caught",
             "decide behind the step how the run goes on",
             yet=True,
         ),
-        "event.boundary.compensation": Illegal(_UNDOES, _UNDO, yet=True),
+        "event.boundary.compensation": Illegal(_UNDOES, _UNDO, yet=True, because=why_not_undone),
         "event.end.none": Legal(),
         "event.end.message": Legal("a placeholder until it is filled"),
         "event.end.terminate": LegalIf(
@@ -264,8 +266,8 @@ N8N_TARGET = TargetSpec(
             named_beside,
         ),
         "event.end": Illegal(_NO_NODE, _TELL, yet=True),
-        "event.end.compensation": Illegal(_UNDOES, _UNDO, yet=True),
-        "event.end.cancel": Illegal(_UNDOES, _UNDO, yet=True),
+        "event.end.compensation": Illegal(_UNDOES, _UNDO, yet=True, because=why_not_undone),
+        "event.end.cancel": Illegal(_UNDOES, _UNDO, yet=True, because=why_not_undone),
         "event.end.error": LegalIf(
             nothing_beside, "nothing else can be running: what is done before it is a race", raced
         ),
@@ -309,7 +311,7 @@ N8N_TARGET = TargetSpec(
         "stub": Legal("a Stop and Error node, and a placeholder behind it"),
     },
     derivations=(mixed_gateways, conditional_splits, unstructured_inclusive, unsupported_times),
-    lowerings=(*LOWERINGS, *COMPLEX_GATEWAYS, *LOOPS, *CALLS, *SUB_PROCESSES),
+    lowerings=(*LOWERINGS, *COMPLEX_GATEWAYS, *COMPENSATION, *LOOPS, *CALLS, *SUB_PROCESSES),
     options={
         "version": tuple(str(v) for v in reversed(KNOWN_VERSIONS)),
         "people": ("form", "placeholder"),

@@ -18,6 +18,7 @@ from orgflow_ir.model import (
     GatewayKind,
     Model,
     Node,
+    Opaque,
     Scope,
     SubProcess,
 )
@@ -39,6 +40,8 @@ def obstacles(sub: SubProcess, scope: Scope, model: Model, ctx: PassContext) -> 
         yield "it is repeated, and markers for repetition are not emitted"
     if sub.for_compensation:
         yield "it undoes another activity"
+    if any(map(_is_undoing, sub.nodes)):
+        yield "what undoes work in it depends on its border"
     graph, outer = ctx.analysis(ControlFlow, sub), ctx.analysis(ControlFlow, scope)
     if outgoing(outer.flows_out(sub.id)).chosen:
         yield "the flows out of it depend on data"
@@ -110,6 +113,13 @@ def _ends_early(
 
 def _starts(node: Node) -> bool:
     return isinstance(node, Event) and node.position == "start"
+
+
+def _is_undoing(node: Node) -> bool:
+    """Whether a node undoes work, or says what does."""
+    if isinstance(node, Event):
+        return any(d.kind in ("compensation", "cancel") for d in node.definitions)
+    return not isinstance(node, Gateway | Opaque) and node.for_compensation
 
 
 def _joins(graph: ControlFlow) -> bool:
@@ -314,6 +324,8 @@ def handler_obstacles(
         yield f"{ctx.name(inner)} in it stays a process of its own"
     if any(True for _ in _throws(handler)):
         yield "it throws something itself"
+    if any(map(_is_undoing, handler.nodes)):
+        yield "it undoes something"
     nesting = nesting_of(scope, model)
     here = _thrown_to(handler, scope, nesting)
     everywhere = [d for d in nesting.thrown_in(scope) if nesting.matches(definitions[0], d)]

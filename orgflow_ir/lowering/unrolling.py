@@ -22,6 +22,7 @@ from orgflow_ir.model import (
     Gateway,
     Loop,
     Model,
+    Node,
     Scope,
     SubProcess,
     Task,
@@ -45,6 +46,10 @@ def obstacle(node: Task | CallActivity | SubProcess, scope: Scope, ctx: PassCont
         return "the ad-hoc sub-process around it says when it begins"
     if not graph.flows_in(node.id):
         return "no flow leads to it"
+    if any(isinstance(n, Event) and n.attached_to == node.id and _undone(n) for n in scope.nodes):
+        return "how often it was done is to be undone"
+    if isinstance(node, SubProcess) and any(_undone(n) for s in node.scopes() for n in s.nodes):
+        return "work in it is to be undone in each repetition"
     targets = (graph.nodes[f.target] for f in out)
     if outgoing(out).chosen or any(source_ids(t)[0] == node.id for t in targets):
         return "the flows out of it depend on data"
@@ -57,6 +62,13 @@ def obstacle(node: Task | CallActivity | SubProcess, scope: Scope, ctx: PassCont
         if not known and (counted_in(node.loop.until) or read.results):
             return "the model names no list and no number of instances"
     return ""
+
+
+def _undone(node: Node) -> bool:
+    """Whether a node is a boundary event that names what undoes its activity."""
+    return isinstance(node, Event) and any(
+        d.kind == "compensation" and node.position == "boundary" for d in node.definitions
+    )
 
 
 def waiting_at_once(node: Task | CallActivity | SubProcess, model: Model) -> bool:

@@ -33,7 +33,8 @@ class Roles:
         helpers: nodes that the compiler made and that stand for nothing.
         disabled: nodes that are switched off.
         silent: elements of the source that need no node: gateways that do not decide.
-        dissolved: sub-processes of the source of which only the content is in the workflow.
+        dissolved: sub-processes of the source, and events that undo work, of which only the content
+            is in the workflow.
         splitting: activities some of whose flows are always taken and others chosen.
         idle: events of the source at which nothing is done, so that switching their node off
             changes nothing.

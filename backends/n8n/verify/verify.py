@@ -23,7 +23,7 @@ from orgflow_ir.analysis.decisions import Decision
 from orgflow_ir.analysis.expressions.syntax import Tree
 from orgflow_ir.analysis.token_game.semantics import Game, Policy, State
 from orgflow_ir.diagnostics import Step
-from orgflow_ir.lowering.loops import loops_as_flows
+from orgflow_ir.lowering.meaning import repetition_as_flows
 from orgflow_ir.model import Event, Model, Node, Opaque, Process, SubProcess
 from orgflow_ir.model.provenance import source_ids
 from orgflow_ir.pipeline import PassContext
@@ -91,7 +91,7 @@ class _Verifier:
     def __init__(
         self, model: Model, ref: Reference, workflow: WorkflowDocument, strict: bool, most: int
     ) -> None:
-        self.model, self.ref, self.workflow = loops_as_flows(model), ref, workflow
+        self.model, self.ref, self.workflow = repetition_as_flows(model), ref, workflow
         self.strict, self.most = strict, most
         self.steps = workflow.steps
         self.matching = match_reference(ref, workflow)
@@ -275,7 +275,9 @@ class _Verifier:
             dissolved=frozenset(
                 n.id
                 for n in ref.source_nodes
-                if isinstance(n, SubProcess) and n.id not in needed and n.id not in cut
+                if (isinstance(n, SubProcess) or _undoes(n))
+                and n.id not in needed
+                and n.id not in cut
             ),
             splitting=self._splitting(owners, branches),
             idle=frozenset(n.id for n in ref.source_nodes if _idle(n)),
@@ -442,6 +444,11 @@ def is_stub(node: Node) -> bool:
 def _plain(node: Node) -> bool:
     """Whether an event does nothing: an end, or a milestone on the way, without a trigger."""
     return isinstance(node, Event) and node.position in ("end", "throw") and not node.definitions
+
+
+def _undoes(node: Node) -> bool:
+    """Whether a node begins what undoes finished work, and is done when that is."""
+    return isinstance(node, Event) and any(d.kind == "compensation" for d in node.definitions)
 
 
 def _idle(node: Node) -> bool:

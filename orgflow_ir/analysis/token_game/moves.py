@@ -312,12 +312,14 @@ def handlers_due(
     net: Net, frames: dict[FrameId, Frame], at: FrameId, node: NetNode
 ) -> tuple[FrameId, list[tuple[int, int]]]:
     """For a compensation throw in frame `at`: the frame whose activities it compensates (from an
-    event sub-process: the one around it), and (activity, times completed) for each with a handler.
+    event sub-process: the one around it, unless it names an activity of its own), and (activity,
+    times completed) for each with a handler.
     """
     owner = frames[at].owner
-    if owner is not None and is_event_scope(net.nodes[owner[2]]):
-        at = (owner[0], owner[1])
     wanted = {d.ref for d in node.definitions if d.kind == "compensation" and d.ref}
+    own = any(net.nodes[i].scope == at[0] for ref in wanted for i in net.by_id.get(ref, ()))
+    if owner is not None and is_event_scope(net.nodes[owner[2]]) and not own:
+        at = (owner[0], owner[1])
     due = [
         (i, times)
         for i, times in completed(net, frames[at])

@@ -1,0 +1,437 @@
+"""Which handlers each event of a process starts, and how they become steps of its flow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from orgflow_ir.analysis.control_flow.concurrency import Concurrency
+from orgflow_ir.analysis.control_flow.graph import ControlFlow
+from orgflow_ir.analysis.repetition import NotRepeatable, read_repetition
+from orgflow_ir.analysis.token_game.moves import (
+    Move,
+    Moves,
+    completed,
+    handlers_due,
+    throws_compensation,
+)
+from orgflow_ir.analysis.token_game.net import Policy
+from orgflow_ir.analysis.token_game.semantics import Game
+from orgflow_ir.analysis.token_game.state import State
+from orgflow_ir.model import (
+    CallActivity,
+    Event,
+    EventDefinition,
+    Loop,
+    Model,
+    Process,
+    Scope,
+    SubProcess,
+    Task,
+)
+from orgflow_ir.model.constructs import ConstructUse
+from orgflow_ir.model.element_names import listed
+from orgflow_ir.model.elements import Node
+from orgflow_ir.pipeline import PassContext
+
+if TYPE_CHECKING:
+    from orgflow_ir.model.rewriter import Rewriter
+
+Activity = Task | CallActivity | SubProcess
+
+MOST_STATES = 4_000
+"""So many states of a process are looked at to find what is completed when something is undone."""
+
+
+def handlers_in(scope: Scope, model: Model) -> Iterator[tuple[Activity, Activity]]:
+    """The activities of a scope with the handlers that their boundary events name."""
+    nodes = {node.id: node for node in scope.nodes}
+    associated: dict[str, Activity] = {}
+    for artifact in (*scope.artifacts, *model.artifacts):
+        for one, other in ((artifact.source, artifact.target), (artifact.target, artifact.source)):
+            handler = nodes.get(other or "")
+            if isinstance(handler, Activity) and handler.for_compensation and one:
+                associated[one] = handler
+    for node in scope.nodes:
+        if _is_mark(node) and isinstance(node, Event) and node.id in associated:
+            activity = nodes.get(node.attached_to or "")
+            if isinstance(activity, Activity):
+                yield activity, associated[node.id]
+
+
+def undone_in(sub: SubProcess, model: Model) -> bool:
+    """Whether work in a sub-process, however deep, has handlers."""
+    return any(True for scope in sub.scopes() for _ in handlers_in(scope, model))
+
+
+def _is_mark(node: Node) -> bool:
+    """Whether a node is a boundary event that names a handler."""
+    if not isinstance(node, Event) or node.position != "boundary":
+        return False
+    return any(d.kind == "compensation" for d in node.definitions)
+
+
+def _undoes(node: Node) -> bool:
+    """Whether a node starts handlers when it is reached."""
+    if not isinstance(node, Event) or node.position not in ("throw", "end"):
+        return False
+    return any(d.kind in ("compensation", "cancel") for d in node.definitions)
+
+
+@dataclass
+class Plan:
+    """What becomes of the handlers of one process.
+
+    Attributes:
+        process: the process.
+        started: for each event that undoes something, by id, the activities whose handlers it
+            starts, in the order in which they are undone.
+        handlers: the handler of each such activity, by its id, with the scope that holds it.
+        scope_of: the scope of every node, by its id.
+        obstacle: why the handlers cannot become steps; nothing where they can.
+    """
+
+    process: Process
+    started: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    handlers: dict[str, tuple[Activity, Scope]] = field(default_factory=dict)
+    activities: dict[str, Activity] = field(default_factory=dict)
+    scope_of: dict[str, Scope] = field(default_factory=dict)
+    obstacle: str = ""
+
+
+class Plans:
+    """The plans of a model, made when they are asked for: for `ctx.analysis(Plans, model)`."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self._made: dict[str, Plan] = {}
+
+    def of(self, scope: Scope, ctx: PassContext) -> Plan:
+        """The plan of the process that a scope belongs to."""
+        process = next(p for p in self._model.processes if any(s is scope for s in p.scopes()))
+        if process.id not in self._made:
+            self._made[process.id] = _planned(process, self._model, ctx)
+        return self._made[process.id]
+
+
+def _planned(process: Process, model: Model, ctx: PassContext) -> Plan:
+    plan = Plan(process)
+    for scope in process.scopes():
+        for node in scope.nodes:
+            plan.scope_of[node.id] = scope
+        for activity, handler in handlers_in(scope, model):
+            plan.handlers[activity.id] = handler, scope
+            plan.activities[activity.id] = activity
+    plan.obstacle = next(_unusual(plan, ctx), "")
+    if not plan.obstacle:
+        _find_started(plan, model, ctx)
+    if not plan.obstacle:
+        plan.obstacle = next(_obstacles(plan, ctx), "")
+    return plan
+
+
+def _unusual(plan: Plan, ctx: PassContext) -> Iterator[str]:
+    """What is not looked into further."""
+    users: dict[str, str] = {}
+    for activity, (handler, scope) in plan.handlers.items():
+        graph = ctx.analysis(ControlFlow, scope)
+        if handler.id in users:
+            yield f"{ctx.name(handler)} undoes several activities"
+        users[handler.id] = activity
+        if graph.flows_in(handler.id) or graph.flows_out(handler.id):
+            yield f"flows lead to {ctx.name(handler)} or out of it"
+        if any(isinstance(n, Event) and n.attached_to == handler.id for n in scope.nodes):
+            yield f"{ctx.name(handler)} has boundary events"
+        if isinstance(handler, SubProcess) and any(map(_undoes, _inside(handler))):
+            yield f"{ctx.name(handler)} undoes something itself"
+    for scope in plan.process.scopes():
+        graph = ctx.analysis(ControlFlow, scope)
+        for node in scope.nodes:
+            if not isinstance(node, Event):
+                continue
+            if node.position == "start" and any(d.kind == "compensation" for d in node.definitions):
+                yield f"{ctx.name(node)} begins an event sub-process that undoes something"
+            if not _undoes(node):
+                continue
+            if len(node.definitions) > 1:
+                yield f"{ctx.name(node)} throws several things at once"
+            if not graph.flows_in(node.id):
+                yield f"no flow leads to {ctx.name(node)}"
+            refs = {d.ref for d in node.definitions if d.ref}
+            reachable = {n.id for s in _around(scope, plan) for n in _inside(s)}
+            if refs - reachable:
+                yield f"what {ctx.name(node)} undoes is not in its own scope"
+
+
+def _inside(scope: Scope) -> Iterator[Node]:
+    return (node for inner in scope.scopes() for node in inner.nodes)
+
+
+def _around(scope: Scope, plan: Plan) -> Iterator[Scope]:
+    """The scope in which an event undoes: its own, for an event sub-process the one around it,
+    too."""
+    yield scope
+    if isinstance(scope, SubProcess) and scope.flavour == "event":
+        yield plan.scope_of[scope.id]
+
+
+# -- what is completed -------------------------------------------------------------------------
+
+
+def _find_started(plan: Plan, model: Model, ctx: PassContext) -> None:
+    """For each event that undoes something the activities that are completed when it is reached:
+    the same in every state in which it is, or there is an obstacle."""
+    game = Game(model, Policy(once=True))
+    moves = Moves(game.net)
+    found: dict[str, dict[str, int]] = {}
+    known: set[State] = set()
+    todo = [game.initial(plan.process.id, start) for start in game.starts(plan.process.id)]
+    while todo:
+        state = todo.pop()
+        if state in known:
+            continue
+        known.add(state)
+        if len(known) > MOST_STATES:
+            plan.obstacle = "the process has too many states to tell what is to be undone"
+            return
+        for move in moves.of_state(state):
+            if move.kind == "enter" and _undoes(move.node.element):
+                due = _due(game, state, move)
+                event = move.node.id
+                if found.setdefault(event, due) != due:
+                    differing = {*found[event], *due}
+                    named = next(
+                        ctx.name(plan.activities[a])
+                        for a in sorted(differing)
+                        if found[event].get(a) != due.get(a)
+                    )
+                    plan.obstacle = (
+                        f"it depends on the run whether {named} is to be undone at "
+                        f"{ctx.name(move.node.element)}"
+                    )
+                    return
+        todo += (game.fire(state, step) for step in game.enabled(state))
+    order = {id: i for i, id in enumerate(_finishing_order(plan, ctx))}
+    for event, due in ((id, found[id]) for id in plan.scope_of if id in found):
+        for activity, times in due.items():
+            if times > 1:
+                plan.obstacle = (
+                    f"{ctx.name(plan.activities[activity])} may have to be undone several times"
+                )
+        plan.started[event] = tuple(sorted(due, key=lambda a: -order[a]))
+
+
+def _due(game: Game, state: State, move: Move) -> dict[str, int]:
+    """The activities that an event undoes, and how often each was completed."""
+    frames = {(f.scope, f.key): f for f in state.frames}
+    if throws_compensation(move.node):
+        _, due = handlers_due(game.net, frames, move.at, move.node)
+    else:
+        due = completed(game.net, frames[move.at])
+    return {game.net.nodes[i].id: times for i, times in due}
+
+
+def _finishing_order(plan: Plan, ctx: PassContext) -> Iterator[str]:
+    """Activities with those that can only come later behind them, where there is such an order:
+    depth first, sub-processes after what is in them."""
+
+    def scope_order(scope: Scope) -> Iterator[str]:
+        graph = ctx.analysis(ControlFlow, scope)
+        seen: set[str] = set()
+        order: list[str] = []
+        for entry in (*graph.entries, *graph.nodes):
+            stack = [(entry, iter(graph.successors[entry]))] if entry not in seen else []
+            seen.add(entry)
+            while stack:
+                _, ahead = stack[-1]
+                after = next((n for n in ahead if n not in seen), None)
+                if after is None:
+                    order.append(stack.pop()[0])
+                else:
+                    seen.add(after)
+                    stack.append((after, iter(graph.successors[after])))
+        for id in reversed(order):
+            node = graph.nodes[id]
+            if isinstance(node, SubProcess):
+                yield from scope_order(node)
+            yield id
+
+    return scope_order(plan.process)
+
+
+def _obstacles(plan: Plan, ctx: PassContext) -> Iterator[str]:
+    """What keeps handlers that are known from becoming steps."""
+    events = {n.id: n for s in plan.process.scopes() for n in s.nodes if isinstance(n, Event)}
+    starters: dict[str, str] = {}
+    for event, activities in plan.started.items():
+        scope = plan.scope_of[event]
+        for activity in activities:
+            handler = plan.handlers[activity][0]
+            if handler.id in starters:
+                named = listed([ctx.name(events[e]) for e in (starters[handler.id], event)])
+                yield f"{named} start {ctx.name(handler)}, each in its own way"
+            starters[handler.id] = event
+            yield from _repeated(plan, activity, scope, ctx)
+        if any(d.kind == "cancel" for d in events[event].definitions):
+            yield from _uncancellable(plan, events[event], scope, ctx)
+
+
+def _repeated(plan: Plan, activity: str, until: Scope, ctx: PassContext) -> Iterator[str]:
+    """What keeps the handler of an activity from being repeated as often as the activity is: by its
+    own marker, or by that of a sub-process around it."""
+    around = repetitions(activity, until, plan)
+    if not around:
+        return
+    done = plan.activities[activity]
+    (repeated, scope), *more = around
+    assert repeated.loop is not None
+    handler = plan.handlers[activity][0]
+    if more or handler.loop is not None or _again(repeated.loop, scope) is None:
+        yield f"how often {ctx.name(done)} was done is not known when it is undone"
+
+
+def repetitions(activity: str, until: Scope, plan: Plan) -> list[tuple[Activity, Scope]]:
+    """The repeated activities among an activity and the sub-processes around it, within the scopes
+    in which an event in `until` undoes, with the scopes that hold them."""
+    reach = set(map(id, _around(until, plan)))
+    node: Node = plan.activities[activity]
+    found: list[tuple[Activity, Scope]] = []
+    while True:
+        scope = plan.scope_of[node.id]
+        if isinstance(node, Activity) and node.loop is not None:
+            found.append((node, scope))
+        if id(scope) in reach or not isinstance(scope, SubProcess):
+            return found
+        node = scope
+
+
+def _again(loop: Loop, scope: Scope) -> Loop | None:
+    """The marker of a handler of a repeated activity: it undoes each instance, one after the other.
+    `None` where it is not known how many there were."""
+    if loop.kind != "multi-instance" or loop.until is not None:
+        return None
+    try:
+        read = read_repetition(loop, scope)
+    except NotRepeatable:
+        return None
+    if read.results or (read.items is None and read.number is None):
+        return None
+    return loop.replace(sequential=True)
+
+
+def _uncancellable(plan: Plan, event: Event, scope: Scope, ctx: PassContext) -> Iterator[str]:
+    """What keeps a transaction from being left by an error in the place of its cancellation."""
+    if not isinstance(scope, SubProcess):
+        yield f"{ctx.name(event)} is in no transaction"
+        return
+    if scope.loop is not None:
+        yield f"{ctx.name(scope)} is repeated, and may be cancelled in one of its rounds"
+    if len(_cancel_events(scope, plan)) != 1:
+        yield f"{ctx.name(scope)} is not left by one cancel event"
+    others = (n for n in _inside(scope) if isinstance(n, Event) and n.position != "boundary")
+    for other in others:
+        if any(d.kind == "error" for d in other.definitions):
+            yield f"{ctx.name(other)} throws an error in what may be cancelled"
+    beside = ctx.analysis(Concurrency, ctx.analysis(ControlFlow, scope)).beside(event.id)
+    running = [n for n in scope.nodes if n.id in beside]
+    if running:
+        yield f"{ctx.name(event)} ends {ctx.name(running[0])}, which may be under way"
+
+
+def _cancel_events(scope: SubProcess, plan: Plan) -> list[Event]:
+    """The boundary events by which a transaction is left when it is cancelled."""
+    return [
+        n
+        for n in plan.scope_of[scope.id].nodes
+        if isinstance(n, Event)
+        and n.attached_to == scope.id
+        and any(d.kind == "cancel" for d in n.definitions)
+    ]
+
+
+# -- the edits ---------------------------------------------------------------------------------
+
+
+class Undoing:
+    """Makes the handlers of one process steps of its flows."""
+
+    def __init__(self, plan: Plan, use: ConstructUse, rewriter: Rewriter, ctx: PassContext) -> None:
+        self.plan, self.rewriter, self.ctx = plan, rewriter, ctx
+        self.use = use
+
+    def run(self) -> str:
+        """The edits; the note of them."""
+        plan = self.plan
+        undone = [a for activities in plan.started.values() for a in activities]
+        for scope in plan.process.scopes():
+            for node in scope.nodes:
+                if _is_mark(node):
+                    self.rewriter.remove(scope.id, node.id)
+                elif isinstance(node, Event) and _undoes(node):
+                    self._starter(node, scope)
+        for activity, (handler, scope) in plan.handlers.items():
+            if activity not in undone:
+                self.rewriter.remove(scope.id, handler.id)
+        return self._note(undone)
+
+    def _note(self, undone: list[str]) -> str:
+        """What became of the element of the use; the others are told with it."""
+        names = [self.ctx.name(self.plan.activities[a]) for a in undone]
+        what = f"what undoes {listed(names)}" if names else "what nothing starts to undo"
+        return f"{what} became " + ("steps of the flow" if names else "nothing")
+
+    def _starter(self, event: Event, scope: Scope) -> None:
+        """The event with the handlers that it starts before what follows it."""
+        cancels = any(d.kind == "cancel" for d in event.definitions)
+        activities = self.plan.started.get(event.id, ())
+        after = self._after(event, scope) if cancels else ()
+        if not activities:
+            self.rewriter.replace(scope.id, event.id, event.replace(definitions=after))
+            return
+        steps = [self._step(activity, scope) for activity in activities]
+        graph = self.ctx.analysis(ControlFlow, scope)
+        last = self.rewriter.fresh_id(event.id, "undone")
+        name = event.name if event.name.strip() and not cancels else "Undone"
+        made = Event(id=last, name=name, position=event.position, definitions=after)
+        self.rewriter.insert(scope.id, made, of=(event,))
+        if cancels:  # it is seen, then its handlers are
+            kept = event.replace(position="throw", definitions=())
+            self.rewriter.replace(scope.id, event.id, kept)
+            steps.insert(0, event.id)
+        else:
+            for flow in graph.flows_in(event.id):
+                self.rewriter.redirect(scope.id, flow.id, target=steps[0])
+            for flow in graph.flows_out(event.id):
+                self.rewriter.redirect(scope.id, flow.id, source=last)
+            self.rewriter.remove(scope.id, event.id)
+        for source, target in zip(steps, (*steps[1:], last), strict=True):
+            id = self.rewriter.fresh_id(source, "to")
+            self.rewriter.connect(scope.id, source, target, id=id, of=(event,))
+
+    def _step(self, activity: str, scope: Scope) -> str:
+        """The handler of an activity as a step of a scope."""
+        handler, home = self.plan.handlers[activity]
+        again = handler.loop
+        for repeated, around in repetitions(activity, scope, self.plan):
+            assert repeated.loop is not None
+            again = _again(repeated.loop, around)
+        made = handler.replace(for_compensation=False, loop=again)
+        if home.id == scope.id:
+            self.rewriter.replace(scope.id, handler.id, made)
+        else:
+            self.rewriter.remove(home.id, handler.id)
+            self.rewriter.insert(scope.id, made)
+        return handler.id
+
+    def _after(self, event: Event, scope: Scope) -> tuple[EventDefinition, ...]:
+        """The error by which a cancelled transaction is left; its cancel event catches it."""
+        assert isinstance(scope, SubProcess)
+        (leave,) = _cancel_events(scope, self.plan)
+        error = (EventDefinition(kind="error"),)
+        around = self.plan.scope_of[scope.id]
+        if not self.rewriter.touched(around.id, leave.id):
+            name = leave.name if leave.name.strip() else "Cancelled"
+            caught = leave.replace(name=name, definitions=error, interrupting=True)
+            self.rewriter.replace(around.id, leave.id, caught)
+        return error
