@@ -13,7 +13,7 @@ import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NoReturn, cast
 
 from orgflow_ir.analysis.expressions.feel.numbers import CONTEXT
@@ -190,6 +190,14 @@ class _Known:
         for name in names:
             self.add(name)
 
+    def with_more(self, names: Iterable[str]) -> _Known:
+        """A copy that knows further names; this one stays as it is."""
+        result = _Known(())
+        result._by_word = {word: list(entries) for word, entries in self._by_word.items()}
+        for name in names:
+            result.add(name)
+        return result
+
     def add(self, name: str) -> None:
         found = _NAME_PART.findall(name)
         if not found:
@@ -221,6 +229,12 @@ class _Known:
         return best
 
 
+@cache
+def _built_in() -> tuple[_Known, _Known, _Known]:
+    """Names of FEEL's own functions, properties and types."""
+    return _Known(SIGNATURES), _Known(PROPERTIES), _Known(SIMPLE_NAMES)
+
+
 class _Parser:
     def __init__(
         self,
@@ -230,9 +244,10 @@ class _Parser:
         types: Mapping[str, Type],
     ) -> None:
         self.text, self.types = text, types
-        self.names = _Known((*SIGNATURES, *names))
-        self.members = _Known((*PROPERTIES, *members))
-        self.type_names = _Known((*SIMPLE_NAMES, *types))
+        functions, properties, simple_types = _built_in()
+        self.names = functions.with_more(names)
+        self.members = properties.with_more(members)
+        self.type_names = simple_types.with_more(types)
         self.in_filter = 0
         self.retries = 0
         self.unfiltered = 0
