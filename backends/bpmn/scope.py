@@ -29,6 +29,7 @@ from orgflow_ir.model import (
     SubProcess,
     Task,
 )
+from orgflow_ir.model.lanes import outermost_first
 
 _SUB_TAGS = {
     "plain": "subProcess", "event": "subProcess", "transaction": "transaction",
@@ -113,7 +114,7 @@ def _lane_sets(w: Writer, scope: Scope, tag: str, depth: int) -> tuple[list[Chil
                 if local == "childLaneSet":
                     nested.append(name)
     sets: dict[tuple[str | None, str], list[Lane]] = {}
-    for lane in scope.lanes:
+    for lane in outermost_first(scope.lanes):
         name = lane.lane_set or f"{scope.id}__lanes"
         if lane.lane_set is None and lane.parent is not None:
             name = f"{lane.parent}__lanes"

@@ -21,6 +21,7 @@ from orgflow_ir.model import (
     SubProcess,
     Task,
 )
+from orgflow_ir.model.lanes import outermost_first
 
 _PLAIN = re.compile(r"[^\w .,?!'()/+\-=äöüÄÖÜß]|_(?=_)")
 _FORBIDDEN = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
@@ -135,8 +136,8 @@ class Chart:
 
     def _scope(self, scope: Scope, depth: int) -> Iterator[str]:
         home: dict[str, str] = {}
-        lanes = {lane.id: lane for lane in scope.lanes}
-        for lane in scope.lanes:  # inner lanes come after the lanes around them
+        lanes = {lane.id: lane for lane in outermost_first(scope.lanes)}
+        for lane in lanes.values():  # inner lanes come after the lanes around them
             home.update(dict.fromkeys(lane.members, lane.id))
         inside: dict[str | None, list[Node]] = {}
         for node in scope.nodes:

@@ -4,6 +4,7 @@ data and text that stand with a node."""
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TypeGuard
 
 from orgflow_ir.layout.cells import (
     attach,
@@ -18,7 +19,8 @@ from orgflow_ir.layout.grid import Cell, Link, Part
 from orgflow_ir.layout.group import Group
 from orgflow_ir.layout.layers import Arc
 from orgflow_ir.layout.text import Block, wrap
-from orgflow_ir.model import Artifact, DataObject, Event, Lane, Scope, SubProcess
+from orgflow_ir.model import Artifact, DataObject, Event, Lane, Node, Scope, SubProcess
+from orgflow_ir.model.lanes import outermost_first
 
 _FLOW_LABEL = 96.0
 _STRIP = 190.0
@@ -65,10 +67,12 @@ def section(scope: Scope, inner: dict[str, Group]) -> Section:
     """A scope whose sub-processes are drawn already (`inner`)."""
     found = Section(scope, inner=inner)
     events: dict[str, list[Event]] = {}
-    hosts = {n.id for n in scope.nodes if not (isinstance(n, Event) and n.position == "boundary")}
+    hosts = {n.id for n in scope.nodes if not _is_boundary(n)}
+    # A boundary event of nothing that is here stands by itself.
+    hosts |= {n.id for n in scope.nodes if _is_boundary(n) and n.attached_to not in hosts}
     begins = [f.source for f in scope.flows] + [a.source for a in scope.artifacts if a.source]
     for node in scope.nodes:
-        if isinstance(node, Event) and node.position == "boundary" and node.attached_to in hosts:
+        if _is_boundary(node) and node.id not in hosts:
             events.setdefault(node.attached_to or "", []).append(node)
     for attached in events.values():  # right ones lead to upper rows, so that no lines cross
         attached.sort(key=lambda e: begins.index(e.id) if e.id in begins else len(begins))
@@ -103,6 +107,10 @@ def section(scope: Scope, inner: dict[str, Group]) -> Section:
             found.strip.append(name)
     _lanes(found)
     return found
+
+
+def _is_boundary(node: Node) -> TypeGuard[Event]:
+    return isinstance(node, Event) and node.position == "boundary"
 
 
 def _inner_spots(found: Section) -> None:
@@ -254,7 +262,7 @@ def _tie(found: Section, ties: list[tuple[str, str, str]], homes: dict[str, str]
 
 def _lanes(found: Section) -> None:
     """The lanes to be drawn (of the first set) and the innermost lane of each cell."""
-    lanes = found.scope.lanes
+    lanes = outermost_first(found.scope.lanes)
     if not lanes:
         return
     first = next((lane.lane_set for lane in lanes if lane.parent is None), None)

@@ -23,6 +23,7 @@ from orgflow_ir.model.elements import (
     SubProcess,
     Task,
 )
+from orgflow_ir.model.lanes import in_circles
 from orgflow_ir.model.provenance import all_elements
 
 _CATALOG = {
@@ -73,6 +74,7 @@ def _scope(scope: Scope, inside: set[str], ids: set[str], catalog: Catalog) -> I
     for lane in scope.lanes:
         yield from _missing(f"the lane `{lane.id}` contains", lane.members, inside)
         yield from _missing(f"the lane `{lane.id}` is inside", (lane.parent,), lanes)
+    yield from (f"the lane `{lane}` is inside itself" for lane in in_circles(scope.lanes))
     for item in scope.data_objects:
         yield from _missing(f"the data object `{item.id}` refers to", (item.ref,), ids)
     for data in scope.data_flows:

@@ -1,0 +1,50 @@
+"""How lanes stand in each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from orgflow_ir.model.elements import Lane
+
+
+def outermost_first(lanes: Iterable[Lane]) -> tuple[Lane, ...]:
+    """The lanes of a scope, each behind the one it is in, else in their order. A lane whose parent
+    is not among them, and the first of those that stand in each other in a circle, is outermost:
+    its `parent` becomes `None`."""
+    known = {lane.id: lane for lane in lanes}
+    inner: dict[str, list[Lane]] = {}
+    for lane in known.values():
+        if lane.parent in known:
+            inner.setdefault(lane.parent, []).append(lane)
+    done: dict[str, Lane] = {}
+
+    def put(lane: Lane) -> None:
+        stack = [lane]
+        while stack:
+            one = stack.pop()
+            if one.id not in done:
+                done[one.id] = one
+                stack += reversed(inner.get(one.id, ()))
+
+    for lane in known.values():
+        if lane.parent not in known:
+            put(lane if lane.parent is None else lane.replace(parent=None))
+    for lane in known.values():
+        if lane.id not in done:
+            put(lane.replace(parent=None))
+    return tuple(done.values())
+
+
+def in_circles(lanes: Iterable[Lane]) -> tuple[str, ...]:
+    """Lanes that stand in themselves, by the lanes around them."""
+    parent = {lane.id: lane.parent for lane in lanes}
+    found = []
+    for id in parent:
+        seen = {id}
+        around = parent[id]
+        while around is not None and around in parent and around not in seen:
+            seen.add(around)
+            around = parent[around]
+        if around == id:
+            found.append(id)
+    return tuple(found)
