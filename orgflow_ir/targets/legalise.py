@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from orgflow_ir.diagnostics import Rule, Severity
 from orgflow_ir.diagnostics.core_rules import CrashedPass, FaultyLeaf
-from orgflow_ir.model import Element, MessageFlow, Model
+from orgflow_ir.model import Element, MessageFlow, Model, SubProcess
 from orgflow_ir.model.constructs import ConstructUse, plain_constructs
 from orgflow_ir.model.element_names import listed
 from orgflow_ir.model.index import ModelIndex
@@ -461,22 +461,34 @@ def _report_refused(refused: Iterable[_Refusal], spec: TargetSpec, ctx: PassCont
                 help="--allow-lossy accepts it",
             )
             continue
-        ctx.emit(rule, _refusal(item, spec, ctx), element=element, help=_ways(item, spec))
+        ctx.emit(
+            rule, _refusal(item, element, spec, ctx), element=element,
+            help=_ways(item, element, spec, ctx),
+        )  # fmt: skip
 
 
-def _refusal(item: IllegalUse, spec: TargetSpec, ctx: PassContext) -> str:
+def _is_rewritten(item: IllegalUse, element: Element) -> bool:
+    """Whether what is refused was made of a sub-process: a gateway at which its ends meet …"""
+    return isinstance(element, SubProcess) and not isinstance(item.use.element, SubProcess)
+
+
+def _refusal(item: IllegalUse, element: Element, spec: TargetSpec, ctx: PassContext) -> str:
     """Why a use is refused, as a message about the source element."""
     use = item.use
     what = use.subject or f"{ctx.name(use.element)} ({use.construct})"
+    if not use.subject and _is_rewritten(item, element):
+        what = f"what becomes of {ctx.full_name(element)} ({use.construct})"
     if item.yet:
         return f"orgflow does not support {what} on {spec.name} yet: {item.reason}"
     return f"{what} is not supported for {spec.name}: {item.reason}"
 
 
-def _ways(item: IllegalUse, spec: TargetSpec) -> str | None:
+def _ways(item: IllegalUse, element: Element, spec: TargetSpec, ctx: PassContext) -> str | None:
     """What to do about a refusal: what is said of the construct, and the way that is always
     there."""
     ways = [item.help] if item.help else []
+    if ways and _is_rewritten(item, element):
+        ways = [f"draw the steps of {ctx.name(element)} in the parent process, and {item.help}"]
     if spec.stubs:
         left = isinstance(item.use.element, MessageFlow)
         instead = "without it" if left else "with a stop there"

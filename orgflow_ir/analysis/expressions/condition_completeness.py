@@ -32,6 +32,8 @@ MAX_TRIES = 5_000
 OTHER = "something else"
 """A text that no condition names."""
 
+_TRUTHS = frozenset(("true", "false"))
+
 
 def uncovered(trees: Sequence[Tree]) -> Values | None:
     """Values for which no condition is true."""
@@ -97,17 +99,24 @@ def _constant(tree: Tree) -> Scalar:
 
 
 def _spread(constants: Sequence[Any]) -> list[Any]:
-    """Values on both sides of the constants; truth values where there is none."""
+    """Values on both sides of the constants; truth values where there is none. A text that is only
+    compared with `true` and `false` is a truth value as a form hands it on: nothing else is
+    tried."""
     numbers = sorted({c for c in constants if isinstance(c, int | float) and c is not True})
     numbers = [n for n in numbers if not isinstance(n, bool)]
     texts = [c for c in constants if isinstance(c, str)]
     if not numbers and not texts:
         return [True, False]
+    truths = {text.casefold() for text in texts} <= _TRUTHS and not numbers
     result: list[Any] = list(texts)
+    if truths:
+        result += sorted(_TRUTHS - {text.casefold() for text in texts})
+    if any(isinstance(c, bool) for c in constants):
+        result += [True, False]
     for low, high in itertools.pairwise(numbers):
         result += [low, (low + high) / 2 if high - low < 2 else (low + high) // 2]
     if numbers:
         result += [numbers[-1], numbers[0] - 1, numbers[-1] + 1]
-    if texts:
+    if texts and not truths:
         result.append(OTHER)
     return result

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
+from cli_cases import orgflowc
 from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.runner import LocalRunner
 from played_models import compiled, faults
@@ -77,3 +79,38 @@ def test_the_canvas_shows_what_belongs_together(registry: Registry) -> None:
     assert "Part of “Part sub”.\n\nPart of “Part inner”." in nodes["JX"]["notes"]
     assert "Part of “Part sub”." in nodes["Y"]["notes"]
     assert "Part of" not in nodes["A"]["notes"]
+
+
+def test_a_join_that_a_sub_process_became_is_refused_under_its_name(tmp_path: Path) -> None:
+    """Two ends of `Assess` meet in an inclusive join, in a loop beside another join."""
+    flows = [
+        ("s", "m"), ("m", "sub"), ("sub", "fork"), ("fork", "a"), ("fork", "b"), ("a", "join"),
+        ("b", "join"), ("join", "again"), ("again", "m"), ("again", "e"),
+    ]  # fmt: skip
+    inner = [
+        ("is", "both"), ("both", "x"), ("both", "more"), ("x", "e2"), ("more", "y"), ("y", "e1"),
+        ("more", "pair"), ("pair", "e3"), ("pair", "w"), ("w", "e1"),
+    ]  # fmt: skip
+
+    def drawn(pairs: list[tuple[str, str]]) -> str:
+        return "".join(
+            f'<sequenceFlow id="{a}-{b}" sourceRef="{a}" targetRef="{b}" name="{b}"/>'
+            for a, b in pairs
+        )
+
+    ends = "".join(f'<endEvent id="e{i}"/>' for i in (1, 2, 3))
+    tasks = "".join(f'<task id="{name}"/>' for name in "xyw")
+    model = tmp_path / "claim.bpmn"
+    model.write_text(
+        '<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" targetNamespace="t">'
+        '<process id="p"><startEvent id="s"/><exclusiveGateway id="m"/><subProcess id="sub" '
+        'name="Assess"><startEvent id="is"/><parallelGateway id="both"/><exclusiveGateway '
+        f'id="more"/><parallelGateway id="pair"/>{tasks}{ends}{drawn(inner)}</subProcess>'
+        '<parallelGateway id="fork"/><task id="a"/><task id="b"/><parallelGateway id="join"/>'
+        f'<exclusiveGateway id="again"/><endEvent id="e"/>{drawn(flows)}</process></definitions>'
+    )
+    done = orgflowc("compile", model, "--target", "n8n", "-o", tmp_path / "out", "--format", "json")
+    (refused,) = [d for d in json.loads(done.err)["diagnostics"] if d["code"] == "OF403"]
+    assert refused["element"] == "sub"
+    assert refused["message"].startswith("what becomes of the sub-process `Assess` (gateway.incl")
+    assert refused["help"].startswith("draw the steps of `Assess` in the parent process, and let ")
