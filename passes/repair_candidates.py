@@ -74,6 +74,10 @@ class Candidates(ScopeRepair):
             if at.gateway_kind != kind and not both:
                 fix = self.of_kind(at, kind, applicability)
                 yield Candidate(fix, f"{fix.title}{why}")
+            elif at.gateway_kind == "parallel" != kind and both and fault.split:
+                # It still starts all that comes behind it.
+                fix = self.joined(at.id, kind, into, applicability)
+                yield Candidate(fix, f"{fix.title}{why}")
             if isinstance(split, Gateway) and self._unasked(split) and not both:
                 fix = self.of_kind(split, at.gateway_kind, "unsafe")
                 why = _JOINS[at.gateway_kind].format(self.namer.name(at.id))

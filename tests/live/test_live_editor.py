@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from cli_cases import orgflowc
-from editor_browser import WAIT_MS, browser_context
+from editor_browser import WAIT_MS, browser_context, insert_after, move, on_canvas, rename
 from orgflow.backends.n8n.server.client.client import Client
 from orgflow.backends.n8n.server.process import N8nServer, Owner
 
@@ -39,59 +39,10 @@ def page(server: N8nServer, owner: Owner, client: Client) -> Iterator[Any]:
         yield opened
 
 
-def on_canvas(page: Any, name: str) -> Any:
-    return page.locator(f'[data-test-id="canvas-node"][data-node-name="{name}"]')
-
-
-def middle(box: Json) -> tuple[float, float]:
-    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-
-
 def paste(page: Any, workflow: Json) -> None:
     page.evaluate(PASTE, json.dumps(workflow))
     on_canvas(page, workflow["nodes"][-1]["name"]).wait_for()
     page.mouse.click(300, 300)  # on nothing: what was pasted is selected
-
-
-def rename(page: Any, old: str, new: str) -> None:
-    on_canvas(page, old).click()
-    page.keyboard.press("F2")
-    page.locator('[role="dialog"] input').wait_for()
-    page.keyboard.press("Control+a")
-    page.keyboard.type(new)
-    page.keyboard.press("Enter")
-    on_canvas(page, new).wait_for()
-    page.get_by_role("dialog", name="Rename Node").wait_for(state="hidden")
-
-
-def move(page: Any, name: str) -> None:
-    """Drag a node; tried again, since what fades out above it may still catch the mouse."""
-    begun = middle(on_canvas(page, name).bounding_box())
-    for _ in range(5):
-        x, y = begun
-        page.mouse.move(x, y)
-        page.mouse.down()
-        page.mouse.move(x + 30, y - 40, steps=8)
-        page.mouse.move(x + 60, y - 60, steps=8)
-        page.mouse.up()
-        if middle(on_canvas(page, name).bounding_box()) != begun:
-            return
-        time.sleep(1)
-    pytest.fail(f"{name} cannot be dragged")
-
-
-def insert_after(page: Any, name: str, kind: str) -> None:
-    edge = page.locator(f'[data-test-id="edge"][data-source-node-name="{name}"]').first
-    x, y = middle(edge.bounding_box())
-    page.mouse.move(x - 10, y)
-    page.mouse.move(x, y, steps=4)
-    page.locator('[data-test-id="add-connection-button"]').first.click()
-    page.locator('[data-test-id="node-creator-search-bar"]').wait_for()
-    page.keyboard.type(kind)
-    page.locator(f'[data-test-id="node-creator-item-name"]:has-text("{kind}")').first.wait_for()
-    page.keyboard.press("Enter")
-    on_canvas(page, kind).wait_for()
-    page.keyboard.press("Escape")
 
 
 def saved(client: Client, page: Any, wanted: set[str]) -> Json:

@@ -18,9 +18,11 @@ from typing import Any
 
 import pytest
 from cli_cases import Ran, orgflowc
+from editor_browser import browser_context, insert_after, move, on_canvas, rename
 from order_models import order_model
 from orgflow.backends.n8n.server.client.workflows import WorkflowClient, webhooks
 from orgflow.backends.n8n.server.deploy.deployment_marker import marker_of
+from orgflow.backends.n8n.server.process import N8nServer, Owner
 from verify_edits import node
 
 Json = dict[str, Any]
@@ -199,6 +201,41 @@ def test_edited_in_n8n_and_changed_in_the_model(
     assert "`Ship by mail`" in refused.err
     assert "`ship` was removed" in refused.err
     assert site.row() == before
+
+
+def test_edited_in_the_editor_and_changed_in_the_model(
+    site: Site, server: N8nServer, owner: Owner, tmp_path: Path
+) -> None:
+    """What a person does with the mouse and the keyboard stays when the model is deployed again."""
+    file = tmp_path / "order.bpmn"
+    assert site.deploy(order_model(file, "check", "ship")).code == 0
+    before = site.row()
+    added = "No Operation, do nothing"
+    with browser_context(server, owner) as context:
+        page = context.new_page()
+        page.goto(f"{server.url}/workflow/{before['id']}", wait_until="domcontentloaded")
+        on_canvas(page, "ship").wait_for()
+        rename(page, "ship", "Ship by mail")
+        move(page, "check")
+        insert_after(page, "check", added)
+        page.keyboard.press("Control+s")
+        deadline = time.monotonic() + SECONDS
+        while not {"Ship by mail", added} <= {one["name"] for one in site.row()["nodes"]}:
+            assert time.monotonic() < deadline, "the editor did not save"
+            time.sleep(0.3)
+    person = site.row()
+    assert node(person, "check")["position"] != node(before, "check")["position"]
+    order_model(file, "check", "ship", "bill", question="In stock?")
+    ran = site.deploy(file)
+    assert (ran.code, ran.out.split()[0]) == (0, "updated"), ran.err
+    after = site.row()
+    for name in ("check", "Ship by mail", added):
+        assert node(after, name)["position"] == node(person, name)["position"], name
+    wires = after["connections"]
+    assert [out["node"] for out in wires["check"]["main"][0]] == [added]
+    assert {"In stock?", "Cancel", "bill"} <= {one["name"] for one in after["nodes"]}
+    assert site.verified(file)
+    assert site.deploy(file).out.startswith("unchanged")
 
 
 def test_two_deploys_at_once(site: Site, tmp_path: Path) -> None:

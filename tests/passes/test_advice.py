@@ -150,3 +150,27 @@ def test_what_leads_to_a_place_in_one_run_is_in_the_run() -> None:
             for name in re.findall("(?:^|, | and )`([^`]+)`(?=$|, | and )", told[1]):
                 assert name not in labels or labels[name] in into, (seed, found.message)
     assert named > 10
+
+
+def test_a_parallel_gateway_that_joins_and_splits_gets_a_join_before_it() -> None:
+    """What splits behind it stays as it is."""
+    nodes = [
+        Event(id="s", position="start"), Gateway(id="x", gateway_kind="exclusive"),
+        Task(id="a", name="Pack"), Task(id="b", name="Reorder"),
+        Gateway(id="j", gateway_kind="parallel"), Task(id="c", name="Ship"),
+        Task(id="d", name="Bill"), Event(id="e", position="end"),
+    ]  # fmt: skip
+    pairs = ["sx", "xa", "xb", "aj", "bj", "jc", "jd", "ce", "de"]
+    flows = tuple(Flow(id=pair, source=pair[0], target=pair[1]) for pair in pairs)
+    model = Model(id="m", processes=(Process(id="p", nodes=tuple(nodes), flows=flows),))
+    (found,) = [d for d in check(model) if d.code == "OF201"]
+    assert found.fix is not None
+    assert found.fix.applicability == "safe"
+    assert found.fix.title.startswith("join the branches with an exclusive gateway before ")
+    fixed = apply(model, found.fix)
+    assert not [d for d in check(fixed) if d.code.startswith("OF2")]
+    (process,) = fixed.processes
+    (gateway,) = [n for n in process.nodes if n.id == "j"]
+    assert isinstance(gateway, Gateway)
+    assert gateway.gateway_kind == "parallel"
+    assert {f.target for f in process.flows if f.source == "j"} == {"c", "d"}
