@@ -396,7 +396,14 @@ def _stub(
 
     rounds = 0
     while illegal:
-        cuts = [Cut(item.use, _refusal(item, plan.spec, plan.ctx), item.help) for item in illegal]
+        cuts = [
+            Cut(
+                item.use,
+                _refusal(item, plan.ctx.drawn(item.use.element), plan.spec, plan.ctx),
+                item.help,
+            )
+            for item in illegal
+        ]
         found = cut_out(model, cuts, plan.ctx)
         if found is None:
             break
