@@ -264,12 +264,16 @@ N8N_TARGET = TargetSpec(
             nothing_beside,
             "nothing else can be running: n8n has no way to end other branches",
             named_beside,
+            "join what runs beside it before this end, or end each branch by itself",
         ),
         "event.end": Illegal(_NO_NODE, _TELL, yet=True),
         "event.end.compensation": Illegal(_UNDOES, _UNDO, yet=True, because=why_not_undone),
         "event.end.cancel": Illegal(_UNDOES, _UNDO, yet=True, because=why_not_undone),
         "event.end.error": LegalIf(
-            nothing_beside, "nothing else can be running: what is done before it is a race", raced
+            nothing_beside,
+            "nothing else can be running: what is done before it is a race",
+            raced,
+            "join what runs beside it before this end",
         ),
         "gateway.exclusive": Legal(),
         "gateway.parallel": Legal("its branches run one after the other"),

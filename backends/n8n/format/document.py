@@ -45,7 +45,7 @@ _API_NODE_KEYS: Final = (
     "credentials",
 )
 # The settings that the API of every n8n in the versions table takes.
-_API_SETTINGS: Final = (
+API_SETTINGS: Final = (
     "executionOrder",
     "timezone",
     "saveExecutionProgress",
@@ -238,7 +238,7 @@ def to_api(workflow: Mapping[str, object], version: N8nVersion = DEFAULT_VERSION
     settings = body.get("settings", {})
     body["settings"] = {
         key: settings[key]
-        for key in _API_SETTINGS
+        for key in API_SETTINGS
         # The editor's "DEFAULT" is not a value of the API, where it is said by absence.
         if key in settings and settings[key] != "DEFAULT"
     }

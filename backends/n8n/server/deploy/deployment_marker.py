@@ -14,7 +14,12 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
-from orgflow.backends.n8n.format.document import node_type, node_uuid, short_type
+from orgflow.backends.n8n.format.document import (
+    API_SETTINGS,
+    node_type,
+    node_uuid,
+    short_type,
+)
 from orgflow.backends.n8n.format.identity import HIDDEN, hidden
 from orgflow.backends.n8n.format.versions import type_version
 
@@ -38,6 +43,7 @@ _WORDS = (
 _LENGTH = 16
 # What n8n 1 adds to settings by itself.
 _ADDED = {"callerPolicy": "workflowsFromSameOwner", "availableInMCP": False}
+_NOTHING = object()
 _PARTS = ("name", "nodes", "connections", "settings", "nodeGroups")
 
 
@@ -182,7 +188,8 @@ def node_ids(workflow: Mapping[str, Any]) -> frozenset[str]:
 
 def digest_of(workflow: Mapping[str, Any]) -> str:
     """16 hex digits that change with anything but credentials, which are chosen on the server,
-    settings that it adds, and the order of nodes, which says nothing."""
+    settings that it adds or that only its editor sets, and the order of nodes, which says nothing.
+    """
     bare = without_marker(workflow)
     said = {part: _plain(bare[part]) for part in _PARTS if bare.get(part)}
     said["nodes"] = sorted(
@@ -191,7 +198,12 @@ def digest_of(workflow: Mapping[str, Any]) -> str:
     )
     said["connections"] = _wires(said.get("connections", {}))
     settings = said.get("settings", {})
-    said["settings"] = {k: v for k, v in settings.items() if k not in _ADDED or v != _ADDED[k]}
+    said["settings"] = {
+        key: value
+        for key, value in settings.items()
+        # The editor saves settings that the API does not take, and that stay as they are.
+        if key in API_SETTINGS and value != "DEFAULT" and _ADDED.get(key, _NOTHING) != value
+    }
     text = json.dumps(said, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()[:_LENGTH]
 

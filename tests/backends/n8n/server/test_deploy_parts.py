@@ -88,6 +88,13 @@ def test_an_edit_is_noticed(key: str, value: Any) -> None:
     assert is_edited({**on_server(hook()), key: value})
 
 
+def test_settings_that_only_the_editor_saves_are_no_edit() -> None:
+    """The API does not take them, so that no deploy could ever agree with them."""
+    row = on_server(hook())
+    row["settings"] = {**row.get("settings", {}), "binaryMode": "separate"}
+    assert not is_edited(row)
+
+
 def test_what_says_nothing_is_no_edit() -> None:
     row = on_server(hook())
     row["nodes"] = row["nodes"][::-1]
