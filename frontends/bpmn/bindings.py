@@ -474,14 +474,20 @@ def _drools(
     return Worker(by="handler", target=handler, **{**common, "inputs": rest})
 
 
+def _data_names(node: XmlElement, kind: str) -> dict[str, str]:
+    """Names by id of what an activity declares: `dataInput` or `dataOutput`."""
+    return {
+        data.attrs.get("id", ""): data.attrs.get("name", "")
+        for io in node.children
+        if io.local == "ioSpecification" and io.ns == BPMN
+        for data in io.children
+        if data.local == kind
+    }
+
+
 def _data_inputs(node: XmlElement) -> tuple[Parameter, ...]:
     """jBPM's settings: data inputs by name, each with the constant or variable assigned to it."""
-    names: dict[str, str] = {}
-    for io in node.children:
-        if io.local == "ioSpecification" and io.ns == BPMN:
-            for data in io.children:
-                if data.local == "dataInput":
-                    names[data.attrs.get("id", "")] = data.attrs.get("name", "")
+    names = _data_names(node, "dataInput")
     found = []
     for association in node.children:
         if association.local != "dataInputAssociation" or association.ns != BPMN:
@@ -500,12 +506,7 @@ def _data_inputs(node: XmlElement) -> tuple[Parameter, ...]:
 
 def _data_outputs(node: XmlElement) -> tuple[Parameter, ...]:
     """jBPM's results: data outputs by name, each with the variable that it is assigned to."""
-    names: dict[str, str] = {}
-    for io in node.children:
-        if io.local == "ioSpecification" and io.ns == BPMN:
-            for data in io.children:
-                if data.local == "dataOutput":
-                    names[data.attrs.get("id", "")] = data.attrs.get("name", "")
+    names = _data_names(node, "dataOutput")
     found = []
     for association in node.children:
         if association.local != "dataOutputAssociation" or association.ns != BPMN:
