@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -245,10 +247,15 @@ class _Verifier:
                 elif ref.compiled.workflow_graph.nodes[decision.setter].role == "trigger":
                     given.add(gateway)
                 else:
-                    setters.setdefault(decision.setter, []).append(gateway)
+                    # The answers of a form have other names: the node behind it sets the decision.
+                    data = HelperKey(decision.setter, "data")
+                    form = decision.setter in ref.compiled.forms
+                    form = form and data in ref.compiled.workflow_graph.nodes
+                    setters.setdefault(data if form else decision.setter, []).append(gateway)
         for name, key in key_of.items():
             if key in setters:
-                sets[name] = tuple(setters[key])
+                found = [g for g in setters[key] if self._may_write(name, key, g)]
+                sets[name] = tuple(found)
         needed = {e for k in ref.compiled.workflow_graph.nodes if (e := ref.stands(k)) is not None}
         compiled = any(how in ("map", "notes", "id") for how in self.matching.how.values())
         if not compiled:  # drawn by hand: nobody draws a node for an end at which nothing is done
@@ -299,14 +306,32 @@ class _Verifier:
             ),
         )
 
+    def _may_write(self, name: str, key: NodeKey, gateway: str) -> bool:
+        """Whether a node can set what a gateway decides by: the one that makes variables of the
+        answers of a form has to name the variable."""
+        if not (isinstance(key, HelperKey) and key.role == "data"):
+            return True
+        step = self.steps[name]
+        variable = self.ref.decision(gateway).variable
+        if step.short not in ("set", "code", "noOp"):
+            return True
+        text = json.dumps(step.parameters, ensure_ascii=False)
+        return re.search(rf"\b{re.escape(variable)}\b", text) is not None
+
     def _guards(self) -> Iterator[str]:
         """Nodes that ask again: on the way back nothing of the model is done."""
-        for name, key in self.matching.key_of.items():
+        key_of = self.matching.key_of
+        for name, key in key_of.items():
             if not isinstance(key, HelperKey) or key.role != "guard":
                 continue
             form = self.matching.pairs.get(key.owner)
             again = list(self.workflow.targets.get(name, {}).get(1, ()))
             step = self.steps[name]
+            # Steps that a person added on the way back are no part of the model.
+            seen = {name}
+            while len(again) == 1 and again[0] not in seen and again[0] not in key_of:
+                seen.add(again[0])
+                again = self._targets(again[0])
             if step.short == "if" and not step.disabled and again == [form]:
                 yield name
 
