@@ -179,7 +179,7 @@ def additions(folder: Path = TO_ADD) -> Iterator[Addition]:
 
 WHAT = {
     "backend": "a backend (Graphviz graphs of every construct; passes `check_backend`)",
-    "construct": "a construct that n8n does not support today (thrown signals)",
+    "construct": "a construct that n8n does not support today (conditional starts)",
     "lint-rule": "a lint rule for n8n workflows (credentials sent unencrypted)",
     "lowering": "a lowering (event-based gateways that wait for one event only)",
     "node-type": "a node type of n8n (Sort)",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,15 +15,16 @@ from orgflow.commands.output import write_files, write_stdout
 from orgflow.commands.progress import progress_bar
 from orgflow.commands.server import SERVER_FAILED, engine_runner, server_exit_code, server_options
 from orgflow.commands.session import Session, leave
-from orgflow.compiler import compile_model, load, suggestion
+from orgflow.compiler import compile_model, compile_separately, load, suggestion
 
 from orgflow_ir.model import Model
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
 from orgflow_ir.plugins.contracts import Backend
+from orgflow_ir.targets import executable_processes
 
 if TYPE_CHECKING:
-    from orgflow.evaluation.executable import Compiler as SeparateCompiler
+    from orgflow.evaluation.executable import Compiler as ExecutableCompiler
     from orgflow.evaluation.executable import ExecutableReport
     from orgflow.evaluation.pmo import Compiled, Compiler, PmoReport
 
@@ -124,7 +125,7 @@ def command(
                 report = executable.evaluate(
                     folder,
                     EXECUTABLE,
-                    _separate_compiler(registry, backend),
+                    _executable_compiler(registry, backend),
                     runner,
                     executable.options_for(backend.target) | options,
                     progress=progress,
@@ -173,16 +174,26 @@ def _compiler(registry: Registry, backend: Backend, options: dict[str, str]) -> 
     return compile_file
 
 
-def _separate_compiler(registry: Registry, backend: Backend) -> SeparateCompiler:
-    """What `executable` compiles its models with: the same way as `compile`."""
+def _executable_compiler(registry: Registry, backend: Backend) -> ExecutableCompiler:
+    """What `executable` compiles its models with: as `compile` does, and where that refuses a model
+    of several processes as `compile -o DIR/` does."""
 
     def compile_file(
         path: Path, ctx: PassContext, options: Mapping[str, str]
-    ) -> tuple[Model | None, Emitted | None]:
+    ) -> tuple[Model | None, Sequence[tuple[Model, Emitted]]]:
         ctx.registry = registry
         model = load(str(path), registry, ctx, diagram=backend.target.wants_diagram)
         if model is None:
-            return None, None
-        return model, compile_model(model, backend, ctx, options=dict(options))
+            return None, ()
+        read = list(ctx.diagnostics)
+        emitted = compile_model(model, backend, ctx, options=dict(options))
+        if emitted is not None:
+            return model, [(model, emitted)]
+        processes = executable_processes(model)
+        if len(processes) < 2:
+            return model, ()
+        own = PassContext(registry=registry, diagnostics=read)
+        found = compile_separately(model, backend, own, options=dict(options))
+        return model, found if len(found) == len(processes) else ()
 
     return compile_file

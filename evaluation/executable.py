@@ -43,8 +43,14 @@ run as they say with nothing left empty."""
 
 _SHOWN = 3
 
-Compiler = Callable[[Path, PassContext, Mapping[str, str]], tuple[Model | None, Emitted | None]]
-"""Reads and compiles a file with options; without the second where it was refused."""
+Compiler = Callable[
+    [Path, PassContext, Mapping[str, str]], tuple[Model | None, Sequence[tuple[Model, Emitted]]]
+]
+"""Reads and compiles a file with options: the model, and what it was compiled to, whole or process
+by process; nothing where it was refused."""
+
+SEPARATELY = "each process by itself"
+"""Said beside the options of a file of which only the processes compile, every one of them."""
 
 
 def options_for(target: TargetSpec) -> dict[str, str]:
@@ -162,29 +168,32 @@ def _row(
     max_runs: int,
 ) -> dict[str, Any]:
     ctx = PassContext()
-    model, emitted = compiler(path, ctx, options)
+    model, compiled = compiler(path, ctx, options)
     row: dict[str, Any] = dict.fromkeys(COLUMNS, "")
-    row |= {"compiled": emitted is not None, "runs": 0, "runs_equal": 0, "placeholders": 0}
-    row["options"] = ",".join(f"{k}={v}" for k, v in options.items())
+    row |= {"compiled": bool(compiled), "runs": 0, "runs_equal": 0, "placeholders": 0}
+    separately = [SEPARATELY] if any(part is not model for part, _ in compiled) else []
+    row["options"] = ",".join([*(f"{k}={v}" for k, v in options.items()), *separately])
     if model is not None:
         beside = list(concurrent_waits(model, ctx))
         named = [f"{ctx.name(w.element)} ({w.element.construct}): {w.reason}" for w in beside]
         more = [f"{len(named) - _SHOWN} more"] if len(named) > _SHOWN else []
         row["waits_beside"] = listed([*named[:_SHOWN], *more]) if named else ""
-    if model is None or emitted is None:
+    if model is None or not compiled:
         return row | _refused(ctx, model)
     elements = {n.id: n for scope in model.scopes() for n in scope.nodes}
-    empty = [part for part in emitted.source_map.parts if part.placeholder]
+    empty = [p for _, made in compiled for p in made.source_map.parts if p.placeholder]
     row["placeholders"] = len(empty)
     kinds = (elements[e].construct for p in empty for e in p.elements[:1] if e in elements)
     row["empty"] = "|".join(dict.fromkeys(kinds))
     try:
-        replay = replay_model(model, emitted, runner, ctx, max_runs=max_runs)
+        replays = [
+            replay_model(part, made, runner, ctx, max_runs=max_runs) for part, made in compiled
+        ]
     except RemoteError as error:
         if error.everywhere:
             raise
         return row | {"status": "different", "reason": str(error)}
-    return row | _replayed(replay, bool(empty))
+    return row | _replayed(replays, bool(empty))
 
 
 def _refused(ctx: PassContext, model: Model | None) -> dict[str, Any]:
@@ -202,15 +211,14 @@ def _refused(ctx: PassContext, model: Model | None) -> dict[str, Any]:
     }
 
 
-def _replayed(replay: ReplayReport, empty: bool) -> dict[str, Any]:
-    wrong = next((r for r in replay.runs if r.verdict != "equal"), None)
-    found = {
-        "runs": len(replay.runs),
-        "runs_equal": sum(1 for r in replay.runs if r.verdict == "equal"),
-    }
+def _replayed(replays: Sequence[ReplayReport], empty: bool) -> dict[str, Any]:
+    runs = [run for replay in replays for run in replay.runs]
+    wrong = next((r for r in runs if r.verdict != "equal"), None)
+    found = {"runs": len(runs), "runs_equal": sum(1 for r in runs if r.verdict == "equal")}
     if wrong is not None:
         reason = f"{wrong.verdict}: {wrong.divergence or ''}".rstrip(": ")
         return found | {"status": "different", "reason": reason}
-    if not replay.runs:
-        return found | {"status": "unplayed", "reason": "; ".join(replay.unfinished)}
+    if not all(replay.runs for replay in replays):
+        reason = "; ".join(text for replay in replays for text in replay.unfinished)
+        return found | {"status": "unplayed", "reason": reason}
     return found | {"status": "open" if empty else "equal"}

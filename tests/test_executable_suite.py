@@ -39,6 +39,16 @@ FILES = {
 }
 
 
+SIGNALS = (
+    '<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" targetNamespace="t">'
+    '<signal id="sig" name="Ready"/>'
+    '<process id="p"><startEvent id="s"/><endEvent id="e"><signalEventDefinition '
+    'signalRef="sig"/></endEvent><sequenceFlow id="f" sourceRef="s" targetRef="e"/></process>'
+    '<process id="q"><startEvent id="i"><signalEventDefinition signalRef="sig"/></startEvent>'
+    '<endEvent id="o"/><sequenceFlow id="g" sourceRef="i" targetRef="o"/></process></definitions>'
+)
+
+
 @pytest.fixture
 def invoke(capsys: pytest.CaptureFixture[str]) -> Invoke:
     """Run a command line in this process."""
@@ -85,3 +95,14 @@ def test_formats_are_for_another_suite(invoke: Invoke, tmp_path: Path) -> None:
     ran = invoke("eval", "executable", tmp_path, "--models", "pme")
     assert ran.code == 2
     assert "--models" in ran.err
+
+
+def test_processes_that_compile_by_themselves(
+    invoke: Invoke, tmp_path: Path, engine: LocalEngine
+) -> None:
+    del engine  # there has to be one
+    (tmp_path / "two.bpmn").write_text(SIGNALS)
+    ran = invoke("eval", "executable", tmp_path)
+    (row,) = csv.DictReader(io.StringIO(ran.out))
+    assert (row["status"], row["runs_equal"]) == ("open", "2")
+    assert row["options"].endswith(",each process by itself")

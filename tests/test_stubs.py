@@ -212,7 +212,7 @@ def test_an_error_that_is_not_caught_fails_the_run_in_any_case() -> None:
 
 
 def test_a_start_that_is_not_supported_becomes_one_by_hand_that_stops() -> None:
-    start = '<startEvent id="ID" name="Called"><signalEventDefinition/></startEvent>'
+    start = '<startEvent id="ID" name="Called"><conditionalEventDefinition/></startEvent>'
     workflow, ctx = stubbed(line(start, CHECK, END), "n8n")
     assert types(workflow)["Called"] == "manualTrigger"
     assert after(workflow, "Called") == ["Stop: Called"]

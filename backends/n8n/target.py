@@ -11,6 +11,7 @@ from orgflow.backends.n8n.format.versions import KNOWN_VERSIONS
 from orgflow_ir.analysis.calls import called_from, callee, variable_of
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.analysis.control_flow.outgoing import outgoing
+from orgflow_ir.analysis.signals import other_end
 from orgflow_ir.lowering.calls import CALLS
 from orgflow_ir.lowering.common import (
     LOWERINGS,
@@ -136,6 +137,22 @@ def why_not_on_error(use: ConstructUse, model: Model, ctx: PassContext) -> str:
     return ""
 
 
+def from_outside(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
+    """Whether a signal comes from outside of the model, or goes there only."""
+    del ctx
+    assert isinstance(use.element, Event)
+    return other_end(use.element, model) is None
+
+
+def why_not_signal(use: ConstructUse, model: Model, ctx: PassContext) -> str:
+    """Between which events of the model nothing leads a signal."""
+    assert isinstance(use.element, Event)
+    other = other_end(use.element, model)
+    assert other is not None
+    waits = use.element.position in ("throw", "end")
+    return f"nothing leads it {'to' if waits else 'from'} {ctx.name(other)}"
+
+
 def callable_process(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
     """Whether a call can be emitted as one of the workflow of the process that it calls."""
     return not why_not_call(use, model, ctx)
@@ -175,6 +192,8 @@ _UNDOES = "nothing is emitted that undoes finished work"
 _UNDO = "draw what undoes it as a path of its own, which a gateway leads to"
 _LATER = "decide behind the step what to do when it took too long or something else came"
 _TELL = "send a message, or decide at a gateway how the run goes on"
+_OUTSIDE = "nothing in the model throws its signal: a call from outside brings it"
+_NOT_HEARD = "nothing in the model waits for its signal: a placeholder until it is filled"
 _NO_TRIGGER = "no trigger is emitted for it"
 
 N8N_TARGET = TargetSpec(
@@ -233,14 +252,18 @@ N8N_TARGET = TargetSpec(
         "event.start.none": Legal(),
         "event.start.message": Legal("a webhook"),
         "event.start.timer": Legal("a schedule, where the cycle can be read"),
+        "event.start.signal": LegalIf(from_outside, _OUTSIDE, why_not_signal, _TELL),
+        "event.start.signal.non-interrupting": Illegal(_NO_TRIGGER, yet=True),
         "event.start": Illegal(_NO_TRIGGER, "start with a message, a timer or by hand", yet=True),
         "event.catch.timer": Legal(),
         "event.catch.message": Legal("a webhook wait"),
+        "event.catch.signal": LegalIf(from_outside, _OUTSIDE, why_not_signal, _TELL),
         "event.catch.conditional": Legal("a placeholder"),
         "event.catch.none": Illegal("it has no trigger, so it waits for nothing", "give it one"),
         "event.catch": Illegal(_NO_NODE, "wait for a message or a time instead", yet=True),
         "event.throw.none": Legal(),
         "event.throw.message": Legal("a placeholder until it is filled"),
+        "event.throw.signal": LegalIf(from_outside, _NOT_HEARD, why_not_signal, _TELL),
         "event.throw": Illegal(_NO_NODE, _TELL, yet=True),
         "event.throw.compensation": Illegal(_UNDOES, _UNDO, yet=True, because=why_not_undone),
         "event.boundary": Illegal(_WAITS, _LATER, yet=True),
@@ -260,6 +283,7 @@ N8N_TARGET = TargetSpec(
         "event.boundary.compensation": Illegal(_UNDOES, _UNDO, yet=True, because=why_not_undone),
         "event.end.none": Legal(),
         "event.end.message": Legal("a placeholder until it is filled"),
+        "event.end.signal": LegalIf(from_outside, _NOT_HEARD, why_not_signal, _TELL),
         "event.end.terminate": LegalIf(
             nothing_beside,
             "nothing else can be running: n8n has no way to end other branches",

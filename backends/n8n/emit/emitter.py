@@ -75,6 +75,9 @@ TRIGGER = "trigger"
 """The option that says how a process starts that a plain start event begins: by hand, by a page
 in a browser, or by a call."""
 
+_BROUGHT = ("message", "signal")
+"""Triggers that a call from outside brings, and that somebody outside is sent."""
+
 CONVENTIONS = DecisionConventions(field_name, text=plain)
 
 
@@ -605,7 +608,7 @@ class _Emitter:
             kind, parameters = "set", keeping_the_error(event.id)
         text = definition.expression.text if definition and definition.expression else ""
         open_time = False
-        if event.position == "catch" and event.trigger in ("timer", "message"):
+        if event.position == "catch" and event.trigger in ("timer", *_BROUGHT):
             from orgflow.backends.n8n.node_types import wait
         if event.position == "catch" and event.trigger == "timer":
             kind = "wait"
@@ -618,7 +621,7 @@ class _Emitter:
                 self._before(event.id, f"{event.name or _event_words(event)} time", notes.moment())
             open_time = found is None
             parameters, called = found or wait.for_interval(0, "seconds"), True
-        elif event.position == "catch" and event.trigger == "message":
+        elif event.position == "catch" and event.trigger in _BROUGHT:
             suffix = self._address(event.caption)
             kind, parameters, called = "wait", wait.for_call(suffix), True
         elif event.position == "end" and event.trigger == "error":
@@ -660,7 +663,7 @@ class _Emitter:
             schedule = schedule_trigger.for_timer(definition)
             if schedule is not None:
                 kind, parameters = "scheduleTrigger", schedule
-        if event.trigger == "message" or (kind == "manualTrigger" and not first):
+        if event.trigger in _BROUGHT or (kind == "manualTrigger" and not first):
             from orgflow.backends.n8n.node_types import webhook
 
             path = self._address(self.scope.title, event.caption)
@@ -786,7 +789,7 @@ def _stub_words(stub: Opaque, ctx: PassContext) -> str:
 def _event_words(event: Event) -> str:
     return {
         "end": "End",
-        "throw": "Send" if event.trigger == "message" else "Milestone",
+        "throw": "Send" if event.trigger in _BROUGHT else "Milestone",
         "boundary": "Error",
     }.get(event.position, f"Wait for {event.trigger}")
 

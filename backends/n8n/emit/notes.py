@@ -247,7 +247,7 @@ def event(node: Event, open_time: bool, text: str, defaults: Defaults) -> list[s
         words = "the Wait node waits 0 seconds until the time is set"
         defaults.add((OpenTime,), node.id, words, f"{_TIMES}, or set it in n8n's Wait node")
         lines.append("How long to wait is left open: 0 seconds until it is set.")
-    elif node.position == "catch" and node.trigger == "message":
+    elif node.position == "catch" and node.trigger in ("message", "signal"):
         defaults.add(
             (OpenMessage,),
             node.id,
@@ -257,10 +257,11 @@ def event(node: Event, open_time: bool, text: str, defaults: Defaults) -> list[s
         lines.append(
             "Waits until its resume URL is called: hand $execution.resumeUrl to the sender."
         )
-    elif node.trigger == "message":
+    elif node.trigger in ("message", "signal"):
         defaults.add((OpenMessage,), node.id, "emitted a placeholder", _REPLACE)
         lines.append(
-            f"Placeholder: put the node that sends the message in its place, keep the name. {_ONCE}"
+            f"Placeholder: put the node that sends the {node.trigger} in its place, keep the name. "
+            f"{_ONCE}"
         )
     elif node.trigger == "conditional":
         defaults.add(

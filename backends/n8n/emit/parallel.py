@@ -79,5 +79,5 @@ def _waits(node: Node) -> bool:
     return (
         isinstance(node, Event)
         and node.position == "catch"
-        and node.trigger in ("timer", "message")
+        and node.trigger in ("timer", "message", "signal")
     )

@@ -176,7 +176,7 @@ def _is_placeholder(planned: GraphNode, compiled: CompiledScope) -> bool:
         return False
     element = compiled.graph.nodes[planned.element]
     if isinstance(element, Event):
-        return element.position == "throw" and element.trigger == "message"
+        return element.position == "throw" and element.trigger in ("message", "signal")
     return isinstance(element, Task)
 
 

@@ -17,6 +17,7 @@ from orgflow_ir.analysis.decisions import (
 from orgflow_ir.analysis.gaps import rules, schemas
 from orgflow_ir.analysis.gaps.gap import Gap
 from orgflow_ir.analysis.gaps.implementation import has_implementation
+from orgflow_ir.analysis.signals import other_end
 from orgflow_ir.model import (
     CallActivity,
     Event,
@@ -63,7 +64,7 @@ class _Deciding(NamedTuple):
 
 class _Finder:
     def __init__(self, model: Model, ctx: PassContext) -> None:
-        self.ctx = ctx
+        self.ctx, self.model = ctx, model
         self.names = ctx.analysis(ElementNames, model)
         self.thrown = {
             d.ref
@@ -223,7 +224,7 @@ class _Finder:
             return
         waits = event.position in ("start", "catch", "boundary")
         trigger = event.trigger
-        if trigger == "signal" and event.definitions[0].ref in self.thrown:
+        if waits and trigger == "signal" and event.definitions[0].ref in self.thrown:
             return
         if waits and trigger in _WAITS:
             what = {
@@ -233,10 +234,12 @@ class _Finder:
             }[trigger]
             help_text = "define the channel by which it arrives in the target's workflow"
             default = "wait for a call from outside"
-        elif not waits and trigger == "message":
+        elif not waits and (
+            trigger == "message" or (trigger == "signal" and other_end(event, self.model) is None)
+        ):
             to = self._other_ends(self.receivers, event)
-            what = f"a message{f' to {to}' if to else ''}, but the model does not define how it is "
-            what += "delivered"
+            what = f"a {trigger}{f' to {to}' if to else ''}, but the model does not define how it "
+            what += "is delivered"
             help_text = "define the channel used (mail, chat, HTTP) in the target's workflow"
             default = "emit a placeholder that sends nothing"
         else:

@@ -179,6 +179,48 @@ def test_waits_and_placeholders_run(engine: LocalEngine) -> None:
     assert any("`pause` is resumed at once" in line for line in report.changed)
 
 
+def test_signals_from_and_to_outside_run(engine: LocalEngine) -> None:
+    model = line(
+        event("s", "start", "signal"),
+        event("heard", "catch", "signal"),
+        event("told", "throw"),
+        event("over", "end"),
+    )
+    legal = legalise(model, N8N_TARGET, PassContext(), allow_lossy=False)
+    report = replay_model(model, emitted(legal), LocalRunner(engine), PassContext())
+    assert report.ok, [r.divergence for r in report.runs]
+    assert list(report.runs[0].executed) == ["s", "heard", "told", "over"]
+    assert any("`heard` is resumed at once" in line for line in report.changed)
+    workflow, found = compiled(model)
+    assert node(workflow, "s")["type"] == "n8n-nodes-base.webhook"
+    assert node(workflow, "heard")["parameters"]["resume"] == "webhook"
+    assert [d.element for d in found if d.code == "OF505"] == ["s", "heard"]
+
+
+@pytest.mark.parametrize("position", ["throw", "end"])
+def test_a_thrown_signal_is_a_placeholder_and_a_gap(engine: LocalEngine, position: str) -> None:
+    last = () if position == "end" else (event("over", "end"),)
+    model = line(event("s", "start"), event("told", position, "signal"), *last)
+    legal = legalise(model, N8N_TARGET, PassContext(), allow_lossy=False)
+    report = replay_model(model, emitted(legal), LocalRunner(engine), PassContext())
+    assert report.ok, [r.divergence for r in report.runs]
+    workflow, found = compiled(model)
+    assert node(workflow, "told")["type"] == "n8n-nodes-base.noOp"
+    assert [d.code for d in found if d.element == "told"] == ["OF505"]
+
+
+def test_a_signal_between_events_of_the_model_is_refused() -> None:
+    model = line(
+        event("s", "start"), event("told", "throw", "signal"), event("heard", "catch", "signal"),
+        event("e", "end"),
+    )  # fmt: skip
+    ctx = PassContext()
+    legalise(model, N8N_TARGET, ctx, allow_lossy=False)
+    assert [(d.code, d.element) for d in ctx.diagnostics] == [("OF403", "told"), ("OF403", "heard")]
+    assert "nothing leads it to `heard`" in ctx.diagnostics[0].message
+    assert "nothing leads it from `told`" in ctx.diagnostics[1].message
+
+
 def test_a_wait_in_parallel_is_a_warning() -> None:
     split, join = (Gateway(id=i, gateway_kind="parallel") for i in ("split", "join"))
     nodes = (event("s", "start"), split, timer("w", "duration", "P1D"), Task(id="t"), join,
