@@ -223,8 +223,8 @@ class LocalRunner(Runner):
         executed = []
         for node in run.order:
             planned = elements.get((node.workflow, node.node))
-            if planned is not None and planned.role == "guard":
-                continue  # it only asks again
+            if planned is not None and planned.role in ("guard", "check"):
+                continue  # they only ask again, or answer the call that starts the run
             mine = planned is not None and planned.role in ("element", "trigger")
             executed.append(
                 NodeExecution(node.node, planned.element if planned and mine else None, node.status)
@@ -275,7 +275,7 @@ def _stubbed(scope: CompiledScope) -> list[str]:
         if n.role == "decide" or (n.role == "element" and n.element in setters)
         if n.type in ("set", "noOp")
     ]
-    return placeholders + _calling(scope) + _outside(scope) + _computed(scope)
+    return placeholders + _calling(scope) + _outside(scope) + _computed(scope) + _checking(scope)
 
 
 def _outside(scope: CompiledScope) -> list[str]:
@@ -285,6 +285,11 @@ def _outside(scope: CompiledScope) -> list[str]:
         for element, work in scope.work.items()
         if work.act is not None
     ]
+
+
+def _checking(scope: CompiledScope) -> list[str]:
+    """Names of the nodes that check what a run is started with: a replay gives what decides."""
+    return [n.name for n in scope.workflow_graph.nodes.values() if n.role == "check"]
 
 
 def _calling(scope: CompiledScope) -> list[str]:

@@ -347,6 +347,7 @@ N8N_TARGET = TargetSpec(
         "stubs": ("placeholder", "workflow"),
         "errors": ("none", "workflow"),
         "callers": ("any", "model"),
+        "payload": ("any", "checked"),
         "timeout": (),
         "sender": (),
     },

@@ -291,7 +291,7 @@ def _activiti(
         result = settings.pop("responseVariableName", None)
         return _http("flowable", settings, _FLOWABLE_HTTP, common, headers=headers, result=result)
     if kind == "mail":
-        return _mail(settings, _NAMED_MAIL, common)
+        return _mail("flowable", settings, _NAMED_MAIL, common)
     parameters = tuple(settings.items())
     for name, by in _DOERS:
         target = source.attribute(ACTIVITI, name)
@@ -340,7 +340,7 @@ def _connector(connector: XmlElement, common: dict[str, Any]) -> AnyBinding:
         if scripts:
             common["inputs"] = (*common.get("inputs", ()), *scripts)
         if name == "mail-send":
-            return _mail(found, _NAMED_MAIL, common)
+            return _mail("camunda", found, _NAMED_MAIL, common)
         headers = _lines(found.pop("headers", ""))
         if name == "soap-http-connector":
             found.setdefault("method", "POST")
@@ -377,10 +377,10 @@ def _http(
     )  # fmt: skip
 
 
-def _mail(settings: dict[str, str], names: dict[str, str], common: dict[str, Any]) -> Mail:
+def _mail(by: str, settings: dict[str, str], names: dict[str, str], common: dict[str, Any]) -> Mail:
     known: dict[str, Any] = {names[k]: v for k, v in settings.items() if k in names}
     rest = tuple((k, v) for k, v in settings.items() if k not in names)
-    return Mail(**known, **{**common, "parameters": (*common.get("parameters", ()), *rest)})
+    return Mail(by=by, **known, **{**common, "parameters": (*common.get("parameters", ()), *rest)})
 
 
 def _lines(text: str) -> tuple[tuple[str, str], ...]:
@@ -431,7 +431,7 @@ def _zeebe(
     settings = {p.name: p.text for p in common.pop("inputs", ())}
     common = {**common, "parameters": headers}
     if job.startswith(_JOB_MAILS):
-        return _mail(settings, _ZEEBE_MAIL, common)
+        return _mail("zeebe", settings, _ZEEBE_MAIL, common)
     result = dict(headers).get("resultVariable")
     pick = {
         target: tuple((k.removeprefix(f"{target}."), settings.pop(k)) for k in list(settings)
@@ -469,7 +469,7 @@ def _drools(
                      if k in settings)  # fmt: skip
         return _http("jbpm", settings, _DROOLS_HTTP, common, headers=headers, authentication=auth)
     if handler == "Email":
-        return _mail(settings, _DROOLS_MAIL, common)
+        return _mail("jbpm", settings, _DROOLS_MAIL, common)
     rest = tuple(p for p in inputs if p.name != "TaskName")
     return Worker(by="handler", target=handler, **{**common, "inputs": rest})
 

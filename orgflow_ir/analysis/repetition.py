@@ -114,7 +114,9 @@ def _data_name(named: str, scope: Scope) -> str:
 
 def _parameter(text: str, language: str | None, plain: str) -> Parameter:
     """A text of a marker as a parameter: marked code as it is, a name as a variable, a number."""
-    if text.startswith("=") or re.match(r"\s*[$#]\{", text):
+    if text.startswith("="):
+        return Parameter(name="value", text=text, language="feel")
+    if re.match(r"\s*[$#]\{", text):
         return Parameter(name="value", text=text)
     if _NAME.fullmatch(text):
         return Parameter(name="value", text=text, language="variable")

@@ -117,9 +117,11 @@ class Worker(_Binding):
 
 
 class Mail(_Binding):
-    """A message by mail; several addresses are one text, as the source separates them."""
+    """A message by mail; several addresses are one text, as the source separates them. `by` is the
+    vendor whose texts these are, as of `Http`."""
 
     kind: Literal["mail"] = "mail"
+    by: str | None = None
     sender: str | None = None
     to: str | None = None
     cc: str | None = None

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from orgflow.backends.n8n.emit.decisions import unset_text
 from orgflow.backends.n8n.emit.graph import HelperKey
+from orgflow.backends.n8n.emit.outside import request_key
 from orgflow.backends.n8n.emit.references import quote_node
 from orgflow.backends.n8n.emit.work import work_code
 from orgflow.backends.n8n.node_types import code
@@ -67,7 +68,8 @@ def write_work(compiled: CompiledScope) -> None:
         if work.steps is not None and graph.nodes[element].type == "code":
             graph.nodes[element].parameters = code.running(work_code(work.statements, unset))
         if inputs in graph.nodes:
-            written = work_code(work.before, unset, keep_locals=True)
+            key = request_key(work.act, element)
+            written = work_code(work.before, unset, keep_locals=True, key=key)
             graph.nodes[inputs].parameters = code.running(written)
         if outputs in graph.nodes:
             given = graph.nodes[inputs].name if inputs in graph.nodes else None

@@ -258,6 +258,12 @@ class _Emitter:
             from orgflow.backends.n8n.emit.variables import carry_variables
 
             self.e.carried = carry_variables(self.e, self.ctx)
+        if self.ctx.options.get("payload") == "checked":
+            from orgflow.backends.n8n.emit.payload import check_payload
+
+            for key, made in list(self.workflow_graph.nodes.items()):
+                if made.role == "trigger" and made.type == "webhook":
+                    check_payload(self.e, key)
         if self.e.work:
             from orgflow.backends.n8n.emit.computed import write_work
 
@@ -579,7 +585,7 @@ class _Emitter:
         from orgflow.backends.n8n.emit.settings import SENDER
 
         sender = str(self.ctx.options.get(SENDER, ""))
-        return outside_node(work.act, task.id, task.binding, sender)
+        return outside_node(work.act, task.binding, sender)
 
     def _work(self, task: Task, decisions: list[Decision]) -> Work | None:
         """What a task computes; `None` where that is nothing."""

@@ -381,21 +381,3 @@ def _description(task: Task, form: TaskForm, lanes: tuple[Lane, ...]) -> str:
         lines.append("\n".join(facts))
     text = html.escape("\n\n".join(lines), quote=False).lstrip("= ")
     return text.replace("\\n", "\\\u200bn")  # n8n takes a backslash with an n for a new line
-
-
-def property_name(name: str) -> str:
-    """A variable as the key of an object in JavaScript."""
-    return name if _plain_name(name) else js_string(name)
-
-
-def property_of(owner: str, name: str) -> str:
-    """JavaScript that reads a variable from an object; with the owner `?` the end of a read that
-    gives undefined where there is no object."""
-    if _plain_name(name):
-        return f"{owner}.{name}"
-    return f"{owner}{'.' if owner == '?' else ''}[{js_string(name)}]"
-
-
-def _plain_name(name: str) -> bool:
-    special = name.startswith("constructor") or name[:2] == "__"
-    return name.isidentifier() and name.isascii() and not special

@@ -42,6 +42,24 @@ def js_string(text: str) -> str:
     return without_refused(quoted).replace("{{", "{\\u007b").replace("}}", "}\\u007d")
 
 
+def property_name(name: str) -> str:
+    """A variable as the key of an object in JavaScript."""
+    return name if _plain_name(name) else js_string(name)
+
+
+def property_of(owner: str, name: str) -> str:
+    """JavaScript that reads a variable from an object; with the owner `?` the end of a read that
+    gives undefined where there is no object."""
+    if _plain_name(name):
+        return f"{owner}.{name}"
+    return f"{owner}{'.' if owner == '?' else ''}[{js_string(name)}]"
+
+
+def _plain_name(name: str) -> bool:
+    special = name.startswith("constructor") or name[:2] == "__"
+    return name.isidentifier() and name.isascii() and not special
+
+
 def to_js(tree: Tree, variable: Callable[[Path], str]) -> str:
     """JavaScript for a tree; `variable` gives the code that reads a variable.
 

@@ -10,7 +10,7 @@ from orgflow.backends.n8n.emit.javascript import js_string
 from orgflow_ir.analysis.expressions.syntax import Constant, Tree
 from orgflow_ir.analysis.work.messages import Message
 from orgflow_ir.analysis.work.requests import CredentialKind, Request
-from orgflow_ir.analysis.work.tasks import SENT
+from orgflow_ir.analysis.work.tasks import KEY_HEADER, SENT, is_keyed
 from orgflow_ir.model.bindings import AnyBinding
 from orgflow_ir.model.timers import Cycle, Duration, read_time
 
@@ -48,9 +48,7 @@ class OutsideNode(NamedTuple):
     settings: tuple[tuple[str, str], ...] = ()
 
 
-def outside_node(
-    act: Request | Message, element: str, binding: AnyBinding, sender: str
-) -> OutsideNode:
+def outside_node(act: Request | Message, binding: AnyBinding, sender: str) -> OutsideNode:
     """The node of the request or mail of a binding; `sender` is who sends mails of which the model
     does not say it, if anybody."""
     pause = dict(binding.parameters).get("retryBackoff", "")
@@ -59,7 +57,7 @@ def outside_node(
     more, lost = ({}, "") if tries is None else _retrying(tries, retries)
     if isinstance(act, Message):
         return _mail(act, more, lost, sender)
-    return _request(act, element, more, lost)
+    return _request(act, more, lost)
 
 
 class Retries(NamedTuple):
@@ -120,10 +118,19 @@ def _value(path: tuple[str, ...], tree: Tree, code: str = "{}") -> str:
     return f"={{{{ {code.format(_field(path))} }}}}"
 
 
+def request_key(act: Request | Message | None, element: str) -> str:
+    """The code for the key of a request, which is computed before it is sent: n8n keeps that when
+    somebody tries a failed run again, whose number is another. Empty where it needs none."""
+    if act is None or not is_keyed(act):
+        return ""
+    where = _LEFT.sub("-", element)
+    return f"`${{$workflow.id}}-${{$execution.id}}-${{{js_string(where)}}}-${{$runIndex}}`"
+
+
 # -- requests --------------------------------------------------------------------------------------
 
 
-def _request(act: Request, element: str, more: dict[str, Any], lost: str) -> OutsideNode:
+def _request(act: Request, more: dict[str, Any], lost: str) -> OutsideNode:
     parameters: dict[str, Any] = {"method": act.method, "url": _value(("url",), act.url)}
     headers = [(n, _value(("headers", n), t)) for n, t in act.headers]
     notes = []
@@ -133,12 +140,12 @@ def _request(act: Request, element: str, more: dict[str, Any], lost: str) -> Out
         credential = (kind, f"{words} ({act.credential.hint})" if act.credential.hint else words)
         parameters |= {"authentication": "genericCredentialType", "genericAuthType": kind}
     key = ""
-    if more and act.method in ("POST", "PATCH"):
-        # One key for all tries of one visit: the other side can tell a second try from a second
-        # request.
-        where = _LEFT.sub("-", element)
-        key = f"$workflow.id + '-' + $execution.id + {js_string(f'-{where}-')} + $runIndex"
-        notes.append("All tries of one request have the same Idempotency-Key.")
+    if is_keyed(act):
+        key = f"$json.{SENT}.key"
+        notes.append(
+            f"All tries of one request have the same {KEY_HEADER}, also where a failed run is "
+            "tried again."
+        )
     parameters |= _pairs("header", "headers", headers, act.all_headers, act.headers, key)
     query = [(n, _value(("query", n), t)) for n, t in act.query]
     parameters |= _pairs("query", "query", query, act.all_query, act.query, "")
@@ -174,13 +181,12 @@ def _pairs(
     over."""
     big = one.capitalize()
     if whole is not None:
-        given = [f"...{_field((many,))}"]
+        given = [f"{js_string(KEY_HEADER)}: {key}"] if key else []
+        given.append(f"...{_field((many,))}")
         for name, tree in trees:
             constant = isinstance(tree, Constant) and isinstance(tree.value, str)
             code = js_string(str(tree.value)) if constant else _field((f"{many}Given", name))  # type: ignore[union-attr]
             given.append(f"{js_string(name)}: {code}")
-        if key:
-            given.append(f'"Idempotency-Key": {key}')
         plural = "Headers" if one == "header" else "Query"
         return {
             f"send{plural}": True,
@@ -189,7 +195,7 @@ def _pairs(
         }
     rows = [{"name": name, "value": value} for name, value in pairs]
     if key:
-        rows.append({"name": "Idempotency-Key", "value": f"={{{{ {key} }}}}"})
+        rows.append({"name": KEY_HEADER, "value": f"={{{{ {key} }}}}"})
     if not rows:
         return {}
     switch = "sendHeaders" if one == "header" else f"send{big}"

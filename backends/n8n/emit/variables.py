@@ -454,7 +454,7 @@ class _Carrier:
         """The variables as the answers are, or as what stands in the place of the form hands them
         on, else as they were. Where nothing runs beside the form all else that was known is handed
         on, too."""
-        from orgflow.backends.n8n.emit.forms import property_name, property_of
+        from orgflow.backends.n8n.emit.javascript import property_name, property_of
 
         step = self.graph.nodes[key]
         added = self.graph.nodes[HelperKey(key, "data")]

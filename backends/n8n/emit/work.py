@@ -101,6 +101,7 @@ def work_code(
     keep_locals: bool = False,
     answer: tuple[tuple[str, Part], ...] | None = None,
     given: str | None = None,
+    key: str = "",
 ) -> str:
     """The body of a Code node that does what statements say to the item that comes in.
 
@@ -114,19 +115,21 @@ def work_code(
         answer: of what came back from outside, the names under which its parts are known; the item
             is the one before the task then.
         given: code for the item that the task was given, if that has more fields.
+        key: code for the key of what is composed to be sent.
 
     Raises:
         Unsupported: a decision holds what is not translated.
     """
-    writer = _Writer(unset)
+    writer = _Writer(unset, key)
     if answer is not None:
         return writer.code_of_answer(tuple(statements), before, answer, given)
     return writer.code(tuple(statements), before, keep_locals)
 
 
 class _Writer:
-    def __init__(self, unset: Callable[[str], str]) -> None:
+    def __init__(self, unset: Callable[[str], str], key: str) -> None:
         self.unset = unset
+        self.key = key
         self.locals: set[str] = set()
         self.asked: dict[str, None] = {}
         self.decisions: list[Decide] = []
@@ -277,6 +280,8 @@ class _Writer:
                 pairs = ", ".join(f"{js_string(one)}: {text}" for one, text in code.items())
                 code = f"{{ {pairs} }}"
             fields.append(f"{name}: {code}")
+        if self.key:
+            fields.append(f"key: {self.key}")
         return f"{{ {', '.join(fields)} }}"
 
     def tree(self, tree: Tree) -> str:

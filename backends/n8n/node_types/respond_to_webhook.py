@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from orgflow.backends.n8n.node_types.behaviour import Behaviour
 from orgflow.backends.n8n.node_types.node_type import NodeType, Parameters, Use, passes_items
+
+
+def answering(status: int, body: str) -> dict[str, Any]:
+    """Parameters that answer with a status and the object that an expression gives."""
+    return {"respondWith": "json", "responseBody": body, "options": {"responseCode": status}}
 
 
 def _outputs(version: float | None, parameters: Parameters) -> int | None:

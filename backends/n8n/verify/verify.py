@@ -319,9 +319,12 @@ class _Verifier:
         return re.search(rf"\b{re.escape(variable)}\b", text) is not None
 
     def _guards(self) -> Iterator[str]:
-        """Nodes that ask again: on the way back nothing of the model is done."""
+        """Nodes that ask again, or refuse a call: on the way back nothing of the model is done, and
+        a call that is refused starts nothing."""
         key_of = self.matching.key_of
         for name, key in key_of.items():
+            if isinstance(key, HelperKey) and key.role == "check" and self._refuses_calls(name):
+                yield name
             if not isinstance(key, HelperKey) or key.role != "guard":
                 continue
             form = self.matching.pairs.get(key.owner)
@@ -334,6 +337,18 @@ class _Verifier:
                 again = self._targets(again[0])
             if step.short == "if" and not step.disabled and again == [form]:
                 yield name
+
+    def _refuses_calls(self, name: str) -> bool:
+        """Whether the other way of an If answers a call and ends there."""
+        step = self.steps[name]
+        ends = list(self.workflow.targets.get(name, {}).get(1, ()))
+        return (
+            step.short == "if"
+            and not step.disabled
+            and len(ends) == 1
+            and self.steps[ends[0]].short == "respondToWebhook"
+            and not self._targets(ends[0])
+        )
 
     def _splitting(
         self,

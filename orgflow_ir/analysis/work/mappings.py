@@ -14,8 +14,9 @@ _OPEN = re.compile(r"[$#]\{")
 
 
 def read_value(text: str, language: str | None = None) -> Tree:
-    """The value of a parameter: an expression where the text is one, else the text itself with the
-    expressions in it (`Hello ${name}`).
+    """The value of a parameter: an expression of its language; of a text without one the text
+    itself with the expressions in it (`Hello ${name}`). `=` begins no expression there: only the
+    source knows whether it does (`language_of`).
 
     Raises `ConditionError` for an expression that is not understood.
     """
@@ -23,12 +24,18 @@ def read_value(text: str, language: str | None = None) -> Tree:
         raise ConditionError("lists and maps of parameters are not understood")
     if language == "variable":
         return JuelParser(text).parse()
-    if language is not None or text.lstrip().startswith("="):
+    if language is not None:
         return recognise(Expression(text=text, language=language)).parse()
     pieces = list(_pieces(text))
     if len(pieces) == 1:
         return pieces[0]
     return Call("text", tuple(pieces), Span(0, len(text))) if pieces else Constant("")
+
+
+def language_of(text: str, by: str | None) -> str | None:
+    """The language of a text of a vendor: with Camunda 8 (`zeebe`) FEEL where it begins with `=`,
+    as where the source does not say whose it is; with the others it is a template."""
+    return "feel" if by in ("zeebe", None) and text.lstrip().startswith("=") else None
 
 
 def variable_name(name: str) -> str:

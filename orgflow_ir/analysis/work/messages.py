@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from orgflow_ir.analysis.expressions.syntax import ConditionError, Tree
-from orgflow_ir.analysis.work.mappings import read_value
+from orgflow_ir.analysis.work.mappings import language_of, read_value
 from orgflow_ir.analysis.work.requests import SECRET
 from orgflow_ir.model.bindings import Mail
 
@@ -54,7 +54,8 @@ def read_message(mail: Mail) -> Message:
         if SECRET.search(text):
             raise ConditionError(f"{name} holds a secret, which only a credential can")
         try:
-            found[name] = read_value(text if name in ("text", "html") else text.strip())
+            text = text if name in ("text", "html") else text.strip()
+            found[name] = read_value(text, language_of(text, mail.by))
         except ConditionError as error:
             raise ConditionError(f"{name}: {error}") from None
     if not found.keys() & {"to", "cc", "bcc"}:

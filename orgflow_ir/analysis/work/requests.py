@@ -21,7 +21,7 @@ from orgflow_ir.analysis.expressions.syntax import (
     Tree,
     Variable,
 )
-from orgflow_ir.analysis.work.mappings import read_value, variable_name
+from orgflow_ir.analysis.work.mappings import language_of, read_value, variable_name
 from orgflow_ir.analysis.work.scripts import read_script
 from orgflow_ir.analysis.work.statements import Assign, Fail, Statement, Throw, When
 from orgflow_ir.model.bindings import Http, Parameter
@@ -112,7 +112,7 @@ class _Reader:
             query=tuple((n, self.plain(f"query parameter `{n}`", t)) for n, t in http.query),
             all_query=self.whole("queryParameters"),
             body=body,
-            content="" if as_json and not content else _constant(content) or "text/plain",
+            content="" if as_json and not content else _constant(content, http.by) or "text/plain",
             credential=self.credential,
             refuses=self.refuses(),
             answer=_ANSWERS.get(http.by or "zeebe", ()),
@@ -145,7 +145,8 @@ class _Reader:
                 if script.statements or script.value is None:
                     raise ConditionError("only scripts that are one expression are understood")
                 return script.value
-            return read_value(parameter.text.strip(), parameter.language)
+            language = parameter.language or language_of(parameter.text, self.http.by)
+            return read_value(parameter.text.strip(), language)
         except ConditionError as error:
             raise ConditionError(f"{what}: {error}") from None
 
@@ -161,11 +162,11 @@ class _Reader:
             if _NAMED.fullmatch(name) is None:
                 raise ConditionError(f"`{name}` is no header")
             if name.lower() == "content-type":
-                if _constant(text) is None:
+                if _constant(text, self.http.by) is None:
                     raise ConditionError("which type the body has shows in a run only")
                 continue
             identifies = name.lower() in ("authorization", "x-api-key", "api-key", "cookie")
-            constant = _constant(text) is not None
+            constant = _constant(text, self.http.by) is not None
             if SECRET.search(text) or (identifies and constant):
                 self.connect(Credential("header", f"header {name}{_secrets(text)}"))
                 continue
@@ -213,7 +214,7 @@ class _Reader:
         elif "oauth" in kind:
             self.connect(Credential("oauth2", hint))
         elif kind == "apikey":
-            name = _constant(said.get("name", "")) or ""
+            name = _constant(said.get("name", ""), self.http.by) or ""
             place: CredentialKind = (
                 "query" if "query" in said.get("apiKeyLocation", "").lower() else "header"
             )
@@ -296,10 +297,10 @@ _ANSWERS: dict[str, tuple[tuple[str, Part], ...]] = {
 """Names that each vendor's outputs, results and errors read."""
 
 
-def _constant(text: str) -> str | None:
-    """A text that no expression is in; `None` for others."""
+def _constant(text: str, by: str | None) -> str | None:
+    """A text of a vendor that no expression is in; `None` for others."""
     try:
-        found = read_value(text.strip())
+        found = read_value(text.strip(), language_of(text, by))
     except ConditionError:
         return None
     return found.value if isinstance(found, Constant) and isinstance(found.value, str) else None

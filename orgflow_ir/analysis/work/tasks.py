@@ -10,7 +10,7 @@ from orgflow_ir.analysis.calls import variable_of
 from orgflow_ir.analysis.expressions.syntax import ConditionError, Constant, Tree
 from orgflow_ir.analysis.expressions.syntax import Path as VariablePath
 from orgflow_ir.analysis.variables import declared_by
-from orgflow_ir.analysis.work.mappings import read_value, variable_name
+from orgflow_ir.analysis.work.mappings import language_of, read_value, variable_name
 from orgflow_ir.analysis.work.messages import FIELDS, Message, read_message
 from orgflow_ir.analysis.work.requests import Request, read_request
 from orgflow_ir.analysis.work.scripts import read_call, read_script
@@ -48,6 +48,11 @@ _BEFORE, _AFTER = ("start",), ("end",)
 
 SENT = "_sent"
 """The field of the item with what a request or mail is made of."""
+
+
+KEY_HEADER = "Idempotency-Key"
+"""The header that says which request it is, however often it is sent (draft-ietf-httpapi-
+idempotency-key-header)."""
 
 
 class Unread(NamedTuple):
@@ -101,7 +106,9 @@ def work_of(task: Task, library: DecisionLibrary | None) -> Work:
     before = [*reading.inputs(), *reading.listeners(_BEFORE)]
     if act is not None:
         values = tuple(_computed(act))
-        before += [Compose(SENT, values)] if values else []
+        # A request that must not be made twice is prepared before it is sent, so that it can be
+        # recognised when it is sent again.
+        before += [Compose(SENT, values)] if values or is_keyed(act) else []
     steps = reading.steps()
     after = [*reading.listeners(_AFTER), *reading.outputs()]
     if isinstance(act, Request):
@@ -155,6 +162,17 @@ def mapping_reads(node: Task | CallActivity) -> Iterator[MappingRead]:
     found = [MappingRead("input", n.path) for n in read(before) if not n.tested]
     found += [MappingRead("output", n.path) for n in read(after, known) if not n.tested]
     yield from dict.fromkeys(found)
+
+
+def is_keyed(act: Request | Message) -> bool:
+    """Whether it is a request that does something each time it is made (RFC 9110, 9.2.2), so that
+    the other side has to know a second try from a second request; one that says so itself is
+    not."""
+    return (
+        isinstance(act, Request)
+        and act.method in ("POST", "PATCH")
+        and not any(name.lower() == KEY_HEADER.lower() for name, _ in act.headers)
+    )
 
 
 def sent(act: Request | Message) -> Iterator[tuple[tuple[str, ...], Tree]]:
@@ -249,7 +267,8 @@ class _Reading:
                         raise ConditionError("only scripts that are one expression are understood")
                     value = script.value
                 else:
-                    value = read_value(one.text, one.language)
+                    language = one.language or language_of(one.text, _vendor(self.binding))
+                    value = read_value(one.text, language)
                 yield Assign(variable_name(one.name), value, local)
             except ConditionError as error:
                 self.unread.append(Unread(f"{what} `{one.name}`", one.text, str(error)))
@@ -371,6 +390,13 @@ class _Reading:
             f"none of {', '.join(files)} has a decision" if files else "no DMN file is beside it"
         )
         return "; ".join((f"{there} with the id or name `{reference}`", *broken))
+
+
+def _vendor(binding: AnyBinding) -> str | None:
+    """Whose texts the parameters of a binding are; empty where only their languages say it."""
+    if isinstance(binding, Http | Mail):
+        return binding.by
+    return "zeebe" if isinstance(binding, Worker) and binding.by == "job" else ""
 
 
 def _result(name: str | None, value: Tree) -> list[Statement]:

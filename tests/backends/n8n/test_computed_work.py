@@ -134,6 +134,19 @@ def test_a_placeholder_is_given_its_inputs_and_its_outputs_are_set(
     assert (after["status"], after["kept"]) == (7, 8)
 
 
+def test_a_text_that_begins_with_an_equals_sign_is_no_feel_in_camunda_7(
+    engine: LocalEngine, tmp_path: Path
+) -> None:
+    task = mapped(into("note", "= 5 apples") + into("both", "=${name}"), out("kept", "${note}"))
+    process, ctx = compiled(one_task(task), tmp_path)
+    assert [d.message for d in ctx.diagnostics if "not understood" in d.message] == []
+    asked = request(process, {"name": "Bo"}, Work={"visits": [{}], "mode": "merge"})
+    (run,) = engine.run_many([asked])
+    seen = {one.node: one.items[0][0] for one in run.order if one.items and one.items[0]}
+    assert seen["Work inputs"]["both"] == "=Bo"
+    assert variables(run)["kept"] == "= 5 apples"  # type: ignore[index]
+
+
 def test_an_output_of_a_step_that_replaces_the_item(engine: LocalEngine, tmp_path: Path) -> None:
     """Variables from before are known in the mapping, though the step handed on none of them."""
     process, _ = compiled(one_task(mapped("", out("both", "${answer}-${name}"))), tmp_path)

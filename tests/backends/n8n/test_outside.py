@@ -254,6 +254,46 @@ def test_retries_send_one_key(
     assert len(set(keys)) == 1
 
 
+def test_a_request_that_does_something_has_a_key(
+    engine: LocalEngine, servers: tuple[HttpServer, Any], tmp_path: Path
+) -> None:
+    """The key is computed in front of the request, so that n8n keeps it when a failed run is tried
+    again; a model that has one of its own keeps that, and what may be repeated needs none."""
+    http = servers[0]
+    url = f"http://{http.place}/key"
+    for given, wanted in (
+        ({"url": url, "method": "POST", "payload": "same"}, "-t-0"),
+        ({"url": url, "method": "PATCH", "headers": {"idempotency-key": "own"}}, "own"),
+        ({"url": url, "method": "PUT", "payload": "same"}, None),
+        ({"url": url, "method": "DELETE"}, None),
+    ):
+        run, _, node = played(engine, tmp_path, camunda(given, {}), {})
+        assert run.status == "success", run.error
+        key = http.received[-1].headers.get("idempotency-key")
+        assert (key or "").endswith(wanted or "")
+        assert (key is None) is (wanted is None)
+        assert "$execution" not in str(node["parameters"])
+
+
+def test_what_looks_like_feel_is_a_text_with_other_vendors(
+    engine: LocalEngine, servers: tuple[HttpServer, MailServer], tmp_path: Path
+) -> None:
+    http, mail = servers
+    url = f"http://{http.place}/text"
+    run, _, _ = played(
+        engine, tmp_path, camunda({"url": url, "method": "POST", "payload": "=a${b}"}, {}), {"b": 1}
+    )
+    assert run.status == "success", run.error
+    assert http.received[-1].body == "=a1"
+    task = flowable(
+        "mail", **{"from": "a@a.example"}, to="b@a.example", subject="=5 apples", text="= ${b}"
+    )
+    run, _, _ = played(engine, tmp_path, task, {"b": 1})
+    assert run.status == "success", run.error
+    message = mail.mails[-1][1]
+    assert (message["subject"], message.get_content().strip()) == ("=5 apples", "= 1")
+
+
 def test_flowable(engine: LocalEngine, servers: tuple[HttpServer, Any], tmp_path: Path) -> None:
     http = servers[0]
     http.answer("/f", (200, JSON, '{"a": 1}'), (409, TEXT, "no"), (500, TEXT, "no"))

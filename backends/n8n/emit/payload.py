@@ -1,0 +1,177 @@
+"""What a process has to be started with, checked where it is called: the answer to a call that
+lacks something is 400 and says what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from orgflow.backends.n8n.emit.graph import HelperKey, NodeKey, Port
+from orgflow.backends.n8n.emit.javascript import js_string, property_of
+from orgflow.backends.n8n.emit.names import plain
+from orgflow.backends.n8n.node_types import if_, respond_to_webhook
+from orgflow.backends.n8n.node_types.conditions import expression, is_true
+
+from orgflow_ir.analysis.condition_types import typed_variables
+from orgflow_ir.analysis.control_flow.graph import reach
+from orgflow_ir.analysis.variables import Read
+
+if TYPE_CHECKING:
+    from orgflow.backends.n8n.emit.emitter import CompiledScope
+
+FieldType = Literal["number", "boolean", "object", "list", "any"]
+
+_TESTS: dict[FieldType, tuple[str, str]] = {
+    "number": ('typeof {} === "number"', "a number"),
+    "boolean": ('typeof {} === "boolean"', "true or false"),
+    "object": ('typeof {0} === "object" && !Array.isArray({0})', "an object"),
+    "list": ("Array.isArray({})", "a list"),
+    "any": ("true", "given"),
+}
+
+
+class PayloadField(NamedTuple):
+    """A field of what a process is started with.
+
+    Attributes:
+        name: the variable.
+        type: what its readers take it for.
+        required: whether every run reads it, and nothing but the start sets it.
+        values: the only ones that a gateway has a branch for; empty where others do no harm.
+    """
+
+    name: str
+    type: FieldType = "any"
+    required: bool = True
+    values: tuple[str, ...] = ()
+
+
+def payload_fields(compiled: CompiledScope, start: str) -> tuple[PayloadField, ...]:
+    """The fields that nothing but a start sets, of which something reads every one."""
+    found: dict[str, PayloadField] = {}
+    always = _Always(compiled, start)
+    trees = [b.tree for d in compiled.decisions.values() for b in d.branches if b.tree is not None]
+    types = {field.variable: field.type for field in typed_variables(trees)}
+    # Tasks that do what the model says set what it says; of others nobody knows.
+    does = (e for e, work in compiled.work.items() if work.steps is not None or work.act)
+    known = {(element, "unknown") for element in does}
+    for read in _reads(compiled):
+        setters = {(s.element, s.by) for s in compiled.variables.setters(read)}
+        if {one for one in setters if one not in known} != {(start, "payload")}:
+            continue
+        name, required = read.variable, not read.tested and always.passes(read.element)
+        kind: FieldType = "object" if len(read.path) > 1 else "any"
+        match types.get(name):
+            case "number" | "whole":
+                kind = "number"
+            case "boolean":
+                kind = "boolean"
+        other = found.get(name)
+        if other is not None:
+            kind = kind if other.type == "any" else other.type
+            required = required or other.required
+        found[name] = PayloadField(name, kind, required)
+    for decision in compiled.decisions.values():
+        if decision.values and decision.setter == start and decision.default is None:
+            required = always.passes(decision.gateway.id)
+            kind = "list" if decision.several else "any"
+            values = () if decision.several else tuple(decision.values)
+            found[decision.variable] = PayloadField(decision.variable, kind, required, values)
+    return tuple(found.values())
+
+
+def _reads(compiled: CompiledScope) -> Iterator[Read]:
+    """What conditions and the work of tasks read."""
+    yield from (read for read in compiled.variables.reads if read.by == "condition")
+    for element, work in compiled.work.items():
+        for needed in work.reads():
+            yield Read(element, needed.path, "mapping", needed.tested)
+
+
+class _Always:
+    """Whether every run that begins at a start comes by an element."""
+
+    def __init__(self, compiled: CompiledScope, start: str) -> None:
+        self.successors, self.start = compiled.graph.successors, start
+        self.known: dict[str, bool] = {}
+
+    def passes(self, element: str) -> bool:
+        if element not in self.known:
+            seen = reach([self.start], self.successors, frozenset([element]))
+            self.known[element] = all(self.successors.get(node) for node in seen)
+        return self.known[element]
+
+
+def check_payload(compiled: CompiledScope, start: NodeKey) -> None:
+    """Put behind the webhook of a start what answers a call that lacks something; nothing where
+    the process needs nothing."""
+    fields = payload_fields(compiled, str(start))
+    if not fields:
+        return
+    graph = compiled.workflow_graph
+    trigger = graph.nodes[start]
+    problems = _problems(fields)
+    check, accept, refuse = (HelperKey(start, "check", number) for number in range(3))
+    graph.add(
+        check,
+        f"{trigger.name}: complete?",
+        if_.NODE.name,
+        if_.testing(is_true(f"({problems}).length === 0", str(check))),
+        element=trigger.element,
+        role="check",
+        notes=[f"A call has to give {', '.join(map(_words, fields))}."],
+    )
+    started = '({ message: "Workflow was started", run: $execution.id })'
+    graph.add(
+        accept,
+        f"{trigger.name}: accepted",
+        respond_to_webhook.NODE.name,
+        respond_to_webhook.answering(200, expression(started)),
+        element=trigger.element,
+        role="check",
+    )
+    refused = f'({{ message: "The call is not complete", problems: {problems} }})'
+    graph.add(
+        refuse,
+        f"{trigger.name}: refused",
+        respond_to_webhook.NODE.name,
+        respond_to_webhook.answering(400, expression(refused)),
+        element=trigger.element,
+        role="check",
+    )
+    trigger.parameters["responseMode"] = "responseNode"
+    graph.wires = {
+        (Port(accept) if source == Port(start) else source, target): flow
+        for (source, target), flow in graph.wires.items()
+    }
+    graph.connect(Port(start), Port(check))
+    graph.connect(Port(check), Port(accept))
+    graph.connect(Port(check, 1), Port(refuse))
+
+
+def _problems(fields: tuple[PayloadField, ...]) -> str:
+    """Code for a list of what a call lacks, in words."""
+    return (
+        f"((body) => [{', '.join(map(_problem, fields))}].filter((one) => one))"
+        "((($json.body ?? $json) || {}))"
+    )
+
+
+def _problem(field: PayloadField) -> str:
+    value, name = property_of("body", field.name), plain(field.name)
+    absent = js_string(f"“{name}” is missing") if field.required else '""'
+    if field.values:
+        listed = ", ".join(map(js_string, field.values))
+        test, words = f"[{listed}].includes({value})", f"one of {', '.join(field.values)}"
+    else:
+        code, words = _TESTS[field.type]
+        test = code.format(value)
+    wrong = js_string(f"“{name}” has to be {words}")
+    return f'{value} === undefined || {value} === null ? {absent} : {test} ? "" : {wrong}'
+
+
+def _words(field: PayloadField) -> str:
+    words = " | ".join(field.values) if field.values else _TESTS[field.type][1]
+    optional = "" if field.required else ", if it is there"
+    kind = "" if words == "given" and not optional else f" ({words}{optional})"
+    return f"{plain(field.name)}{kind}"
