@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -192,10 +192,13 @@ class N8nBackend(Backend):
             tuple(Artifact(path, dumps(one.workflow)) for path, one in names.items()),
             SourceMap(model, lambda: parts(names)),
             {one.process.id: one for one in compiled},
-            tuple(
-                Artifact(base_path(one.workflow["id"]), f"{one.base}\n")
-                for one in names.values()
-                if len(one.base) > MOST_CHARACTERS
+            (
+                *(
+                    Artifact(base_path(one.workflow["id"]), f"{one.base}\n")
+                    for one in names.values()
+                    if len(one.base) > MOST_CHARACTERS
+                ),
+                *_work_to_do(names),
             ),
         )
 
@@ -233,6 +236,16 @@ def _named_work(
     for work, called in uses(scope for one in compiled for scope in one.scopes).items():
         scope = work.scope(model, first, contract(called))
         yield compile_made(scope, ctx)
+
+
+def _work_to_do(files: Mapping[str, CompiledScope]) -> Iterator[Artifact]:
+    """The contracts of named work, for whoever implements it."""
+    if not any(one.scope.only_called for one in files.values()):
+        return
+    from orgflow.backends.n8n.emit.named_work import WORK_TO_DO, work_to_do
+
+    first = next(iter(files)).removesuffix(".json")
+    yield Artifact(f"{first}-{WORK_TO_DO}", work_to_do(files))
 
 
 def _errors(compiled: Sequence[CompiledProcess], ctx: PassContext) -> CompiledProcess:

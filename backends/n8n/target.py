@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from orgflow.backends.n8n.emit.inclusive import inclusive_joins
-from orgflow.backends.n8n.emit.settings import why_no_limit, why_no_sender
+from orgflow.backends.n8n.emit.settings import why_no_limit, why_no_messages, why_no_sender
 from orgflow.backends.n8n.format.versions import KNOWN_VERSIONS
 
 from orgflow_ir.analysis.calls import called_from, callee, variable_of
@@ -350,7 +350,12 @@ N8N_TARGET = TargetSpec(
         "payload": ("any", "checked"),
         "timeout": (),
         "sender": (),
+        "messages": (),
     },
-    values={"timeout": why_no_limit, "sender": why_no_sender},
+    values={
+        "timeout": why_no_limit,
+        "sender": why_no_sender,
+        "messages": why_no_messages,
+    },
     wants_diagram=True,
 )

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from orgflow import cli
 from orgflow.backends.n8n.server.client.client import Client
@@ -78,4 +80,116 @@ def test_a_request_and_a_mail_are_sent_with_credentials_of_a_file(
             assert (to, message["subject"]) == (["kim@a.example"], "Invoice R-7")
         finally:
             assert cli.run(["undeploy", str(model), "--target", TARGET]) == 0
+    assert set(client.workflows()) == before
+
+
+ORDER = Path(__file__).resolve().parents[2] / "examples/order-to-cash/model.bpmn"
+CONDITIONS = {
+    "f_in_stock_what_to_prepare": "inStock",
+    "f_in_stock_announce_delay": "!inStock",
+    "f_what_to_prepare_pack_goods": "goods",
+    "f_what_to_prepare_create_licences": "licences",
+    "f_what_to_prepare_arrange_installation": "goods",
+    "f_paid_in_full_close_split": "paid",
+    "f_paid_in_full_send_reminder": "!paid",
+}
+"""What the branches of the example test, so that nobody has to put a node in place that decides."""
+REST = """<bpmn:extensionElements><camunda:connector><camunda:inputOutput>
+<camunda:inputParameter name="url">http://PLACE/invoices</camunda:inputParameter>
+<camunda:inputParameter name="method">POST</camunda:inputParameter>
+<camunda:inputParameter name="payload">{"of": "${order}"}</camunda:inputParameter>
+<camunda:outputParameter name="invoice">${JSON(response).prop("number").stringValue()}
+</camunda:outputParameter></camunda:inputOutput><camunda:connectorId
+>http-connector</camunda:connectorId></camunda:connector></bpmn:extensionElements>"""
+MAIL = """<bpmn:extensionElements><flowable:field name="to" expression="${customer}"/>
+<flowable:field name="subject" expression="Receipt ${invoice}"/>
+<flowable:field name="text" stringValue="Thank you"/></bpmn:extensionElements>"""
+
+
+def order_to_cash(place: str) -> str:
+    """The example, whose invoice is made by a REST connector and whose receipt is a mail."""
+    text = ORDER.read_text("utf-8")
+    for flow, code in CONDITIONS.items():
+        found = re.search(rf'<bpmn:sequenceFlow id="{flow}"[^>]*?/>', text)
+        assert found is not None
+        condition = f"<bpmn:conditionExpression>${{{code}}}</bpmn:conditionExpression>"
+        text = text.replace(found[0], f"{found[0][:-2]}>{condition}</bpmn:sequenceFlow>")
+    for task, more, inner in (
+        ("check_stock", ' camunda:expression="${inStock}" camunda:resultVariable="checked"', ""),
+        ("create_invoice", "", REST.replace("PLACE", place)),
+        ("send_receipt", ' flowable:type="mail"', MAIL),
+    ):
+        opened = re.search(rf'<bpmn:\w+Task id="{task}"[^>]*>', text)
+        assert opened is not None
+        text = text.replace(opened[0], f"{opened[0][:-1]}{more}>{inner}")
+    spaces = (
+        '<bpmn:definitions xmlns:camunda="http://camunda.org/schema/1.0/bpmn" '
+        'xmlns:flowable="http://flowable.org/bpmn" '
+    )
+    return text.replace("<bpmn:definitions ", spaces, 1)
+
+
+def test_order_to_cash_runs_to_its_end_in_production(
+    client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody opens the editor: a call that lacks something is refused, a complete one sends a
+    request, two messages and a mail; a run that fails is reported in the words of the model."""
+    monkeypatch.setenv("N8N_API_KEY", client.key)
+    monkeypatch.setenv("N8N_URL", client.url)
+    before = set(client.workflows())
+    with outside() as (http, mail):
+        http.answer("/invoices", (201, "application/json", '{"number": "R-7"}'))
+        model, file = tmp_path / "order.bpmn", tmp_path / "credentials.json"
+        model.write_text(order_to_cash(http.place), "utf-8")
+        smtp = {k: v for k, v in mail.credential.items() if k != "hostName"}
+        file.write_text(json.dumps([{"name": "Post", "type": "smtp", "data": smtp}]), "utf-8")
+        options = (
+            "people=placeholder,errors=workflow,timeout=PT10M,payload=checked,callers=model,"
+            f"sender=shop@a.example,messages=http://{http.place}/bus"
+        )
+        target = ["--target", f"n8n{{{options}}}"]
+        assert cli.run(["deploy", str(model), *target, "--credentials", str(file)]) == 0
+        try:
+            made = [client.workflow(one) for one in set(client.workflows()) - before]
+            rows = {row["name"]: row for row in made}
+            whole, errors = rows["Order to cash"], rows["Order to cash: what failed"]
+            assert whole["settings"]["errorWorkflow"] == errors["id"]
+            (hook,) = [n for n in whole["nodes"] if n["name"] == "Order received"]
+            url = f"{client.url}/webhook/{hook['parameters']['path']}"
+            given: dict[str, Any] = {
+                "order": "A", "customer": "kim@a.example", "inStock": True, "goods": True,
+                "licences": False, "paid": True,
+            }  # fmt: skip
+
+            def ended(workflow: str, count: int) -> list[dict[str, Any]]:
+                deadline = time.monotonic() + 90
+                while time.monotonic() < deadline:
+                    found = [client.execution(one) for one in client.executions(workflow)]
+                    done = [one for one in found if one.get("status") in ("success", "error")]
+                    if len(done) >= count:
+                        return done
+                    time.sleep(0.3)
+                raise AssertionError(f"{workflow} has not ended {count} times")
+
+            refused = httpx.post(url, json={**given, "inStock": "yes"}, timeout=30)
+            assert refused.status_code == 400
+            assert refused.json()["problems"] == ["“inStock” has to be true or false"]
+            answer = httpx.post(url, json=given, timeout=30)
+            assert (answer.status_code, answer.json()["message"]) == (200, "Workflow was started")
+            runs = ended(whole["id"], 2)
+            assert [one["status"] for one in runs] == ["success", "success"]
+            sent = {one.path: json.loads(one.body) for one in http.received}
+            assert sent["/invoices"] == {"of": "A"}
+            assert sent["/bus/send-invoice"]["data"]["invoice"] == "R-7"
+            ((to, message),) = mail.mails
+            assert (to, message["subject"]) == (["kim@a.example"], "Receipt R-7")
+            assert message["from"] == "shop@a.example"
+            nobody = {**given, "customer": ""}
+            assert httpx.post(url, json=nobody, timeout=30).status_code == 200
+            (report,) = ended(errors["id"], 1)
+            said = report["data"]["resultData"]["runData"]["Report the failure"][0]
+            text = said["data"]["main"][0][0]["json"]["text"]
+            assert text.startswith("“Send receipt” (Accounting) of “Order to cash” failed: ")
+        finally:
+            assert cli.run(["undeploy", str(model), *target]) == 0
     assert set(client.workflows()) == before

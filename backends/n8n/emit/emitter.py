@@ -26,6 +26,7 @@ from orgflow.backends.n8n.emit.graph import (
 from orgflow.backends.n8n.emit.inclusive import InclusiveJoin, inclusive_joins
 from orgflow.backends.n8n.emit.names import field_name, plain
 from orgflow.backends.n8n.emit.scopes import WorkflowScope, scopes_of
+from orgflow.backends.n8n.emit.settings import MESSAGES
 from orgflow.backends.n8n.format.document import Workflow
 from orgflow.backends.n8n.node_types import merge, set_
 
@@ -494,10 +495,32 @@ class _Emitter:
                 nodes[key] = node
         graph.nodes = nodes
 
+    def _sent(self, element: Task | Event) -> bool:
+        """Whether an element sends a message, and became a request where the option says so."""
+        base = str(self.ctx.options.get(MESSAGES, PLACEHOLDER))
+        if base == PLACEHOLDER or self.setters.get(element.id):
+            return False
+        from orgflow.backends.n8n.emit.messages import request_of, sends_message
+
+        if not sends_message(element):
+            return False
+        name, work, made = request_of(element, self.scope.model, self.ctx, base)
+        self.e.work[element.id] = work
+        label = element.name or (_event_words(element) if isinstance(element, Event) else "")
+        self._before(element.id, f"{label or element.id} inputs", notes.mapping(before=True))
+        node = self.workflow_graph.add(
+            element.id, label, made.type, made.parameters, element=element.id
+        )
+        node.notes += notes.message(element, name, made, self.defaults)
+        self.workflow_graph.connect(Port(HelperKey(element.id, "inputs")), Port(element.id))
+        return True
+
     def _task(self, task: Task) -> None:
         form = self.e.forms.get(task.id)
         if form is not None:
             self._form(task, form)
+            return
+        if self._sent(task):
             return
         decisions = self.setters.get(task.id, [])
         work = self._work(task, decisions) if task.binding is not None else None
@@ -605,6 +628,8 @@ class _Emitter:
     def _event(self, event: Event) -> None:
         if event.position == "start":
             self._start(event)
+            return
+        if self._sent(event):
             return
         definition = event.definitions[0] if event.definitions else None
         kind, parameters, called = "noOp", {}, False

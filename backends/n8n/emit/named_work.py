@@ -8,10 +8,10 @@ what, and what they read afterwards. Somebody fills it once, for all of them.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from orgflow.backends.n8n.emit.names import plain, title
+from orgflow.backends.n8n.emit.names import literal, plain, title
 from orgflow.backends.n8n.emit.scopes import WorkflowScope
 
 from orgflow_ir.analysis.gaps import has_implementation
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 STUBS, WORKFLOW = "stubs", "workflow"
 """The option that says what work becomes that is only named, and its value for a call."""
+
+WORK_TO_DO = "work-to-implement.md"
+"""How the file beside the workflows ends that lists the contracts."""
 
 _WORDS = {
     "delegate": "delegate expression", "job": "job type", "handler": "work item handler",
@@ -139,6 +142,28 @@ def contract(called: Iterable[Use]) -> str:
             *binding.code.split("\n"),
         ]
     return "\n".join(lines)
+
+
+def work_to_do(files: Mapping[str, CompiledScope]) -> str:
+    """What somebody has to implement, as Markdown: the contract of each workflow of named work, by
+    its file; empty where there is none."""
+    parts = [
+        "\n".join(
+            (
+                f"## {literal(one.scope.title)}",
+                "",
+                f"In `{path}`, replace the placeholder by what does this, and keep its name.",
+                "",
+                *(f"    {line}".rstrip() for line in one.scope.body.doc.splitlines()),
+            )
+        )
+        for path, one in files.items()
+        if one.scope.only_called
+    ]
+    if not parts:
+        return ""
+    head = "# Work to implement\n\nThe model names this work and does not have it."
+    return "\n\n".join((head, *parts)) + "\n"
 
 
 def _given(binding: AnyBinding) -> Iterator[str]:

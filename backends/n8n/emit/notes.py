@@ -152,6 +152,17 @@ def outside(node: Task, made: OutsideNode, ctx: PassContext) -> list[str]:
     return [*lines, *made.notes, *_doc(node.doc)]
 
 
+def message(node: Task | Event, name: str, made: OutsideNode, defaults: Defaults) -> list[str]:
+    """Note of a node that sends a message."""
+    defaults.add(
+        (OpenTask, OpenMessage),
+        node.id,
+        f"emitted a request with the message `{name}`",
+        "let what answers at its address hand the message on",
+    )
+    return [f"Sends the message “{name}” with all process variables.", *made.notes, *_doc(node.doc)]
+
+
 def _why(unread: Sequence[Unread]) -> str:
     """Why what the model says is not computed."""
     reasons = dict.fromkeys(one.reason for one in unread)

@@ -13,6 +13,10 @@ TIMEOUT, CALLERS, ERRORS, SENDER = "timeout", "callers", "errors", "sender"
 """Options: how long a run may take, who may call its workflow, what becomes of errors, and who
 sends mails of which the model does not say it."""
 
+MESSAGES, REQUEST = "messages", "request"
+"""The option that says what becomes of messages to somebody whom the model does not have, and its
+value for requests whose address is to be set; an address is one for all of them."""
+
 _MOST_SECONDS = 10 * 365 * 24 * 3600
 
 
@@ -44,6 +48,16 @@ def why_no_sender(text: str) -> str | None:
     if name and host and at and not text.startswith("=") and len(text.split()) == 1:
         return None
     return "it is an address such as `shop@acme.example`"
+
+
+def why_no_messages(text: str) -> str | None:
+    """Why a text does not say what becomes of messages."""
+    scheme, found, rest = text.partition("://")
+    if text in ("placeholder", REQUEST):
+        return None
+    if scheme in ("http", "https") and found and rest.strip("/") and len(text.split()) == 1:
+        return None
+    return "it is `placeholder`, `request`, or an address such as `https://bus.example/messages`"
 
 
 def settings_of(compiled: CompiledScope) -> Settings:

@@ -91,6 +91,14 @@ def test_one_workflow_for_all_that_name_the_same(tmp_path: Path) -> None:
     assert "for (i in 1..3) { a = i }" in contract(found["Pay: Count (script)"])
 
 
+def test_what_is_to_be_implemented_is_listed_beside_the_workflows(tmp_path: Path) -> None:
+    compiled(tmp_path)
+    said = (tmp_path / "out/pay-work-to-implement.md").read_text("utf-8")
+    assert said.count("\n## ") == 3
+    assert "In `pay-charge-topic.json`, replace the placeholder" in said
+    assert "    Called by “Charge card”\n    input amount = ${total}\n" in said
+
+
 def test_what_fills_a_workflow_is_done_for_every_caller(
     engine: LocalEngine, tmp_path: Path
 ) -> None:

@@ -95,7 +95,7 @@ CAMUNDA_7: list[tuple[str, Any]] = [
            '<camunda:inputParameter name="html">Hi</camunda:inputParameter>'
            '<camunda:inputParameter name="fileNames">a.pdf</camunda:inputParameter>'
            "</camunda:inputOutput></camunda:connector>"),
-     Mail(to="${to}", html="Hi", parameters=(("fileNames", "a.pdf"),))),
+     Mail(by="camunda", to="${to}", html="Hi", parameters=(("fileNames", "a.pdf"),))),
     (_task("businessRuleTask", 'camunda:decisionRef="fee" camunda:mapDecisionResult="singleEntry" '
            'camunda:resultVariable="f" camunda:decisionRefBinding="deployment"'),
      Decision(decision="fee", mapping="singleEntry", result="f", version="deployment")),
@@ -152,7 +152,7 @@ ZEEBE: list[tuple[str, Any]] = [
            '<zeebe:taskDefinition type="io.camunda:sendgrid:1"/><zeebe:ioMapping>'
            '<zeebe:input source="a@b.example" target="to.email"/>'
            '<zeebe:input source="Hi" target="content.subject"/></zeebe:ioMapping>'),
-     Mail(to="a@b.example", subject="Hi")),
+     Mail(by="zeebe", to="a@b.example", subject="Hi")),
     (_task("userTask", "",
            '<zeebe:formDefinition formId="f"/><zeebe:assignmentDefinition assignee="=who" '
            'candidateGroups="sales" candidateUsers="kim"/>'
@@ -185,7 +185,7 @@ FLOWABLE: list[tuple[str, Any]] = [
            '<activiti:field name="subject" expression="Hello ${name}"/>'
            '<activiti:field name="html"><activiti:string>&lt;b&gt;</activiti:string>'
            "</activiti:field>"),
-     Mail(to="a@b.example", subject="Hello ${name}", html="<b>")),
+     Mail(by="flowable", to="a@b.example", subject="Hello ${name}", html="<b>")),
     (_task("serviceTask", 'p:type="dmn"',
            '<p:field name="decisionTableReferenceKey" stringValue="fee"/>'),
      Decision(decision="fee", mapping="variables")),
@@ -220,7 +220,7 @@ JBPM: list[tuple[str, Any]] = [
      Http(by="jbpm", url="https://a.example", method="GET",
           authentication=(("AuthType", "BASIC"),))),
     (_task("task", 'drools:taskName="Email"', "", _inputs(To="a@b.example", Body="Hi")),
-     Mail(to="a@b.example", text="Hi")),
+     Mail(by="jbpm", to="a@b.example", text="Hi")),
     (_task("serviceTask", 'drools:taskName="Ship"', "", _inputs(Order="#{order}")),
      Worker(by="handler", target="Ship", inputs=(Parameter(name="Order", text="#{order}"),))),
     (_task("businessRuleTask", 'drools:ruleFlowGroup="fees"'), Decision(decision="fees")),

@@ -1,0 +1,81 @@
+"""Messages that a process sends to somebody whom the model does not have: a request a message, to
+an address that one option sets for all of them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from orgflow.backends.n8n.emit.javascript import js_string
+from orgflow.backends.n8n.emit.names import plain
+from orgflow.backends.n8n.emit.outside import OutsideNode, outside_node
+from orgflow.backends.n8n.emit.settings import REQUEST
+from orgflow.backends.n8n.node_types.conditions import expression
+from orgflow.backends.n8n.rules import SettingNeeded
+
+from orgflow_ir.analysis.gaps import has_implementation
+from orgflow_ir.analysis.work.tasks import SENT, Work, work_of
+from orgflow_ir.model import Event, Model, Task
+from orgflow_ir.model.bindings import Http
+from orgflow_ir.model.element_names import slug
+from orgflow_ir.pipeline import PassContext
+
+_NOWHERE = "https://address-to-set.invalid"
+"""An address that no server has (RFC 2606): a request to it fails."""
+
+_BODY = (
+    "JSON.stringify(({{ message: {name}, data: Object.fromEntries("
+    "Object.entries($json).filter((one) => one[0] !== {sent})) }}))"
+)
+"""The code of what is sent: the name of the message and all process variables."""
+
+
+class SentMessage(NamedTuple):
+    """A message as a request: what is computed in front of it, and its node."""
+
+    name: str
+    work: Work
+    node: OutsideNode
+
+
+def sends_message(element: Task | Event) -> bool:
+    """Whether an element sends a message of which the model does not say how."""
+    if isinstance(element, Event):
+        return element.trigger == "message" and element.position in ("throw", "end")
+    return element.task_type == "send" and not has_implementation(element)
+
+
+def message_name(element: Task | Event, model: Model) -> str:
+    """The name of the message that an element sends, else its own."""
+    ref = element.message if isinstance(element, Task) else element.definitions[0].ref
+    entry = next((m for m in model.catalog.messages if m.id == ref), None)
+    return plain(entry.name if entry is not None else "") or plain(element.caption)
+
+
+def request_of(element: Task | Event, model: Model, ctx: PassContext, base: str) -> SentMessage:
+    """The request that sends the message of an element; OF426 where nobody has said to which
+    address, once a message."""
+    name = message_name(element, model)
+    known = base != REQUEST
+    path = slug(name).replace("_", "-") or "message"
+    url = f"{base.rstrip('/') if known else _NOWHERE}/{path}"
+    binding = Http(url=url, method="POST")
+    task = Task(id=element.id, name=element.name, task_type="send", binding=binding)
+    work = work_of(task, None)
+    assert work.act is not None
+    made = outside_node(work.act, binding, "")
+    made.parameters.update(
+        sendBody=True,
+        contentType="raw",
+        rawContentType="application/json",
+        body=expression(_BODY.format(name=js_string(name), sent=js_string(SENT))),
+    )
+    said = f"the model does not say to which address the message `{name}` goes"
+    if not known and not any(d.message == said for d in ctx.diagnostics):
+        ctx.emit(
+            SettingNeeded,
+            said,
+            element=element,
+            help=f"give the target n8n{{messages=URL}}, and it goes to URL/{path}; or set URL in "
+            "the nodes that send it",
+        )
+    return SentMessage(name, work, made)
