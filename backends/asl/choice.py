@@ -7,7 +7,8 @@ Presence is tested before a value is compared: reading an absent one would end t
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, assert_never
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, NamedTuple, assert_never
 
 from orgflow.backends.asl.names import safe_path
 
@@ -32,6 +33,9 @@ from orgflow_ir.analysis.expressions.syntax import (
     variables,
 )
 from orgflow_ir.model import Expression
+
+if TYPE_CHECKING:
+    from orgflow_ir.analysis.expressions.feel.syntax import Tree as FeelTree
 
 Rule = dict[str, Any]
 """A comparison, or `And`, `Or`, `Not` of some; without `Next`."""
@@ -121,10 +125,53 @@ def to_rule(tree: Tree, reader: Reader) -> Rule:
             return _comparison(tree, reader)
         case Arithmetic():
             raise ConditionError("a Choice state cannot compute")
-        case Constant() | Negative() | Empty() | Call() | Conditional() | Feel():
+        case Empty(Variable(path)):
+            return _located(reader(path), _empty)
+        case Feel(feel):
+            return to_rule(_plain(feel), reader)
+        case Constant() | Negative() | Empty() | Call() | Conditional():
             raise ConditionError("a Choice state has no such test")
         case _:
             assert_never(tree)
+
+
+def untold(path: str) -> Rule:
+    """Whether an empty list or any object stands at `path`: a Choice state cannot tell them apart,
+    so whether they are empty is not known."""
+    scalars = ("IsNull", "IsString", "IsNumeric", "IsBoolean")
+    tests = ({"Variable": path, test: True} for test in scalars)
+    return _and(present(path), negated(any_of(list(tests))), negated(present(f"{path}[0]")))
+
+
+def _empty(path: str) -> Rule:
+    text = _and(present(path), {"Variable": path, "StringEquals": ""})
+    return any_of([_absent(path), text])
+
+
+def _plain(tree: FeelTree) -> Tree:
+    """A test of FEEL as one of the language that all share, where it is one: comparisons, and tests
+    whether something is defined. Raises `ConditionError`."""
+    from orgflow_ir.analysis.expressions.feel import syntax as feel  # few conditions need it
+
+    match tree:
+        case feel.Name(name):
+            return Variable((name,))
+        case feel.Path(base, name):
+            inner = _plain(base)
+            if isinstance(inner, Variable):
+                return Variable((*inner.path, name))
+        case feel.Literal(Decimal() as number):
+            return Constant(int(number) if number == int(number) else float(number))
+        case feel.Literal(None | str() | bool() as value):
+            return Constant(value)
+        case feel.Comparison(sign, left, right):
+            operator: ComparisonOperator = "==" if sign == "=" else sign
+            return Comparison(operator, _plain(left), _plain(right), "feel")
+        case feel.Logical(word, left, right):
+            return Logical(word, _plain(left), _plain(right), "feel")
+        case feel.Call(feel.Name("not"), (feel.Comparison(_, _, feel.Literal(None)) as test,)):
+            return Not(_plain(test), "feel")  # the others may be null, which `not` keeps
+    raise ConditionError("a Choice state has no such test")
 
 
 def _comparison(tree: Comparison, reader: Reader) -> Rule:

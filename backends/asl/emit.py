@@ -15,7 +15,7 @@ from orgflow.backends.asl.frame import Frame
 from orgflow.backends.asl.graph import ScopeGraph, loops, process_graph
 from orgflow.backends.asl.names import FieldNames, path_of
 from orgflow.backends.asl.plan import END, START, Jump, Machine, Step
-from orgflow.backends.asl.variables import CONFLICT, NEVER_SET, VARS
+from orgflow.backends.asl.variables import NEVER_SET, NOT_TOLD, VARS
 
 from orgflow_ir.analysis.control_flow.graph import reach
 from orgflow_ir.analysis.decisions import Decision
@@ -235,14 +235,31 @@ class Emitter:
             state["Next"] = note
 
     def needs(self, decision: Decision, frame: Frame) -> list[Rule]:
-        """Rules of a choice that lead to a failure where it reads what nobody has set."""
+        """Rules of a choice that lead to a failure where it reads what nobody has set, or asks
+        whether something is empty that cannot be told."""
         stops: dict[str, str] = {}
         found = []
         for variable, test in self.s.variables.never_set(decision):
             if variable not in stops:
                 stops[variable] = self._never_set(variable, decision, frame)
             found.append({**test, "Next": stops[variable]})
+        for name, test in self.s.variables.untold(decision):
+            key = f"content of {name}"
+            if key not in stops:
+                stops[key] = self._untold(name, decision, frame)
+            found.append({**test, "Next": stops[key]})
         return found
+
+    def _untold(self, name: str, decision: Decision, frame: Frame) -> str:
+        gateway = decision.gateway.id
+        label = self.s.names[gateway]
+        cause = (
+            f"“{name}” is an empty list or an object, and “{label}” asks whether it is empty: a "
+            "Choice state cannot tell them apart. Hand on null instead of an empty list."
+        )
+        stop = self.s.take(f"Stop: {name} may be empty ({label})", gateway, "stop")
+        frame.states[stop] = {"Type": "Fail", "Error": NOT_TOLD, "Cause": one_line(cause)}
+        return stop
 
     def _never_set(self, variable: str, decision: Decision, frame: Frame) -> str:
         from orgflow_ir.analysis.variables import Read
@@ -376,7 +393,7 @@ class Emitter:
         frame.states[stop] = {
             "Type": "Fail", "ErrorPath": f"{place}.Error", "CausePath": f"{place}.Cause",
         }  # fmt: skip
-        return {"ErrorEquals": [NEVER_SET, CONFLICT], "ResultPath": place, "Next": stop}
+        return {"ErrorEquals": [*self.s.variables.errors], "ResultPath": place, "Next": stop}
 
     def _uncaught(self, state: State, host: SubProcess, frame: Frame) -> None:
         """A stub inside a sub-process stops the execution, whatever errors are caught there."""

@@ -8,6 +8,7 @@ set one variable differently fail the execution.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -20,12 +21,14 @@ from orgflow.backends.asl.times import variable_path
 
 from orgflow_ir.analysis.control_flow.graph import reach
 from orgflow_ir.analysis.decisions import Decision
+from orgflow_ir.analysis.expressions.syntax import Empty, Variable
 from orgflow_ir.model import Event, Gateway, Node, SubProcess, Task
 
 if TYPE_CHECKING:
     from orgflow.backends.asl.graph import ProcessGraph, ScopeGraph
 
     from orgflow_ir.analysis.expressions.syntax import Tree
+    from orgflow_ir.analysis.variables import Guards
 
 INPUT = "$.input"
 """Where the execution's input is in a machine without variables."""
@@ -38,6 +41,10 @@ BRANCH_VARS = "$.branch.vars"
 
 NEVER_SET = "VariableNeverSet"
 """The error of an execution that reads a variable which nobody has set."""
+
+NOT_TOLD = "ContentNotTold"
+"""The error of an execution in which a condition asks whether something is empty, and a Choice
+state cannot tell."""
 
 CONFLICT = "ParallelValues"
 """The error of an execution in which parallel branches left one variable different."""
@@ -84,6 +91,12 @@ class ProcessVariables:
     def root(self) -> str:
         """Where the execution's input is."""
         return VARS if self.names else INPUT
+
+    @property
+    def errors(self) -> tuple[str, ...]:
+        """Errors with which a choice that reads variables may fail an execution."""
+        asks = any(self.untold(decision) for decision in self.graph.decisions.values())
+        return (NEVER_SET, *((NOT_TOLD,) if asks else ()), CONFLICT)
 
     def _set_anywhere(self) -> Iterator[str]:
         for scope in self.graph.scopes.values():
@@ -231,6 +244,34 @@ class ProcessVariables:
                 missing = choice.negated(choice.present(path_of(self.root, (name,))))
                 found.append((name, choice.all_of([*guards, missing])))
         return found
+
+    def untold(self, decision: Decision) -> list[tuple[str, Rule]]:
+        """What the conditions of a gateway ask to be empty or not, each with the rule that holds
+        where it is asked for and a Choice state cannot tell."""
+        trees = [b.tree for b in decision.branches if b.tree is not None]
+        found: dict[str, tuple[str, Rule]] = {}
+        for guards, path in _asked_for_content(trees, in_turn=not decision.several):
+            rules = [(self.rule(tree), truth) for tree, truth in guards]
+            held = [rule if truth else choice.negated(rule) for rule, truth in rules]
+            test = choice.all_of([*held, choice.untold(path_of(self.root, path))])
+            found.setdefault(json.dumps(test), (".".join(path), test))
+        return list(found.values())
+
+
+def _asked_for_content(
+    trees: Iterable[Tree], *, in_turn: bool
+) -> Iterator[tuple[Guards, tuple[str, ...]]]:
+    """Variables of which conditions ask whether they are empty, in the order of an evaluation, each
+    with what has to hold for it to be asked."""
+    from orgflow_ir.analysis.variables import walked
+
+    before: Guards = ()
+    for tree in trees:
+        for guards, node in walked(tree, before):
+            if isinstance(node, Empty) and isinstance(node.operand, Variable):
+                yield guards, node.operand.path
+        if in_turn:
+            before = (*before, (tree, False))
 
 
 def holds_variables(node: Node) -> bool:
