@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import ClassVar
 
 from orgflow.passes.event_placement import EventSubProcessStart
@@ -12,7 +13,8 @@ from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.diagnostics import Category, Edit, Fix, Rule, Severity
 from orgflow_ir.model import Event, Model, Opaque, Scope, SubProcess
 from orgflow_ir.model import Node as ModelNode
-from orgflow_ir.model.element_names import listed
+from orgflow_ir.model.element_names import listed, one_line
+from orgflow_ir.model.timers import Cycle, Duration, Moment
 from orgflow_ir.pipeline import Pass, PassContext, Stage
 
 
@@ -117,13 +119,38 @@ class MissingEnd(Rule):
     optional = True
 
 
+class InformalTime(Rule):
+    """
+    What it finds
+        A timer whose time is understood, but is written as people or one engine write it.
+    Why it is wrong
+        The time of a timer is a text in the form of ISO 8601 (BPMN 2.0.2, 10.5.5.11): other tools
+        refuse `5 days`, or read something else.
+    Example
+        <timeDuration>5 days</timeDuration>
+    Instead
+        <timeDuration>P5D</timeDuration>
+    """
+
+    code = "OF129"
+    name = "informal-time"
+    severity = Severity.WARNING
+    category = Category.STYLE
+    optional = True
+
+
+_ISO = re.compile(r"(?:R\d*/)?P\S+|R\d*/\d\S*|\d{4}-?\d\d\S*|[$#]\{.*|=.*", re.DOTALL)
+"""ISO 8601, or an expression that computes the time."""
+
+
 class EventStyle(Pass):
-    """Reports start and end events that are missing, several or superfluous."""
+    """Reports start and end events that are missing, several or superfluous, and informal times."""
 
     name: ClassVar[str] = "event-style"
     stage: ClassVar[Stage] = Stage.VERIFY
     rules: ClassVar[tuple[type[Rule], ...]] = (
         SeveralTriggers, SeveralBlankStarts, SuperfluousTermination, MissingStart, MissingEnd,
+        InformalTime,
     )  # fmt: skip
 
     def run(self, model: Model, ctx: PassContext) -> Model:
@@ -150,6 +177,7 @@ def _check(scope: Scope, ctx: PassContext) -> None:
                 element=node,
                 help="draw an event for each of them",
             )
+        _times(node, ctx)
     if len(blank) > 1:
         ctx.emit(
             SeveralBlankStarts,
@@ -160,6 +188,22 @@ def _check(scope: Scope, ctx: PassContext) -> None:
         )
     _missing(scope, positions, ctx)
     _termination(scope, ctx)
+
+
+def _times(event: Event, ctx: PassContext) -> None:
+    for definition in event.definitions:
+        if definition.kind != "timer" or definition.expression is None:
+            continue
+        text = definition.expression.text.strip()
+        if not isinstance(definition.time, Duration | Cycle | Moment) or _ISO.fullmatch(text):
+            continue
+        ctx.emit(
+            InformalTime,
+            f"the time of {ctx.full_name(event)}, `{one_line(text)}`, is not in the form of ISO "
+            "8601",
+            element=event,
+            help="write it as a duration such as PT2H, a date, or a cycle such as R/P1D",
+        )
 
 
 def _missing(scope: Scope, positions: set[str], ctx: PassContext) -> None:

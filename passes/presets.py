@@ -35,7 +35,7 @@ STRICT: Mapping[str, Severity] = MappingProxyType(
         **dict.fromkeys(("OF503", "OF504", "OF505", "OF507", "OF510"), WARNING),
         **dict.fromkeys((f"OF{n}" for n in range(170, 179)), WARNING),
         **dict.fromkeys((f"OF{n}" for n in range(182, 189)), WARNING),
-        **dict.fromkeys(("OF164", "OF165", "OF166", "OF167", "OF191", "OF193"), WARNING),
+        **dict.fromkeys(("OF129", "OF164", "OF165", "OF166", "OF167", "OF191", "OF193"), WARNING),
     }
 )
 """Optional rules that `strict` turns on, and rules that it finds worse."""
