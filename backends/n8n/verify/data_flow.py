@@ -61,7 +61,11 @@ class DataFlow:
         self.lost = self._lost()
 
     def difference(self) -> Difference | None:
-        """The first condition that cannot see what some task may set, and which."""
+        """The first condition that cannot see what some task may set, and which; before that the
+        first node that reads the answers of a form which may not have been asked."""
+        early = next(self._early(), None)
+        if early is not None:
+            return early
         for gateway, names in self.carried.read.items():
             reader = self.matching.pairs.get(gateway)
             if reader is None or self.steps[reader].disabled:
@@ -85,6 +89,25 @@ class DataFlow:
                 planned = self.ref.compiled.workflow_graph.nodes[key]
                 was, now = _text(self.ref.nodes[key]), _text(self.steps[name])
                 yield Changed(name, planned.element, was, now)
+
+    def _early(self) -> Iterator[Difference]:
+        """Nodes that make variables of answers, and that a run comes to around the form: n8n ends
+        the run where they read it."""
+        starts = [name for name, step in self.steps.items() if step.starts]
+        for key in self.carried.after:
+            if not isinstance(key, HelperKey) or key.role != "data":
+                continue
+            form, data = (self.matching.pairs.get(k) for k in (key.owner, key))
+            if key.owner not in self.ref.compiled.forms or form is None or data is None:
+                continue
+            if self.steps[data].disabled or form not in references_in(
+                _texts(self.steps[data].parameters)
+            ):
+                continue
+            if form not in starts and data in reach(starts, self.ahead, frozenset({form})):
+                yield Difference(
+                    f"`{data}` reads the answers of `{form}`, which some run has not come to then"
+                )
 
     # -- what a condition sees -----------------------------------------------------------------
 

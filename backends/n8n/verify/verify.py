@@ -7,10 +7,12 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from orgflow.backends.n8n import node_types
 from orgflow.backends.n8n.emit.graph import HelperKey, NodeKey, decide_key, start_key
 from orgflow.backends.n8n.engine_model import EngineModel
-from orgflow.backends.n8n.format.document import TYPE_PREFIX
+from orgflow.backends.n8n.format.document import TYPE_PREFIX, outputs_of
 from orgflow.backends.n8n.format.matching import Matching
+from orgflow.backends.n8n.format.workflow_document import Node as WorkflowNode
 from orgflow.backends.n8n.format.workflow_document import WorkflowDocument
 from orgflow.backends.n8n.verify.choices import Names, readers
 from orgflow.backends.n8n.verify.marking import Marking
@@ -74,6 +76,17 @@ def verify_process(
     if not isinstance(workflow, WorkflowDocument):
         workflow = WorkflowDocument(workflow)
     return _Verifier(model, ref, workflow, strict, most).run()
+
+
+def _hands_on(step: WorkflowNode) -> bool:
+    """Whether every item that comes to a node leaves it by its first output."""
+    if step.disabled:
+        return True
+    kind = node_types.of(step.short)
+    if kind is None or outputs_of(step.raw) != 1:
+        return False
+    keeps = kind.effect(step.version, step.parameters) in ("pass", "write")
+    return (keeps and step.short not in ("filter", "wait")) or step.short in ("code", "httpRequest")
 
 
 def data_flow(
@@ -332,9 +345,14 @@ class _Verifier:
             step = self.steps[name]
             # Steps that a person added on the way back are no part of the model.
             seen = {name}
-            while len(again) == 1 and again[0] not in seen and again[0] not in key_of:
+            while (
+                len(again) == 1
+                and again[0] not in seen
+                and again[0] not in key_of
+                and _hands_on(self.steps[again[0]])
+            ):
                 seen.add(again[0])
-                again = self._targets(again[0])
+                again = list(self.workflow.targets.get(again[0], {}).get(0, ()))
             if step.short == "if" and not step.disabled and again == [form]:
                 yield name
 

@@ -92,6 +92,26 @@ def logged(workflow: Json) -> None:
     wires["Look answered?"]["main"][1] = [{"node": "Log", "type": "main", "index": 0}]
 
 
+def logged_and_off(workflow: Json) -> None:
+    logged(workflow)
+    node(workflow, "Log")["disabled"] = True
+
+
+def asked_again_perhaps(workflow: Json) -> None:
+    """What is added where the form is asked again lets some items through only."""
+    logged(workflow)
+    node(workflow, "Log").update(type="n8n-nodes-base.filter", typeVersion=2)
+
+
+def before_the_form(workflow: Json) -> None:
+    """The node that reads the answers comes before the form."""
+    form, data = node(workflow, "Look"), node(workflow, "Look data")
+    form["name"], data["name"] = data["name"], form["name"]
+    data["parameters"]["jsonOutput"] = data["parameters"]["jsonOutput"].replace(
+        "$('Look')", "$('Look data')"
+    )
+
+
 def back_to_nothing(workflow: Json) -> None:
     """What was logged leads to another step than the form."""
     logged(workflow)
@@ -104,13 +124,27 @@ def back_to_nothing(workflow: Json) -> None:
     [
         (lambda workflow: None, Verdict.PROVED),
         (logged, Verdict.PROVED),
+        (logged_and_off, Verdict.PROVED),
         (switched_off("Look data"), Verdict.DIFFERENT),
         (switched_off("Look"), Verdict.DIFFERENT),
         (replaced, Verdict.DIFFERENT),
         (other_variable, Verdict.DIFFERENT),
         (back_to_nothing, Verdict.DIFFERENT),
+        (asked_again_perhaps, Verdict.DIFFERENT),
+        (before_the_form, Verdict.DIFFERENT),
     ],
-    ids=["as compiled", "logged", "data off", "form off", "replaced", "renamed", "led on"],
+    ids=[
+        "as compiled",
+        "logged",
+        "logged and off",
+        "data off",
+        "form off",
+        "replaced",
+        "renamed",
+        "led on",
+        "filtered",
+        "before",
+    ],
 )
 def test_what_is_answered_reaches_the_decision(
     model: Model, registry: Registry, trigger: str, edit: Edit, expected: Verdict
