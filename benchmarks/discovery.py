@@ -1,11 +1,11 @@
 """Discovery over four corpora: `discovery.py [plain] [hard] [--keep DIR]`.
 
-One corpus is the hand-written `communications` of the shared data, on which the weights of the
-cases were fitted; three are made by `synth` from models of the PMo dataset that are not in it, and
-nothing was fitted on them. `plain` has roles and threads and a quarter of noise; `hard` has staff
-that work in several processes, no roles and no threads. Prints the figures of each corpus, their
-median and range. `--keep` leaves stores and truths in a folder, for `orgflowc eval discovery`, and
-uses those that are there.
+One corpus is the hand-written `communications` of the shared data, on which, with two others of
+`synth`, the weights of the cases were chosen; three are made by `synth` from models of the PMo
+dataset that are in none of these, and no weight was chosen on them. `plain` has roles and threads
+and a quarter of noise; `hard` has staff that work in several processes, no roles and no threads.
+Prints the figures of each corpus, their median and range. `--keep` leaves stores and truths in a
+folder, for `orgflowc eval discovery`, and uses those that are there.
 """
 
 from __future__ import annotations

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-_REPLY = re.compile(
-    r"^\s*(?:(?:re|aw|antw|sv|vs|rv|ref|res|odp|r|fw|fwd|wg|tr|i|enc|vl|vb|doorst|回复|答复|转发|返信)"
-    r"(?:\[\d+\]|\(\d+\))?\s*[:：]|\[[^\[\]]{1,30}\])\s*",
-    re.IGNORECASE,
-)
+from orgflow_ir.model.message import bare_subject
+
 SUBJECT_DAYS = 30
 """A reply without references joins an earlier message of the same subject not older than this."""
 
@@ -24,15 +20,6 @@ class Linked(NamedTuple):
     subject: str
     at: float
     people: frozenset[int]
-
-
-def bare_subject(subject: str) -> tuple[str, bool]:
-    """The subject without marks of replies and lists, folded, and whether it marks a reply."""
-    replied = False
-    while match := _REPLY.match(subject):
-        replied = replied or not match.group().lstrip().startswith("[")
-        subject = subject[match.end() :]
-    return " ".join(subject.lower().split()), replied
 
 
 def conversations(messages: Iterable[Linked]) -> Iterator[tuple[str, str]]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from orgflow.agents.discovery.cases import linked
+from orgflow.agents.discovery.linkage import linked
 from orgflow.agents.discovery.traits import Traits, role
 
 CHANCE = 3.5
@@ -43,8 +43,11 @@ def likeness(traits: Traits, cases: Sequence[Sequence[int]]) -> Any:
         for case in cases
     ]
     together = 0.5 * (means @ means.T) + _cosines(words)
+    people = sum(len(traits.messages[i].people) for case in cases for i in case)
     if any(roles):
-        together += 0.25 * _cosines([Counter(set(r)) for r in roles])
+        # where few people have a role, it is no trait of processes: that of a program, say
+        known = sum(map(sum, (r.values() for r in roles))) / people
+        together += 0.25 * known * _cosines([Counter(set(r)) for r in roles])
     return together
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-from orgflow.agents.discovery.cases import linked
+from orgflow.agents.discovery.linkage import linked
 from orgflow.agents.discovery.phrases import CLEAR, Phrase
 from orgflow.agents.discovery.traits import Traits, bare_name, role
 

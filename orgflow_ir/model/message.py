@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -95,3 +96,19 @@ def content_id(*parts: str) -> str:
     """An id for a message whose format has none: equal content has equal ids."""
     text = "\x1f".join(parts)
     return "msg_" + hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:24]
+
+
+_REPLY = re.compile(
+    r"^\s*(?:(?:re|aw|antw|sv|vs|rv|ref|res|odp|r|fw|fwd|wg|tr|i|enc|vl|vb|doorst|回复|答复|转发|返信)"
+    r"(?:\[\d+\]|\(\d+\))?\s*[:：]|\[[^\[\]]{1,30}\])\s*",
+    re.IGNORECASE,
+)
+
+
+def bare_subject(subject: str) -> tuple[str, bool]:
+    """The subject without marks of replies and lists, folded, and whether it marks a reply."""
+    replied = False
+    while match := _REPLY.match(subject):
+        replied = replied or not match.group().lstrip().startswith("[")
+        subject = subject[match.end() :]
+    return " ".join(subject.lower().split()), replied

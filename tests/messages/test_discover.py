@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
 import pytest
 from orgflow import cli, compiler
-from orgflow.agents.discovery.cases import find_cases, linked
+from orgflow.agents.discovery.cases import Group, _Evidence, find_cases
 from orgflow.agents.discovery.discover import Discovery, discover
+from orgflow.agents.discovery.linkage import linked
 from orgflow.agents.discovery.phrases import phrases
 from orgflow.agents.discovery.steps import Step
 from orgflow.agents.discovery.structure import Choice, parts
@@ -88,6 +89,61 @@ def test_a_branch_is_only_where_cases_differ() -> None:
 def test_the_same_whatever_the_order_of_messages(found: Discovery) -> None:
     again = discover(list(reversed(corpus()[0])), HashedWords())
     assert again == found
+
+
+def _case(number: int, start: datetime, people: tuple[str, str]) -> list[Message]:
+    """Eight messages of two people, an hour apart; the first four say what about."""
+    pair = [Person(f"{name} Miller") for name in people]
+    texts = [f"Pump PU-{40000 + number} again"] * 4 + ["On it"] * 4
+    return [
+        Message(
+            f"{number}-{place}",
+            start + timedelta(hours=place),
+            "email",
+            pair[place % 2],
+            (pair[1 - place % 2],),
+            "",
+            text,
+        )
+        for place, text in enumerate(texts)
+    ]
+
+
+def test_an_identifier_tells_cases_of_the_same_people_apart() -> None:
+    start = datetime(2026, 3, 2, 9, tzinfo=UTC)
+    people = ("Ada", "Basil")
+    messages = [
+        *_case(1, start, people),
+        *_case(2, start + timedelta(days=30), people),
+        *_case(3, start + timedelta(minutes=20), ("Clara", "Dmitri")),
+    ]
+    traits = traits_of(messages, HashedWords())
+    found = [{traits.messages[i].id.split("-")[0] for i in case} for case in find_cases(traits)]
+    assert sorted(map(sorted, found)) == [["1"], ["2"], ["3"]]
+
+
+def test_work_grows_with_the_number_of_messages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not with its square, and no matrix of all pairs is made."""
+    compared: list[int] = []
+    gain = _Evidence.gain
+
+    def counted(self: _Evidence, one: Group, other: Group) -> float:
+        compared.append(1)
+        return gain(self, one, other)
+
+    monkeypatch.setattr(_Evidence, "gain", counted)
+    numbers = []
+    for count in (25, 75):
+        start = datetime(2026, 1, 5, 8, tzinfo=UTC)
+        messages = [
+            message
+            for n in range(count)
+            for message in _case(n, start + timedelta(hours=9 * n), (f"P{n % 7}a", f"P{n % 5}b"))
+        ]
+        compared.clear()
+        assert find_cases(traits_of(messages, HashedWords()))
+        numbers.append(len(compared))
+    assert numbers[1] < 4 * numbers[0]
 
 
 def test_average_linkage_by_hand() -> None:
