@@ -269,7 +269,9 @@ def _correct(compiled: Iterable[CompiledProcess], ctx: PassContext) -> bool:
     """Whether every workflow passes our check of the format; what does not is OF911."""
     faulty = False
     for one in (scope for process in compiled for scope in process.scopes):
-        for problem in check_workflow(one.workflow, version=_version(ctx)):
+        nodes = one.workflow_graph.nodes.values()
+        filled = {node.name for node in nodes if node.version is not None}
+        for problem in check_workflow(one.workflow, version=_version(ctx), filled=filled):
             if problem.kind == "unreachable" and (_has_islands(one) or _has_stubs(one)):
                 continue  # the model has parts that nothing leads to, and a rule says so
             faulty = True

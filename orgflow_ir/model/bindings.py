@@ -104,10 +104,11 @@ class Worker(_Binding):
 
     `by` says how it is named: `class`, `delegate`, `expression`, `topic`, `job`, `handler`,
     `connector`, `type`, `operation` (of a BPMN interface), `implementation`, `process` (one that is
-    called and not in the model), or a catalogue of nodes (`n8n`: `target` is `type@version`,
-    `parameters` are the node's, each as JSON); nothing, where the source has settings and names
-    nobody. `code` is what it runs where the source shows
-    it.
+    called and not in the model), `n8n` (a node of an existing workflow: `target` is `type@version`,
+    `parameters` are the node's, each as JSON), or `catalogue` (an operation that a task was filled
+    with: `target` is `backend:type@version`, `parameters` are constants as JSON, `inputs` are named
+    by the path of a parameter, with an empty text where its value is not known yet); nothing, where
+    the source has settings and names nobody. `code` is what it runs where the source shows it.
     """
 
     kind: Literal["worker"] = "worker"
@@ -175,6 +176,12 @@ ENGINES = {
 }
 """Namespaces of the engines whose extensions are read as bindings, and whose vocabulary each has:
 Camunda 7, Operaton, Flowable and Activiti share one."""
+
+CATALOGUE = "catalogue"
+"""`by` of workers that are operations of a target's catalogue."""
+
+ACCOUNTS = "@accounts"
+"""The parameter of such a worker with the kinds of credentials of which it needs one."""
 
 PERFORMERS = ("performer", "humanPerformer", "potentialOwner")
 """BPMN's own elements that say who does a task."""

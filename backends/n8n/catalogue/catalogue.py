@@ -17,6 +17,7 @@ from orgflow.backends.n8n.catalogue.display import (
     Place,
     Property,
     deciding,
+    is_list,
     members,
     read_by,
     settle,
@@ -24,6 +25,7 @@ from orgflow.backends.n8n.catalogue.display import (
     visible,
 )
 from orgflow.backends.n8n.catalogue.schemas import (
+    LOCATED,
     Schema,
     at_path,
     parameter_schema,
@@ -32,12 +34,10 @@ from orgflow.backends.n8n.catalogue.schemas import (
 )
 from orgflow.backends.n8n.node_types import catalogue as known_types
 
-from orgflow_ir.model.bindings import Parameter, Worker
+from orgflow_ir.model.bindings import ACCOUNTS, CATALOGUE, Parameter, Worker
 from orgflow_ir.targets.catalogue import Blank, Catalogue, CatalogueError, Operation, Values
 
-BINDING = "n8n"
-"""`by` of workers that are nodes of n8n."""
-
+BACKEND = "n8n"
 FILE = Path("n8n-nodes-base", "dist", "types", "nodes.json")
 _PACKAGE = "n8n-nodes-base"
 
@@ -144,17 +144,58 @@ class N8nCatalogue(Catalogue):
         inputs: Sequence[Parameter] = (),
         outputs: Sequence[Parameter] = (),
     ) -> Worker:
-        given = {**dict(operation.fixed), **values}
-        kept = tuple((name, _ENCODER.encode(value)) for name, value in given.items())
+        kind = self.type_of(operation)
+        given = _shown_only(
+            {**values, **dict(operation.fixed)}, self.schema(operation, values)
+        )  # fmt: skip
+        paths = {one.name for one in inputs}
+        named: list[Parameter] = []
+        for one in inputs:
+            entry = at_path(kind.properties, given, kind.version, one.name)
+            if entry is not None and entry.get("type") in LOCATED:
+                _put(given, one.name, _located(entry, ""))
+                one = one.replace(name=f"{one.name}.value")
+            named.append(one)
+        for blank in self.blanks(operation, given, tuple(paths)):
+            entry = at_path(kind.properties, given, kind.version, blank.path)
+            words = f"(fill in: {blank.title})"
+            if entry is not None and entry.get("type") in LOCATED:
+                _put(given, blank.path, _located(entry, words))
+            elif entry is not None and entry.get("type") in ("string", "json", "dateTime"):
+                _put(given, blank.path, [words] if is_list(entry) else words)
+            named.append(Parameter(name=blank.path))
+        kept = [(name, _ENCODER.encode(value)) for name, value in given.items()]
+        needed = accounts(kind, given)
+        if needed:
+            kept.append((ACCOUNTS, _ENCODER.encode(list(needed))))
         return Worker(
-            by=BINDING, target=self.type_of(operation).key, parameters=kept,
-            inputs=tuple(inputs), outputs=tuple(outputs),
+            by=CATALOGUE, target=f"{BACKEND}:{kind.key}", parameters=tuple(kept),
+            inputs=tuple(named), outputs=tuple(outputs),
         )  # fmt: skip
 
     def credentials(self, target: str, values: Values) -> tuple[str, ...]:
         """The kinds of credentials that show for a node; nothing for a type that is not here."""
         kind = self.types.get(target)
         return accounts(kind, values) if kind is not None else ()
+
+
+def _located(entry: Property, value: str) -> dict[str, Any]:
+    """How n8n finds something by its id, or else in the first way that it has."""
+    modes = [m["name"] for m in entry.get("modes") or () if isinstance(m, Mapping)]
+    mode = "id" if "id" in modes or not modes else next((m for m in modes if m != "list"), "list")
+    return {"__rl": True, "mode": mode, "value": value}
+
+
+def _put(values: dict[str, Any], path: str, value: Any) -> None:
+    *before, last = path.split(".")
+    for name in before:
+        inner = values.get(name)
+        values[name] = values = dict(inner) if isinstance(inner, Mapping) else {}
+    values[last] = value
+
+
+def _shown_only(values: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if name in schema["properties"]}
 
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))

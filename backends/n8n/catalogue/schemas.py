@@ -23,7 +23,7 @@ _TEXT: Schema = {"type": "string", "pattern": "^(?!=)"}
 """A constant: n8n computes a text that begins with `=`."""
 
 _WORDS = re.compile(r"<[^>]*>")
-_LOCATED = ("resourceLocator", "workflowSelector", "agentSelector")
+LOCATED = ("resourceLocator", "workflowSelector", "agentSelector")
 _MOST_WORDS = 160
 
 
@@ -139,7 +139,7 @@ class _Level(NamedTuple):
                 return _ASSIGNMENTS | {}
             case "json":
                 return {"anyOf": [_TEXT, {"type": "object"}, {"type": "array"}]}
-            case _ if kind in _LOCATED:
+            case _ if kind in LOCATED:
                 return _located(entry)
         return _many(dict(_TEXT), entry)
 
@@ -210,7 +210,7 @@ class _Level(NamedTuple):
 def _is_required(entry: Property) -> bool:
     """Whether n8n does not run the node before somebody gives a value: it has no default."""
     default = entry.get("default")
-    if entry.get("type") in _LOCATED and isinstance(default, Mapping):
+    if entry.get("type") in LOCATED and isinstance(default, Mapping):
         default = default.get("value")
     least = (entry.get("typeOptions") or {}).get("minRequiredFields") or 0
     return (entry.get("required") is True or least > 0) and default in (None, "", [], {})

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from orgflow.backends.n8n.emit.decisions import unset_text
+from orgflow.backends.n8n.emit.filled import split_kind
 from orgflow.backends.n8n.emit.graph import HelperKey
 from orgflow.backends.n8n.emit.outside import request_key
 from orgflow.backends.n8n.emit.references import quote_node
@@ -13,6 +14,7 @@ from orgflow.backends.n8n.emit.work import work_code
 from orgflow.backends.n8n.node_types import code
 
 from orgflow_ir.analysis.expressions.feel.evaluator import Unsupported
+from orgflow_ir.analysis.work.operations import CatalogueOperation
 from orgflow_ir.analysis.work.requests import Part, Request
 from orgflow_ir.analysis.work.tasks import Unread, Work, library_of, work_of
 from orgflow_ir.model import Event, Scope, Task
@@ -33,7 +35,11 @@ def work_in(task: Task, ctx: PassContext) -> Work:
     work = work_of(task, library)
     try:
         work_code(work.statements, lambda name: "", answer=_answer(work))
+        if isinstance(work.act, CatalogueOperation):
+            split_kind(work.act)
     except Unsupported as error:
+        if isinstance(work.act, CatalogueOperation):
+            return Work(unread=(Unread("operation", "", f"{error} is not one of n8n"),))
         return Work(unread=(Unread("decision", "", f"{error} is not supported on n8n"),))
     return work
 
@@ -51,8 +57,8 @@ def computed_in(scope: Scope, ctx: PassContext) -> Iterator[str]:
 
 def _answer(work: Work) -> tuple[tuple[str, Part], ...] | None:
     """The names under which parts of what comes back are known."""
-    if work.act is None:
-        return None
+    if work.act is None or isinstance(work.act, CatalogueOperation):
+        return None  # what it hands on has the names that its outputs read
     return work.act.answer if isinstance(work.act, Request) else ()
 
 

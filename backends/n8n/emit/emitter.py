@@ -544,6 +544,7 @@ class _Emitter:
         node = self.workflow_graph.add(task.id, task.name, kind, parameters, element=task.id)
         if outside is not None:
             node.switches = outside.more
+            node.version = outside.version
             node.notes += notes.outside(task, outside, self.ctx)
         elif called is not None:
             named = self.e.named_work[task.id]

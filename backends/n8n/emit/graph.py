@@ -51,7 +51,7 @@ class GraphNode:
     """A node to be. `element` is the id of the element it belongs to; of all nodes of an element
     the one with role `element` (or `trigger`) stands for it. `switches` are fields beside its
     parameters, such as how often it is tried. One that `fails_over` has an error output, its
-    second."""
+    second. `version` is that of its type where it is not one that every compile chooses."""
 
     key: NodeKey
     name: str
@@ -63,6 +63,7 @@ class GraphNode:
     webhook: bool = False
     switches: dict[str, Any] = field(default_factory=dict)
     fails_over: bool = False
+    version: float | None = None
 
 
 def most_ports(node: GraphNode) -> int:

@@ -123,9 +123,10 @@ def named_work(
 
 
 def outside(node: Task, made: OutsideNode, ctx: PassContext) -> list[str]:
-    """Note of a node that sends a request or mail; OF424 for a credential to connect, OF426 for
-    a value to set, OF404 for what n8n does not do of it."""
-    lines = ["Does what the model says."]
+    """Note of a node that sends a request or mail, or does an operation that the task was filled
+    with; OF424 for a credential to connect, OF426 for a value to set, OF404 for what n8n does not
+    do of it."""
+    lines = ["Does what the model says." if made.version is None else "Filled in: check it."]
     if made.credential is not None:
         _, words = made.credential
         ctx.emit(

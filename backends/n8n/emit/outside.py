@@ -9,8 +9,9 @@ from orgflow.backends.n8n.emit.javascript import js_string
 
 from orgflow_ir.analysis.expressions.syntax import Constant, Tree
 from orgflow_ir.analysis.work.messages import Message
+from orgflow_ir.analysis.work.operations import CatalogueOperation
 from orgflow_ir.analysis.work.requests import CredentialKind, Request
-from orgflow_ir.analysis.work.tasks import KEY_HEADER, SENT, is_keyed
+from orgflow_ir.analysis.work.tasks import KEY_HEADER, SENT, Act, is_keyed
 from orgflow_ir.model.bindings import AnyBinding
 from orgflow_ir.model.timers import Cycle, Duration, read_time
 
@@ -37,6 +38,7 @@ class OutsideNode(NamedTuple):
         settings: values that it needs and that nobody has said, with how to say them.
         notes: what to know about it.
         lost: what the model says and n8n does not do.
+        version: of its type, where not every compile chooses it.
     """
 
     type: str
@@ -46,17 +48,22 @@ class OutsideNode(NamedTuple):
     notes: tuple[str, ...] = ()
     lost: str = ""
     settings: tuple[tuple[str, str], ...] = ()
+    version: float | None = None
 
 
-def outside_node(act: Request | Message, binding: AnyBinding, sender: str) -> OutsideNode:
-    """The node of the request or mail of a binding; `sender` is who sends mails of which the model
-    does not say it, if anybody."""
+def outside_node(act: Act, binding: AnyBinding, sender: str) -> OutsideNode:
+    """The node of the request, mail or operation of a binding; `sender` is who sends mails of which
+    the model does not say it, if anybody."""
     pause = dict(binding.parameters).get("retryBackoff", "")
     retries = f"{binding.retries or ''} {pause}".strip()
     tries = read_retries(retries)
     more, lost = ({}, "") if tries is None else _retrying(tries, retries)
     if isinstance(act, Message):
         return _mail(act, more, lost, sender)
+    if isinstance(act, CatalogueOperation):
+        from orgflow.backends.n8n.emit.filled import filled_node
+
+        return filled_node(act, more, lost)
     return _request(act, more, lost)
 
 
@@ -118,7 +125,7 @@ def _value(path: tuple[str, ...], tree: Tree, code: str = "{}") -> str:
     return f"={{{{ {code.format(_field(path))} }}}}"
 
 
-def request_key(act: Request | Message | None, element: str) -> str:
+def request_key(act: Act | None, element: str) -> str:
     """The code for the key of a request, which is computed before it is sent: n8n keeps that when
     somebody tries a failed run again, whose number is another. Empty where it needs none."""
     if act is None or not is_keyed(act):

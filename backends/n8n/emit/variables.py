@@ -503,9 +503,13 @@ class _Carrier:
         work = self.compiled.work.get(step.element)
         if work is None or work.act is None:
             return frozenset()
+        from orgflow_ir.analysis.work.operations import CatalogueOperation
         from orgflow_ir.analysis.work.statements import assigned
 
-        return _ANSWERED - frozenset(assigned(work.after))
+        # Nobody knows which fields a filled node hands on: only its outputs set variables.
+        operated = isinstance(work.act, CatalogueOperation)
+        answered = frozenset(self.names) if operated else _ANSWERED
+        return answered - frozenset(assigned(work.after))
 
     def _own(self, element: str) -> frozenset[str]:
         """Names that a placeholder is given something under which only it knows."""

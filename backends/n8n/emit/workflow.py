@@ -137,7 +137,7 @@ def _node(
         "id": node_uuid(f"{seed}/{key}"),
         "name": planned.name,
         "type": node_type(planned.type),
-        "typeVersion": type_version(planned.type, version),
+        "typeVersion": planned.version or type_version(planned.type, version),
         "position": [x, y],
         "parameters": planned.parameters,
     }

@@ -7,7 +7,7 @@ found here has a stable name, listed in `KINDS`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, NamedTuple
 
@@ -99,10 +99,15 @@ class _Graph:
 
 
 def check_workflow(
-    workflow: object, *, form: Form = "file", version: N8nVersion = DEFAULT_VERSION
+    workflow: object,
+    *,
+    form: Form = "file",
+    version: N8nVersion = DEFAULT_VERSION,
+    filled: Collection[str] = (),
 ) -> tuple[Problem, ...]:
     """Every problem of a workflow for one n8n version, in a fixed order; nothing of what is not
-    shaped like one. Shapes and parameters are the matter of `schema_check.check_schemas`."""
+    shaped like one. Shapes and parameters are the matter of `schema_check.check_schemas`. `filled`
+    are names of nodes whose types are those of the user's n8n."""
     require_known(version)
     found: list[Problem] = []
     if not isinstance(workflow, Mapping):
@@ -112,7 +117,8 @@ def check_workflow(
         found += _check_api_keys(workflow, version)
     found += _check_names(graph)
     for node in graph.nodes:
-        found += _check_node(node, version)
+        if node.name not in filled:
+            found += _check_node(node, version)
     found += _check_wires(graph)
     found += _check_reach(graph)
     for node in graph.nodes:

@@ -12,6 +12,7 @@ from orgflow_ir.analysis.expressions.syntax import Path as VariablePath
 from orgflow_ir.analysis.variables import declared_by
 from orgflow_ir.analysis.work.mappings import language_of, read_value, variable_name
 from orgflow_ir.analysis.work.messages import FIELDS, Message, read_message
+from orgflow_ir.analysis.work.operations import GIVEN, CatalogueOperation, read_operation
 from orgflow_ir.analysis.work.requests import Request, read_request
 from orgflow_ir.analysis.work.scripts import read_call, read_script
 from orgflow_ir.analysis.work.statements import (
@@ -29,6 +30,7 @@ from orgflow_ir.decisions.found import Unusable
 from orgflow_ir.decisions.library import DecisionLibrary, DecisionReader
 from orgflow_ir.model import CallActivity, Task
 from orgflow_ir.model.bindings import (
+    CATALOGUE,
     AnyBinding,
     Decision,
     Form,
@@ -44,6 +46,9 @@ from orgflow_ir.pipeline import PassContext
 _CODE = ("script", "expression")
 """Listeners that say what they do."""
 
+_SETTINGS = ("connector", "handler", "n8n", CATALOGUE)
+"""Workers whose inputs are no mappings of process variables."""
+
 _BEFORE, _AFTER = ("start",), ("end",)
 
 SENT = "_sent"
@@ -53,6 +58,9 @@ SENT = "_sent"
 KEY_HEADER = "Idempotency-Key"
 """The header that says which request it is, however often it is sent (draft-ietf-httpapi-
 idempotency-key-header)."""
+
+Act = Request | Message | CatalogueOperation
+"""What does a task outside of the process."""
 
 
 class Unread(NamedTuple):
@@ -70,7 +78,7 @@ class Work(NamedTuple):
         before: input mappings and listeners at the start.
         steps: what does the task; `None` where somebody outside has to.
         after: listeners at the end and output mappings.
-        act: the request or mail that does it.
+        act: the request, mail or operation that does it.
         unread: what is not understood. Where it is part of what does the task, or of a task that
             has `steps`, there are none.
     """
@@ -79,7 +87,7 @@ class Work(NamedTuple):
     steps: tuple[Statement, ...] | None = None
     after: tuple[Statement, ...] = ()
     unread: tuple[Unread, ...] = ()
-    act: Request | Message | None = None
+    act: Act | None = None
 
     @property
     def statements(self) -> tuple[Statement, ...]:
@@ -155,7 +163,7 @@ def mapping_reads(node: Task | CallActivity) -> Iterator[MappingRead]:
         act = reading.act()
         if isinstance(act, Request):
             known |= {name for name, _ in act.answer}
-        elif isinstance(binding, Http):
+        elif isinstance(binding, Http) or isinstance(act, CatalogueOperation):
             after = []  # what comes back is not known
         if isinstance(binding, Decision):
             known |= {"decisionResult"}
@@ -164,7 +172,7 @@ def mapping_reads(node: Task | CallActivity) -> Iterator[MappingRead]:
     yield from dict.fromkeys(found)
 
 
-def is_keyed(act: Request | Message) -> bool:
+def is_keyed(act: Act) -> bool:
     """Whether it is a request that does something each time it is made (RFC 9110, 9.2.2), so that
     the other side has to know a second try from a second request; one that says so itself is
     not."""
@@ -175,11 +183,14 @@ def is_keyed(act: Request | Message) -> bool:
     )
 
 
-def sent(act: Request | Message) -> Iterator[tuple[tuple[str, ...], Tree]]:
+def sent(act: Act) -> Iterator[tuple[tuple[str, ...], Tree]]:
     """Everything that is sent, with the path to it in what the task composes."""
     if isinstance(act, Message):
         found = ((name, getattr(act, name)) for name in FIELDS)
         yield from (((name,), tree) for name, tree in found if tree is not None)
+        return
+    if isinstance(act, CatalogueOperation):
+        yield from (((GIVEN, path), tree) for path, tree in act.inputs)
         return
     yield ("url",), act.url
     for name, pairs, whole in (
@@ -193,7 +204,7 @@ def sent(act: Request | Message) -> Iterator[tuple[tuple[str, ...], Tree]]:
         yield ("body",), act.body
 
 
-def _computed(act: Request | Message) -> Iterator[tuple[tuple[str, ...], Tree]]:
+def _computed(act: Act) -> Iterator[tuple[tuple[str, ...], Tree]]:
     """What of it shows in a run only."""
     for path, tree in sent(act):
         if not (isinstance(tree, Constant) and isinstance(tree.value, str)):
@@ -236,7 +247,7 @@ class _Reading:
         self.unread: list[Unread] = []
 
     def inputs(self) -> Iterator[Statement]:
-        if isinstance(self.binding, Worker) and self.binding.by in ("connector", "handler", "n8n"):
+        if isinstance(self.binding, Worker) and self.binding.by in _SETTINGS:
             return  # settings of what does the task
         if isinstance(self.binding, Http) and self.binding.by in ("camunda", "jbpm"):
             own = self.binding.inputs
@@ -299,16 +310,19 @@ class _Reading:
         except ConditionError as error:
             self.unread.append(Unread("listener", one.target, str(error)))
 
-    def act(self) -> Request | Message | None:
-        """The request or mail that the binding is about."""
+    def act(self) -> Act | None:
+        """The request, mail or operation that the binding is about."""
         try:
             match self.binding:
                 case Http():
                     return read_request(self.binding)
                 case Mail():
                     return read_message(self.binding)
+                case Worker():
+                    return read_operation(self.binding)
         except ConditionError as error:
-            what = "request" if isinstance(self.binding, Http) else "mail"
+            words = {"http": "request", "mail": "mail"}
+            what = words.get(self.binding.kind, "operation")
             self.unread.append(Unread(what, "", str(error)))
         return None
 

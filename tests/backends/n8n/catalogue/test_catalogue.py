@@ -220,11 +220,15 @@ def test_the_binding_of_an_operation(catalogue: N8nCatalogue) -> None:
     inputs = (Parameter(name="text", text="=message", language="feel"),)
     made = catalogue.binding(post, {"select": "channel"}, inputs)
     assert isinstance(made, Worker)
-    assert made.by == "n8n"
-    assert str(made.target).startswith("n8n-nodes-base.slack@2")
+    assert made.by == "catalogue"
+    assert str(made.target).startswith("n8n:n8n-nodes-base.slack@2")
     assert dict(made.parameters)["select"] == '"channel"'
     assert dict(made.parameters)["operation"] == '"post"'
-    assert made.inputs == inputs
+    assert made.inputs == (*inputs, Parameter(name="channelId"))
+    assert json.loads(dict(made.parameters)["channelId"]) == {
+        "__rl": True, "mode": "id", "value": "(fill in: Channel)",
+    }  # fmt: skip
+    assert json.loads(dict(made.parameters)["@accounts"]) == ["slackApi"]
 
 
 def test_accounts(catalogue: N8nCatalogue) -> None:

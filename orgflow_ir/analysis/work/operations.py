@@ -1,0 +1,64 @@
+"""Operations of a target's catalogue that do tasks: constants, and what is computed in a run."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NamedTuple
+
+from orgflow_ir.analysis.expressions.syntax import ConditionError, Tree
+from orgflow_ir.analysis.work.mappings import read_value
+from orgflow_ir.model.bindings import ACCOUNTS, CATALOGUE, Worker
+
+GIVEN = "given"
+"""Under which name a task composes what an operation is given."""
+
+
+class CatalogueOperation(NamedTuple):
+    """An operation as a binding says it.
+
+    Attributes:
+        backend: whose catalogue it is of.
+        kind: what does it there, with its version.
+        constants: values of its parameters by name.
+        inputs: by the path of a parameter, names joined by dots, what it is computed from.
+        blanks: paths of parameters that are needed and that nobody knows yet.
+        accounts: kinds of credentials of which it needs one.
+    """
+
+    backend: str
+    kind: str
+    constants: tuple[tuple[str, Any], ...]
+    inputs: tuple[tuple[str, Tree], ...] = ()
+    blanks: tuple[str, ...] = ()
+    accounts: tuple[str, ...] = ()
+
+
+def read_operation(worker: Worker) -> CatalogueOperation | None:
+    """The operation of a worker of a catalogue; `None` for other workers. Raises `ConditionError`
+    with what is not understood."""
+    if worker.by != CATALOGUE:
+        return None
+    backend, _, kind = (worker.target or "").partition(":")
+    if not backend or not kind:
+        raise ConditionError(f"`{worker.target}` names no operation")
+    constants: dict[str, Any] = {}
+    for name, text in worker.parameters:
+        try:
+            constants[name] = json.loads(text)
+        except (ValueError, RecursionError):
+            raise ConditionError(f"the parameter `{name}` is no JSON") from None
+    inputs: list[tuple[str, Tree]] = []
+    for given in worker.inputs:
+        if not given.text.strip():
+            continue
+        try:
+            inputs.append((given.name, read_value(given.text, given.language or "feel")))
+        except ConditionError as error:
+            raise ConditionError(f"the input `{given.name}`: {error}") from None
+    blanks = tuple(given.name for given in worker.inputs if not given.text.strip())
+    accounts = constants.pop(ACCOUNTS, ())
+    if not isinstance(accounts, list | tuple) or not all(isinstance(a, str) for a in accounts):
+        raise ConditionError(f"`{ACCOUNTS}` is no list of texts")
+    return CatalogueOperation(
+        backend, kind, tuple(constants.items()), tuple(inputs), blanks, tuple(accounts)
+    )
