@@ -65,6 +65,9 @@ from orgflow_ir.targets.artifact import Artifact, Emitted
     is_flag=True,
     help="Show that what was compiled does what the model says; where not, write nothing.",
 )
+@click.option(
+    "--fill", is_flag=True, help="Fill open tasks first, with the configured language model."
+)
 @click.option("--allow-lossy", is_flag=True, help="Accept approximations, where orgflow has one.")
 @click.option(
     "--force", is_flag=True, help="Compile in spite of deadlocks, livelocks and endless work."
@@ -87,6 +90,7 @@ def command(
     edited: str | None,
     dry_run: bool,
     verify: bool,
+    fill: bool,
     allow_lossy: bool,
     force: bool,
     strict: bool,
@@ -118,6 +122,10 @@ def command(
     backend, options = resolve_target(target, session.registry)
     ctx = session.context()
     model = session.load(in_, ctx, from_, diagram=backend.target.wants_diagram, process=process)
+    if model is not None and fill:
+        from orgflow.commands.filling import fill_model
+
+        model = fill_model(model, backend, session, ctx, flags={}, near=in_)
     artifacts: Sequence[Artifact] | None = None
     beside: list[Artifact] = []
     if model is not None:

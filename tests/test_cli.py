@@ -454,7 +454,9 @@ def test_list_agents(invoke: Invoke) -> None:
     listed = invoke("list", "agents")
     assert listed.code == 0
     assert [line.split()[:2] for line in listed.out.splitlines()] == [
-        ["text", "models"], ["text-rules", "models"],
+        ["labels", "gaps=branch"], ["operations", "gaps=message"],
+        ["operations-rules", "gaps=message"], ["text", "models"], ["text-rules", "models"],
+        ["times", "gaps=time"],
     ]  # fmt: skip
 
 

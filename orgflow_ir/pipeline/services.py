@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from orgflow_ir.pipeline.agent_services import Embedder, ModelClient, Store
+    from orgflow_ir.targets.catalogue import Catalogue
 
 S = TypeVar("S")
 
@@ -122,6 +123,7 @@ class Services:
         model: the language model, None where none is configured.
         store: the documents, None where there are none.
         embedder: what compares meanings, None where there is none.
+        catalogue: the operations that tasks may be filled with, None where nobody asked for it.
         budget: what agents may spend, None where they may spend anything.
         progress: shown to the user.
         cancellation: set when the user asks to stop.
@@ -136,10 +138,12 @@ class Services:
         *,
         store: Store | None = None,
         embedder: Embedder | None = None,
+        catalogue: Catalogue | None = None,
     ) -> None:
         self.model = model
         self.store = store
         self.embedder = embedder
+        self.catalogue = catalogue
         self.budget = budget
         self.progress = progress
         self.cancellation = cancellation or CancelFlag()
@@ -148,5 +152,5 @@ class Services:
         """The same services, with progress shown in another place."""
         return Services(
             self.model, self.budget, progress, self.cancellation,
-            store=self.store, embedder=self.embedder,
+            store=self.store, embedder=self.embedder, catalogue=self.catalogue,
         )  # fmt: skip

@@ -36,6 +36,7 @@ BUILTINS: tuple[str, ...] = (
     "orgflow.frontends.dmn",
     "orgflow.passes",
     "orgflow.agents.text",
+    "orgflow.agents.filling",
     "orgflow.backends.n8n",
     "orgflow.backends.ir",
     "orgflow.backends.asl",

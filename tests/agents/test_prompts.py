@@ -6,9 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from orgflow.agents.filling.arrange import arrange_prompt
+from orgflow.agents.filling.choose import candidates, choose_prompt
+from orgflow.agents.filling.context import TaskContext
+from orgflow.agents.filling.parameters import parameter_prompt
 from orgflow.agents.prompting import render
 from orgflow.agents.text.modeller import draft_messages
 from orgflow.agents.text.sentences import split_sentences
+from small_catalogue import small_catalogue
 
 TEXT = "Title: Orders\n\nThe clerk e.g. checks the order. Then, if it is fine, he ships it."
 FOLDER = Path(__file__).resolve().parents[2] / "agents" / "prompts"
@@ -33,9 +38,30 @@ def test_the_review(snapshot: Any) -> None:
     assert text == snapshot
 
 
+def test_filling(snapshot: Any) -> None:
+    catalogue = small_catalogue()
+    context = TaskContext(
+        "Send a message", "Tell #orders.", "clerk", ("Enter order",), ("Done",), "Orders",
+        ("article",), ("sent",),
+    )  # fmt: skip
+    post = catalogue.operation("n8n-nodes-base.chat@1:post")
+    assert post is not None
+    texts = (
+        render("fill_rules"),
+        choose_prompt(context, candidates(context, catalogue)),
+        arrange_prompt(context, post, catalogue, "it is no object"),
+        parameter_prompt(context, post, ()),
+        render(
+            "fill_answer", message="no time", help="a duration", material="element: Wait", fault=""
+        ),
+    )
+    assert "\n====\n".join(texts) == snapshot
+
+
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.j2")), ids=lambda p: p.stem)
 def test_every_prompt_is_in_a_snapshot(path: Path) -> None:
-    assert path.stem in {"text_draft", "text_document", "text_repair", "text_review"}
+    filling = {"fill_rules", "fill_choose", "fill_arrange", "fill_parameters", "fill_answer"}
+    assert path.stem in {"text_draft", "text_document", "text_repair", "text_review"} | filling
 
 
 def test_a_draft_is_short() -> None:

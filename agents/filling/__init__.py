@@ -1,0 +1,22 @@
+"""Filling: which operation of a target does a task, with which variables and which parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from orgflow_ir.plugins import hookimpl
+
+if TYPE_CHECKING:
+    from orgflow_ir.plugins.agents import Agent
+
+
+@hookimpl
+def orgflow_agents() -> Iterable[Agent]:
+    """The agents that answer gaps: with a language model, and by rules."""
+    from orgflow.agents.filling.filler import OperationFiller
+    from orgflow.agents.filling.labels import LabelReader
+    from orgflow.agents.filling.proposals import OperationProposer
+    from orgflow.agents.filling.times import TimeReader
+
+    return (OperationFiller(), LabelReader(), OperationProposer(), TimeReader())

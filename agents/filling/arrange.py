@@ -1,0 +1,97 @@
+"""The second step: which variables go into an operation, and which come out of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from orgflow.agents.filling.choose import Unusable, described
+from orgflow.agents.filling.context import TaskContext
+from orgflow.agents.prompting import render
+
+from orgflow_ir.analysis.expressions.syntax import ConditionError, variables
+from orgflow_ir.analysis.work.mappings import read_value, variable_name
+from orgflow_ir.model.bindings import Parameter
+from orgflow_ir.targets.catalogue import Catalogue, Operation
+
+_TEXTS = {"type": "object", "additionalProperties": {"type": "string"}}
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {"inputs": _TEXTS, "outputs": _TEXTS},
+    "required": ["inputs", "outputs"],
+    "additionalProperties": False,
+}
+_MOST = 40
+_LONGEST = 500
+
+
+class Arrangement(NamedTuple):
+    """Inputs by the path of a parameter, outputs by process variable; texts are FEEL."""
+
+    inputs: tuple[Parameter, ...] = ()
+    outputs: tuple[Parameter, ...] = ()
+
+
+def arrange_prompt(
+    context: TaskContext, operation: Operation, catalogue: Catalogue, fault: str = ""
+) -> str:
+    """What the model is asked."""
+    return render(
+        "fill_arrange",
+        operation=operation.title,
+        task=described(context),
+        variables=", ".join(context.variables) or "none",
+        parameters=", ".join(readers(operation, catalogue)) or "none",
+        wanted=", ".join(context.wanted),
+        fault=fault,
+    )
+
+
+def readers(operation: Operation, catalogue: Catalogue) -> list[str]:
+    """Parameters that show from the beginning and may read variables."""
+    names = catalogue.schema(operation, {})["properties"]
+    return [name for name in names if catalogue.accepts_input(operation, {}, name)][:_MOST]
+
+
+def arrangement(answer: Any, context: TaskContext) -> Arrangement:
+    """What was answered, every expression read. Raises `Unusable`."""
+    if not isinstance(answer, dict):
+        raise Unusable("it is no object")
+    return Arrangement(
+        tuple(_one(n, t, context.variables) for n, t in _pairs(answer, "inputs")),
+        tuple(_set(_one(n, t, None)) for n, t in _pairs(answer, "outputs")),
+    )
+
+
+def _pairs(answer: dict[str, Any], key: str) -> list[tuple[str, str]]:
+    found = answer.get(key) or {}
+    if not isinstance(found, dict) or len(found) > _MOST:
+        raise Unusable(f"`{key}` is no object of texts")
+    for name, text in found.items():
+        if not isinstance(text, str) or len(text) > _LONGEST:
+            raise Unusable(f"`{name}` of `{key}` is no short text")
+    return [(name.strip(), text.strip()) for name, text in found.items() if text.strip()]
+
+
+def _one(name: str, text: str, known: Sequence[str] | None) -> Parameter:
+    text = text.removeprefix("=").strip()
+    try:
+        tree = read_value(text, "feel")
+    except ConditionError as error:
+        raise Unusable(f"`{text[:80]}` is no FEEL that is understood: {error}") from None
+    used = [path[0] for path in variables(tree)]
+    missing = [one for one in used if known is not None and one not in known]
+    if missing:
+        there = ", ".join(known or ()) or "none"
+        raise Unusable(f"there is no process variable `{missing[0]}`; there are: {there}")
+    return Parameter(name=name, text=text, language="feel")
+
+
+def _set(parameter: Parameter) -> Parameter:
+    try:
+        variable_name(parameter.name)
+    except ConditionError as error:
+        raise Unusable(str(error)) from None
+    if not parameter.name.isidentifier():
+        raise Unusable(f"`{parameter.name}` is no name of a variable")
+    return parameter

@@ -1,0 +1,63 @@
+"""The first step: which operation does a task."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from orgflow.agents.filling.context import TaskContext
+from orgflow.agents.filling.search import Candidate, index_of, listed
+from orgflow.agents.prompting import render
+
+from orgflow_ir.targets.catalogue import Catalogue, Operation
+
+NONE = "none"
+CANDIDATES = 12
+"""So many operations are shown: more cost tokens, and hardly bring the right one more often."""
+
+
+class Unusable(ValueError):
+    """An answer that cannot be used; the message says why, as the end of a sentence."""
+
+
+def candidates(context: TaskContext, catalogue: Catalogue) -> list[Candidate]:
+    """The operations whose words fit a task best."""
+    return index_of(catalogue).search(context.label, CANDIDATES, more=context.text)
+
+
+def choose_prompt(context: TaskContext, found: Sequence[Candidate], fault: str = "") -> str:
+    """What the model is asked."""
+    return render("fill_choose", task=described(context), candidates=listed(found), fault=fault)
+
+
+def choose_schema(found: Sequence[Candidate]) -> dict[str, Any]:
+    """The form of the answer."""
+    return {
+        "type": "object",
+        "properties": {"operation": {"enum": [*(c.operation.id for c in found), NONE]}},
+        "required": ["operation"],
+        "additionalProperties": False,
+    }
+
+
+def chosen(answer: Any, found: Sequence[Candidate]) -> Operation | None:
+    """The operation that was chosen, `None` for none. Raises `Unusable`."""
+    said = answer.get("operation") if isinstance(answer, dict) else answer
+    if not isinstance(said, str):
+        raise Unusable('it is no object with a text under "operation"')
+    if said.strip().lower() == NONE:
+        return None
+    by_id = {c.operation.id: c.operation for c in found}
+    if said.strip() not in by_id:
+        raise Unusable(f"there is no operation `{said[:80]}` in the list")
+    return by_id[said.strip()]
+
+
+def described(context: TaskContext) -> str:
+    """A task as prompts show it."""
+    lines = [f"step: {context.label}", f"process: {context.process}"]
+    lines += [f"done by: {context.actor}"] if context.actor else []
+    lines += [f"before it: {', '.join(context.before)}"] if context.before else []
+    lines += [f"after it: {', '.join(context.after)}"] if context.after else []
+    lines += [f"said of it: {context.text}"] if context.text else []
+    return "\n".join(lines)

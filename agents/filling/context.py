@@ -1,0 +1,99 @@
+"""What is known of a task: its words, what stands around it, and the process variables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from orgflow.agents.prompting import visible
+
+from orgflow_ir.analysis.expressions.recognise import read_condition
+from orgflow_ir.analysis.expressions.syntax import ConditionError, variables
+from orgflow_ir.analysis.gaps.gap import Gap
+from orgflow_ir.model import Model, Scope, Task
+from orgflow_ir.model.bindings import Form, Http, Script, Worker
+
+_MOST_TEXT = 1_500
+_MOST_NAMES = 60
+
+
+class TaskContext(NamedTuple):
+    """A task in its process.
+
+    Attributes:
+        label: its name.
+        text: everything that the source says of it: documentation, sentences it rests on.
+        actor: who does it, by its lane.
+        before, after: labels of the steps around it.
+        process: the name of the process.
+        variables: process variables, by what is known of them.
+        wanted: variables that conditions read and nothing is known to set.
+    """
+
+    label: str
+    text: str
+    actor: str
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+    process: str
+    variables: tuple[str, ...]
+    wanted: tuple[str, ...]
+
+
+def task_context(gap: Gap, model: Model) -> TaskContext | None:
+    """The context of the task of a gap; `None` where it is about something else."""
+    scope = next((s for s in model.scopes() if s.id == gap.scope), None)
+    task = gap.element
+    if scope is None or not isinstance(task, Task):
+        return None
+    nodes = {node.id: node for node in scope.nodes}
+    before = [nodes[f.source].label for f in scope.flows if f.target == task.id]
+    after = [nodes[f.target].label for f in scope.flows if f.source == task.id]
+    quotes = [e.quote for e in task.evidence if e.quote]
+    process = next((p for p in model.processes if _holds(p, scope)), model.processes[0])
+    actor = next((ln.name for ln in process.lanes if task.id in ln.members), "")
+    set_, read = tuple(dict.fromkeys(_set(model))), tuple(dict.fromkeys(_read(model)))
+    return TaskContext(
+        label=visible(task.label).strip(),
+        text=visible("\n".join((task.doc, *quotes))).strip()[:_MOST_TEXT],
+        actor=visible(actor).strip(),
+        before=tuple(visible(n) for n in before[:4]),
+        after=tuple(visible(n) for n in after[:4]),
+        process=visible(process.label).strip(),
+        variables=tuple(dict.fromkeys((*set_, *read)))[:_MOST_NAMES],
+        wanted=tuple(name for name in read if name not in set_)[:_MOST_NAMES],
+    )
+
+
+def _holds(process: Scope, scope: Scope) -> bool:
+    if process.id == scope.id:
+        return True
+    return any(_holds(n, scope) for n in process.nodes if isinstance(n, Scope))
+
+
+def _set(model: Model) -> Iterator[str]:
+    """Variables that bindings set, by what they say."""
+    for scope in model.scopes():
+        for node in scope.nodes:
+            binding = node.binding if isinstance(node, Task) else None
+            if binding is None:
+                continue
+            yield from (p.name for p in binding.outputs if p.name.isidentifier())
+            if isinstance(binding, Form):
+                yield from (f.name for f in binding.fields if f.name.isidentifier())
+            if isinstance(binding, Script | Http | Worker) and binding.result:
+                yield binding.result
+
+
+def _read(model: Model) -> Iterator[str]:
+    """Variables that conditions read."""
+    for scope in model.scopes():
+        for flow in scope.flows:
+            if flow.condition is None:
+                continue
+            try:
+                tree = read_condition(flow.condition)
+            except ConditionError:
+                continue
+            if tree is not None:
+                yield from (path[0] for path in variables(tree))

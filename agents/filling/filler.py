@@ -1,0 +1,179 @@
+"""Fills open tasks with operations of a target's catalogue, in three steps that are judged each: an
+operation, the variables that go in and come out, the parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, TypeVar
+
+from orgflow.agents.filling.arrange import SCHEMA, Arrangement, arrange_prompt, arrangement
+from orgflow.agents.filling.choose import (
+    Unusable,
+    candidates,
+    choose_prompt,
+    choose_schema,
+    chosen,
+)
+from orgflow.agents.filling.context import TaskContext, task_context
+from orgflow.agents.filling.parameters import (
+    answer_schema,
+    faults,
+    kept,
+    parameter_prompt,
+    read_values,
+    told,
+)
+from orgflow.agents.filling.rules import LeftOutParameter
+from orgflow.agents.model_client.answer_reading import UnreadableAnswer, read_json
+from orgflow.agents.prompting import render
+
+from orgflow_ir.analysis.gaps.gap import Gap, GapKind
+from orgflow_ir.diagnostics import Rule
+from orgflow_ir.model import Model
+from orgflow_ir.model.bindings import AnyBinding, Parameter
+from orgflow_ir.model.codec import to_data
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.pipeline.agent_services import ModelClient
+from orgflow_ir.pipeline.services import required
+from orgflow_ir.plugins.agents import Answer, GapAgent, Refusal
+from orgflow_ir.targets.catalogue import Catalogue, Operation
+
+T = TypeVar("T")
+
+TRIES = 2
+"""So often each step is asked, the second time with what is wrong with the first answer."""
+
+
+class OperationFiller(GapAgent):
+    """Fills tasks with the language model of the context."""
+
+    name = "operations"
+    summary = "operations of the target for open tasks, chosen and filled in by a language model"
+    rules: ClassVar[tuple[type[Rule], ...]] = (LeftOutParameter,)
+    kinds: ClassVar[frozenset[GapKind] | None] = frozenset(("task", "message"))
+
+    def answer(
+        self, gap: Gap, model: Model, ctx: PassContext, refused: tuple[Refusal, ...]
+    ) -> Answer | None:
+        """A binding as JSON; `None` where no operation does the task. At most six questions."""
+        client = required(ctx.services.model, "language model")
+        catalogue = required(ctx.services.catalogue, "catalogue of a target")
+        context = task_context(gap, model)
+        if context is None or not context.label:
+            return None
+        operation = choose(context, catalogue, client, ctx)
+        if operation is None:
+            return None
+        arranged = arrange(context, operation, catalogue, client, ctx)
+        values, inputs = give_parameters(context, operation, arranged, catalogue, client, ctx, gap)
+        return Answer(as_json(catalogue.binding(operation, values, inputs, arranged.outputs)))
+
+
+def choose(
+    context: TaskContext, catalogue: Catalogue, client: ModelClient, ctx: PassContext
+) -> Operation | None:
+    """The first step. `None` where nothing fits, or no answer could be used."""
+    found = candidates(context, catalogue)
+    if not found:
+        return None
+    return _asked(
+        lambda fault: choose_prompt(context, found, fault),
+        choose_schema(found),
+        lambda answer: chosen(answer, found),
+        None,
+        client,
+        ctx,
+    )
+
+
+def arrange(
+    context: TaskContext,
+    operation: Operation,
+    catalogue: Catalogue,
+    client: ModelClient,
+    ctx: PassContext,
+) -> Arrangement:
+    """The second step; nothing is arranged where no answer could be used."""
+    if not context.variables and not context.wanted:
+        return Arrangement()
+    return _asked(
+        lambda fault: arrange_prompt(context, operation, catalogue, fault),
+        SCHEMA,
+        lambda answer: arrangement(answer, context),
+        Arrangement(),
+        client,
+        ctx,
+    )
+
+
+def give_parameters(
+    context: TaskContext,
+    operation: Operation,
+    arranged: Arrangement,
+    catalogue: Catalogue,
+    client: ModelClient,
+    ctx: PassContext,
+    gap: Gap,
+) -> tuple[dict[str, Any], tuple[Parameter, ...]]:
+    """The third step: constants that keep to the schema, and the inputs that show with them. What
+    is wrong after the last try is left out and reported."""
+    given: dict[str, Any] = {}
+    fault = ""
+    for _ in range(TRIES):
+        schema = answer_schema(operation, given, arranged.inputs, catalogue)
+        prompt = parameter_prompt(context, operation, arranged.inputs, fault)
+        try:
+            given = read_values(_json(prompt, schema, client, ctx))
+        except Unusable as error:
+            fault = str(error)
+            continue
+        found = faults(given, operation, arranged.inputs, catalogue, context)
+        if not found:
+            break
+        fault = told(found)
+    result, inputs = kept(given, operation, arranged.inputs, catalogue, context)
+    for one in result.left_out:
+        path = ".".join(str(part) for part in one.path) or "all parameters"
+        ctx.emit(
+            LeftOutParameter, f"`{path}` of `{context.label}` was left out: {one.reason}",
+            element=gap.element,
+        )  # fmt: skip
+    return result.values, inputs
+
+
+def _asked(
+    prompt: Callable[[str], str],
+    schema: Mapping[str, Any],
+    read: Callable[[Any], T],
+    otherwise: T,
+    client: ModelClient,
+    ctx: PassContext,
+) -> T:
+    """What an answer says, asked again with what is wrong with the first; `otherwise` where no
+    answer could be used."""
+    fault = ""
+    for _ in range(TRIES):
+        try:
+            return read(_json(prompt(fault), schema, client, ctx))
+        except Unusable as error:
+            fault = str(error)
+    return otherwise
+
+
+def _json(prompt: str, schema: Mapping[str, Any], client: ModelClient, ctx: PassContext) -> Any:
+    """The JSON of an answer. Raises `Unusable`, and as `ModelClient.ask` does."""
+    ctx.services.cancellation.check()
+    messages = [
+        {"role": "system", "content": render("fill_rules")},
+        {"role": "user", "content": prompt},
+    ]
+    try:
+        return read_json(client.ask(messages, schema=schema).text).value
+    except UnreadableAnswer as error:
+        raise Unusable(f"it {error}") from None
+
+
+def as_json(binding: AnyBinding) -> dict[str, Any]:
+    """A binding as the answer to a gap."""
+    return to_data(binding, exclude_none=True)

@@ -1,0 +1,72 @@
+"""Labels, prose and open lists as what the model needs: conditions over named fields, times."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from orgflow.agents.model_client.answer_reading import UnreadableAnswer, read_json
+from orgflow.agents.prompting import render, visible
+
+from orgflow_ir.analysis.gaps.gap import Gap, GapKind
+from orgflow_ir.model import Element, Flow, Model
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.pipeline.services import required
+from orgflow_ir.plugins.agents import Answer, GapAgent, Refusal
+
+_MOST_TEXT = 1_500
+
+
+class LabelReader(GapAgent):
+    """Answers what a schema asks for with the language model of the context."""
+
+    name = "labels"
+    summary = "conditions, times and lists for labels and prose, by a language model"
+    kinds: ClassVar[frozenset[GapKind] | None] = frozenset(
+        ("decision", "branch", "condition", "time", "list")
+    )
+    attempts = 2
+
+    def answer(
+        self, gap: Gap, model: Model, ctx: PassContext, refused: tuple[Refusal, ...]
+    ) -> Answer | None:
+        """What the model answered, which the passes judge; `None` where it knows nothing."""
+        client = required(ctx.services.model, "language model")
+        own = [one for one in refused if one.agent == self.name]
+        prompt = render(
+            "fill_answer", message=visible(gap.message), help=visible(gap.help),
+            material=_material(gap, model), fault=own[-1].reason if own else "",
+        )  # fmt: skip
+        messages = [
+            {"role": "system", "content": render("fill_rules")},
+            {"role": "user", "content": prompt},
+        ]
+        schema = {"anyOf": [gap.schema, {"type": "null"}]}
+        text = client.ask(messages, schema=schema).text
+        if text.strip().strip("`").strip() in ("null", "none", ""):
+            return None
+        try:
+            value: Any = read_json(text).value
+        except UnreadableAnswer as error:
+            return Answer(f"what it wrote {error}")  # refused by the schema, and shown once more
+        return None if value is None else Answer(value)
+
+
+def _material(gap: Gap, model: Model) -> str:
+    """The element, its flows, and what documentation says of it."""
+    scope = next((s for s in model.scopes() if s.id == gap.scope), None)
+    lines = [f"element: {gap.element.name or gap.element.id}"]
+    lines += [f"documentation: {gap.element.doc}"] if gap.element.doc else []
+    for flow in scope.flows if scope is not None else ():
+        if flow.source == gap.element.id or flow.id == gap.element.id:
+            target = next((n for n in scope.nodes if n.id == flow.target), None) if scope else None
+            lines.append(f"branch {flow.id}: {_branch(flow)} -> {_label(target)}")
+    lines += [f"the source says: {e.quote}" for e in gap.element.evidence]
+    return visible("\n".join(lines))[:_MOST_TEXT]
+
+
+def _branch(flow: Flow) -> str:
+    return flow.name or (flow.condition.text if flow.condition is not None else "") or "no label"
+
+
+def _label(element: Element | None) -> str:
+    return element.name if element is not None and element.name else "a step without a name"

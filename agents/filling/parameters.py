@@ -1,0 +1,155 @@
+"""The third step: constants for the parameters of an operation, by its schema."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from orgflow.agents.filling.choose import Unusable, described
+from orgflow.agents.filling.context import TaskContext
+from orgflow.agents.prompting import render
+
+from orgflow_ir.model.bindings import Parameter
+from orgflow_ir.targets.catalogue import Catalogue, Operation, Values
+
+_MOST_FAULTS = 6
+_SPECIFIC = re.compile(r"\d{3,}|@|://|^[#/]|[A-Z0-9]{6,}")
+"""What nobody writes who was not told it: numbers, addresses, names of channels, keys."""
+
+
+class Fault(NamedTuple):
+    """What is wrong with a parameter: its path, and why."""
+
+    path: tuple[str | int, ...]
+    reason: str
+
+
+class Parameters(NamedTuple):
+    """Values that keep to the schema, and what was left out."""
+
+    values: dict[str, Any]
+    left_out: tuple[Fault, ...]
+
+
+def parameter_prompt(
+    context: TaskContext, operation: Operation, inputs: Sequence[Parameter], fault: str = ""
+) -> str:
+    """What the model is asked."""
+    names = ", ".join(one.name for one in inputs) or "none"
+    return render(
+        "fill_parameters", operation=operation.title, task=described(context), inputs=names,
+        fault=fault,
+    )  # fmt: skip
+
+
+def answer_schema(
+    operation: Operation, values: Values, inputs: Sequence[Parameter], catalogue: Catalogue
+) -> dict[str, Any]:
+    """The schema of what may be given: nothing is required, and what variables give is left out."""
+    schema = catalogue.schema(operation, values)
+    gone = {one.name for one in inputs} | {name for name, _ in operation.fixed}
+    shown = {name: s for name, s in schema["properties"].items() if name not in gone}
+    return {**schema, "properties": shown, "required": []}
+
+
+def faults(
+    values: dict[str, Any],
+    operation: Operation,
+    arranged: Sequence[Parameter],
+    catalogue: Catalogue,
+    context: TaskContext,
+) -> list[Fault]:
+    """Everything that is wrong with given values: hidden or unknown parameters, wrong types,
+    invented values, and inputs that do not show with them."""
+    import jsonschema
+
+    schema = answer_schema(operation, values, arranged, catalogue)
+    found: list[Fault] = []
+    for error in jsonschema.Draft202012Validator(schema).iter_errors(values):
+        path = tuple(error.absolute_path)
+        if error.validator == "additionalProperties" and isinstance(error.instance, dict):
+            known = error.schema.get("properties", {})
+            for name in error.instance:
+                if name not in known:
+                    found.append(Fault((*path, name), "it does not show with these values"))
+        elif error.validator == "required":
+            continue
+        else:
+            found.append(Fault(path, _short(error.message)))
+    material = " ".join((context.label, context.text, context.process, context.actor))
+    for path, text in _texts(values, ()):
+        if _SPECIFIC.search(text) and text.casefold() not in material.casefold():
+            found.append(Fault(path, f"`{text[:60]}` is not in the material"))
+    for one in arranged:
+        if not catalogue.accepts_input(operation, values, one.name):
+            found.append(Fault((one.name,), "it does not show, so that no variable goes there"))
+    return found
+
+
+def read_values(answer: Any) -> dict[str, Any]:
+    """The object of an answer. Raises `Unusable`."""
+    if isinstance(answer, dict) and set(answer) == {"parameters"}:
+        answer = answer["parameters"]  # many models name what they are asked for
+    if not isinstance(answer, dict):
+        raise Unusable("it is no object")
+    return answer
+
+
+def told(found: Sequence[Fault]) -> str:
+    """Faults as the model is shown them."""
+    return "; ".join(f"`{_path(f.path)}`: {f.reason}" for f in found[:_MOST_FAULTS])
+
+
+def kept(
+    values: dict[str, Any],
+    operation: Operation,
+    arranged: Sequence[Parameter],
+    catalogue: Catalogue,
+    context: TaskContext,
+) -> tuple[Parameters, tuple[Parameter, ...]]:
+    """The values without what is wrong, and the inputs that show with them: taken out until
+    nothing is, since what is left out may hide the rest."""
+    left_out: list[Fault] = []
+    inputs = tuple(arranged)
+    while True:
+        found = faults(values, operation, inputs, catalogue, context)
+        if not found:
+            return Parameters(values, tuple(left_out)), inputs
+        for fault in found:
+            left_out.append(fault)
+            name = fault.path[0] if fault.path else None
+            inputs = tuple(i for i in inputs if i.name != name)
+            values = _without(values, fault.path)
+
+
+def _without(values: Any, path: tuple[str | int, ...]) -> Any:
+    """A copy without what is at a path; of a list the whole list goes."""
+    if not path:
+        return {}
+    name, *rest = path
+    if not isinstance(values, dict) or name not in values:
+        return values
+    if not rest or isinstance(rest[0], int):
+        return {key: value for key, value in values.items() if key != name}
+    return {**values, name: _without(values[name], tuple(rest))}
+
+
+def _texts(value: Any, path: tuple[str | int, ...]) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _texts(inner, (*path, key))
+    elif isinstance(value, list):
+        for number, inner in enumerate(value):
+            yield from _texts(inner, (*path, number))
+
+
+def _path(path: Sequence[str | int]) -> str:
+    return ".".join(str(one) for one in path) or "the answer"
+
+
+def _short(text: str) -> str:
+    folded = " ".join(text.split())
+    return folded if len(folded) <= 120 else f"{folded[:120]}…"

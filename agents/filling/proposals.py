@@ -1,0 +1,71 @@
+"""Without a language model: the operation whose words fit an open task is proposed, or used where
+the user accepts that."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from orgflow.agents.filling.choose import CANDIDATES
+from orgflow.agents.filling.context import TaskContext, task_context
+from orgflow.agents.filling.filler import as_json
+from orgflow.agents.filling.rules import ProposedOperation
+from orgflow.agents.filling.search import Candidate, index_of
+
+from orgflow_ir.analysis.gaps.gap import Gap, GapKind
+from orgflow_ir.diagnostics import Rule
+from orgflow_ir.model import Model, Task
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.pipeline.services import required
+from orgflow_ir.plugins.agents import Answer, GapAgent, Refusal
+from orgflow_ir.targets.catalogue import Catalogue
+
+ACCEPT = "accept-proposals"
+"""The option with which proposals are used."""
+
+THRESHOLD = 0.75
+"""An operation is proposed that has so much of what the words of a task say."""
+
+
+class OperationProposer(GapAgent):
+    """Proposes operations by words alone; it answers only with the option `accept-proposals`."""
+
+    name = "operations-rules"
+    summary = "operations of the target for open tasks, by the words of their names"
+    rules: ClassVar[tuple[type[Rule], ...]] = (ProposedOperation,)
+    kinds: ClassVar[frozenset[GapKind] | None] = frozenset(("task", "message"))
+
+    def answer(
+        self, gap: Gap, model: Model, ctx: PassContext, refused: tuple[Refusal, ...]
+    ) -> Answer | None:
+        """A binding without any parameter, so that all that is needed has to be filled in."""
+        catalogue = required(ctx.services.catalogue, "catalogue of a target")
+        context = task_context(gap, model)
+        if context is None or refused or _is_personal(gap):
+            return None
+        found = proposal(context, catalogue)
+        if found is None:
+            return None
+        operation = found.operation
+        ctx.emit(
+            ProposedOperation, f"for `{context.label}` {operation.title} is proposed",
+            element=gap.element,
+            help=None if ctx.options.get(ACCEPT) else "accept it with `orgflowc fill --accept`",
+        )  # fmt: skip
+        if not ctx.options.get(ACCEPT):
+            return None
+        return Answer(as_json(catalogue.binding(operation, {})))
+
+
+def _is_personal(gap: Gap) -> bool:
+    """Whether a person does the task, by what kind of task it is."""
+    return isinstance(gap.element, Task) and gap.element.task_type in ("user", "manual", "receive")
+
+
+def proposal(context: TaskContext, catalogue: Catalogue) -> Candidate | None:
+    """The best operation for the words of a task, if it has nearly all that they say."""
+    index = index_of(catalogue)
+    for candidate in index.search(context.label, CANDIDATES):
+        share = index.coverage(context.label, candidate.operation)
+        if share >= THRESHOLD:
+            return Candidate(candidate.operation, share)
+    return None

@@ -1,0 +1,44 @@
+"""Rules of filling (OF520, OF521): what is proposed, and what was left out."""
+
+from __future__ import annotations
+
+from orgflow_ir.diagnostics import Category, Rule, Severity
+
+
+class ProposedOperation(Rule):
+    """
+    What it finds
+        An operation of the target that fits the words of an open task.
+    Why it is wrong
+        Nothing is wrong. Words alone do not show what does a task, so that it is only proposed, and
+        the task stays open until somebody accepts it.
+    Example
+        A task `Send invoice by email`, for which "Send Email: send" is proposed.
+    Instead
+        Accept it with `orgflowc fill --accept`, let a language model choose, or bind the task.
+    """
+
+    code = "OF520"
+    name = "proposed-operation"
+    severity = Severity.INFO
+    category = Category.GAP
+
+
+class LeftOutParameter(Rule):
+    """
+    What it finds
+        A parameter that a language model gave for a filled task and that was left out: the
+        operation does not have it, does not show it, or takes another kind of value, or its value
+        is not in the material.
+    Why it is wrong
+        The value was not used. Where the operation needs one, somebody has to fill it in.
+    Example
+        A channel `#sales` that no text of the model names.
+    Instead
+        Set the parameter in the target, or write the value into the documentation of the task.
+    """
+
+    code = "OF521"
+    name = "left-out-parameter"
+    severity = Severity.INFO
+    category = Category.GAP

@@ -1,0 +1,90 @@
+"""`orgflowc fill`: what a model leaves open, answered by agents and judged by passes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+from orgflow.backends import DEFAULT_TARGET
+from orgflow.commands.compile import as_one
+from orgflow.commands.completion_values import FILE, targets
+from orgflow.commands.filling import fill_model
+from orgflow.commands.language_model import model_flags, model_options
+from orgflow.commands.options import process_option, resolve_target, source_options
+from orgflow.commands.output import destinations, keep_input, write_files, write_stdout
+from orgflow.commands.server import SERVER_FAILED
+from orgflow.commands.session import Session, exit_code, leave
+from orgflow.compiler import compile_model
+
+from orgflow_ir.diagnostics.agent_rules import UnavailableAgent
+
+
+@click.command("fill", short_help="Fill open tasks with operations of the target.")
+@click.argument("in_", metavar="MODEL", type=FILE)
+@click.option(
+    "--target", default=DEFAULT_TARGET, metavar="T", shell_complete=targets,
+    help=f"Whose operations.  [default: {DEFAULT_TARGET}]",
+)  # fmt: skip
+@click.option(
+    "--to", "format_to", default="bpmn", metavar="T", shell_complete=targets,
+    help="What the filled model is written as.  [default: bpmn]",
+)  # fmt: skip
+@click.option("-o", "output", metavar="FILE", help="Write there instead of to stdout.")
+@click.option(
+    "--catalogue", metavar="DIR", default="",
+    help="The folder in which the target is installed.  [default: that of `engine install`]",
+)  # fmt: skip
+@click.option("--no-model", is_flag=True, help="Fill by rules alone.")
+@click.option(
+    "--accept", is_flag=True, help="Use operations that are proposed by the words of a task alone."
+)
+@model_options
+@process_option
+@source_options
+def command(
+    in_: str,
+    target: str,
+    format_to: str,
+    output: str | None,
+    catalogue: str,
+    no_model: bool,
+    accept: bool,
+    process: str | None,
+    from_: str | None,
+    format_: str,
+    verbose: bool,
+    **more: Any,
+) -> None:
+    """Fill what MODEL (a file, or - with --from) leaves open, and write the filled model.
+
+    A language model chooses an operation for each open task, arranges variables and gives
+    parameters; conditions, times and lists are asked for as well. Passes judge every answer. What
+    nobody knows stays visible. Without a language model, operations are only proposed. Exit code 3:
+    the model failed.
+    """
+    keep_input(output, in_)
+    session = Session(format_, verbose=verbose)
+    backend, _ = resolve_target(target, session.registry)
+    writer, options = resolve_target(format_to, session.registry)
+    ctx = session.context()
+    model = session.load(in_, ctx, from_, diagram=writer.target.wants_diagram, process=process)
+    artifacts = None
+    if model is not None:
+        model = fill_model(
+            model, backend, session, ctx, flags=model_flags(more), near=in_, where=catalogue,
+            accept=accept, no_model=no_model,
+        )  # fmt: skip
+        emitted = compile_model(model, writer, ctx, options=options)
+        artifacts = emitted.artifacts if emitted is not None else None
+    failed = any(d.code == UnavailableAgent.code for d in ctx.diagnostics)
+    session.collect(ctx)
+    try:
+        if artifacts is not None and output not in (None, "-"):
+            assert output is not None
+            paths = destinations(output, artifacts)
+            write_files(list(zip(paths, (a.text for a in artifacts), strict=True)))
+        elif artifacts is not None:
+            write_stdout(as_one(artifacts))
+    finally:
+        session.show()
+    leave(SERVER_FAILED if failed else exit_code(session.diagnostics))

@@ -1,0 +1,78 @@
+"""Filling what a model leaves open, for `fill` and `compile --fill`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+from orgflow.commands.language_model import connect_model, describe_client
+from orgflow.commands.session import Session
+from orgflow.compiler import choose_agents, fill_gaps
+
+from orgflow_ir.model import Model
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.plugins.contracts import Backend
+from orgflow_ir.targets.catalogue import CatalogueError
+
+WITH_MODEL = ("times", "operations", "labels")
+"""The agents, in the order in which they are asked; all but the first ask a language model."""
+
+BY_RULES = ("times", "operations-rules")
+
+_ACCEPT = "accept-proposals"
+"""The option of the agent `operations-rules` that uses what it proposes."""
+
+
+def fill_model(
+    model: Model,
+    backend: Backend,
+    session: Session,
+    ctx: PassContext,
+    *,
+    flags: dict[str, Any],
+    near: str,
+    where: str = "",
+    accept: bool = False,
+    no_model: bool = False,
+) -> Model:
+    """The model with the answers of agents that passes accept; what was answered, refused and left
+    out is in `ctx`.
+
+    Args:
+        flags: what `model_flags` gave.
+        near: the file of the model, near which `orgflow.toml` is looked for.
+        where: an installation of the target; else the usual one.
+        accept: whether operations are used that fit by their words alone.
+
+    Raises:
+        click.UsageError: the target has no catalogue, or the language model is configured wrongly.
+    """
+    from orgflow.agents.model_client.settings import NotConfigured
+
+    try:
+        catalogue = backend.catalogue(where)
+    except CatalogueError as error:
+        raise click.UsageError(str(error)) from None
+    if catalogue is None:
+        raise click.UsageError(f"target `{backend.name}` has no catalogue of operations")
+    session.services.catalogue = catalogue
+    client = None
+    names: tuple[str, ...] = BY_RULES
+    if not no_model:
+        try:
+            client = connect_model(session, flags, near)
+        except NotConfigured as error:
+            click.echo(f"{error}; filling by rules alone", err=True)
+        else:
+            click.echo(describe_client(client), err=True)
+            names = WITH_MODEL
+    count = f"{len(catalogue.operations):,} operations of {catalogue.name}"
+    click.echo(count, err=True)
+    before = dict(ctx.options)
+    ctx.options = {**before, _ACCEPT: accept}
+    try:
+        return fill_gaps(model, choose_agents(names, session.registry), ctx)
+    finally:
+        ctx.options = before
+        if client is not None:
+            click.echo(client.usage.table(), err=True, nl=False)
