@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from orgflow_ir.targets.artifact import Emitted
 
-SUITES = ("pmo", "executable", "discovery", "text")
+SUITES = ("pmo", "executable", "discovery", "text", "fill")
 FORMATS = ("bpmn", "pme")
 EXECUTABLE = (".bpmn", ".bpmn20.xml")
 """Names of files that `executable` takes end with one of these."""
@@ -56,8 +56,14 @@ INTERRUPTED, MISUSE = 130, 2
     "--engine", default="local", metavar="local|URL", help="Engine or server.  [default: local]"
 )
 @click.option(
-    "--agent", metavar="NAME", help="With text: the agent that drafts.  [default: text-rules]"
-)
+    "--agent", metavar="NAME",
+    help="The agent that drafts or fills.  [default: text-rules with text, operations-rules with "
+    "fill]",
+)  # fmt: skip
+@click.option(
+    "--samples", default=1, metavar="N", type=click.IntRange(1, 20),
+    help="With fill: so often each model is filled, for pass@k.  [default: 1]",
+)  # fmt: skip
 @model_options
 @server_options
 def command(
@@ -69,13 +75,15 @@ def command(
     models: str | None,
     engine: str,
     agent: str | None,
+    samples: int,
     key_file: str | None,
     wait: float,
     **more: Any,
 ) -> None:
     """Measure SUITE: `pmo` compiles and replays every model in DIR; `executable` does so with
     models of process engines; `discovery` compares what is discovered in the store DIR with TRUTH;
-    `text` makes a process from every description in DIR and compares it with the model.
+    `text` makes a process from every description in DIR and compares it with the model; `fill`
+    fills the open tasks of every model in DIR and compares them with its `NAME.filled.json`.
 
     `discovery` prints a table: messages by process and case, descriptions, evidence and steps, with
     ceilings and a null. `pmo` and `executable` print one CSV row a model; the summary goes to
@@ -103,6 +111,10 @@ def command(
         from orgflow.commands.eval_text import evaluate as evaluate_text
 
         leave(evaluate_text(folder, agent, flags, output))
+    if suite == "fill":
+        from orgflow.commands.eval_filling import evaluate as evaluate_filling
+
+        leave(evaluate_filling(folder, agent, flags, output, samples))
     from orgflow.evaluation import executable, pmo
 
     from orgflow_ir.plugins.contracts import RunnerError

@@ -1,0 +1,79 @@
+"""The part of `orgflowc eval` that measures how tasks are filled."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+from orgflow.backends import DEFAULT_TARGET
+from orgflow.commands.language_model import connect_model, describe_client
+from orgflow.commands.output import write_files, write_stdout
+from orgflow.commands.progress import progress_bar
+from orgflow.commands.session import Session
+from orgflow.compiler import (
+    UnknownName,
+    UnsupportedError,
+    choose_agents,
+    choose_backend,
+    fill_gaps,
+    load,
+)
+
+from orgflow_ir.targets.catalogue import CatalogueError
+
+BY_RULES = "operations-rules"
+
+
+def evaluate(
+    folder: Path, agent: str | None, flags: dict[str, Any], output: str | None, samples: int
+) -> int:
+    """Fill and compare every model; the rows go to standard output or a file, the table to standard
+    error. What rules propose counts as accepted. Gives the exit code.
+
+    Raises `click.UsageError`.
+    """
+    from orgflow.agents.model_client.settings import NotConfigured
+    from orgflow.evaluation.filling import FilledModel, TruthError, evaluate_filling
+
+    session = Session()
+    name = agent or BY_RULES
+    backend = choose_backend(DEFAULT_TARGET, session.registry)
+    client = None
+    try:
+        agents = choose_agents((name,), session.registry)
+        session.services.catalogue = backend.catalogue()
+        if name != BY_RULES:
+            client = connect_model(session, flags, str(folder))
+            click.echo(describe_client(client), err=True)
+    except (UnknownName, UnsupportedError, CatalogueError, NotConfigured) as error:
+        raise click.UsageError(str(error)) from None
+
+    def fill(path: Path) -> FilledModel | None:
+        ctx = session.context()
+        started = time.perf_counter()
+        before = client.usage.total.tokens if client is not None else 0
+        model = load(str(path), session.registry, ctx)
+        if model is None:
+            return None
+        ctx.options = {**ctx.options, "accept-proposals": True}
+        filled = fill_gaps(model, agents, ctx)
+        tokens = client.usage.total.tokens - before if client is not None else 0
+        return FilledModel(filled, tokens, time.perf_counter() - started)
+
+    with progress_bar() as progress:
+        try:
+            report = evaluate_filling(folder, name, fill, samples=samples, progress=progress)
+        except (FileNotFoundError, TruthError) as error:
+            raise click.UsageError(str(error)) from None
+    if output is not None:
+        write_files([(Path(output), report.to_csv())])
+    else:
+        write_stdout(report.to_csv())
+    click.echo(report.summary(), err=True, nl=False)
+    if client is not None:
+        click.echo(client.usage.table(), err=True, nl=False)
+    if not report.complete:
+        return 130
+    return 0 if report.ok else 1

@@ -1,0 +1,299 @@
+"""The filling benchmark: operations, variables and parameters of tasks compared with what is right.
+
+A folder holds models and, beside each, `NAME.filled.json` with what is right of its open tasks:
+
+    {"Send_invoice": {"operation": "mail-nodes.send:email",
+                      "parameters": {"subject": "Invoice"},
+                      "inputs": {"toEmail": "customer.email"}, "outputs": {}}}
+
+The version of a node type is left out. The measures are those of WorkTeam: exact match of whole
+models, arrangement (every task of a model has the right operation), and parameters; and pass@k over
+several samples, by the unbiased estimator of Chen et al., "Evaluating Large Language Models Trained
+on Code" (2021), section 2.1.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from orgflow.evaluation.csv_text import csv_text
+
+from orgflow_ir.model import Model, Task
+from orgflow_ir.model.bindings import ACCOUNTS, CATALOGUE, Worker
+from orgflow_ir.pipeline.services import Cancelled, Progress, no_progress
+
+TRUTH = ".filled.json"
+COLUMNS = (
+    "model", "sample", "tasks", "filled", "operations", "parameters", "right", "arranged", "exact",
+    "tokens", "seconds",
+)  # fmt: skip
+MEASURES = ("exact match", "arrangement", "parameters", "operations")
+PUBLISHED = (
+    ("WorkTeam (other data)", (0.527, 0.889, 0.732, None)),
+    ("GPT-4o alone (other data)", (0.181, 0.714, 0.563, None)),
+)
+"""Published figures in the order of `MEASURES`, of other instructions and components: for
+orientation only."""
+
+
+class Filling(NamedTuple):
+    """What does a task: an operation without its version, and every parameter by its path, those
+    from variables and the variables that are set as well, as (`in` or `out`, FEEL)."""
+
+    operation: str
+    parameters: Mapping[str, Any]
+
+
+class FilledModel(NamedTuple):
+    """A model that was filled, and what that took."""
+
+    model: Model
+    tokens: int = 0
+    seconds: float = 0.0
+
+
+Filler = Callable[[Path], FilledModel | None]
+
+
+class TruthError(ValueError):
+    """A file that does not say what is right; the message says why."""
+
+
+def read_truth(text: str) -> dict[str, Filling]:
+    """What is right by the id of a task. Raises `TruthError`."""
+    try:
+        data = json.loads(text)
+        return {
+            str(task): Filling(
+                str(one["operation"]),
+                {
+                    **_flat(one.get("parameters", {})),
+                    **{f"in:{n}": _plain(t) for n, t in one.get("inputs", {}).items()},
+                    **{f"out:{n}": _plain(t) for n, t in one.get("outputs", {}).items()},
+                },
+            )
+            for task, one in data.items()
+        }
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise TruthError(f"it has another form: {error!r}") from None
+
+
+def filling_of(task: Task, ignored: Sequence[str] = ("resource", "operation")) -> Filling | None:
+    """What a task was filled with; `None` where it was not."""
+    worker = task.binding
+    if not isinstance(worker, Worker) or worker.by != CATALOGUE or worker.target is None:
+        return None
+    values = {name: json.loads(text) for name, text in worker.parameters if name != ACCOUNTS}
+    kind = worker.target.partition(":")[2].rpartition("@")[0]
+    chosen = [str(values[name]) for name in ignored if name in values]
+    blank = {i.name for i in worker.inputs if not i.text.strip()}
+    given = {name: value for name, value in values.items() if name not in (*ignored, *blank)}
+    # A place that is found by an id counts by the id.
+    inputs = {i.name.removesuffix(".value"): i.text for i in worker.inputs if i.text.strip()}
+    constants = {n: v for n, v in _flat(given).items() if n not in inputs}
+    return Filling(
+        ":".join((kind, *chosen)),
+        {
+            **constants,
+            **{f"in:{n}": _plain(t) for n, t in inputs.items()},
+            **{f"out:{o.name}": _plain(o.text) for o in worker.outputs},
+        },
+    )
+
+
+def _flat(values: Any, before: str = "") -> dict[str, Any]:
+    """Nested parameters by their paths; what is found by an id counts as the id."""
+    found: dict[str, Any] = {}
+    for name, value in values.items():
+        path = f"{before}{name}"
+        if isinstance(value, dict) and value.get("__rl"):
+            found[path] = value.get("value")
+        elif isinstance(value, dict):
+            found |= _flat(value, f"{path}.")
+        else:
+            found[path] = value
+    return found
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.removeprefix("=").split())
+
+
+class FillingScores(NamedTuple):
+    """How a filled model compares with what is right: numbers of tasks and of parameters. What was
+    given and is not right counts as a parameter that is wrong."""
+
+    tasks: int
+    filled: int
+    operations: int
+    parameters: int
+    right: int
+
+    @property
+    def arranged(self) -> bool:
+        """Whether every task has the right operation."""
+        return self.operations == self.tasks
+
+    @property
+    def exact(self) -> bool:
+        """Whether all is right, and nothing else was given."""
+        return self.arranged and self.right == self.parameters
+
+
+def score_filling(model: Model, truth: Mapping[str, Filling]) -> FillingScores:
+    """Compare a filled model with what is right of its tasks. Raises `TruthError` for a task that
+    the model does not have."""
+    tasks = {n.id: n for s in model.scopes() for n in s.nodes if isinstance(n, Task)}
+    unknown = [id for id in truth if id not in tasks]
+    if unknown:
+        raise TruthError(f"the model has no task `{unknown[0]}`")
+    filled = operations = parameters = right = 0
+    for id, wanted in truth.items():
+        found = filling_of(tasks[id])
+        filled += found is not None
+        fits = found is not None and found.operation == wanted.operation
+        operations += fits
+        given = found.parameters if found is not None and fits else {}
+        names = {*wanted.parameters, *given}
+        parameters += len(names)
+        both = wanted.parameters.keys() & given.keys()
+        right += sum(wanted.parameters[name] == given[name] for name in both)
+    return FillingScores(len(truth), filled, operations, parameters, right)
+
+
+def pass_at_k(samples: int, passed: int, k: int) -> float:
+    """The chance that one of `k` samples passes, of `samples` of which `passed` did.
+
+    Example:
+        >>> pass_at_k(4, 1, 1), pass_at_k(4, 1, 4), pass_at_k(3, 0, 2)
+        (0.25, 1.0, 0.0)
+    """
+    if not 0 <= passed <= samples or not 1 <= k <= samples:
+        raise ValueError(f"of {samples} samples {passed} passed, k is {k}")
+    return 1.0 - math.comb(samples - passed, k) / math.comb(samples, k)
+
+
+@dataclass
+class FillingReport:
+    """A row a model and sample; `complete` is false after an interruption."""
+
+    agent: str
+    samples: int = 1
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    complete: bool = False
+
+    @property
+    def ok(self) -> bool:
+        """Whether every model could be read and was compared."""
+        return self.complete and bool(self.rows)
+
+    def to_csv(self) -> str:
+        """The rows as CSV text."""
+        return csv_text(COLUMNS, self.rows)
+
+    def measures(self) -> tuple[float | None, ...]:
+        """In the order of `MEASURES`; `None` where there is nothing to compare."""
+        rows = self.rows
+        return (
+            _share(sum(r["exact"] for r in rows), len(rows)),
+            _share(sum(r["arranged"] for r in rows), len(rows)),
+            _share(sum(r["right"] for r in rows), sum(r["parameters"] for r in rows)),
+            _share(sum(r["operations"] for r in rows), sum(r["tasks"] for r in rows)),
+        )
+
+    def summary(self) -> str:
+        """A table beside the published figures."""
+        lines = [f"{'':28}{'models':>8}" + "".join(f"{name:>14}" for name in MEASURES)]
+        models = len({r["model"] for r in self.rows})
+        for name, count, values in (
+            (self.agent, str(models), self.measures()),
+            *((name, "", values) for name, values in PUBLISHED),
+        ):
+            shown = "".join(f"{'' if v is None else f'{v:.3f}':>14}" for v in values)
+            lines.append(f"{name:28}{count:>8}{shown}")
+        for k in range(1, self.samples + 1):
+            value = self.passes(k)
+            if value is not None:
+                lines.append(f"pass@{k} {value:.3f}")
+        if not self.complete:
+            lines.append(f"interrupted after {len(self.rows)} rows")
+        return "\n".join(lines) + "\n"
+
+    def passes(self, k: int) -> float | None:
+        """pass@k over the models that have so many samples."""
+        exact: dict[str, list[bool]] = {}
+        for row in self.rows:
+            exact.setdefault(row["model"], []).append(bool(row["exact"]))
+        shares = [pass_at_k(len(one), sum(one), k) for one in exact.values() if len(one) >= k]
+        return sum(shares) / len(shares) if shares else None
+
+
+def _share(count: int, of: int) -> float | None:
+    return count / of if of else None
+
+
+def cases(folder: Path) -> Iterator[tuple[Path, dict[str, Filling]]]:
+    """Models with what is right of them. Raises `FileNotFoundError` where there is none, and
+    `TruthError` with the name of a file."""
+    found = sorted(folder.rglob(f"*{TRUTH}"))
+    if not found:
+        raise FileNotFoundError(f"{folder} has no file *{TRUTH}")
+    for path in found:
+        stem = path.name.removesuffix(TRUTH)
+        beside = sorted(p for p in path.parent.glob(f"{stem}.*") if p != path and p.is_file())
+        if not beside:
+            raise TruthError(f"{path}: there is no model `{stem}` beside it")
+        try:
+            yield beside[0], read_truth(path.read_text("utf-8"))
+        except (TruthError, UnicodeDecodeError) as error:
+            raise TruthError(f"{path}: {error}") from None
+
+
+def evaluate_filling(
+    folder: Path,
+    agent: str,
+    fill: Filler,
+    *,
+    samples: int = 1,
+    progress: Progress = no_progress,
+) -> FillingReport:
+    """Fill every model of a folder `samples` times and compare.
+
+    Args:
+        fill: fills the model of a file; `None` where it cannot be read.
+
+    Raises `FileNotFoundError` and `TruthError` as `cases`.
+    """
+    report = FillingReport(agent, samples)
+    todo = [(path, truth, n) for path, truth in cases(folder) for n in range(samples)]
+    try:
+        for number, (path, truth, sample) in enumerate(todo):
+            progress(number, len(todo), path.name)
+            filled = fill(path)
+            nothing = sum(len(one.parameters) for one in truth.values())
+            scores = FillingScores(len(truth), 0, 0, nothing, 0)
+            if filled is not None:
+                try:
+                    scores = score_filling(filled.model, truth)
+                except TruthError as error:
+                    raise TruthError(f"{path}: {error}") from None
+            report.rows.append(
+                {
+                    "model": path.name,
+                    "sample": sample + 1,
+                    **scores._asdict(),
+                    "arranged": int(scores.arranged),
+                    "exact": int(scores.exact),
+                    "tokens": filled.tokens if filled is not None else 0,
+                    "seconds": round(filled.seconds, 3) if filled is not None else 0,
+                }
+            )
+    except Cancelled:
+        return report
+    report.complete = True
+    return report
