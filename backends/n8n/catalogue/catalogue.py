@@ -13,6 +13,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from orgflow.backends.n8n import node_types
 from orgflow.backends.n8n.catalogue.display import (
     Place,
     Property,
@@ -33,6 +34,7 @@ from orgflow.backends.n8n.catalogue.schemas import (
     required_blanks,
 )
 from orgflow.backends.n8n.node_types import catalogue as known_types
+from orgflow.backends.n8n.node_types import email_send, http_request
 
 from orgflow_ir.model.bindings import ACCOUNTS, CATALOGUE, Parameter, Worker
 from orgflow_ir.targets.catalogue import Blank, Catalogue, CatalogueError, Operation, Values
@@ -43,15 +45,17 @@ _PACKAGE = "n8n-nodes-base"
 
 _OURS = frozenset(
     {
-        # what a model says with gateways, events and calls, and a compile writes
-        "if", "switch", "filter", "merge", "splitInBatches", "noOp", "wait", "stopAndError",
-        "executeWorkflow", "respondToWebhook", "form", "simulate", "limit", "compareDatasets",
-        "aggregate", "splitOut", "sort", "removeDuplicates", "summarize", "itemLists",
+        # what makes several items of one, or one of several
+        "compareDatasets", "splitOut", "sort", "removeDuplicates", "summarize", "itemLists",
         # what only helps in n8n's own editor
-        "debugHelper", "executionData", "timeSaved", "evaluation", "messageAnAgent", "agent",
+        "debugHelper", "simulate", "executionData", "timeSaved", "evaluation", "messageAnAgent",
+        "agent",
         "n8nTrainingCustomerDatastore", "n8nTrainingCustomerMessenger",
     }
 )  # fmt: skip
+_DOES_WORK = frozenset({email_send.NODE.name, http_request.NODE.name})
+"""Of the types that have a module here, and that a compile writes by itself, those that do the work
+of tasks; the others are what a model says with gateways, events and calls."""
 _RUNS_CODE = frozenset({"code", "function", "functionItem", "aiTransform", "executeCommand", "ssh"})
 """Types that run a program: none is ever proposed."""
 
@@ -296,6 +300,7 @@ def _is_offered(description: Mapping[str, Any]) -> bool:
         and description.get("inputs") == ["main"]
         and description.get("outputs") == ["main"]
         and name not in _OURS
+        and (node_types.of(name) is None or name in _DOES_WORK)
         and name not in _RUNS_CODE
         and not known_types.looks_like_sub_node(f"{_PACKAGE}.{name}")
     )
