@@ -7,10 +7,9 @@ from itertools import combinations
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from cli_cases import orgflowc
 from engine_fixture import missing
 from orgflow.backends.n8n.engine.install import status
-from orgflow.cli import main
 from orgflow.evaluation.filling import (
     FilledModel,
     FillingReport,
@@ -143,7 +142,7 @@ def test_the_command(tmp_path: Path) -> None:
     (tmp_path / "a.triples").write_text("T1 Send a message in Slack\nStart -> T1\nT1 -> End\n")
     truth = {"t1": {"operation": "n8n-nodes-base.slack:message:post"}}
     (tmp_path / "a.filled.json").write_text(json.dumps(truth))
-    done = CliRunner().invoke(main, ["eval", "fill", str(tmp_path)])
-    assert done.exit_code == 0, done.output
-    assert "a.triples,1,1,1,1,0,0,1,1,0," in done.stdout
-    assert "operations-rules" in done.stderr
+    ran = orgflowc("eval", "fill", str(tmp_path))
+    assert ran.code == 0, ran.err
+    assert "a.triples,1,1,1,1,0,0,1,1,0," in ran.out
+    assert "operations-rules" in ran.err

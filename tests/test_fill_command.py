@@ -1,0 +1,146 @@
+"""`orgflowc fill` and `compile --fill` on the installed n8n, with a language model and without."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli_cases import orgflowc
+from engine_fixture import missing
+from model_server import model_server
+from orgflow.backends.n8n.engine.install import status
+
+MODEL = """\
+<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" id="d">
+<process id="p" name="Orders" isExecutable="true"><startEvent id="s"/>
+<sequenceFlow id="f0" sourceRef="s" targetRef="t"/>
+<serviceTask id="t" name="Send a message in Slack">
+<documentation>The channel is #orders, the text "An order came in".</documentation></serviceTask>
+<sequenceFlow id="f1" sourceRef="t" targetRef="w"/>
+<intermediateCatchEvent id="w" name="Two days later"><timerEventDefinition/>
+</intermediateCatchEvent>
+<sequenceFlow id="f2" sourceRef="w" targetRef="u"/>
+<serviceTask id="u" name="Weigh the elephant"/>
+<sequenceFlow id="f3" sourceRef="u" targetRef="e"/><endEvent id="e" name="Done"/>
+</process></definitions>"""
+VALUES = {
+    "select": "channel",
+    "channelId": {"__rl": True, "mode": "name", "value": "#orders"},
+    "text": "An order came in",
+}
+
+
+@pytest.fixture
+def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    if not status().installed:
+        missing("n8n's engine is not installed")
+    for name in ("ORGFLOW_MODEL_URL", "ORGFLOW_MODEL", "ORGFLOW_MODEL_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    found = tmp_path / "order.bpmn"
+    found.write_text(MODEL)
+    return found
+
+
+@pytest.fixture
+def configured(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    def configure(url: str) -> None:
+        monkeypatch.setenv("ORGFLOW_MODEL_URL", url)
+        monkeypatch.setenv("ORGFLOW_MODEL", "toy")
+
+    return configure
+
+
+def answer(request: dict[str, Any]) -> str:
+    """What a good model answers; it knows nothing that weighs elephants."""
+    asked = request["messages"][-1]["content"]
+    if "Which operation" in asked:
+        ids = [line.split(" = ")[0][2:] for line in asked.splitlines() if line.startswith("- ")]
+        slack = [i for i in ids if ".slack@" in i and i.endswith(":message:post")]
+        return json.dumps({"operation": slack[0] if "Slack" in asked else "none"})
+    return json.dumps(VALUES)
+
+
+def node(text: str, name: str) -> dict[str, Any]:
+    found = next(n for n in json.loads(text)["nodes"] if n["name"] == name)
+    assert isinstance(found, dict)
+    return found
+
+
+def test_fill_and_compile(path: Path, configured: Callable[[str], None]) -> None:
+    filled = path.parent / "filled.bpmn"
+    with model_server(answer) as server:
+        configured(server.url)
+        ran = orgflowc("fill", str(path), "-o", str(filled))
+        assert ran.code == 0, ran.err
+        # no variable, so nothing to arrange, and no operation has the words of the other task
+        assert len(server.requests) == 2
+    assert "operations: 2 calls" in ran.err
+    made = orgflowc("compile", str(filled), "--target", "n8n")
+    assert made.code == 0, made.err
+    post = node(made.out, "Send a message in Slack")
+    assert post["type"] == "n8n-nodes-base.slack"
+    assert post["parameters"]["channelId"] == VALUES["channelId"]
+    assert post["parameters"]["text"] == "An order came in"
+    assert post["executeOnce"]
+    assert node(made.out, "Two days later")["parameters"]["amount"] == 2
+    assert node(made.out, "Weigh the elephant")["type"] == "n8n-nodes-base.noOp"
+    verified = orgflowc("compile", str(filled), "--target", "n8n", "--verify")
+    assert "verified `Orders`: proved" in verified.err
+
+
+def test_compile_fills_first(path: Path, configured: Callable[[str], None]) -> None:
+    with model_server(answer) as server:
+        configured(server.url)
+        ran = orgflowc("compile", str(path), "--target", "n8n", "--fill")
+    assert ran.code == 0, ran.err
+    assert node(ran.out, "Send a message in Slack")["type"] == "n8n-nodes-base.slack"
+
+
+def test_without_a_model_operations_are_proposed(path: Path) -> None:
+    ran = orgflowc("fill", str(path))
+    assert ran.code == 0, ran.err
+    assert ran.err.splitlines()[0].endswith("filling by rules alone")
+    assert "OF520" in ran.err
+    assert "catalogue" not in ran.out
+    assert "P2D" in ran.out
+    accepted = orgflowc("fill", str(path), "--accept")
+    assert "n8n-nodes-base.slack@" in accepted.out
+
+
+def test_what_people_change_in_a_filled_node_is_kept(path: Path) -> None:
+    filled, workflow = path.parent / "filled.bpmn", path.parent / "order.json"
+    assert orgflowc("fill", str(path), "--accept", "-o", str(filled)).code == 0
+    made = orgflowc("compile", str(filled), "--target", "n8n", "-o", str(workflow))
+    assert made.code == 0, made.err
+    edited = json.loads(workflow.read_text())
+    post = next(n for n in edited["nodes"] if n["name"] == "Send a message in Slack")
+    post["parameters"] |= {"select": "user", "text": "by hand"}
+    post["credentials"] = {"slackApi": {"id": "1", "name": "Ours"}}
+    workflow.write_text(json.dumps(edited))
+    filled.write_text(filled.read_text().replace("Weigh the elephant", "Weigh the mouse"))
+    ran = orgflowc("compile", str(filled), "--target", "n8n", "--merge", str(workflow))
+    assert ran.code == 0, ran.err
+    kept = node(ran.out, "Send a message in Slack")
+    assert kept["parameters"]["text"] == "by hand"
+    assert kept["credentials"] == post["credentials"]
+    assert node(ran.out, "Weigh the mouse")
+
+
+def test_what_is_missing_is_said_in_a_line(path: Path, tmp_path: Path) -> None:
+    ran = orgflowc("fill", str(path), "--catalogue", str(tmp_path))
+    assert ran.code == 2
+    assert "has no n8n-nodes-base: run `orgflowc engine install`" in ran.err
+    other = orgflowc("fill", str(path), "--target", "svg")
+    assert other.code == 2
+    assert "target `svg` has no catalogue of operations" in other.err
+
+
+def test_a_server_that_fails_is_exit_code_3(path: Path, configured: Callable[[str], None]) -> None:
+    with model_server([""]) as server:
+        configured(server.url.replace("/v1", "/nothing/here"))
+    ran = orgflowc("fill", str(path), "--timeout", "1")
+    assert ran.code == 3, ran.err
+    assert "OF514" in ran.err
