@@ -330,13 +330,14 @@ def truths(engine: LocalEngine, jobs: Sequence[Job]) -> list[Truth]:
     return found
 
 
-def subjects(models: Iterable[tuple[str, Model]], registry: Registry) -> Iterator[Subject]:
-    """Every process of the models that n8n can say; what is refused is left out."""
+def subjects(
+    models: Iterable[tuple[str, Model]], registry: Registry, people: str = "placeholder"
+) -> Iterator[Subject]:
+    """Every process of the models that n8n can say; what is refused is left out. `people` is what
+    becomes of their tasks; only placeholders can be played."""
     for name, model in models:
         ctx = PassContext(registry=registry)
-        emitted = compile_model(
-            model, registry.backends["n8n"], ctx, options={"people": "placeholder"}
-        )
+        emitted = compile_model(model, registry.backends["n8n"], ctx, options={"people": people})
         if emitted is None:
             continue
         for process in executable_processes(model):
