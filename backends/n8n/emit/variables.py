@@ -25,6 +25,7 @@ from orgflow.backends.n8n.emit.graph import (
     entry_key,
     exit_key,
 )
+from orgflow.backends.n8n.emit.javascript import js_string
 from orgflow.backends.n8n.emit.references import quote_node
 from orgflow.backends.n8n.emit.scopes import scopes_of
 from orgflow.backends.n8n.node_types import code, set_
@@ -149,8 +150,8 @@ def _handed_back(binding: Binding, names: Iterable[str]) -> dict[str, tuple[str,
     every = not (binding.inputs or taken)
     every = every or (isinstance(binding, SubProcessCall) and binding.all_variables)
     return {
-        name: (f"({{ {name}: $json.{taken[name]} }})",)
-        if name in taken
+        name: (f"({{ {_key(name)}: {_of('$json', source)} }})",)
+        if (source := taken.get(name)) is not None
         else (("$json",) if every else ())
         for name in names
     }
@@ -172,7 +173,7 @@ class _Carrier:
         self.variables = compiled.variables
         self.computed = _computed_reads(compiled)
         given = (*read.values(), *self.computed.values(), *handed.values())
-        self.names = tuple(dict.fromkeys(n for names in given for n in names if n.isidentifier()))
+        self.names = tuple(dict.fromkeys(n for names in given for n in names if _is_kept(n)))
         self.count = _free("_set", self.names)
         self.steps = [key for key, node in self.graph.nodes.items() if self._is_step(node)]
         self.beside = self._beside()
@@ -432,11 +433,7 @@ class _Carrier:
         if key in self.counting:
             body = self._counted(names, given, was)
         else:
-            values = (
-                f"{name}: [{', '.join((*given[name], was))}]"
-                f".find((o) => o.{name} !== undefined)?.{name}"
-                for name in names
-            )
+            values = (f"{_key(name)}: {_first_with(name, (*given[name], was))}" for name in names)
             body = "({ " + ",\n ".join(values) + " })"
         added.parameters = set_.writing(expression(body))
         variables = listed(names)
@@ -523,13 +520,12 @@ class _Carrier:
     def _counted(self, names: Iterable[str], given: Mapping[str, tuple[str, ...]], was: str) -> str:
         values, counts = [], []
         for name in names:
-            items = ", ".join(given[name])
-            now = f"[{items}].find((o) => o.{name} !== undefined)?.{name}"
-            known = ", ".join((*given[name], "was"))
-            values.append(f"{name}: [{known}].find((o) => o.{name} !== undefined)?.{name}")
+            now = _first_with(name, given[name])
+            values.append(f"{_key(name)}: {_first_with(name, (*given[name], 'was'))}")
             counts.append(
-                f"{name}: (was.{self.count}?.{name} ?? 0) + ((now) => now === undefined || "
-                f"JSON.stringify(now) === JSON.stringify(was.{name}) ? 0 : 1)({now})"
+                f"{_key(name)}: ({_maybe(f'was.{self.count}', name)} ?? 0) + "
+                "((now) => now === undefined || "
+                f"JSON.stringify(now) === JSON.stringify({_of('was', name)}) ? 0 : 1)({now})"
             )
         inside = ",\n ".join((*values, f"{self.count}: {{ {', '.join(counts)} }}"))
         return f"((was) => ({{ {inside} }}))({was})"
@@ -543,11 +539,10 @@ class _Carrier:
             for key in others:
                 node = quote_node(self.graph.nodes[HelperKey(key, "data")].name)
                 items.append(f"...($({node}).isExecuted ? [$({node}).first(0).json] : [])")
-            times = "({0}.{1}?.{2} ?? 0)"
-            a, b = (times.format(o, self.count, name) for o in "ab")
+            a, b = (f"({_maybe(f'{o}.{self.count}', name)} ?? 0)" for o in "ab")
             best = f"[{', '.join(items)}].reduce((a, b) => ({b} > {a} ? b : a))"
-            values.append(f"{name}: {best}.{name}")
-            counts.append(f"{name}: {best}.{self.count}?.{name} ?? 0")
+            values.append(f"{_key(name)}: {_of(best, name)}")
+            counts.append(f"{_key(name)}: {_maybe(f'{best}.{self.count}', name)} ?? 0")
         inside = ",\n ".join(
             (*values, f"{self.count}: {{ ...$json.{self.count}, {', '.join(counts)} }}")
         )
@@ -598,6 +593,33 @@ for (const name of {names}) {{
 }}
 return [{{ json: joined }}];
 """
+
+
+def _is_kept(name: str) -> bool:
+    """Whether a variable is kept: one whose name is words, as FEEL has them, too."""
+    return all(word.isidentifier() for word in name.split(" "))
+
+
+def _key(name: str) -> str:
+    """A variable as the key of an object in JavaScript."""
+    return name if name.isidentifier() else js_string(name)
+
+
+def _of(owner: str, name: str) -> str:
+    """JavaScript that reads a variable from an object."""
+    return f"{owner}.{name}" if name.isidentifier() else f"{owner}[{js_string(name)}]"
+
+
+def _maybe(owner: str, name: str) -> str:
+    """JavaScript that reads a variable from what may be no object; undefined there. No `?.` stands
+    before brackets: n8n takes some such reads for undefined."""
+    return f"{owner}?.{name}" if name.isidentifier() else f"({owner} ?? {{}})[{js_string(name)}]"
+
+
+def _first_with(name: str, items: Iterable[str]) -> str:
+    """JavaScript for a variable as the first of several items has it."""
+    found = f"[{', '.join(items)}].find((o) => {_of('o', name)} !== undefined)"
+    return _maybe(found, name)
 
 
 def _free(name: str, taken: Iterable[str]) -> str:

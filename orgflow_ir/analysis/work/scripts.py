@@ -16,7 +16,7 @@ from orgflow_ir.analysis.expressions.parsers.javascript import GroovyParser, Jav
 from orgflow_ir.analysis.expressions.parsers.juel import JuelParser
 from orgflow_ir.analysis.expressions.syntax import ConditionError, Constant, Tree
 from orgflow_ir.analysis.work.mappings import read_value, variable_name
-from orgflow_ir.analysis.work.statements import Assign, Evaluate, Statement, Throw, When
+from orgflow_ir.analysis.work.statements import Assign, Evaluate, Fail, Statement, Throw, When
 
 _LANGUAGES: tuple[tuple[str, type[Parser]], ...] = (
     ("javascript", JavaScriptParser), ("ecmascript", JavaScriptParser), ("groovy", GroovyParser),
@@ -38,6 +38,9 @@ _DECLARES = frozenset(
 
 _SCOPES = frozenset({"execution", "kcontext", "task", "delegateTask", "delegateExecution"})
 _PRINTS = frozenset({"println", "print"})
+_FAILURE = re.compile(r"Error|\w*Exception|TypeError|RangeError")
+"""Errors of the languages themselves; any other is a class that is not here."""
+
 _MOST = 200
 _OPENS = {"(": ")", "[": "]", "{": "}"}
 _BLOCKS = frozenset(
@@ -143,7 +146,7 @@ class _Reader:
             if piece.text == end:
                 self.at += 1
                 return found
-            if found and isinstance(found[-1], Throw):
+            if found and isinstance(found[-1], Throw | Fail):
                 raise ConditionError("statements behind `throw` are not understood")
             found += self.statement()
 
@@ -219,9 +222,15 @@ class _Reader:
             raise ConditionError("`setVariable` takes a quoted name and a value")
         return Assign(variable_name(name.value), self.tree(inner[2:]))
 
-    def throw(self) -> Throw:
-        """`throw new BpmnError("code", "message")`."""
+    def throw(self) -> Throw | Fail:
+        """`throw new BpmnError("code", "message")`, or of an error that no event catches by a code:
+        `throw new RuntimeException("message")`."""
         texts = [p for p in self.line() if p.text != "new"]
+        if len(texts) > 3 and _FAILURE.fullmatch(texts[1].text) and texts[2].text == "(":
+            given = texts[3:-1]
+            if texts[-1].text == ")" and len(given) < 2 and all(p.kind == "str" for p in given):
+                said = self.parser(given[0].text).parse() if given else Constant(texts[1].text)
+                return Fail(said)
         if (
             len(texts) < 5
             or [p.text for p in texts[:3]] != ["throw", texts[1].text, "("]

@@ -79,7 +79,8 @@ LEFT = (
     ("groovy", "x = service.call(y)", "calls of `call` are not understood"),
     ("javascript", "function f() { return 1 } f()", "`function` is not understood"),
     ("javascript", "x.y = 1", "assignments to parts of values are not understood"),
-    ("javascript", "throw new Error('Hi')", 'only `throw new BpmnError("code")` is understood'),
+    ("javascript", "throw new Trouble('Hi')", 'only `throw new BpmnError("code")` is understood'),
+    ("groovy", "throw new RuntimeException(x)", 'only `throw new BpmnError("code")` is understood'),
     ("javascript", "return process.exit()", "calls of `exit` are not understood"),
     ("javascript", "x = 1 }); process.exit(); ({", "`}` is not understood"),
     ("javascript", "constructor = 1", "`constructor` is no variable"),
@@ -132,6 +133,62 @@ def test_a_placeholder_is_given_its_inputs_and_its_outputs_are_set(
     after = variables(run)
     assert isinstance(after, dict)
     assert (after["status"], after["kept"]) == (7, 8)
+
+
+@pytest.mark.parametrize(
+    ("language", "code", "said"),
+    [
+        ("javascript", "if (x > 1) throw new Error('Hi {{ 1 }}')", "Hi {{ 1 }}"),
+        ("groovy", "throw new RuntimeException()", "RuntimeException"),
+    ],
+)
+def test_a_script_that_throws_ends_the_run(
+    language: str, code: str, said: str, engine: LocalEngine, tmp_path: Path
+) -> None:
+    process, _ = compiled(one_task(script(language, code)), tmp_path)
+    (run,) = engine.run_many([request(process, {"x": 2})])
+    assert run.status == "error"
+    assert said in (run.error or "")
+
+
+def test_feel_names_of_several_words_are_variables(engine: LocalEngine, tmp_path: Path) -> None:
+    """They are carried past a step that replaces the item, and read by mappings and conditions."""
+    first = '<serviceTask id="a" name="Look up"><extensionElements><zeebe:taskDefinition type="l"/>'
+    first += '<zeebe:ioMapping><zeebe:output source="= found.state" target="Vacation Approval"/>'
+    first += "</zeebe:ioMapping></extensionElements></serviceTask>"
+    flows = "".join(
+        f'<sequenceFlow id="f{n}" sourceRef="{s}" targetRef="{t}">{c}</sequenceFlow>'
+        for n, (s, t, c) in enumerate(
+            (
+                ("s", "a", ""), ("a", "b", ""), ("b", "t", ""), ("t", "g", ""),
+                ("g", "e", "<conditionExpression>=Vacation Approval = &quot;yes&quot;"
+                 "</conditionExpression>"),
+                ("g", "n", "<conditionExpression>=Vacation Approval != &quot;yes&quot;"
+                 "</conditionExpression>"),
+            )
+        )
+    )  # fmt: skip
+    text = (
+        f'{HEAD}<startEvent id="s"/>{first}<serviceTask id="b" name="Replace"/>'
+        '<serviceTask id="t" name="Work"><extensionElements><zeebe:taskDefinition type="m"/>'
+        '<zeebe:ioMapping><zeebe:input source=\'= "Hi " + Current Status.first name + ": " + '
+        'Vacation Approval\' target="text"/></zeebe:ioMapping></extensionElements></serviceTask>'
+        '<exclusiveGateway id="g"/><endEvent id="e" name="Done"/><endEvent id="n" name="No"/>'
+        f"{flows}</process></definitions>"
+    )
+    process, ctx = compiled(text, tmp_path)
+    assert [d.message for d in ctx.diagnostics if "expected here" in d.message] == []
+    given = {"Current Status": {"first name": "Bo"}}
+    stubs = {
+        "Look up": {"visits": [{"found": {"state": "yes"}}], "mode": "replace"},
+        "Replace": {"visits": [{"other": 1}], "mode": "replace"},
+        "Work": {"visits": [{}], "mode": "merge"},
+    }
+    (run,) = engine.run_many([request(process, given, **stubs)])
+    assert run.status == "success", run.error
+    seen = {one.node: one.items[0][0] for one in run.order if one.items and one.items[0]}
+    assert seen["Work inputs"]["text"] == "Hi Bo: yes"
+    assert run.order[-1].node == "Done"
 
 
 def test_a_text_that_begins_with_an_equals_sign_is_no_feel_in_camunda_7(

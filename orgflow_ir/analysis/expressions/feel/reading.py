@@ -6,6 +6,7 @@ and that is no built-in function is one of them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -46,11 +47,48 @@ def read_feel(text: str, start: int = 0, end: int | None = None) -> Feel:
     Raises `ConditionError` where it is not in the grammar, or calls a function that nobody defines.
     """
     end = len(text) if end is None else end
+    code = text[start:end]
     try:
-        tree = parse_expression(text[start:end], [DEFINED, OR_ELSE])
+        tree = parse_expression(code, [DEFINED, OR_ELSE])
     except FeelError as error:
-        raise ConditionError(str(error)) from None
+        names, members = long_names(code)
+        if not names and not members:
+            raise ConditionError(str(error)) from None
+        try:
+            tree = parse_expression(code, [DEFINED, OR_ELSE, *names], members)
+        except FeelError:
+            raise ConditionError(str(error)) from None
     return as_expression(tree, Span(start, end))
+
+
+def long_names(code: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Names of several words in an expression, of variables and of entries behind a dot.
+
+    Two words that are no keywords never stand side by side in FEEL (DMN 1.5, 10.3.1.2, rule 27
+    and the keywords of the grammar): where they do, they are one name. What is called is none.
+    """
+    names: dict[str, None] = {}
+    members: dict[str, None] = {}
+    bare = _TEXT.sub(lambda found: '"' + " " * (len(found[0]) - 2) + '"', code)
+    for run in _WORDS.finditer(bare):
+        at = run.start()
+        for group in _KEYWORD.split(run[0]):
+            start = bare.index(group, at) if group else at
+            at = start + len(group)
+            called = bare[at:].lstrip().startswith("(")
+            if len(group.split()) > 1 and not called:
+                before = bare[:start].rstrip()
+                found = members if before.endswith(".") else names
+                found[" ".join(group.split())] = None
+    return tuple(names), tuple(members)
+
+
+_TEXT = re.compile(r'"(?:\\.|[^"\\])*"')
+_WORDS = re.compile(r"[^\W\d]\w*(?:[ \t]+\w+)+")
+_KEYWORD = re.compile(
+    r"\b(?:and|or|if|then|else|for|in|return|some|every|satisfies|between|instance|of|not|true|false"
+    r"|null|function|external|is|defined|get)\b"
+)
 
 
 def as_expression(tree: Tree, span: Span = syntax.NOWHERE) -> Feel:
