@@ -410,7 +410,9 @@ def _vendor(binding: AnyBinding) -> str | None:
     """Whose texts the parameters of a binding are; empty where only their languages say it."""
     if isinstance(binding, Http | Mail):
         return binding.by
-    return "zeebe" if isinstance(binding, Worker) and binding.by == "job" else ""
+    # Camunda 8 alone has jobs, and scripts in FEEL.
+    feel = isinstance(binding, Script) and (binding.language or "").lower() == "feel"
+    return "zeebe" if feel or (isinstance(binding, Worker) and binding.by == "job") else ""
 
 
 def _result(name: str | None, value: Tree) -> list[Statement]:
