@@ -24,7 +24,7 @@ def failure_scope(model: Model) -> WorkflowScope:
     """The workflow that is started with every error of the workflows of a model."""
     first = executable_processes(model)[0]
     process = Process(
-        id="errors",
+        id=f"{first.id}__errors",
         name=f"{title(model, first)}: what failed",
         doc="Runs when a run of the process fails, with what failed and where.",
         nodes=(

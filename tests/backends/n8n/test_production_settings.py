@@ -68,6 +68,13 @@ def test_called_workflows_may_be_called(tmp_path: Path) -> None:
     assert work["settings"]["callerPolicy"] == "workflowsFromSameOwner"
 
 
+def test_a_process_may_be_called_errors(tmp_path: Path) -> None:
+    model, out = tmp_path / "model.bpmn", tmp_path / "out"
+    model.write_text(MODEL.replace('<process id="p"', '<process id="errors"'), "utf-8")
+    assert cli.run(["compile", str(model), "--target", TARGET, "-o", f"{out}/"]) == 0
+    assert {path.name for path in out.glob("*.json")} == {"pay.json", "pay-what-failed.json"}
+
+
 @pytest.mark.parametrize(
     ("text", "seconds"), [("PT1S", 1), ("90", 90), ("P1D", 86_400), ("PT1H30M", 5400)]
 )
