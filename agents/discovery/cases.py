@@ -22,7 +22,7 @@ COMMON_WORD = 0.05
 
 NEIGHBOURS = 12
 """A group is compared with so many later groups that share a trait with it, in the order of time:
-so the work grows with the number of messages, not with its square."""
+so the pairs that are kept grow with the number of messages, not with its square."""
 
 # Work goes on among the people of a case: almost every message has somebody of the message before.
 CONTINUED = 0.95
