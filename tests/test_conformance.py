@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import random
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -15,14 +17,14 @@ import pytest
 
 from orgflow_ir.analysis.token_game.runs import Run, enumerate_runs
 from orgflow_ir.diagnostics import Category, Rule, Severity
-from orgflow_ir.model import Model, Task
+from orgflow_ir.model import Model, Opaque, Task
 from orgflow_ir.model.verifier import violations
 from orgflow_ir.pipeline import Pass, PassContext, Stage
 from orgflow_ir.plugins import Registry
 from orgflow_ir.plugins.contracts import Backend, NodeExecution, Runner, RunResult
 from orgflow_ir.plugins.engines import EngineProvider, EngineStatus
 from orgflow_ir.targets import Illegal, Legal, TargetSpec
-from orgflow_ir.targets.artifact import Artifact, Emitted
+from orgflow_ir.targets.artifact import Artifact, Emitted, Part, SourceMap
 from orgflow_ir.testing import ContractError, check_backend, check_pass, check_runs
 from orgflow_ir.testing.conformance.odd_models import HOSTILE, odd_models
 from orgflow_ir.testing.conformance.shapes import shape, shapes
@@ -113,6 +115,33 @@ def without_last(model: Model) -> str:
     return " ".join(n.name for p in model.processes for n in p.nodes[:-1])
 
 
+def labels(model: Model) -> str:
+    return " ".join(n.name for s in model.scopes() for n in s.nodes)
+
+
+def ways(model: Model, *what: str) -> str:
+    return " ".join(getattr(f, name) for s in model.scopes() for f in s.flows for name in what)
+
+
+def task(model: Model) -> str:
+    return next(n.id for n in model.processes[0].nodes if isinstance(n, Task))
+
+
+def maps(parts: Callable[[Model], Any]) -> dict[str, Any]:
+    return emits(lambda m: Emitted((Artifact("a", m.to_json()),), SourceMap(m, lambda: parts(m))))
+
+
+def renames(model: Model) -> Emitted:
+    object.__setattr__(model.processes[0], "name", "Other")
+    return Emitted.whole(model, Artifact("a", model.to_json()))
+
+
+def without_stubs(model: Model) -> Emitted:
+    if any(isinstance(n, Opaque) for s in model.scopes() for n in s.nodes):
+        raise KeyError("Opaque")
+    return Emitted.whole(model, Artifact("a", model.to_json()))
+
+
 def writes(model: Model) -> Emitted:
     with suppress(OSError), open(os.path.join(gettempdir(), "orgflow-conformance"), "w") as file:
         file.write("x")
@@ -138,6 +167,35 @@ def writes(model: Model) -> Emitted:
         (gives(lambda m: [Artifact("a", "same")]), "gives the same text for all of 2"),
         (gives(lambda m: [Artifact("a", without_last(m))]), "leaves out a task: `Do LastOfAll`"),
         (emits(lambda m: writes(m)), "`emit` writes to disk itself: "),
+        (gives(lambda m: [Artifact("a", m.to_json().encode())]), "of an `Artifact` are text"),
+        (gives(lambda m: [Artifact("a", labels(m) + ways(m, "source", "name"))]), "flows lead"),
+        (gives(lambda m: [Artifact("a", labels(m) + ways(m, "source", "target"))]), "which way"),
+        (gives(lambda m: [Artifact("a", f"{time.time():.0f}"[:4] + m.to_json())]), "the clock"),
+        (gives(lambda m: [Artifact("a", os.getcwd() + m.to_json())]), "asks for its folder"),
+        (
+            gives(lambda m: [Artifact("a", os.environ.get("LANG", "") + m.to_json())]),
+            "asks for the environment variable LANG",
+        ),
+        (gives(lambda m: [Artifact("a", m.to_json()[: random.choice((-1, -1))])]), "for chance"),
+        (emits(lambda m: print("made") or Emitted.whole(m, Artifact("a", m.to_json()))), "prints"),
+        (emits(lambda m: renames(m)), "it changed the model it was given"),
+        (maps(lambda m: 1 / 0), "its source map raised ZeroDivisionError"),
+        (maps(lambda m: []), "is behind no part of its source map"),
+        (maps(lambda m: [Part("a", "", "file", [task(m)])]), "with texts and a tuple of ids"),
+        (
+            maps(lambda m: [Part("a", place, "element", (task(m),)) for place in "xy"]),
+            "only one does, others have another role",
+        ),
+        (
+            {"target": TargetSpec("plain", {**TABLE, "stub": Legal()}),
+             **gives(lambda m: [Artifact("a", labels(m) + ways(m, "source", "target", "name"))])},
+            "it does not show the reason in `Opaque.stops`",
+        ),
+        (
+            {"target": TargetSpec("plain", {**TABLE, "stub": Legal()}),
+             **emits(lambda m: without_stubs(m))},
+            "with unsupported=stub it raised KeyError",
+        ),
         (
             {"rules": (Loud,), "lint": lambda self, source, ctx: ctx.emit(
                 Loud, "it is odd", severity=Severity.WARNING)},
@@ -193,15 +251,25 @@ class Sets(Backend):
 
     def emit(self, model, ctx):
         ids = " ".join({n.id for s in model.scopes() for n in s.nodes})
-        return Emitted.whole(model, Artifact("a", ids))
+        return Emitted.whole(model, Artifact("a", ids + model.to_json()))
 """
+
+
+def test_what_depends_on_the_time_zone_is_caught(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = SETS.replace("ids = ", "import time; ids = time.tzname[0]  # ")
+    (tmp_path / "zones_backend.py").write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ContractError, match="another PYTHONHASHSEED, time zone"):
+        check_backend(__import__("zones_backend").Sets())
 
 
 def test_the_order_of_a_set_is_caught(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "sets_backend.py").write_text(SETS)
     monkeypatch.syspath_prepend(tmp_path)
     backend: Backend = __import__("sets_backend").Sets()
-    with pytest.raises(ContractError, match="other bytes under another PYTHONHASHSEED"):
+    with pytest.raises(ContractError, match="another PYTHONHASHSEED, time zone"):
         check_backend(backend)
     (tmp_path / "sets_backend.py").write_text(SETS.replace("{n.id", "sorted({n.id").replace(
         "s.nodes})", "s.nodes}))"

@@ -61,11 +61,13 @@ def check_backend(
     """Try a backend with a minimal model of every construct and small models of several (or with
     `models`), with hostile labels, and with each of its options.
 
-    What its table calls legal must be emitted, twice and under other hash seeds with the same
-    bytes that tell models and their tasks apart, to paths that are relative and unique, and
-    `emit` itself writes no file, and its own `lint` finds nothing wrong in it; what it refuses must
-    be refused with a 4xx error that names the element. Lowerings must lower their measure, and
-    unless they say what they lose leave the same runs. With `reads_back`, that frontend must give
+    What its table calls legal must be emitted, twice and in other processes with the same bytes
+    that tell models, their tasks and their flows apart, to paths that are relative and unique; its
+    own `lint` finds nothing wrong in it, and its source map has every task. `emit` writes no file,
+    prints nothing, changes no model, and asks for no clock, chance, folder or environment variable;
+    stubs give their reason. What it refuses must be refused with an error of the category `target`
+    that names the element. Lowerings must end, and unless they say what they lose leave the same
+    runs. With `reads_back`, that frontend must give
     back the model that was emitted. With `runs`, a backend that has a runner must do on its
     engine what the models mean.
     Raises `ContractError`, and `RunnerError` where the engine is missing.

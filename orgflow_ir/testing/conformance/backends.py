@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from orgflow_ir.diagnostics import Category, Diagnostic, Severity
-from orgflow_ir.model import Model
+from orgflow_ir.model import Model, Node, Opaque
 from orgflow_ir.model.constructs import CONSTRUCTS
 from orgflow_ir.model.source import SourceFile
 from orgflow_ir.pipeline import PassContext
@@ -20,13 +20,14 @@ from orgflow_ir.targets import (
     support_level,
 )
 from orgflow_ir.targets.artifact import Artifact
+from orgflow_ir.targets.spec import STUB, UNSUPPORTED
 from orgflow_ir.testing.conformance.emission import context, emit, legal_and_emitted
 from orgflow_ir.testing.conformance.files import file_problems
 from orgflow_ir.testing.conformance.odd_models import odd_models
 from orgflow_ir.testing.conformance.source_maps import source_map_problems
 from orgflow_ir.testing.conformance.telling import telling_problems
 from orgflow_ir.testing.conformance.words import name_problems, rule_problems, said_problems
-from orgflow_ir.testing.minimal import minimal_model
+from orgflow_ir.testing.minimal import minimal_model, minimal_models
 
 Told = tuple[tuple[Artifact, ...] | None, list[Diagnostic]]
 
@@ -43,13 +44,20 @@ def backend_problems(
         problems.append(f"its target is called `{spec.name}`")
     problems += list(_table_problems(spec))
     models = list(models)
+    given = [model.to_json() for _, model in models]
     problems += telling_problems(backend, models)
     for construct, model in models:
         found = _model_problems(backend, construct, model)
         if not found and reads_back is not None:
             found = _round_trip_problems(backend, model, reads_back)
         problems += [f"{construct}: {p}" for p in found]
-    return [*problems, *_odd_problems(backend), *_option_problems(backend)]
+    problems += [
+        f"{name}: it changed the model it was given"
+        for (name, model), text in zip(models, given, strict=True)
+        if model.to_json() != text
+    ]
+    others = (_odd_problems, _option_problems, _stub_problems)
+    return [*problems, *(p for find in others for p in find(backend))]
 
 
 def _table_problems(spec: TargetSpec) -> Iterator[str]:
@@ -182,6 +190,40 @@ def _option_problems(backend: Backend) -> Iterator[str]:
             elif tried[0] is not None:
                 found = said_problems(tried[1], backend.rules) + file_problems(tried[0])
                 yield from (f"with {name}={value}: {p}" for p in found)
+
+
+def _stub_problems(backend: Backend) -> Iterator[str]:
+    """The output depends on the reason that a stub stops a run with: somebody has to read it. Stubs
+    that no run reaches need not be there."""
+    spec = backend.target
+    tried = False
+    for _, model in minimal_models() if spec.stubs and spec.executes else ():
+        ctx = context(backend, {UNSUPPORTED: STUB})
+        legal = legalise(model, spec, ctx, allow_lossy=False)
+        if ctx.has_errors or not any(_stops(n) for s in legal.scopes() for n in s.nodes):
+            continue
+        texts: list[tuple[Artifact, ...]] = []
+        for reason in ("first reason", "second reason"):
+            process = legal.processes[0]
+            nodes = tuple(n.replace(stops=reason) if _stops(n) else n for n in process.nodes)
+            if nodes == process.nodes:  # in a sub-process
+                break
+            given = legal.replace(processes=(process.replace(nodes=nodes), *legal.processes[1:]))
+            try:
+                texts.append(backend.emit(given, ctx).artifacts)
+            except (Exception, SystemExit) as error:  # noqa: BLE001  # as `_try`
+                yield f"with unsupported=stub it raised {type(error).__name__}: {error}"
+                return
+        if len(texts) == 2:
+            tried = True
+            if texts[0] != texts[1]:
+                return
+    if tried:
+        yield "with unsupported=stub it does not show the reason in `Opaque.stops`"
+
+
+def _stops(node: Node) -> bool:
+    return isinstance(node, Opaque) and node.stops is not None
 
 
 def _round_trip_problems(backend: Backend, model: Model, frontend: Frontend) -> list[str]:

@@ -20,6 +20,9 @@ def file_problems(artifacts: object) -> list[str]:
     paths outside the output folder, text that is not what the suffix says."""
     if not isinstance(artifacts, tuple) or not all(isinstance(a, Artifact) for a in artifacts):
         return [f"`emit` gave {artifacts!r}, not a tuple of `Artifact`"]
+    odd = [a for a in artifacts if not (isinstance(a.path, str) and isinstance(a.text, str))]
+    if odd:
+        return [f"path and text of an `Artifact` are text: {odd[0]!r}"]
     problems = []
     if not artifacts:
         problems.append("emitted nothing and said nothing")

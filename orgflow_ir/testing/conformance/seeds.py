@@ -1,5 +1,5 @@
-"""Whether a backend's output depends on the order of sets: it is asked again in other processes,
-with other seeds for the hashes of text.
+"""Whether a backend's output depends on the order of sets, or on the machine: it is asked again in
+other processes, with other seeds for the hashes of text, time zones, languages and folders.
 
 `python -m orgflow_ir.testing.conformance.seeds MODULE CLASS` prints a digest for each construct.
 """
@@ -11,6 +11,8 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
+from collections.abc import Mapping
 from importlib import import_module
 from importlib.util import find_spec
 
@@ -19,13 +21,17 @@ from orgflow_ir.testing.conformance.emission import emit
 from orgflow_ir.testing.conformance.shapes import shapes
 from orgflow_ir.testing.minimal import minimal_models
 
-SEEDS = ("1", "4711")
+SURROUNDINGS = (
+    {"PYTHONHASHSEED": "1", "TZ": "UTC0", "LANG": "en_GB.UTF-8", "USER": "one"},
+    {"PYTHONHASHSEED": "4711", "TZ": "NZST-12", "LANG": "tr_TR.UTF-8", "USER": "other"},
+)
+"""Environment variables of the processes that are compared."""
 TIMEOUT = 120
 """Seconds granted to one process."""
 
 
 def seed_problems(backend: Backend) -> list[str]:
-    """Constructs whose output is another under another seed; nothing where the class cannot be
+    """Constructs whose output is another in another process; nothing where the class cannot be
     imported by its name (it is made in a function, or the module is a test)."""
     cls = type(backend)
     try:
@@ -34,20 +40,24 @@ def seed_problems(backend: Backend) -> list[str]:
         known = False
     if not known or "." in cls.__qualname__ or cls.__module__ == "__main__":
         return []
-    digests = [_digests_under(cls, seed) for seed in SEEDS]
+    folders = (os.getcwd(), tempfile.gettempdir())
+    digests = [_digests_under(cls, *both) for both in zip(SURROUNDINGS, folders, strict=True)]
     if None in digests:
         return []
     first, second = digests
     assert first is not None
     assert second is not None
     return [
-        f"{name}: other bytes under another PYTHONHASHSEED: the order of a set shows"
+        f"{name}: other bytes in another process, with another PYTHONHASHSEED, time zone, language "
+        "and folder: does the order of a set show?"
         for name, digest in first.items()
         if second.get(name) != digest
     ]
 
 
-def _digests_under(cls: type[Backend], seed: str) -> dict[str, str] | None:
+def _digests_under(
+    cls: type[Backend], surroundings: Mapping[str, str], folder: str
+) -> dict[str, str] | None:
     done = subprocess.run(
         [
             sys.executable,
@@ -58,9 +68,10 @@ def _digests_under(cls: type[Backend], seed: str) -> dict[str, str] | None:
         ],
         env={
             **os.environ,
-            "PYTHONHASHSEED": seed,
-            "PYTHONPATH": os.pathsep.join(p for p in sys.path if p),
+            **surroundings,
+            "PYTHONPATH": os.pathsep.join(os.path.abspath(p) for p in sys.path if p),
         },
+        cwd=folder,
         capture_output=True,
         check=False,
         timeout=TIMEOUT,

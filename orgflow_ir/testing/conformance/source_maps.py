@@ -1,19 +1,30 @@
-"""Requirements on source maps: they name emitted files and elements of the model."""
+"""Requirements on source maps: they name emitted files and elements of the model, and every task of
+it is behind a part."""
 
 from __future__ import annotations
 
-from orgflow_ir.model import Model
+from collections import Counter
+
+from orgflow_ir.model import Model, Task
 from orgflow_ir.model.provenance import all_elements, source_ids
-from orgflow_ir.targets.artifact import Emitted
+from orgflow_ir.targets.artifact import Emitted, Part
 
 
 def source_map_problems(legal: Model, emitted: Emitted) -> list[str]:
-    """Parts in no file, parts of no element or of unknown ones, and two parts at one place."""
+    """Parts that are none or of the wrong types, in no file, of no element or of unknown ones; two
+    parts at one place, or that stand for one element in one file; tasks behind no part."""
+    try:
+        parts = emitted.source_map.parts
+    except Exception as error:  # noqa: BLE001  # a plugin's
+        return [f"its source map raised {type(error).__name__}: {error}"]
+    odd = [part for part in parts if not _typed(part)]
+    if odd:
+        return [f"{odd[0]!r} in its source map is no `Part` with texts and a tuple of ids"]
     files = {artifact.path for artifact in emitted.artifacts}
     known = {id for element in all_elements(legal) for id in source_ids(element)}
     problems = []
     seen: set[tuple[str, str]] = set()
-    for part in emitted.source_map.parts:
+    for part in parts:
         where = f"the part `{part.place}` of `{part.artifact}`"
         if part.artifact not in files:
             problems.append(f"{where} in its source map is in no file")
@@ -27,4 +38,27 @@ def source_map_problems(legal: Model, emitted: Emitted) -> list[str]:
         if (part.artifact, part.place) in seen:
             problems.append(f"{where} is twice in its source map")
         seen.add((part.artifact, part.place))
+    standing = Counter((p.artifact, id) for p in parts if p.stands for id in p.elements)
+    problems += [
+        f"{count} parts of `{file}` stand for `{id}`: only one does, others have another role"
+        for (file, id), count in standing.items()
+        if count > 1
+    ]
+    tasks = {
+        id for s in legal.scopes() for n in s.nodes if isinstance(n, Task) for id in source_ids(n)
+    }
+    problems += [
+        f"the task `{id}` is behind no part of its source map"
+        for id in emitted.source_map.silent
+        if id in tasks
+    ]
     return problems
+
+
+def _typed(part: object) -> bool:
+    return (
+        isinstance(part, Part)
+        and all(isinstance(t, str) for t in (part.artifact, part.place, part.role, part.name))
+        and isinstance(part.elements, tuple)
+        and all(isinstance(id, str) for id in part.elements)
+    )

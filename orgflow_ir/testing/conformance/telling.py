@@ -1,26 +1,34 @@
-"""Whether what a backend emits depends on the model: not one text for all, and no task left out."""
+"""Whether what a backend emits depends on the model and on nothing else: not one text for all, no
+task and no flow left out, no clock, no folder, no output of its own."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
-from orgflow_ir.model import Model, Node
+from orgflow_ir.model import Flow, Model, Node
 from orgflow_ir.plugins.contracts import Backend
+from orgflow_ir.targets import legalise
 from orgflow_ir.testing.conformance.disk import no_writing
-from orgflow_ir.testing.conformance.emission import emit
+from orgflow_ir.testing.conformance.emission import context, emit
 from orgflow_ir.testing.conformance.shapes import shape
+from orgflow_ir.testing.conformance.surroundings import silent, watched
 
 _TASKS = ("FirstOfAll", "LastOfAll")
 
 
 def telling_problems(backend: Backend, models: Iterable[tuple[str, Model]]) -> list[str]:
-    """Constant output, tasks that are dropped, and files that are written; a backend that raises
-    is told of elsewhere."""
+    """Constant output, tasks and flows that are dropped, files that are written, text that is
+    printed, and questions to the machine; a backend that raises is told of elsewhere."""
+    models = list(models)
+    found: list[str] = []
     try:
-        with no_writing() as written:
-            found = [*_constant(backend, models), *_dropped(backend)]
+        with no_writing() as written, silent() as printed:
+            found = [*_constant(backend, models), *_dropped(backend), *_dropped_flows(backend)]
+            found += _asking(backend, models)  # everything is loaded by now
+        if printed.getvalue():
+            found.append(f"`emit` prints: {printed.getvalue()[:40]!r}; it returns its files")
     except (Exception, SystemExit):  # noqa: BLE001  # the check that it never raises reports it
-        found = []
+        pass
     if written:
         found.append(f"`emit` writes to disk itself: {written[0]}; it returns its files")
     return found
@@ -52,6 +60,39 @@ def _dropped(backend: Backend) -> Iterator[str]:
             if not is_told and (any(told) or task not in text):
                 yield f"leaves out a task: `Do {task}` of a sequence of two does not show"
                 return
+
+
+def _asking(backend: Backend, models: Iterable[tuple[str, Model]]) -> list[str]:
+    """What it asks of the machine."""
+    found: dict[str, None] = {}
+    for _, model in models:
+        ctx = context(backend)
+        legal = legalise(model, backend.target, ctx, allow_lossy=False)
+        if not ctx.has_errors:
+            with watched() as asked:
+                backend.emit(legal, ctx)
+            found |= dict.fromkeys(asked)
+    return [f"`emit` asks for {what}; it depends on the model alone" for what in found]
+
+
+def _dropped_flows(backend: Backend) -> Iterator[str]:
+    """Two ways that go elsewhere, or names of ways that are exchanged, and nothing shows it."""
+    model = shape("s>x1 x1>A:One x1>B:Other A>C B>e C>e")
+    text = _text(backend, model)
+    if text is None:
+        return
+    ways = {"A_C": {"target": "e"}, "B_e": {"target": "C"}}
+    if _text(backend, _with_flows(model, ways)) == text:
+        yield "leaves out where flows lead: two that lead elsewhere do not show"
+    ways = {"x1_A": {"name": "Other"}, "x1_B": {"name": "One"}}
+    if _text(backend, _with_flows(model, ways)) == text:
+        yield "leaves out the names of ways: of a decision it does not show which way is which"
+
+
+def _with_flows(model: Model, changed: Mapping[str, Mapping[str, str]]) -> Model:
+    (process,) = model.processes
+    flows: tuple[Flow, ...] = tuple(f.replace(**changed.get(f.id, {})) for f in process.flows)
+    return model.replace(processes=(process.replace(flows=flows),))
 
 
 def _with(model: Model, nodes: tuple[Node, ...]) -> Model:

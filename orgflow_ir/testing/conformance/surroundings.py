@@ -1,0 +1,72 @@
+"""What `emit` does beside giving its result: it prints, or asks for the time, for chance, or for
+what is different on another machine."""
+
+from __future__ import annotations
+
+import io
+import os
+import random
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
+from datetime import date, datetime
+from types import FrameType
+from typing import Any
+
+_BUILTINS: dict[tuple[object, str], str] = {
+    (time, "time"): "the clock",
+    (time, "time_ns"): "the clock",
+    (time, "localtime"): "the clock or the time zone",
+    (time, "strftime"): "the clock or the locale",
+    (time, "ctime"): "the clock or the time zone",
+    (datetime, "now"): "the clock",
+    (datetime, "utcnow"): "the clock",
+    (date, "today"): "the clock",
+    (datetime, "today"): "the clock",
+}
+_FUNCTIONS = {os.urandom: "chance", os.getpid: "the number of its process", os.getcwd: "its folder"}
+_ENVIRONMENT = type(os.environ).__getitem__.__code__
+
+
+@contextmanager
+def watched() -> Iterator[list[str]]:
+    """Gives what the code within it asks for, in words, each once; `asks for the clock` is seen in
+    calls of the standard library's functions only."""
+    found: dict[str, None] = {}
+
+    def see(frame: FrameType, event: str, called: Any) -> None:
+        what = None
+        if event == "c_call":
+            what = _called(called)
+        elif event == "call" and frame.f_code is _ENVIRONMENT:
+            what = f"the environment variable {frame.f_locals.get('key')}"
+        if what is not None:
+            found[what] = None
+
+    asked: list[str] = []
+    before = sys.getprofile()
+    sys.setprofile(see)
+    try:
+        yield asked
+    finally:
+        sys.setprofile(before)
+        asked += found
+
+
+def _called(function: Any) -> str | None:
+    owner, name = getattr(function, "__self__", None), getattr(function, "__name__", "")
+    try:
+        if owner is random._inst:  # seeded ones are all right
+            return "chance"
+        return _BUILTINS.get((owner, name)) or _FUNCTIONS.get(function)
+    except TypeError:  # a method of something without a hash
+        return None
+
+
+@contextmanager
+def silent() -> Iterator[io.StringIO]:
+    """Gives what is printed within it."""
+    out = io.StringIO()
+    with redirect_stdout(out):
+        yield out
