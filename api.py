@@ -27,7 +27,8 @@ from orgflow_ir.model.source import SourceFile
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.pipeline.services import Services
 from orgflow_ir.plugins import Agent, Backend, Document, Registry, Runner, RunnerError
-from orgflow_ir.plugins.engines import LOCAL, ServerAccess, is_address
+from orgflow_ir.plugins.engines import LOCAL, EngineProvider, ServerAccess, is_address
+from orgflow_ir.plugins.guards import given
 from orgflow_ir.targets import Emitted
 from orgflow_ir.targets.verification import Verdict, Verification
 
@@ -355,7 +356,7 @@ def verify(
         return VerifyResult(tuple(ctx.diagnostics), ())
     found: list[Verification] = []
     for file in files:
-        verified = backend.verify(model, file, ctx, strict=strict)
+        verified = given(backend, "verify", tuple, model, file, ctx, strict=strict)
         if verified is None:
             raise UnsupportedError(f"target `{backend.name}` has nothing to verify with")
         found += verified
@@ -423,7 +424,7 @@ def _runner(
     backend: Backend, engine: str, key_file: str | None, ctx: PassContext
 ) -> Iterator[tuple[Runner | None, Mapping[str, str]]]:
     """A runner, closed afterwards, and the options its engine demands; None after an error."""
-    engines = backend.engines()
+    engines: EngineProvider | None = given(backend, "engines", EngineProvider)
     if engines is None:
         raise UnsupportedError(f"target `{backend.name}` has no engine to run on")
     if engine == LOCAL:

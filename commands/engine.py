@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 from orgflow.backends import DEFAULT_TARGET
 from orgflow.commands.options import resolve_target
@@ -11,9 +9,8 @@ from orgflow.commands.output import write_stdout
 from orgflow.commands.session import leave
 
 from orgflow_ir.plugins import Registry
-
-if TYPE_CHECKING:
-    from orgflow_ir.plugins.engines import EngineProvider
+from orgflow_ir.plugins.engines import EngineProvider
+from orgflow_ir.plugins.guards import given
 
 MISUSE = 2
 
@@ -21,7 +18,7 @@ MISUSE = 2
 def provider(target: str) -> EngineProvider:
     """The engines of a target. Raises `click.UsageError` where it has none."""
     backend, _ = resolve_target(target, Registry())
-    engines = backend.engines()
+    engines: EngineProvider | None = given(backend, "engines", EngineProvider)
     if engines is None:
         raise click.UsageError(f"target `{backend.name}` has no engine to run on")
     return engines

@@ -87,7 +87,10 @@ def replay_production(asked: Asked, pull: Pull, *, as_json: bool, html: str | No
     Raises:
         click.UsageError: the options do not go together.
     """
-    reader = asked.backend.executions()
+    from orgflow_ir.plugins.executions import ExecutionReader
+    from orgflow_ir.plugins.guards import given
+
+    reader: ExecutionReader | None = given(asked.backend, "executions", ExecutionReader)
     if reader is None:
         raise click.UsageError(f"target `{asked.backend.name}` has no executions to replay")
     query = _query(pull, reader)

@@ -44,7 +44,10 @@ def deployer_and_address(backend: Backend, url: str | None) -> tuple[Deployer, s
     Raises:
         click.UsageError: the target has nothing to deploy with, or no address is given.
     """
-    deployer = backend.deployer()
+    from orgflow_ir.plugins.deployment import Deployer
+    from orgflow_ir.plugins.guards import given
+
+    deployer: Deployer | None = given(backend, "deployer", Deployer)
     if deployer is None:
         raise click.UsageError(f"target `{backend.name}` has nothing to deploy with")
     address = url or os.environ.get(variable(backend.name, "URL"))
@@ -102,14 +105,21 @@ def engine_runner(
     Raises:
         click.UsageError: there is no such engine.
     """
-    from orgflow_ir.plugins.engines import LOCAL, ServerAccess, is_address, looks_like_server
+    from orgflow_ir.plugins.engines import (
+        LOCAL,
+        EngineProvider,
+        ServerAccess,
+        is_address,
+        looks_like_server,
+    )
+    from orgflow_ir.plugins.guards import given
 
     if not is_address(engine) and engine != LOCAL:
         meant = f"; did you mean http://{engine}?" if looks_like_server(engine) else ""
         raise click.UsageError(
             f"no engine `{engine}`; there is: {LOCAL}, or the URL of a server{meant}"
         )
-    engines = backend.engines()
+    engines: EngineProvider | None = given(backend, "engines", EngineProvider)
     if not is_address(engine):
         if engines is None:
             raise click.UsageError(f"target `{backend.name}` has no engine to run on")

@@ -16,6 +16,7 @@ from orgflow.commands.output import write_stdout
 from orgflow.commands.session import Session, exit_code, leave
 
 from orgflow_ir.diagnostics.core_rules import UnreadableInput
+from orgflow_ir.plugins.guards import given
 
 if TYPE_CHECKING:
     from orgflow_ir.targets.verification import Difference, Verification
@@ -83,7 +84,7 @@ def command(
         else:
             session.inputs.append(source.path)
             ctx.options = {**ctx.options, **options}
-            results = backend.verify(model, source, ctx, strict=strict)
+            results = given(backend, "verify", tuple, model, source, ctx, strict=strict)
             if results is None:
                 raise click.UsageError(f"target `{backend.name}` has nothing to verify with")
     session.collect(ctx)

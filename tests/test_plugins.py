@@ -412,6 +412,28 @@ def test_a_plugin_that_fails_at_work_is_named(tmp_path: Path, model: Path) -> No
     assert "Traceback" not in ran.err
 
 
+@pytest.mark.parametrize(
+    ("method", "command", "kind"),
+    [
+        ("engines", ("run", "order.bpmn"), "EngineProvider"),
+        ("deployer", ("deploy", "order.bpmn", "--url", "http://127.0.0.1:9"), "Deployer"),
+        ("executions", ("run", "order.bpmn", "--executions", "1"), "ExecutionReader"),
+        ("verify", ("verify", "order.bpmn", "order.bpmn"), "tuple"),
+    ],
+)
+def test_a_backend_that_gives_something_else_is_named(
+    method: str, command: tuple[str, ...], kind: str, tmp_path: Path, model: Path
+) -> None:
+    wrong = f"    def {method}(self, *_, **__): return 'x'\n\n        def emit(self"
+    code = PLUGIN.replace("    def emit(self", wrong)
+    args = [str(model) if arg == "order.bpmn" else arg for arg in command]
+    ran = orgflowc(*args, "--target", "names", env=install(tmp_path / "s", "acme", code))
+    assert ran.code == 2
+    said = " ".join(ran.err.split())
+    assert "the plugin `acme` failed" in said, said
+    assert f"`{method}` of backend `names` gave 'x', which is no `{kind}`" in said
+
+
 ADDED = """
 from orgflow_ir.model import Task
 from orgflow_ir.plugins import hookimpl
@@ -611,7 +633,7 @@ FAILING_TARGETS = {
     "a lowering that exits": (
         own("Undo()").replace("return None", "raise SystemExit(3)")
         .replace("activity.compensation", "task").replace('{"task": Legal()}', "{}"),
-        "lowering `undo` for names failed: SystemExit: 3 (rewrite, line ",
+        "lowering `undo` of plugin `acme` for names failed: SystemExit: 3 (rewrite, line ",
     ),
     "a test that exits": (
         'import sys\n' + BACKEND.replace("CHANGED", "Names()")

@@ -322,6 +322,33 @@ def _tried(leaf: Any, call: Callable[[], Any], ctx: PassContext) -> tuple[bool, 
         return False, None
 
 
+class FaultyResult(TypeError):
+    """A method of a leaf gave something else than its contract says.
+
+    Attributes:
+        leaf: the leaf.
+    """
+
+    def __init__(self, leaf: Backend, method: str, result: Any, kind: type) -> None:
+        super().__init__(
+            f"`{method}` of backend `{leaf.name}` gave {shown(result)}, which is no "
+            f"`{kind.__name__}`"
+        )
+        self.leaf = leaf
+
+
+def given(backend: Backend, method: str, kind: type, *args: Any, **more: Any) -> Any:
+    """What a method of a backend gives: a `kind`, or `None` where it has nothing.
+
+    Raises:
+        FaultyResult: it is something else.
+    """
+    result = getattr(backend, method)(*args, **more)
+    if result is not None and not isinstance(result, kind):
+        raise FaultyResult(backend, method, result, kind)
+    return result
+
+
 _HELP = "update or uninstall the package that provides it"
 
 

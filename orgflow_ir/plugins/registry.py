@@ -280,7 +280,8 @@ class Registry:
 
 
 def outside_culprit(error: BaseException) -> str | None:
-    """The plugin in whose code an exception was raised, or that called what raised it."""
+    """The plugin in whose code an exception was raised, or that called what raised it, or whose
+    result it is about."""
     if not _may_have_plugins(sys.path):
         return None
     from importlib.metadata import entry_points
@@ -288,8 +289,13 @@ def outside_culprit(error: BaseException) -> str | None:
 
     owners = {p.module.partition(".")[0]: p.name for p in entry_points(group=GROUP)}
     frames = [frame for frame, _ in walk_tb(error.__traceback__)]
-    modules = (str(frame.f_globals.get("__name__")).partition(".")[0] for frame in frames)
-    return next((owners[m] for m in reversed(list(modules)) if m in owners), None)
+    from orgflow_ir.plugins.guards import FaultyResult
+
+    modules = [str(frame.f_globals.get("__name__")) for frame in frames]
+    if isinstance(error, FaultyResult):
+        modules.append(type(error.leaf).__module__)
+    roots = (module.partition(".")[0] for module in reversed(modules))
+    return next((owners[root] for root in roots if root in owners), None)
 
 
 def _ours(owner: str | None) -> bool:

@@ -375,6 +375,8 @@ def _check_result(pattern: RewritePattern, before: Model, after: Model, ctx: Pas
 def _named(pattern: RewritePattern, plan: _Plan) -> str:
     registry = plan.ctx.registry
     owner = registry.plugin_of(pattern) if registry is not None else None
+    if owner is None and registry is not None and not is_ours(pattern):
+        owner = registry.plugin_of(registry.backend(plan.spec.name))
     of = f" of plugin `{owner}`" if owner is not None else ""
     return f"`{pattern.name}`{of} for {plan.spec.name}"
 
