@@ -91,6 +91,11 @@ _SUMMARY = f"Put workflows on an {DEFAULT_TARGET} server and publish them."
     metavar="FILE",
     help="Create credentials from a JSON file, and choose them in the nodes that need one.",
 )
+@click.option(
+    "--keys",
+    is_flag=True,
+    help="Put a random key into the addresses that start new workflows; later deploys keep it.",
+)
 @click.option("--allow-lossy", is_flag=True, help="Models: as for `compile`.")
 @click.option("--force", is_flag=True, help="Models: as for `compile`.")
 @click.option("--strict", is_flag=True, help="Models: as for `compile`.")
@@ -107,6 +112,7 @@ def command(
     name: str | None,
     no_publish: bool,
     credentials: str | None,
+    keys: bool,
     allow_lossy: bool,
     force: bool,
     strict: bool,
@@ -136,7 +142,7 @@ def command(
             wanted = wanted_workflows(files, from_, name, server, session, ctx, compiling)
             if wanted.workflows:
                 publishing = DeployOptions(
-                    not no_publish, take_over, rollback, _text_of(credentials)
+                    not no_publish, take_over, rollback, _text_of(credentials), keys
                 )
                 try:
                     code = _deploy(

@@ -48,10 +48,10 @@ class SequentialWait(Rule):
 class WaitsBeside(Rule):
     """
     What it finds
-        Tasks of people that may be open while other work waits.
+        Tasks of people, and receive tasks, that may be open while other work waits.
     Why it is wrong
         An n8n execution waits at one place at a time: of two forms only one could be answered. Such
-        tasks stay placeholders, which pass on at once; all others become forms.
+        tasks stay placeholders, which pass on at once; all others become forms, or wait for a call.
     Example
         `Check credit` and `Check stock`, both user tasks, in two branches of a parallel gateway.
     Instead
@@ -107,6 +107,28 @@ class SettingNeeded(Rule):
     target = "n8n"
 
 
+class OpenAddress(Rule):
+    """
+    What it finds
+        A workflow with a webhook or a page that starts runs, and that asks nobody who they are.
+    Why it is wrong
+        Where the server can be reached, whoever knows or guesses the address can start runs, and
+        compiled addresses are made of the names in the model. What waits in a run has an address
+        with a signature, and is not meant.
+    Example
+        A message start event `Order received`: `/webhook/orders-order-received`.
+    Instead
+        Compile with `n8n{auth=header}`, so that callers send a header with a secret and pages ask
+        for a password, or deploy with `--keys`.
+    """
+
+    code = "OF425"
+    name = "open-address"
+    severity = Severity.INFO
+    category = Category.TARGET
+    target = "n8n"
+
+
 class FaultyWorkflow(Rule):
     """
     What it finds
@@ -132,5 +154,6 @@ N8N_RULES: tuple[type[Rule], ...] = (
     WaitsBeside,
     CredentialNeeded,
     SettingNeeded,
+    OpenAddress,
     FaultyWorkflow,
 )

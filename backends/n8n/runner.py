@@ -185,6 +185,10 @@ class LocalRunner(Runner):
                 name = scope.workflow_graph.nodes[task].name
                 if name in visits:
                     answers[f"{place}{name}"] = [_answered(form, row) for row in visits[name]]
+            for task in scope.received:
+                name = scope.workflow_graph.nodes[task].name
+                if name in visits:
+                    answers[f"{place}{name}"] = visits[name]
             for name in _stubbed(scope):
                 stubs[f"{place}{name}"] = {"visits": visits.get(name, []), "mode": "merge"}
             for name in _timed(scope):
@@ -200,11 +204,13 @@ class LocalRunner(Runner):
                     stubs[f"{place}{name}"] = {
                         "visits": [*given, *rows], "errors": list(messages), "mode": "merge",
                     }  # fmt: skip
-        called = {s.scope.workflow_id: s.workflow for s in self._scopes if s is not root}
+        called = {
+            s.scope.workflow_id: _without_secrets(s.workflow) for s in self._scopes if s is not root
+        }
         nodes = sum(len(scope.workflow_graph.nodes) for scope in self._scopes)
         steps = max(s.at for s in stimuli) + nodes
         return RunRequest(
-            self.workflow,
+            _without_secrets(self.workflow),
             trigger,
             items=[{"json": stub_data(root, stimuli).item}],
             workflows=called or None,
@@ -295,6 +301,18 @@ def _checking(scope: CompiledScope) -> list[str]:
 def _calling(scope: CompiledScope) -> list[str]:
     """Names of the nodes that call a workflow in which somebody does the work."""
     return [scope.workflow_graph.nodes[element].name for element in scope.named_work]
+
+
+def _without_secrets(workflow: Workflow) -> Workflow:
+    """The workflow with waits that nobody has to identify themselves at: a run has no secrets."""
+    secret = "incomingAuthentication"
+    if not any(secret in node["parameters"] for node in workflow["nodes"]):
+        return workflow
+    nodes = [
+        {**node, "parameters": {k: v for k, v in node["parameters"].items() if k != secret}}
+        for node in workflow["nodes"]
+    ]
+    return {**workflow, "nodes": nodes}  # type: ignore[typeddict-item]  # nodes as they were
 
 
 _OVER = "2000-01-01T00:00:00.000Z"

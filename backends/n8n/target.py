@@ -351,6 +351,7 @@ N8N_TARGET = TargetSpec(
         "timeout": (),
         "sender": (),
         "messages": (),
+        "auth": ("none", "header"),
     },
     values={
         "timeout": why_no_limit,

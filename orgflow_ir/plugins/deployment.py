@@ -35,12 +35,14 @@ class DeployOptions(NamedTuple):
         take_over: overwrite what somebody edited, or made otherwise.
         rollback: deploy a model again that another one has replaced since.
         credentials: the text of a file with credentials, in the target's own form.
+        keys: put a random key into each address that starts a workflow and has none.
     """
 
     publish: bool = True
     take_over: bool = False
     rollback: bool = False
     credentials: str = ""
+    keys: bool = False
 
 
 class Removed(NamedTuple):

@@ -89,6 +89,7 @@ def write_work(compiled: CompiledScope) -> None:
                 missing,
                 before=before,
                 answer=_answer(work),
+                called=element in compiled.received,
                 given=None if given is None else f"$({quote_node(given)}).first().json",
             )
             graph.nodes[outputs].parameters = code.running(written)

@@ -163,8 +163,11 @@ def _read(source: str, path: tuple[str, ...], compiled: CompiledScope) -> str:
 
 
 def reads_body(source: str, graph: ControlFlow, compiled: CompiledScope) -> bool:
-    """Whether `source` is a Webhook, whose item carries what was posted under `body`."""
+    """Whether what was posted is under `body` on the item of `source`: of a Webhook, and of a Wait
+    for a call."""
     node = graph.nodes.get(source)
+    if source in compiled.received:
+        return compiled.workflow_graph.nodes[source].type == "wait"
     return isinstance(node, Event) and compiled.workflow_graph.nodes[source].type == "webhook"
 
 

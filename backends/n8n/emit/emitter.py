@@ -88,7 +88,8 @@ class CompiledScope:
 
     `entry` says where a token on a flow goes in, for elements that are entered by flow (joins).
     `forms` has the forms of tasks that people do, by task: behind each stands the node that makes
-    variables of its answers, where it asks for any. `carried` says how process variables travel,
+    variables of its answers, where it asks for any. `received` are the receive tasks that wait for
+    a call. `carried` says how process variables travel,
     where a condition reads any or a form asks for some, `groups` which sub-processes became part
     of it; `work` what tasks compute of which the model says something, `named_work` what tasks call
     whose work the model only names. `workflow`, `base` (the
@@ -106,6 +107,7 @@ class CompiledScope:
     entry: dict[tuple[str, str], Port] = field(default_factory=dict)
     exits: dict[str, Port] = field(default_factory=dict)
     forms: Mapping[str, TaskForm] = field(default_factory=dict)
+    received: frozenset[str] = frozenset()
     carried: Carried | None = None
     groups: tuple[Group, ...] = ()
     work: dict[str, Work] = field(default_factory=dict)
@@ -205,10 +207,7 @@ class _Emitter:
                 self.setters.setdefault(decision.setter, []).append(decision)
 
     def run(self) -> None:
-        if self.ctx.options.get(PEOPLE) != PLACEHOLDER:
-            from orgflow.backends.n8n.emit.forms import plan_forms
-
-            self.e.forms = plan_forms(self.e, self.ctx)
+        self._plan_waits()
         for node in self.scope.body.nodes:
             if self._is_silent(node.id):
                 self.e.silent.add(node.id)
@@ -273,8 +272,32 @@ class _Emitter:
             guard = form.guard(self.workflow_graph.nodes[task].name)
             if guard is not None:
                 self._guard(task, guard)
+        if any(node.webhook for node in self.workflow_graph.nodes.values()):
+            from orgflow.backends.n8n.emit.addresses import protect
+
+            protect(self.e, self.ctx)
         self.defaults.complete(self.ctx)
         self._say_what_it_is_part_of()
+
+    def _plan_waits(self) -> None:
+        """Which tasks become forms, and which wait for a call."""
+        with_forms = self.ctx.options.get(PEOPLE) != PLACEHOLDER
+        kinds = ("user", "manual", "receive") if with_forms else ("receive",)
+        nodes = self.scope.body.nodes
+        if not any(isinstance(node, Task) and node.task_type in kinds for node in nodes):
+            return
+        from orgflow.backends.n8n.emit.waiting_alone import is_awaited, waiting_alone
+
+        from orgflow_ir.analysis.forms import is_done_by_a_person
+
+        people = [node.id for node in nodes if with_forms and is_done_by_a_person(node)]
+        tasks = [node for node in nodes if node.id in people or is_awaited(node)]
+        alone = waiting_alone(self.e, tasks, self.ctx)
+        self.e.received = alone - frozenset(people)
+        if people:
+            from orgflow.backends.n8n.emit.forms import plan_forms
+
+            self.e.forms = plan_forms(self.e, [task for task in people if task in alone])
 
     def _say_what_it_is_part_of(self) -> None:
         source = self.ctx.source
@@ -532,16 +555,24 @@ class _Emitter:
         if work is not None and work.before:
             self._before(task.id, f"{task.name or task.id} inputs", notes.mapping(before=True))
         outside = self._outside(task, work)
-        called = self._named_work(task) if outside is None else None
+        awaited = task.id in self.e.received
+        called = self._named_work(task) if outside is None and not awaited else None
         fields = [f for d in decisions for f in _fields(d)]
         if outside is not None:
             kind, parameters = outside.type, outside.parameters
         elif called is not None:
             kind, parameters = called
+        elif awaited:
+            from orgflow.backends.n8n.node_types import wait
+
+            suffix = self._address(task.name)
+            kind, parameters = "wait", wait.for_call(suffix)
         else:
             kind = "set" if fields else "noOp"
             parameters = set_.assigning(fields, task.id) if fields else {}
-        node = self.workflow_graph.add(task.id, task.name, kind, parameters, element=task.id)
+        node = self.workflow_graph.add(
+            task.id, task.name, kind, parameters, element=task.id, webhook=awaited
+        )
         if outside is not None:
             node.switches = outside.more
             node.version = outside.version
@@ -551,6 +582,8 @@ class _Emitter:
             node.notes += notes.named_work(
                 task, decisions, f"{named.kind} {named.name}", self.ctx, work
             )
+        elif awaited:
+            node.notes += notes.receive(task, suffix, decisions, self.defaults, self.ctx, work)
         else:
             node.notes += notes.task(task, decisions, self.defaults, self.ctx, work)
         if work is not None and work.before:
@@ -639,6 +672,7 @@ class _Emitter:
 
             kind, parameters = "set", keeping_the_error(event.id)
         text = definition.expression.text if definition and definition.expression else ""
+        suffix = ""
         open_time = False
         if event.position == "catch" and event.trigger in ("timer", *_BROUGHT):
             from orgflow.backends.n8n.node_types import wait
@@ -670,7 +704,7 @@ class _Emitter:
         )
         if event.id in self.e.work:
             self.workflow_graph.connect(Port(HelperKey(event.id, "inputs")), Port(event.id))
-        node.notes += notes.event(event, open_time, text, self.defaults)
+        node.notes += notes.event(event, open_time, text, suffix, self.defaults)
 
     def _error_text(self, definition: EventDefinition | None) -> str:
         """The message of an error, by its entry of the catalogue."""

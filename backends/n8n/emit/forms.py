@@ -19,12 +19,10 @@ from orgflow.backends.n8n.emit.references import quote_node
 from orgflow.backends.n8n.format import form_fields
 
 from orgflow_ir.analysis.facts.notes import HEADING
-from orgflow_ir.analysis.forms import AskedField, Option, asked_fields, is_done_by_a_person
+from orgflow_ir.analysis.forms import AskedField, Option, asked_fields
 from orgflow_ir.model import Lane, Node, Task
 from orgflow_ir.model.bindings import Form
 from orgflow_ir.model.element_names import listed, slug
-from orgflow_ir.model.provenance import source_ids
-from orgflow_ir.pipeline import PassContext
 
 if TYPE_CHECKING:
     from orgflow.backends.n8n.emit.emitter import CompiledScope
@@ -202,40 +200,11 @@ class TaskForm(NamedTuple):
         return {fields[name].label: fields[name].answer(value) for name, value in row.items()}
 
 
-def plan_forms(compiled: CompiledScope, ctx: PassContext) -> dict[str, TaskForm]:
-    """The forms of one scope by task.
-
-    OF423 for tasks that may be open beside something else that waits: an n8n execution waits at one
-    place at a time, so they stay placeholders.
-    """
-    people = [n for n in compiled.scope.body.nodes if is_done_by_a_person(n)]
-    if not people:
+def plan_forms(compiled: CompiledScope, people: Iterable[str]) -> dict[str, TaskForm]:
+    """The forms of these tasks of a scope, by task."""
+    alone = list(people)
+    if not alone:
         return {}
-    from orgflow.backends.n8n import rules
-
-    from orgflow_ir.analysis.control_flow.open_together import OpenTogether
-
-    together = OpenTogether(compiled.process, ctx)
-    alone: list[str] = []
-    beside: list[str] = []
-    from orgflow_ir.analysis.repetition import begun_at_once
-
-    at_once = begun_at_once(ctx.source) if ctx.source is not None else frozenset()
-    for task in people:
-        assert isinstance(task, Task)
-        waiting = not at_once.isdisjoint(source_ids(task)) or together.with_element(task.id)
-        (beside if waiting else alone).append(task.id)
-    if beside:
-        names = [ctx.name(compiled.graph.nodes[t]) for t in beside]
-        them = "it stays a placeholder" if len(beside) == 1 else "they stay placeholders"
-        ctx.emit(
-            rules.WaitsBeside,
-            f"{listed(names)} may be open beside other work that waits, and an n8n execution waits "
-            f"at one place at a time: {them}",
-            element=compiled.graph.nodes[beside[0]],
-            help="let one step that waits come after the other, or in n8n put a node there that "
-            "hands the work to people and goes on when all have answered",
-        )
     asked = asked_fields(compiled.graph, compiled.decisions, alone)
     variables = {field.variable for fields in asked.values() for field in fields}
     variables |= {path[0] for decision in compiled.decisions.values() for path in decision.coded}

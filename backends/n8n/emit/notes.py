@@ -106,6 +106,49 @@ def task(
     return [placeholder, *_sets(decisions), *_doc(node.doc), _ONCE]
 
 
+def receive(
+    node: Task,
+    suffix: str,
+    decisions: list[Decision],
+    defaults: Defaults,
+    ctx: PassContext,
+    work: Work | None = None,
+) -> list[str]:
+    """Note of a receive task that waits for a call; OF404 where the model has an implementation
+    that is not run."""
+    said = node
+    if work is not None and (work.before or work.after) and node.binding is not None:
+        said = node.replace(binding=node.binding.replace(inputs=(), outputs=(), listeners=()))
+    if has_implementation(said) and summary(said):
+        ctx.emit(
+            UnsupportedBinding,
+            f"orgflow does not support {summary(said)} of `{node.label}` on n8n yet; emitted a "
+            f"Wait for a call that keeps it in its note{_why(work.unread if work else ())}",
+            element=node,
+            help=_REPLACE,
+        )
+    else:
+        _called_back(node, defaults)
+    return [_address_of(suffix), *_sets(decisions), *_doc(node.doc)]
+
+
+def _called_back(node: Task | Event, defaults: Defaults) -> None:
+    defaults.add(
+        (OpenMessage,),
+        node.id,
+        "the Wait node waits until its address is called",
+        "hand the address in the node's note to the sender in an earlier node",
+    )
+
+
+def _address_of(suffix: str) -> str:
+    """How a sender finds the run that waits."""
+    return (
+        "Waits until somebody posts JSON to its address, whose fields become process variables. In "
+        f"an earlier node, hand the sender $execution.resumeUrl.replace(/\\?|$/, '/{suffix}$&')."
+    )
+
+
 def named_work(
     node: Task, decisions: list[Decision], called: str, ctx: PassContext, work: Work | None = None
 ) -> list[str]:
@@ -252,7 +295,7 @@ def stub(node: Opaque, reason: str) -> list[str]:
     return [f"{plain(reason)}. Put the node that does it here, {lead}.", *_doc(node.doc)]
 
 
-def event(node: Event, open_time: bool, text: str, defaults: Defaults) -> list[str]:
+def event(node: Event, open_time: bool, text: str, suffix: str, defaults: Defaults) -> list[str]:
     """Note of an event, with what the workflow does until its gap is filled."""
     lines: list[str] = []
     if open_time:
@@ -260,15 +303,8 @@ def event(node: Event, open_time: bool, text: str, defaults: Defaults) -> list[s
         defaults.add((OpenTime,), node.id, words, f"{_TIMES}, or set it in n8n's Wait node")
         lines.append("How long to wait is left open: 0 seconds until it is set.")
     elif node.position == "catch" and node.trigger in ("message", "signal"):
-        defaults.add(
-            (OpenMessage,),
-            node.id,
-            "the Wait node waits until its resume URL is called",
-            "hand the resume URL of the wait to the sender in an earlier node",
-        )
-        lines.append(
-            "Waits until its resume URL is called: hand $execution.resumeUrl to the sender."
-        )
+        _called_back(node, defaults)
+        lines.append(_address_of(suffix))
     elif node.trigger in ("message", "signal"):
         defaults.add((OpenMessage,), node.id, "emitted a placeholder", _REPLACE)
         lines.append(

@@ -102,6 +102,7 @@ def work_code(
     answer: tuple[tuple[str, Part], ...] | None = None,
     given: str | None = None,
     key: str = "",
+    called: bool = False,
 ) -> str:
     """The body of a Code node that does what statements say to the item that comes in.
 
@@ -116,6 +117,7 @@ def work_code(
             is the one before the task then.
         given: code for the item that the task was given, if that has more fields.
         key: code for the key of what is composed to be sent.
+        called: whether what comes in is what somebody posted, under `body`.
 
     Raises:
         Unsupported: a decision holds what is not translated.
@@ -123,7 +125,7 @@ def work_code(
     writer = _Writer(unset, key)
     if answer is not None:
         return writer.code_of_answer(tuple(statements), before, answer, given)
-    return writer.code(tuple(statements), before, keep_locals)
+    return writer.code(tuple(statements), before, keep_locals, called)
 
 
 class _Writer:
@@ -135,7 +137,13 @@ class _Writer:
         self.decisions: list[Decide] = []
         self.helpers: dict[str, str] = {}
 
-    def code(self, statements: tuple[Statement, ...], before: str | None, keep_locals: bool) -> str:
+    def code(
+        self,
+        statements: tuple[Statement, ...],
+        before: str | None,
+        keep_locals: bool,
+        called: bool = False,
+    ) -> str:
         body = list(self.lines(statements, frozenset(), ""))
         fields = [
             "...item",
@@ -145,7 +153,9 @@ class _Writer:
             fields.append("...own")
         sources = ["item"] if before is None else ["before", "item"]
         lines = [
-            "const item = $input.first().json;",
+            "const item = $input.first().json.body ?? $input.first().json;"
+            if called
+            else "const item = $input.first().json;",
             *([] if before is None else [f"const before = {before};"]),
             f"const v = Object.assign(Object.create(null), {', '.join(sources)});",
         ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from orgflow.backends.n8n.node_types.behaviour import trigger
-from orgflow.backends.n8n.node_types.node_type import NodeType, none
+from orgflow.backends.n8n.node_types.node_type import NodeType, inbound_credential, none
 
 
 def opened_at(path: str, title: str) -> dict[str, Any]:
@@ -16,6 +16,7 @@ def opened_at(path: str, title: str) -> dict[str, Any]:
 
 NODE = NodeType(
     name="formTrigger",
+    credential=lambda parameters: inbound_credential(parameters.get("authentication")),
     label="Form Trigger",
     emitted=True,
     versions=((2.3,), (2.5, 2.6)),

@@ -69,6 +69,12 @@ def never(parameters: Parameters) -> bool:
     return False
 
 
+def inbound_credential(authentication: object) -> str:
+    """The type of credential by which callers identify themselves; empty where they do not."""
+    kinds = {"basicAuth": "httpBasicAuth", "headerAuth": "httpHeaderAuth", "jwtAuth": "jwtAuth"}
+    return kinds.get(authentication, "") if isinstance(authentication, str) else ""
+
+
 def no_credential(parameters: Parameters) -> str:
     """None is needed."""
     del parameters

@@ -11,6 +11,7 @@ from orgflow.backends.n8n.node_types.node_type import (
     NodeType,
     Parameters,
     Use,
+    inbound_credential,
     is_expression,
 )
 
@@ -35,6 +36,11 @@ def for_call(suffix: str) -> dict[str, Any]:
 def is_form(parameters: Parameters) -> bool:
     """Whether a person fills in a form for the run to go on."""
     return bool(resume(parameters) == "form")
+
+
+def is_called(parameters: Parameters) -> bool:
+    """Whether somebody calls for the run to go on."""
+    return bool(resume(parameters) == "webhook")
 
 
 def for_interval(amount: float, unit: str) -> dict[str, Any]:
@@ -149,8 +155,15 @@ def _behaviour(use: Use) -> Behaviour:
     return Behaviour(kind="wait", in_process=amount * unit < _SLEEPS_BELOW)
 
 
+def _credential(parameters: Parameters) -> str:
+    if resume(parameters) not in ("webhook", "form"):
+        return ""
+    return inbound_credential(parameters.get("incomingAuthentication"))
+
+
 NODE = NodeType(
     name="wait",
+    credential=_credential,
     label="Wait",
     emitted=True,
     versions=((1.1,), (1.1,)),

@@ -5,7 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from orgflow.backends.n8n.node_types.behaviour import trigger
-from orgflow.backends.n8n.node_types.node_type import NodeType, Parameters, none
+from orgflow.backends.n8n.node_types.node_type import (
+    NodeType,
+    Parameters,
+    inbound_credential,
+    none,
+)
 
 
 def posted_to(path: str) -> dict[str, Any]:
@@ -20,6 +25,7 @@ def _outputs(version: float | None, parameters: Parameters) -> int | None:
 
 NODE = NodeType(
     name="webhook",
+    credential=lambda parameters: inbound_credential(parameters.get("authentication")),
     label="Webhook",
     emitted=True,
     versions=((2.1,), (2.1,)),

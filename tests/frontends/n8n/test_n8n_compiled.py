@@ -15,7 +15,7 @@ from orgflow import compiler
 from random_processes import process as random_process
 from seeds import at_least, seeds
 
-from orgflow_ir.model import Gateway, Model, Process, Task
+from orgflow_ir.model import Event, Gateway, Model, Process, Task
 from orgflow_ir.model.source import SourceFile
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
@@ -186,6 +186,11 @@ def test_ids_and_kinds_come_back(order: tuple[Model, dict[str, Any]], registry: 
     assert {n.id for n in model.processes[0].nodes} - set(ids(process)) == silent
     assert "in_stock__stop" in ids(process)
     kinds = {n.id: n.task_type for n in model.processes[0].nodes if isinstance(n, Task)}
+    (call,) = [id for id, kind in kinds.items() if kind == "receive"]
+    (waits,) = [n for n in process.nodes if n.id == call]
+    assert isinstance(waits, Event)
+    assert waits.trigger == "message"
+    del kinds[call]  # what waits for a call is read as an event
     assert {n.id: n.task_type for n in process.nodes if isinstance(n, Task) and n.id in kinds} == (
         kinds
     )

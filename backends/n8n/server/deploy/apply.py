@@ -9,6 +9,7 @@ from typing import Any
 from orgflow.backends.n8n.server.client.backoff import Backoff
 from orgflow.backends.n8n.server.client.errors import RefusedError, ServerError, TookTooLongError
 from orgflow.backends.n8n.server.client.workflows import WorkflowClient, never_published, webhooks
+from orgflow.backends.n8n.server.deploy.address_keys import AddressKeys
 from orgflow.backends.n8n.server.deploy.credentials import CredentialStore
 from orgflow.backends.n8n.server.deploy.deployment_marker import (
     DeploymentMarker,
@@ -66,6 +67,7 @@ class DeployTransaction:
         stopped: whether the deploy is interrupted.
         known: ids on the server of workflows that were deployed before, by identity.
         credentials: for nodes that need one and have none.
+        keys: those in addresses that start a workflow.
     """
 
     client: WorkflowClient
@@ -75,6 +77,7 @@ class DeployTransaction:
     take_over: bool = False
     known: Mapping[str, str] = field(default_factory=dict)
     credentials: CredentialStore | None = None
+    keys: AddressKeys = field(default_factory=AddressKeys)
     _puts: dict[str, _Put] = field(default_factory=dict)
     _steps: dict[str, Step] = field(default_factory=dict)
     _undoing: list[tuple[str, Callable[[], None]]] = field(default_factory=list)
@@ -127,6 +130,7 @@ class DeployTransaction:
         body = self.client.body_of(rewritten(step.wanted.workflow, new))
         if old is not None:
             _keep_credentials(body, old)
+        self.keys.put(body, step.wanted.identity, old)
         if self.credentials is not None:
             self.credentials.choose(body)
         before = marker_of(old) if old is not None else None

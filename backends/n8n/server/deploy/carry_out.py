@@ -11,6 +11,7 @@ from typing import Any
 
 from orgflow.backends.n8n.server.client.errors import RefusedError, ServerError
 from orgflow.backends.n8n.server.client.workflows import WorkflowClient
+from orgflow.backends.n8n.server.deploy.address_keys import AddressKeys
 from orgflow.backends.n8n.server.deploy.apply import (
     AnotherDeployError,
     DeployTransaction,
@@ -74,6 +75,7 @@ class DeployRun:
         take_over: whether to overwrite what others made or edited.
         rollback: whether to deploy a model again that was replaced since.
         credentials: entries of a file, for nodes that need a credential and have none.
+        keys: whether addresses that start a workflow get a random key.
         progress: called from this thread.
         cancellation: asked whether to stop.
     """
@@ -84,6 +86,7 @@ class DeployRun:
     take_over: bool = False
     rollback: bool = False
     credentials: tuple[GivenCredential, ...] = ()
+    keys: bool = False
     progress: Progress = no_progress
     cancellation: Cancellation = field(default_factory=CancelFlag)
     results: dict[int, GroupResult] = field(default_factory=dict)
@@ -132,7 +135,7 @@ class DeployRun:
         """What places one group."""
         return DeployTransaction(
             self.client, self.undo, lambda: self._stopped, self.publish, self.take_over,
-            dict(self._known), self._store,
+            dict(self._known), self._store, AddressKeys(self.keys),
         )  # fmt: skip
 
     @property

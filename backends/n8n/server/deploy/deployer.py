@@ -97,6 +97,7 @@ class N8nDeploySession(DeploySession):
             options.take_over,
             options.rollback,
             read_credentials(options.credentials) if options.credentials else (),
+            options.keys,
         )
         mine = [one for one in wanted if isinstance(one, Wanted)]
         return N8nDeployPlan(self._server, run, run.plan(mine))

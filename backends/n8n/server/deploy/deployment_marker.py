@@ -22,6 +22,7 @@ from orgflow.backends.n8n.format.document import (
 )
 from orgflow.backends.n8n.format.identity import HIDDEN, hidden
 from orgflow.backends.n8n.format.versions import type_version
+from orgflow.backends.n8n.server.deploy.address_keys import without_keys
 
 Json = dict[str, Any]
 
@@ -187,10 +188,10 @@ def node_ids(workflow: Mapping[str, Any]) -> frozenset[str]:
 
 
 def digest_of(workflow: Mapping[str, Any]) -> str:
-    """16 hex digits that change with anything but credentials, which are chosen on the server,
-    settings that it adds or that only its editor sets, and the order of nodes, which says nothing.
-    """
-    bare = without_marker(workflow)
+    """16 hex digits that change with anything but credentials, which are chosen on the server, keys
+    in addresses, settings that it adds or that only its editor sets, and the order of nodes, which
+    says nothing."""
+    bare = without_keys(without_marker(workflow))
     said = {part: _plain(bare[part]) for part in _PARTS if bare.get(part)}
     said["nodes"] = sorted(
         ({k: v for k, v in row.items() if k != "credentials"} for row in said.get("nodes", ())),

@@ -10,6 +10,7 @@ from orgflow.backends.n8n.format.versions import N8nVersion
 from orgflow.backends.n8n.format.workflow_document import WorkflowDocument
 from orgflow.backends.n8n.merge.files import base_of
 from orgflow.backends.n8n.merge.merge import merge
+from orgflow.backends.n8n.server.deploy.address_keys import without_keys
 from orgflow.backends.n8n.server.deploy.deployment_marker import marker_of, without_marker
 from orgflow.backends.n8n.server.deploy.plan import Problem, Step, is_as_compiled
 from orgflow.backends.n8n.server.deploy.references import rewritten
@@ -45,7 +46,8 @@ def merge_step(
     if wanted.verify is None and not plain:
         step.problems = (Problem("edited", str(row["id"])),)
         return
-    theirs = rewritten(without_marker(to_api(row, version)), lambda id: identities.get(id, id))
+    there = without_keys(without_marker(to_api(row, version)))
+    theirs = rewritten(there, lambda id: identities.get(id, id))
     base = base_of(WorkflowDocument(theirs), wanted.bases)
     if base is None and not edited:
         return

@@ -209,4 +209,5 @@ def _short(parameters: Mapping[str, Any]) -> Json:
         return dict(_WAIT)
     if resume == "form":
         return {"resume": "webhook", "httpMethod": "POST", "options": {}}
-    return dict(parameters)
+    # Nobody who plays runs has the secrets of callers.
+    return {name: value for name, value in parameters.items() if name != "incomingAuthentication"}

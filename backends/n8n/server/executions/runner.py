@@ -133,7 +133,7 @@ class ServerRunner(LocalRunner):
                 self._client.stop_execution(execution)
                 return EngineRun("limit", f"not over after {self._seconds:.0f} s", None)
             if status == "waiting":
-                self._answer(answer, answered)
+                self._answer(answer, request.answers or {}, answered)
             self._client.sleep(pause)
             pause = min(2 * pause, longest)  # looking costs the server as much as a short run
 
@@ -166,8 +166,14 @@ class ServerRunner(LocalRunner):
                 break
         return answer
 
-    def _answer(self, answer: Json, answered: set[tuple[str, int]]) -> None:
-        """Answer the webhook wait that an execution is parked at, once."""
+    def _answer(
+        self,
+        answer: Json,
+        bodies: Mapping[str, Sequence[Any]],
+        answered: set[tuple[str, int]],
+    ) -> None:
+        """Answer the webhook wait that an execution is parked at, once: with the body of the visit
+        that the node of this name has, if there is one."""
         data = (answer.get("data") or {}).get("resultData") or {}
         name = str(data.get("lastNodeExecuted"))
         rows: list[Mapping[str, Any]] = (answer.get("workflowData") or {}).get("nodes") or []
@@ -180,7 +186,9 @@ class ServerRunner(LocalRunner):
             return
         suffix = str((parameters.get("options") or {}).get("webhookSuffix", ""))
         method = str(parameters.get("httpMethod", "GET"))
-        said = self._client.resume(answer, {}, suffix=suffix, method=method)
+        times = sum(1 for other, _ in answered if other == name)
+        body: Any = next(iter(bodies.get(name, ())[times:]), {})
+        said = self._client.resume(answer, body, suffix=suffix, method=method)
         if said["status"] == 200:
             answered.add((name, visit))
 

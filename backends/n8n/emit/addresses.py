@@ -1,0 +1,65 @@
+"""Who may call what a workflow opens to the outside: its webhooks, its pages, and what waits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from orgflow.backends.n8n import rules
+from orgflow.backends.n8n.node_types import wait
+
+from orgflow_ir.model.element_names import listed
+from orgflow_ir.pipeline import PassContext
+
+if TYPE_CHECKING:
+    from orgflow.backends.n8n.emit.emitter import CompiledScope
+
+AUTH = "auth"
+"""The option that says how callers identify themselves."""
+
+
+def protect(compiled: CompiledScope, ctx: PassContext) -> None:
+    """Give the nodes of a scope that somebody calls the authentication that the option says.
+
+    OF424 for the credentials that they need then; without authentication OF425 for the addresses
+    that start runs. Both once a workflow.
+    """
+    called = [node for node in compiled.workflow_graph.nodes.values() if node.webhook]
+    if not called:
+        return
+    if ctx.options.get(AUTH, "none") == "none":
+        starting = [f"`{node.name}`" for node in called if node.type != wait.NODE.name]
+        if starting:
+            ctx.emit(
+                rules.OpenAddress,
+                f"whoever knows the address of {listed(starting)} can start runs of "
+                f"{ctx.name(compiled.scope.body)}",
+                element=compiled.scope.body,
+                help="compile with the option `auth=header`, or `deploy --keys`, which puts a "
+                "random key into each address",
+            )
+        return
+    headers: list[str] = []
+    passwords: list[str] = []
+    for node in called:
+        waits, page = node.type == wait.NODE.name, "formTitle" in node.parameters
+        if waits and not page and not wait.is_called(node.parameters):
+            continue  # it waits for a time
+        # A browser sends no header of its own.
+        kind = "basicAuth" if page else "headerAuth"
+        name = "incomingAuthentication" if waits else "authentication"
+        node.parameters = {**node.parameters, name: kind}
+        (passwords if page else headers).append(f"`{node.name}`")
+    needed = [
+        f"{what} for {listed(names)}"
+        for what, names in (("a header", headers), ("a user name and password", passwords))
+        if names
+    ]
+    if needed:
+        ctx.emit(
+            rules.CredentialNeeded,
+            f"callers of {ctx.name(compiled.scope.body)} identify themselves: it needs "
+            f"{listed(needed)}",
+            element=compiled.scope.body,
+            help="create the credentials in n8n and choose them in these nodes, or give them to "
+            "`deploy --credentials`",
+        )

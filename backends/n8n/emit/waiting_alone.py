@@ -1,0 +1,51 @@
+"""Which tasks may wait for the outside: those beside which nothing else of a process waits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from orgflow.backends.n8n import rules
+
+from orgflow_ir.analysis.control_flow.open_together import OpenTogether
+from orgflow_ir.analysis.repetition import begun_at_once
+from orgflow_ir.model import Node, Task
+from orgflow_ir.model.element_names import listed
+from orgflow_ir.model.provenance import source_ids
+from orgflow_ir.pipeline import PassContext
+
+if TYPE_CHECKING:
+    from orgflow.backends.n8n.emit.emitter import CompiledScope
+
+
+def is_awaited(node: Node) -> bool:
+    """Whether a step waits until somebody calls: a receive task that does not begin the process."""
+    return isinstance(node, Task) and node.task_type == "receive" and not node.instantiate
+
+
+def waiting_alone(
+    compiled: CompiledScope, tasks: Sequence[Node], ctx: PassContext
+) -> frozenset[str]:
+    """Those of the tasks that are never open beside something else that waits.
+
+    OF423 for the others: an n8n execution waits at one place at a time, so they stay placeholders.
+    """
+    together = OpenTogether(compiled.process, ctx)
+    at_once = begun_at_once(ctx.source) if ctx.source is not None else frozenset()
+    beside = [
+        task
+        for task in tasks
+        if not at_once.isdisjoint(source_ids(task)) or together.with_element(task.id)
+    ]
+    if beside:
+        names = [ctx.name(task) for task in beside]
+        them = "it stays a placeholder" if len(beside) == 1 else "they stay placeholders"
+        ctx.emit(
+            rules.WaitsBeside,
+            f"{listed(names)} may be open beside other work that waits, and an n8n execution waits "
+            f"at one place at a time: {them}",
+            element=beside[0],
+            help="let one step that waits come after the other, or in n8n put a node there that "
+            "hands the work to people and goes on when all have answered",
+        )
+    return frozenset(task.id for task in tasks if task not in beside)
