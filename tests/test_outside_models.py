@@ -188,10 +188,14 @@ def test_what_orgflow_lacks_is_not_blamed_on_the_target(invoke: Invoke, tmp_path
         "<loopCardinality>the number of parcels</loopCardinality>"
         '</multiInstanceLoopCharacteristics><task id="t"/>'
         "</subProcess>"
-        '<endEvent id="e" name="Failed"><compensateEventDefinition/></endEvent>'
+        '<eventBasedGateway id="e" name="Which?"/><intermediateCatchEvent id="c1">'
+        '<messageEventDefinition/></intermediateCatchEvent><intermediateCatchEvent id="c2">'
+        "<timerEventDefinition><timeDuration>PT1H</timeDuration></timerEventDefinition>"
+        '</intermediateCatchEvent><sequenceFlow id="g1" sourceRef="e" targetRef="c1"/>'
+        '<sequenceFlow id="g2" sourceRef="e" targetRef="c2"/>'
         '<sequenceFlow id="f1" sourceRef="s" targetRef="x"/>'
         '<sequenceFlow id="f2" sourceRef="x" targetRef="e"/></process></definitions>'
     )
     shown = said(invoke("compile", str(file), "--target", "n8n").err)
     assert "orgflow does not support `Pack` (sub-process.plain) on n8n yet" in shown
-    assert "orgflow does not support `Failed` (event.end.compensation) on n8n yet" in shown
+    assert "orgflow does not support `Which?` (gateway.event) on n8n yet" in shown
