@@ -159,6 +159,9 @@ HOSTS = {
  <sequenceFlow id="f2" sourceRef="k" targetRef="e"/></process></definitions>""",
     "undo": f"""<definitions xmlns="{BPMN}"><process id="p" name="P"><startEvent id="s" name="a"/>
  <task id="t" name="b"/><endEvent id="e" name="d"><compensateEventDefinition/></endEvent>
+ <boundaryEvent id="u" attachedToRef="t"><compensateEventDefinition/></boundaryEvent>
+ <task id="h" name="c" isForCompensation="true"/>
+ <association id="as" associationDirection="One" sourceRef="u" targetRef="h"/>
  <sequenceFlow id="f1" sourceRef="s" targetRef="t"/>
  <sequenceFlow id="f2" sourceRef="t" targetRef="e"/></process></definitions>""",
     "complex": f"""<definitions xmlns="{BPMN}"><process id="p"><startEvent id="s" name="a"/>

@@ -378,8 +378,24 @@ class Undoing:
     def _note(self, undone: list[str]) -> str:
         """What became of the element of the use; the others are told with it."""
         names = [self.ctx.name(self.plan.activities[a]) for a in undone]
-        what = f"what undoes {listed(names)}" if names else "what nothing starts to undo"
-        return f"{what} became " + ("steps of the flow" if names else "nothing")
+        if not names:
+            return "what nothing starts to undo became nothing"
+        said = f"what undoes {listed(names)} became steps of the flow"
+        hasty = [self.ctx.name(event) for event in self._hasty()]
+        if hasty:
+            said += f", and {listed(hasty)} " + ("waits" if len(hasty) == 1 else "wait")
+            said += " until they are done"
+        return said
+
+    def _hasty(self) -> list[Event]:
+        """Events that go on while work is undone (`waitForCompletion`, BPMN 2.0.2, 10.5.5)."""
+        events = [
+            node
+            for scope in self.plan.process.scopes()
+            for node in scope.nodes
+            if isinstance(node, Event) and self.plan.started.get(node.id)
+        ]
+        return [e for e in events if not all(d.wait_for_completion for d in e.definitions)]
 
     def _starter(self, event: Event, scope: Scope) -> None:
         """The event with the handlers that it starts before what follows it."""
