@@ -30,8 +30,11 @@ def waiting_until(definition: EventDefinition) -> Work:
 
 def _value(expression: Expression) -> Tree:
     text = expression.text.strip()
-    marked = "${" in text or "#{" in text or text.startswith("=")
-    tree = read_value(text, None if marked else expression.language)
+    if text.startswith("="):
+        language: str | None = "feel"  # in a timer nothing else begins so
+    else:
+        language = None if "${" in text or "#{" in text else expression.language
+    tree = read_value(text, language)
     if isinstance(tree, Constant):
         raise ConditionError("it is no time")
     return tree
