@@ -453,7 +453,7 @@ class Ring(RewritePattern):
 
 @hookimpl
 def orgflow_lowerings():
-    return [AddedLowering("n8n", Ring())]
+    return [AddedLowering("asl", Ring())]
 """
 SIGNAL = LINEAR.replace(
     '<task id="ship" name="Ship order" />',
@@ -465,15 +465,15 @@ SIGNAL = LINEAR.replace(
 def test_a_plugin_adds_a_lowering_to_a_target(tmp_path: Path) -> None:
     model = tmp_path / "order.bpmn"
     model.write_text(SIGNAL)
-    without = orgflowc("compile", model, "--target", "n8n")
+    without = orgflowc("compile", model, "--target", "asl")
     assert without.code == 1
     assert "OF403" in without.err
     env = install(tmp_path / "site", "acme", ADDED)
-    asked = orgflowc("compile", model, "--target", "n8n", env=env)
+    asked = orgflowc("compile", model, "--target", "asl", env=env)
     assert asked.code == 1
     assert "OF402" in asked.err
     assert "other processes hear the signal would be lost" in " ".join(asked.err.split())
-    ran = orgflowc("compile", model, "--target", "n8n", "--allow-lossy", env=env)
+    ran = orgflowc("compile", model, "--target", "asl", "--allow-lossy", env=env)
     assert ran.code == 0, ran.err
     assert '"Ring"' in ran.out
     assert "the signal `Ring` became a task; lost: that other" in " ".join(ran.err.split())
