@@ -253,7 +253,7 @@ def check(
         >>> check(read("order.bpmn"), preset="strict").ok
         False
     """
-    if preset not in PRESETS:
+    if not isinstance(preset, str) or preset not in PRESETS:
         raise UnknownName("preset", preset, tuple(PRESETS))
     usual = preset == DEFAULT_PRESET
     grading = Grading() if usual else preset_grading(preset, _registry().rules)
@@ -442,6 +442,9 @@ def _runner(
 
 def _target(name: str, options: Mapping[str, str] | None) -> tuple[Backend, dict[str, str]]:
     backend = compiler.choose_backend(name, _registry())
+    if not isinstance(options, Mapping | None):
+        form = "{'name': 'value'}"
+        raise OptionError(f"the options are {_type_name(options)}; give a mapping, as in {form}")
     return backend, compiler.target_options(backend, options or {})
 
 
@@ -476,6 +479,8 @@ def _type_name(value: object) -> str:
 
 
 def _context(services: Services | None = None) -> PassContext:
+    if not isinstance(services, Services | None):
+        raise TypeError(f"the services are {_type_name(services)}, not `orgflow.Services(...)`")
     return PassContext(registry=_registry(), services=services or Services())
 
 

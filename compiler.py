@@ -74,6 +74,8 @@ class UnknownName(LookupError):
     """A name (of a frontend, a backend …) that nothing is registered under."""
 
     def __init__(self, kind: str, name: str, known: Sequence[str]) -> None:
+        given: Any = name  # callers need not check their types
+        name = given if isinstance(given, str) else repr(given)
         self.kind, self.name, self.known = kind, name, tuple(known)
         super().__init__(f"no {kind} `{name}`; {suggestion(name, known)}")
 

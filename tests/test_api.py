@@ -234,6 +234,25 @@ def test_an_option_that_is_no_text_is_told_with_its_form(linear: Path) -> None:
         orgflow.compile(orgflow.read(linear), options=options)
 
 
+@pytest.mark.parametrize("options", ["version=2.41", ["version"], 3])
+def test_options_that_are_no_mapping_are_a_usage_error(options: Any, linear: Path) -> None:
+    with pytest.raises(OptionError, match=r"the options are .*; give a mapping, as in \{'name'"):
+        orgflow.compile(orgflow.read(linear), options=options)
+
+
+def test_a_name_or_services_of_another_type_are_told_as_they_are(linear: Path) -> None:
+    order = orgflow.read(linear)
+    wrong: Any = 3
+    with pytest.raises(orgflow.UnknownName, match=r"no target `3`; there are: asl"):
+        orgflow.compile(order, wrong)
+    with pytest.raises(orgflow.UnknownName, match=r"no preset `\[\]`; there are: recommended"):
+        orgflow.check(order, preset=[] if wrong else "")  # type: ignore[arg-type]
+    with pytest.raises(orgflow.UnknownName, match=r"no frontend `3`; there are: bpmn"):
+        orgflow.read(linear, format=wrong)
+    with pytest.raises(TypeError, match=r"the services are .*, not `orgflow\.Services"):
+        orgflow.fill(order, [], services=wrong)
+
+
 def test_what_was_not_compiled_is_not_verified_and_says_why(linear: Path, deadlock: Path) -> None:
     made = orgflow.compile(orgflow.read(deadlock))
     verified = orgflow.verify(orgflow.read(linear), made)
