@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from orgflow.api import (
+        AccessError,
         CheckResult,
         CompileResult,
         Diagnostic,
@@ -37,8 +38,8 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
-    "CheckResult", "CompileResult", "Diagnostic", "Document", "Emitted", "InputError", "Model",
-    "OptionError", "ReadResult", "ReplayReport", "RunResult", "RunnerError", "Services",
+    "AccessError", "CheckResult", "CompileResult", "Diagnostic", "Document", "Emitted",
+    "InputError", "Model", "OptionError", "ReadResult", "ReplayReport", "RunResult", "RunnerError", "Services",
     "UnknownName", "UnsupportedError", "Verdict", "Verification", "VerifyResult", "__version__",
     "check", "compile", "draft", "fill", "read", "run", "verify",
 ]  # fmt: skip

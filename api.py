@@ -27,13 +27,19 @@ from orgflow_ir.model.source import SourceFile
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.pipeline.services import Services
 from orgflow_ir.plugins import Agent, Backend, Document, Registry, Runner, RunnerError
-from orgflow_ir.plugins.engines import LOCAL, EngineProvider, ServerAccess, is_address
+from orgflow_ir.plugins.engines import (
+    LOCAL,
+    AccessError,
+    EngineProvider,
+    ServerAccess,
+    is_address,
+)
 from orgflow_ir.plugins.guards import given
 from orgflow_ir.targets import Emitted
 from orgflow_ir.targets.verification import Verdict, Verification
 
 __all__ = [
-    "CheckResult", "CompileResult", "Diagnostic", "Document", "Emitted", "InputError", "Model",
+    "AccessError", "CheckResult", "CompileResult", "Diagnostic", "Document", "Emitted", "InputError", "Model",
     "OptionError", "ReadResult", "ReplayReport", "RunResult", "RunnerError", "Services",
     "UnknownName", "UnsupportedError", "Verdict", "Verification", "VerifyResult", "check",
     "compile", "draft", "fill", "read", "run", "verify",

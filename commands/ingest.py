@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterator
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -86,6 +88,12 @@ def command(
     since = _date(keep_since) if keep_since is not None else None
     session = Session(format_, verbose=verbose)
     ctx = session.context()
+    if paths and not any(Path(path).exists() for path in paths):  # no store is made for nothing
+        for path in paths:
+            _report_unreadable(path, os.strerror(errno.ENOENT), ctx)
+        session.collect(ctx)
+        session.show()
+        leave(exit_code(session.diagnostics))
     from orgflow.store.messages import MessageStore
 
     with MessageStore.create(folder) as store, progress_bar() as progress:
@@ -119,6 +127,12 @@ def _date(text: str) -> datetime:
         raise click.UsageError(f"cannot read the date {text!r}; it is 2026-03-01") from None
 
 
+def _report_unreadable(path: str, reason: str, ctx: PassContext) -> None:
+    ctx.emit(
+        UnreadableInput, f"{path} cannot be read: {reason.lower()}", loc=SourceLocation(file=path)
+    )
+
+
 def _ingest(
     store: MessageStore,
     paths: tuple[str, ...],
@@ -146,10 +160,7 @@ def _ingest(
             ctx.emit(UnknownMessages, str(error), loc=SourceLocation(file=path))
             continue
         except OSError as error:
-            reason = (error.strerror or str(error)).lower()
-            ctx.emit(
-                UnreadableInput, f"{path} cannot be read: {reason}", loc=SourceLocation(file=path)
-            )
+            _report_unreadable(path, error.strerror or str(error), ctx)
             continue
         added_at_all += added
         lines.append(

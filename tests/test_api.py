@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
+import pickle
 import re
 import subprocess
 import sys
@@ -155,6 +157,18 @@ def test_a_workflow_is_verified_as_it_was_compiled_and_as_it_was_edited(linear: 
     disabled = text.replace('"name": "Ship order"', '"disabled": true, "name": "Ship order"')
     assert disabled != text
     assert not orgflow.verify(read, SourceFile("w.json", disabled.encode())).ok
+
+
+def test_what_was_compiled_goes_to_another_process(linear: Path) -> None:
+    """Pools of processes pickle results."""
+    order = orgflow.read(linear)
+    made = orgflow.compile(order)
+    assert made.emitted is not None
+    for again in (pickle.loads(pickle.dumps(made)), copy.deepcopy(made)):
+        assert again.files == made.files
+        assert again.diagnostics == made.diagnostics
+        assert again.emitted.source_map.parts == made.emitted.source_map.parts
+        assert orgflow.verify(order, again).ok
 
 
 def test_a_model_is_run(linear: Path) -> None:

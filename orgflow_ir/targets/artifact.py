@@ -88,6 +88,10 @@ class SourceMap:
         self._model = model
         self._make = parts
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copies and pickles hold the parts, not what makes them."""
+        return _source_map, (self._model, self.parts)
+
     def moved(self, paths: Mapping[str, str]) -> SourceMap:
         """The same for files under other paths, given by their old ones."""
         return SourceMap(
@@ -130,6 +134,10 @@ def _sources(model: Model) -> tuple[str, ...]:
     return tuple(dict.fromkeys(id for e in all_elements(model) for id in source_ids(e)))
 
 
+def _source_map(model: Model, parts: tuple[Part, ...]) -> SourceMap:
+    return SourceMap(model, lambda: parts)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Emitted:
     """What `Backend.emit` returns.
@@ -138,7 +146,8 @@ class Emitted:
         artifacts: the files; empty after an error.
         source_map: which part of them stands for which source elements.
         compiled: what the backend itself keeps of each process, by id. Only its own runner,
-            `verify` and deployer look at it.
+            `verify` and deployer look at it, in the process that compiled: copies and pickles
+            are without it.
         beside: files that later commands need, written beside the artifacts or the model.
     """
 
@@ -146,6 +155,9 @@ class Emitted:
     source_map: SourceMap
     compiled: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     beside: tuple[Artifact, ...] = ()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Emitted, (self.artifacts, self.source_map, {}, self.beside)
 
     @classmethod
     def whole(cls, model: Model, *artifacts: Artifact) -> Emitted:

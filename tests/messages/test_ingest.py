@@ -42,6 +42,7 @@ def test_a_missing_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     missing = str(tmp_path / "none.mbox")
     assert cli.run(["ingest", missing, "--store", str(tmp_path / "s")]) == 2
     assert "OF002" in capsys.readouterr().err
+    assert not (tmp_path / "s").exists()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="resource is there on POSIX alone")
