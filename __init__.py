@@ -39,9 +39,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AccessError", "CheckResult", "CompileResult", "Diagnostic", "Document", "Emitted",
-    "InputError", "Model", "OptionError", "ReadResult", "ReplayReport", "RunResult", "RunnerError", "Services",
-    "UnknownName", "UnsupportedError", "Verdict", "Verification", "VerifyResult", "__version__",
-    "check", "compile", "draft", "fill", "read", "run", "verify",
+    "InputError", "Model", "OptionError", "ReadResult", "ReplayReport", "RunResult",
+    "RunnerError", "Services", "UnknownName", "UnsupportedError", "Verdict", "Verification",
+    "VerifyResult", "__version__", "check", "compile", "draft", "fill", "read", "run", "verify",
 ]  # fmt: skip
 
 

@@ -39,10 +39,10 @@ from orgflow_ir.targets import Emitted
 from orgflow_ir.targets.verification import Verdict, Verification
 
 __all__ = [
-    "AccessError", "CheckResult", "CompileResult", "Diagnostic", "Document", "Emitted", "InputError", "Model",
-    "OptionError", "ReadResult", "ReplayReport", "RunResult", "RunnerError", "Services",
-    "UnknownName", "UnsupportedError", "Verdict", "Verification", "VerifyResult", "check",
-    "compile", "draft", "fill", "read", "run", "verify",
+    "AccessError", "CheckResult", "CompileResult", "Diagnostic", "Document", "Emitted",
+    "InputError", "Model", "OptionError", "ReadResult", "ReplayReport", "RunResult",
+    "RunnerError", "Services", "UnknownName", "UnsupportedError", "Verdict", "Verification",
+    "VerifyResult", "check", "compile", "draft", "fill", "read", "run", "verify",
 ]  # fmt: skip
 
 
