@@ -267,6 +267,10 @@ def _readable(text: str, language: str | None) -> Expression:
         raise AnswerError(
             f"the condition `{_short(text)}` cannot be read: {_short(str(error))}"
         ) from None
-    if tree is None:
+    if tree is None or _SEVERAL_WORDS.fullmatch(text.strip()):
         raise AnswerError(f"`{_short(text)}` is a label, not a condition")
     return condition
+
+
+_SEVERAL_WORDS = re.compile(r"[^\W\d]\w*(?:\s+\w+)+")
+"""What FEEL reads as the name of one variable, and an answer gives as the label of a branch."""
