@@ -481,7 +481,7 @@ def test_order_to_cash_sends_a_request_and_a_mail(
         items=[{"json": given}],
         stubs={
             "Check stock": {"visits": [checked]},
-            "Receive payment": {"visits": [{"paid_in_full": "Yes"}]},
+            "Receive payment": {"visits": [{"body": {"paid_in_full": "Yes"}}]},
         },
         data=True,
     )
