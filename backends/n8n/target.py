@@ -145,12 +145,13 @@ def from_outside(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
 
 
 def why_not_signal(use: ConstructUse, model: Model, ctx: PassContext) -> str:
-    """Between which events of the model nothing leads a signal."""
+    """Between which events of the model a signal is not carried."""
     assert isinstance(use.element, Event)
     other = other_end(use.element, model)
     assert other is not None
     waits = use.element.position in ("throw", "end")
-    return f"nothing leads it {'to' if waits else 'from'} {ctx.name(other)}"
+    towards = "to" if waits else "from"
+    return f"no signal is carried {towards} another event of the model, {ctx.name(other)}"
 
 
 def callable_process(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
@@ -252,18 +253,18 @@ N8N_TARGET = TargetSpec(
         "event.start.none": Legal(),
         "event.start.message": Legal("a webhook"),
         "event.start.timer": Legal("a schedule, where the cycle can be read"),
-        "event.start.signal": LegalIf(from_outside, _OUTSIDE, why_not_signal, _TELL),
+        "event.start.signal": LegalIf(from_outside, _OUTSIDE, why_not_signal, _TELL, yet=True),
         "event.start.signal.non-interrupting": Illegal(_NO_TRIGGER, yet=True),
         "event.start": Illegal(_NO_TRIGGER, "start with a message, a timer or by hand", yet=True),
         "event.catch.timer": Legal(),
         "event.catch.message": Legal("a webhook wait"),
-        "event.catch.signal": LegalIf(from_outside, _OUTSIDE, why_not_signal, _TELL),
+        "event.catch.signal": LegalIf(from_outside, _OUTSIDE, why_not_signal, _TELL, yet=True),
         "event.catch.conditional": Legal("a placeholder"),
         "event.catch.none": Illegal("it has no trigger, so it waits for nothing", "give it one"),
         "event.catch": Illegal(_NO_NODE, "wait for a message or a time instead", yet=True),
         "event.throw.none": Legal(),
         "event.throw.message": Legal("a placeholder until it is filled"),
-        "event.throw.signal": LegalIf(from_outside, _NOT_HEARD, why_not_signal, _TELL),
+        "event.throw.signal": LegalIf(from_outside, _NOT_HEARD, why_not_signal, _TELL, yet=True),
         "event.throw": Illegal(_NO_NODE, _TELL, yet=True),
         "event.throw.compensation": Illegal(_UNDOES, _UNDO, yet=True, because=why_not_undone),
         "event.boundary": Illegal(_WAITS, _LATER, yet=True),
@@ -273,6 +274,7 @@ N8N_TARGET = TargetSpec(
             "it is on a task whose error output can lead to it",
             why_not_on_error,
             "let what is done when it fails follow a gateway behind it",
+            yet=True,
         ),
         "event.boundary.cancel": Illegal(_UNDOES, _UNDO, yet=True, because=why_not_undone),
         "event.boundary.escalation": Illegal(
@@ -283,7 +285,7 @@ N8N_TARGET = TargetSpec(
         "event.boundary.compensation": Illegal(_UNDOES, _UNDO, yet=True, because=why_not_undone),
         "event.end.none": Legal(),
         "event.end.message": Legal("a placeholder until it is filled"),
-        "event.end.signal": LegalIf(from_outside, _NOT_HEARD, why_not_signal, _TELL),
+        "event.end.signal": LegalIf(from_outside, _NOT_HEARD, why_not_signal, _TELL, yet=True),
         "event.end.terminate": LegalIf(
             nothing_beside,
             "nothing else can be running: n8n has no way to end other branches",

@@ -97,7 +97,7 @@ def illegal_uses(model: Model, spec: TargetSpec, ctx: PassContext) -> list[Illeg
         elif isinstance(verdict, LegalIf) and not verdict.test(use, model, ctx):
             because = verdict.because(use, model, ctx) if verdict.because is not None else ""
             reason = because or f"it is supported only if {verdict.reason}"
-            found.append(IllegalUse(use, reason, verdict.help))
+            found.append(IllegalUse(use, reason, verdict.help, verdict.yet))
     return found
 
 

@@ -25,13 +25,14 @@ class LegalIf(NamedTuple):
     """Legal where `test(use, model, ctx)` holds; `reason` completes "`X` is legal only if …".
 
     `because(use, model, ctx)`: what in this model contradicts it, where that can be named. `help`
-    says what to do.
+    says what to do. `yet`: elsewhere it is orgflow that does not emit it.
     """
 
     test: Callable[[ConstructUse, Model, PassContext], bool]
     reason: str
     because: Callable[[ConstructUse, Model, PassContext], str] | None = None
     help: str = ""
+    yet: bool = False
 
 
 class Illegal(NamedTuple):

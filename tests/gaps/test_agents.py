@@ -569,7 +569,9 @@ def test_progress_is_shown() -> None:
 
 
 def test_agents_by_name_that_are_not_there() -> None:
-    with pytest.raises(orgflow.UnknownName, match="no agent `nobody`; there are: .*, text, text-rules"):
+    with pytest.raises(
+        orgflow.UnknownName, match=r"no agent `nobody`; there are: .*, text, text-rules"
+    ):
         orgflow.fill(open_model(), ["nobody"])
     with pytest.raises(orgflow.UnknownName, match="no agent `nobody`"):
         orgflow.compile(open_model(), agents=["nobody"])
