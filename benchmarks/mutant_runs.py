@@ -201,26 +201,34 @@ class Subject:
             return dataclasses.replace(request, items=[{"json": item}])
         name = emission.name_of(setter)
         stub = (request.stubs or {}).get(name)
-        if stub is None:
+        answers = (request.answers or {}).get(name)  # to a task that waits for a call
+        if stub is None and answers is None:
             return None
-        rows = list(stub["visits"])
+        rows = list(stub["visits"] if stub is not None else answers or ())
         rows.extend({} for _ in range(visit - len(rows)))
         rows[visit - 1] = {**rows[visit - 1], **fields}
+        if stub is None:
+            return dataclasses.replace(request, answers={**(request.answers or {}), name: rows})
         stubs = {**(request.stubs or {}), name: {**stub, "visits": rows}}
         return dataclasses.replace(request, stubs=stubs)
 
     # -- judging ------------------------------------------------------------------------------
 
     def request(self, script: Script, mutant: Mutant) -> RunRequest:
-        """The script's request for a mutant: its nodes are stubbed as those they stand for."""
+        """The script's request for a mutant: its nodes are stubbed and answered as those they
+        stand for."""
         request = script.request
         present = [n["name"] for n in mutant.workflow["nodes"]]
         names = {name: mutant.stands.get(name, name) for name in present}
-        stubs = {
-            n: request.stubs[o] for n, o in names.items() if request.stubs and o in request.stubs
-        }
+        given, told = request.stubs or {}, request.answers or {}
         trigger = next((n for n, o in names.items() if o == request.trigger), request.trigger)
-        return dataclasses.replace(request, workflow=mutant.workflow, trigger=trigger, stubs=stubs)
+        return dataclasses.replace(
+            request,
+            workflow=mutant.workflow,
+            trigger=trigger,
+            stubs={n: given[o] for n, o in names.items() if o in given},
+            answers={n: told[o] for n, o in names.items() if o in told} or None,
+        )
 
     def _element(self, node: str, stands: Mapping[str, str], off: frozenset[str]) -> str | None:
         planned = self.planned.get(stands.get(node, node))
