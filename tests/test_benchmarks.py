@@ -61,17 +61,20 @@ def test_without_valgrind_processor_time_has_the_limits(monkeypatch: pytest.Monk
     def output(env: Mapping[str, str], words: list[str]) -> str:
         if words[1] == against._OPTIONS:
             return "version people\n" if env["PYTHONPATH"] == "here" else "version\n"
+        if words[1] == against._NODES:  # the second model has become more
+            return "9 9" if env["PYTHONPATH"] == "there" else "8 10"
         asked.append((env["PYTHONPATH"], words[3]))
         return str(times[env["PYTHONPATH"]])
 
     monkeypatch.setattr(against, "output", output)
     there, here = {"PYTHONPATH": "there"}, {"PYTHONPATH": "here"}
-    found = against.compare(there, here, Path("a.bpmn"), [Path("a.bpmn")], against.QUICK)
+    models = [Path("a.bpmn"), Path("b.bpmn")]
+    found = against.compare(there, here, models[0], models, against.QUICK)
     assert [r.ratio for r in found] == [2.0] * 5
     assert [r.is_over for r in found] == [True] * 3 + [False] * 2
-    assert [r.subject.partition(", 1")[0] for r in found] == [
-        *("compile", "check", "compile in process"),
-        *("compile, defaults", "compile in process, defaults"),
+    assert [r.subject for r in found] == [
+        *("compile", "check", "compile in process, 1 models"),
+        *("compile, defaults", "compile in process, defaults, 2 models"),
     ]
     # The checkout that has the option does the same work first, then what it does by default.
     assert dict.fromkeys(asked) == dict.fromkeys(
