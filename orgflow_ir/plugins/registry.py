@@ -25,28 +25,25 @@ if TYPE_CHECKING:
     from orgflow_ir.plugins.agents import Agent
 from orgflow_ir.plugins.hooks import GROUP, Hooks
 
-BUILTINS: tuple[str, ...] = (
-    "orgflow_ir.diagnostics.reporters",
-    "orgflow.frontends.bpmn",
-    "orgflow.frontends.pme",
-    "orgflow.frontends.ir",
-    "orgflow.frontends.n8n",
-    "orgflow.frontends.powl",
-    "orgflow.frontends.triples",
-    "orgflow.frontends.dmn",
-    "orgflow.passes",
-    "orgflow.agents.text",
-    "orgflow.agents.filling",
-    "orgflow.backends.n8n",
-    "orgflow.backends.ir",
-    "orgflow.backends.asl",
-    "orgflow.backends.bpmn",
-    "orgflow.backends.mermaid",
-    "orgflow.backends.powl",
-    "orgflow.backends.svg",
-    "orgflow.backends.triples",
-)
-"""Modules with hook implementations that ship with orgflow; a new leaf is one line here."""
+BUILTINS_OF: dict[str, tuple[str, ...]] = {
+    "orgflow_frontends": (
+        "orgflow.frontends.bpmn", "orgflow.frontends.pme", "orgflow.frontends.ir",
+        "orgflow.frontends.n8n", "orgflow.frontends.powl", "orgflow.frontends.triples",
+        "orgflow.frontends.dmn",
+    ),
+    "orgflow_passes": ("orgflow.passes",),
+    "orgflow_backends": (
+        "orgflow.backends.n8n", "orgflow.backends.ir", "orgflow.backends.asl",
+        "orgflow.backends.bpmn", "orgflow.backends.mermaid", "orgflow.backends.powl",
+        "orgflow.backends.svg", "orgflow.backends.triples",
+    ),
+    "orgflow_agents": ("orgflow.agents.text", "orgflow.agents.filling"),
+    "orgflow_reporters": ("orgflow_ir.diagnostics.reporters",),
+}  # fmt: skip
+"""Modules that ship with orgflow, by the hook that each implements; a new leaf is one name here.
+They are imported when the hook is first asked."""
+
+BUILTINS: tuple[str, ...] = tuple(name for names in BUILTINS_OF.values() for name in names)
 
 
 class RegistryError(RuntimeError):
@@ -65,11 +62,21 @@ class Registry:
     def _manager(self) -> pluggy.PluginManager:
         manager = pluggy.PluginManager("orgflow")
         manager.add_hookspecs(Hooks)
-        for name in BUILTINS:
-            manager.register(importlib.import_module(name), name)
         if self._outside:
             self._load_outside(manager)
         return manager
+
+    def _builtin(self, name: str) -> Any:
+        """A module of ours, registered when it is first asked for."""
+        found = self._manager.get_plugin(name)
+        if found is None:
+            found = importlib.import_module(name)
+            self._manager.register(found, name)
+        return found
+
+    @property
+    def _has_plugins(self) -> bool:
+        return any(name not in BUILTINS for name, _ in self._manager.list_name_plugin())
 
     def _load_outside(self, manager: pluggy.PluginManager) -> None:
         if not _may_have_plugins(sys.path):
@@ -125,6 +132,8 @@ class Registry:
     def _items(self, hook: str, kind: Any) -> Iterator[tuple[str, Any]]:
         """What every plugin gives to a hook, each item with its owner: ours first. A plugin whose
         hook fails is left out, an item of it that cannot be used as well."""
+        for name in BUILTINS_OF.get(hook, ()):
+            self._builtin(name)
         impls = getattr(self._manager.hook, hook).get_hookimpls()
         for impl in sorted(impls, key=lambda i: (i.plugin_name not in BUILTINS, i.plugin_name)):
             owner = impl.plugin_name
@@ -175,7 +184,7 @@ class Registry:
     def outside_passes(self) -> dict[str, type[Pass]]:
         """Pass classes of plugins by name. Where there are no plugins ours are not imported, of
         which a compile needs few."""
-        if len(self._manager.list_name_plugin()) <= len(BUILTINS):
+        if not self._has_plugins:
             return {}
         return {n: p for n, p in self.passes.items() if not p.__module__.startswith("orgflow.")}
 
@@ -188,11 +197,9 @@ class Registry:
         """The backend of a name. Where there are no outside plugins only its own module is
         imported, which is what a quick start needs."""
         module = f"orgflow.backends.{name}"
-        plugins = self._manager.list_name_plugin()
-        if "backends" in self.__dict__ or module not in BUILTINS or len(plugins) > len(BUILTINS):
+        if "backends" in self.__dict__ or module not in BUILTINS or self._has_plugins:
             return self.backends.get(name)
-        plugin: Any = self._manager.get_plugin(module)
-        own: Iterable[Backend] = plugin.orgflow_backends()
+        own: Iterable[Backend] = self._builtin(module).orgflow_backends()
         return next((b for b in own if b.name == name), None)
 
     @cached_property
