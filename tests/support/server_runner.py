@@ -70,7 +70,14 @@ def scenario(request: RunRequest) -> Scenario:
             row.pop("webhookId", None)
     workflow["pinData"] = {request.trigger: list(request.items or [{"json": {}}])}
     called = dict(reversed((request.workflows or {}).items()))  # inner ones first
-    return Scenario(str(workflow["name"]), workflow, request.trigger, workflows=called)
+    calls = {row["name"] for row in workflow["nodes"] if short_type(row) == "wait"}
+    return Scenario(
+        str(workflow["name"]),
+        workflow,
+        request.trigger,
+        workflows=called,
+        answers={name: given for name, given in answers.items() if name in calls},
+    )
 
 
 def _replace(row: Json, stub: Mapping[str, Any]) -> None:
