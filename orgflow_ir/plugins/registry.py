@@ -27,20 +27,29 @@ from orgflow_ir.plugins.hooks import GROUP, Hooks
 
 BUILTINS_OF: dict[str, tuple[str, ...]] = {
     "orgflow_frontends": (
-        "orgflow.frontends.bpmn", "orgflow.frontends.pme", "orgflow.frontends.ir",
-        "orgflow.frontends.n8n", "orgflow.frontends.powl", "orgflow.frontends.triples",
+        "orgflow.frontends.bpmn",
+        "orgflow.frontends.pme",
+        "orgflow.frontends.ir",
+        "orgflow.frontends.n8n",
+        "orgflow.frontends.powl",
+        "orgflow.frontends.triples",
         "orgflow.frontends.dmn",
     ),
     "orgflow_passes": ("orgflow.passes",),
     "orgflow_backends": (
-        "orgflow.backends.n8n", "orgflow.backends.ir", "orgflow.backends.asl",
-        "orgflow.backends.bpmn", "orgflow.backends.mermaid", "orgflow.backends.powl",
-        "orgflow.backends.svg", "orgflow.backends.triples",
+        "orgflow.backends.n8n",
+        "orgflow.backends.ir",
+        "orgflow.backends.asl",
+        "orgflow.backends.bpmn",
+        "orgflow.backends.mermaid",
+        "orgflow.backends.powl",
+        "orgflow.backends.svg",
+        "orgflow.backends.triples",
     ),
     "orgflow_agents": ("orgflow.agents.text", "orgflow.agents.filling"),
     "orgflow_reporters": ("orgflow_ir.diagnostics.reporters",),
-}  # fmt: skip
-"""Modules that ship with orgflow, by the hook that each implements; a new leaf is one name here.
+}
+"""Modules that ship with orgflow, by the hook that each implements; a new leaf is one line here.
 They are imported when the hook is first asked."""
 
 BUILTINS: tuple[str, ...] = tuple(name for names in BUILTINS_OF.values() for name in names)
