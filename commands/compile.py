@@ -264,6 +264,18 @@ def _write(
     write_files([*files, *((paths[0].parent / one.path, one.text) for one in beside)])
 
 
+def write_artifacts(artifacts: Sequence[Artifact], output: str | None) -> None:
+    """Write all files to `-o OUTPUT`, or print them where there is none or it is `-`.
+
+    Raises `OutputError` and `click.UsageError`.
+    """
+    if output is None or output == "-":
+        write_stdout(as_one(artifacts))
+        return
+    paths = destinations(output, artifacts)
+    write_files(list(zip(paths, (a.text for a in artifacts), strict=True)))
+
+
 def as_one(artifacts: Sequence[Artifact]) -> str:
     """The text for standard output: the one file, or several JSON files as one array.
 

@@ -9,7 +9,7 @@ from typing import Any
 import click
 from orgflow.backends import DEFAULT_TARGET
 from orgflow.commands.language_model import connect_model, describe_client
-from orgflow.commands.output import write_files, write_stdout
+from orgflow.commands.output import write_table
 from orgflow.commands.progress import progress_bar
 from orgflow.commands.session import Session
 from orgflow.compiler import (
@@ -82,11 +82,7 @@ def evaluate(folder: Path, agent: str | None, flags: dict[str, Any], output: str
             )
         except FileNotFoundError as error:
             raise click.UsageError(str(error)) from None
-    if output is not None:
-        write_files([(Path(output), report.to_csv())])
-    else:
-        write_stdout(report.to_csv())
-    click.echo(report.summary(), err=True, nl=False)
+    write_table(report.to_csv(), report.summary(), output)
     if client is not None:
         click.echo(client.usage.table(), err=True, nl=False)
     if not report.complete:

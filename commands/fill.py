@@ -6,12 +6,12 @@ from typing import Any
 
 import click
 from orgflow.backends import DEFAULT_TARGET
-from orgflow.commands.compile import as_one
+from orgflow.commands.compile import write_artifacts
 from orgflow.commands.completion_values import FILE, targets
 from orgflow.commands.filling import fill_model
 from orgflow.commands.language_model import model_flags, model_options
 from orgflow.commands.options import process_option, resolve_target, source_options
-from orgflow.commands.output import destinations, keep_input, write_files, write_stdout
+from orgflow.commands.output import keep_input
 from orgflow.commands.server import SERVER_FAILED
 from orgflow.commands.session import Session, exit_code, leave
 from orgflow.compiler import compile_model
@@ -79,12 +79,8 @@ def command(
     failed = any(d.code == UnavailableAgent.code for d in ctx.diagnostics)
     session.collect(ctx)
     try:
-        if artifacts is not None and output not in (None, "-"):
-            assert output is not None
-            paths = destinations(output, artifacts)
-            write_files(list(zip(paths, (a.text for a in artifacts), strict=True)))
-        elif artifacts is not None:
-            write_stdout(as_one(artifacts))
+        if artifacts is not None:
+            write_artifacts(artifacts, output)
     finally:
         session.show()
     leave(SERVER_FAILED if failed else exit_code(session.diagnostics))

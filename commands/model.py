@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from orgflow.commands.compile import as_one
+from orgflow.commands.compile import write_artifacts
 from orgflow.commands.completion_values import FILE, targets
 from orgflow.commands.language_model import (
     connect_model,
@@ -18,10 +18,8 @@ from orgflow.commands.language_model import (
 from orgflow.commands.options import diagnostics_options, resolve_target
 from orgflow.commands.output import (
     OutputError,
-    destinations,
     keep_input,
     write_files,
-    write_stdout,
 )
 from orgflow.commands.server import SERVER_FAILED
 from orgflow.commands.session import Session, exit_code, leave
@@ -120,12 +118,8 @@ def command(
             _explain(explain, document, model, session)
     session.collect(ctx)
     try:
-        if artifacts is not None and output not in (None, "-"):
-            assert output is not None
-            paths = destinations(output, artifacts)
-            write_files(list(zip(paths, (a.text for a in artifacts), strict=True)))
-        elif artifacts is not None:
-            write_stdout(as_one(artifacts))
+        if artifacts is not None:
+            write_artifacts(artifacts, output)
     finally:
         session.show()
     leave(SERVER_FAILED if failed else exit_code(session.diagnostics))

@@ -92,6 +92,15 @@ def write_files(files: Sequence[tuple[Path, str | bytes]]) -> None:
                 os.unlink(temporary)
 
 
+def write_table(rows: str, summary: str, output: str | None) -> None:
+    """Rows to a file, or to standard output where none is named; the summary to standard error."""
+    if output is not None:
+        write_files([(Path(output), rows)])
+    else:
+        write_stdout(rows)
+    click.echo(summary, err=True, nl=False)
+
+
 def _as_bytes(text: str | bytes) -> bytes:
     return text.encode() if isinstance(text, str) else text
 

@@ -225,8 +225,8 @@ class Variables:
 
 
 def declared_by(node: Node, *, mapped: bool = True) -> tuple[str, ...]:
-    """Variables of which the model says that an element sets them; `mapped`: those of its output
-    mapping, too."""
+    """Variables that an element sets according to the model; `mapped` includes those of its output
+    mapping."""
     return tuple(name for name, by in _sets(node) if mapped or by != "mapping")
 
 

@@ -37,7 +37,7 @@ class CompensationToFlows(RewritePattern):
     )  # fmt: skip
 
     def meaning(self, model: Model) -> Model:
-        """See `RewritePattern`: where what is undone is repeated, each time is a step."""
+        """See `RewritePattern`: each repetition of undone work is a step."""
         return repeated_compensation_as_flows(model)
 
     def rewrite(self, use: ConstructUse, rewriter: Rewriter, ctx: PassContext) -> str | None:

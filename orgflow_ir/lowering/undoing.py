@@ -193,7 +193,7 @@ def _find_started(plan: Plan, model: Model, ctx: PassContext) -> None:
             continue
         known.add(state)
         if len(known) > MOST_STATES:
-            plan.obstacle = "the process has too many states to tell what is to be undone"
+            plan.obstacle = "the process has too many states to find out which work it undoes"
             return
         for move in moves.of_state(state):
             if move.kind == "enter" and _undoes(move.node.element):
@@ -376,7 +376,7 @@ class Undoing:
         return self._note(undone)
 
     def _note(self, undone: list[str]) -> str:
-        """What became of the element of the use; the others are told with it."""
+        """The note of the rewrite: one for all elements that the plan changes."""
         names = [self.ctx.name(self.plan.activities[a]) for a in undone]
         if not names:
             return "what nothing starts to undo became nothing"

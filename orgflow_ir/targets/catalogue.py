@@ -80,7 +80,7 @@ class Catalogue(ABC):
     @abstractmethod
     def schema(self, operation: Operation, values: Values) -> dict[str, Any]:
         """JSON Schema (2020-12) of the parameters that show with these values, and which of them
-        are required. What is hidden is not allowed. Texts are constants: none begins with what the
+        are required. It allows no hidden parameter. Texts are constants: none begins with what the
         target takes for an expression."""
 
     @abstractmethod

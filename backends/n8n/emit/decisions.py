@@ -163,8 +163,8 @@ def _read(source: str, path: tuple[str, ...], compiled: CompiledScope) -> str:
 
 
 def reads_body(source: str, graph: ControlFlow, compiled: CompiledScope) -> bool:
-    """Whether what was posted is under `body` on the item of `source`: of a Webhook, and of a Wait
-    for a call."""
+    """Whether the item of `source` has the posted data under `body`, as a Webhook and a Wait for a
+    call hand it on."""
     node = graph.nodes.get(source)
     if source in compiled.received:
         return compiled.workflow_graph.nodes[source].type == "wait"

@@ -86,24 +86,30 @@ def task(
     work: Work | None = None,
 ) -> list[str]:
     """Note of a placeholder task; OF404 where the model has an implementation that is not run."""
-    said = node
-    if work is not None and (work.before or work.after) and node.binding is not None:
-        said = node.replace(binding=node.binding.replace(inputs=(), outputs=(), listeners=()))
-    kind = "" if node.task_type == "abstract" else f"{node.task_type.replace('-', ' ')} "
-    if has_implementation(said) and summary(said):
-        ctx.emit(
-            UnsupportedBinding,
-            f"orgflow does not support {summary(said)} of `{node.label}` on n8n yet; emitted a "
-            f"placeholder that keeps it in its note{_why(work.unread if work else ())}",
-            element=node,
-            help=_REPLACE,
-        )
-    else:
+    if not _left_out(node, "placeholder", ctx, work):
         defaults.add((OpenTask, OpenMessage), node.id, "emitted a placeholder", _REPLACE)
+    kind = "" if node.task_type == "abstract" else f"{node.task_type.replace('-', ' ')} "
     placeholder = (
         f"Placeholder for a {kind}task: put the node that does the work here, keep the name."
     )
     return [placeholder, *_sets(decisions), *_doc(node.doc), _ONCE]
+
+
+def _left_out(node: Task, emitted: str, ctx: PassContext, work: Work | None) -> bool:
+    """Whether the model has an implementation that is not run: OF404."""
+    said = node
+    if work is not None and (work.before or work.after) and node.binding is not None:
+        said = node.replace(binding=node.binding.replace(inputs=(), outputs=(), listeners=()))
+    if not has_implementation(said) or not summary(said):
+        return False
+    ctx.emit(
+        UnsupportedBinding,
+        f"orgflow does not support {summary(said)} of `{node.label}` on n8n yet; emitted a "
+        f"{emitted} that keeps it in its note{_why(work.unread if work else ())}",
+        element=node,
+        help=_REPLACE,
+    )
+    return True
 
 
 def receive(
@@ -116,18 +122,7 @@ def receive(
 ) -> list[str]:
     """Note of a receive task that waits for a call; OF404 where the model has an implementation
     that is not run."""
-    said = node
-    if work is not None and (work.before or work.after) and node.binding is not None:
-        said = node.replace(binding=node.binding.replace(inputs=(), outputs=(), listeners=()))
-    if has_implementation(said) and summary(said):
-        ctx.emit(
-            UnsupportedBinding,
-            f"orgflow does not support {summary(said)} of `{node.label}` on n8n yet; emitted a "
-            f"Wait for a call that keeps it in its note{_why(work.unread if work else ())}",
-            element=node,
-            help=_REPLACE,
-        )
-    else:
+    if not _left_out(node, "Wait for a call", ctx, work):
         _called_back(node, defaults)
     return [_address_of(suffix), *_sets(decisions), *_doc(node.doc)]
 

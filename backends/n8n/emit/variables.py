@@ -596,7 +596,7 @@ return [{{ json: joined }}];
 
 
 def _is_kept(name: str) -> bool:
-    """Whether a variable is kept: one whose name is words, as FEEL has them, too."""
+    """Whether a variable is kept; its name may be several words, as in FEEL."""
     return all(word.isidentifier() for word in name.split(" "))
 
 

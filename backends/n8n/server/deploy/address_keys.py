@@ -1,8 +1,8 @@
 """Random keys in the addresses that start workflows, so that nobody guesses them.
 
-What is compiled is the same each time, and so are the paths of its webhooks and pages. `deploy
---keys` puts a random word behind each path; it stays when the workflow is deployed again, with
-`--keys` or without. It counts neither as an edit nor as a difference.
+A compile gives the same paths of webhooks and pages each time. `deploy --keys` appends a random key
+to each path. Later deploys keep the key, with `--keys` or without. It counts neither as an edit nor
+as a difference.
 """
 
 from __future__ import annotations
