@@ -17,12 +17,18 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
 from orgflow.agents.discovery.discover import discover
+from orgflow.compiler import load
 from orgflow.evaluation.discovery import HIGHER, Scores, read_truth, score
 from orgflow.store.embedder import local_embedder
 from orgflow.store.messages import MessageStore
+
+from orgflow_ir.model import Model
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.plugins import Registry
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 SYNTH = {
@@ -86,6 +92,18 @@ def make(folder: Path, name: str, kind: str) -> tuple[Path, Path]:
     return store, truth
 
 
+def true_models(names: Iterable[str]) -> dict[str, Model]:
+    """The models of the PMo dataset that corpora are made of, by process."""
+    registry = Registry(outside=False)
+    found = {}
+    for name in sorted(names):
+        path = DATA / "pmo" / "bpmn" / f"{name}.bpmn"
+        model = load(str(path), registry, PassContext(registry=registry))
+        assert model is not None, path
+        found[name] = model
+    return found
+
+
 def measured(folder: Path, kind: str) -> dict[str, Scores]:
     """The scores of each corpus."""
     scores: dict[str, Scores] = {}
@@ -98,7 +116,8 @@ def measured(folder: Path, kind: str) -> dict[str, Scores]:
             found = discover(messages, embedder)
             took = time.perf_counter() - begin
             known = read_truth(truth.read_text("utf-8"))
-            scores[name] = score(found, known, [m.id for m in messages], embedder)
+            ids = [m.id for m in messages]
+            scores[name] = score(found, known, ids, embedder, true_models(known.texts))
         print(f"{name}, {kind}: {len(messages)} messages, {took:.0f} s", file=sys.stderr)
     return scores
 

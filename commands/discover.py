@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ from orgflow.commands.options import diagnostics_options, resolve_target
 from orgflow.commands.output import destinations, write_files, write_stdout
 from orgflow.commands.progress import progress_bar
 from orgflow.commands.session import Session, exit_code, leave
-from orgflow.compiler import compile_separately
+from orgflow.compiler import compile_separately, load
 
 from orgflow_ir.diagnostics.message_rules import NoMessageStore, NothingDiscovered, SimplerDiscovery
 from orgflow_ir.pipeline import PassContext
@@ -24,6 +24,7 @@ from orgflow_ir.pipeline.services import Progress
 if TYPE_CHECKING:
     from orgflow.agents.discovery.discover import Discovery
 
+    from orgflow_ir.model import Model
     from orgflow_ir.model.message import Message
 
 
@@ -161,7 +162,9 @@ def _report_languages(messages: Sequence[Message], ctx: PassContext) -> None:
         )
 
 
-def evaluated(folder: Path, truth: Path, seeds: int, output: str | None) -> None:
+def evaluated(
+    folder: Path, truth: Path, seeds: int, output: str | None, true_models: Path | None
+) -> None:
     """`orgflowc eval discovery`: print the table. Raises `click.UsageError`."""
     _need_numpy()
     from orgflow.evaluation.discovery import TruthError, evaluate, read_truth, table
@@ -175,16 +178,38 @@ def evaluated(folder: Path, truth: Path, seeds: int, output: str | None) -> None
         raise click.UsageError(
             f"{truth if isinstance(error, TruthError) else ''} {error}"
         ) from None
+    models = _true_models(true_models, known.texts) if true_models is not None else {}
     with store:
         embedder = store.cached(local_embedder())
-        rows, thresholds = evaluate(
-            list(store.messages()), known, embedder, seeds=range(1, seeds + 1)
+        rows, sweeps = evaluate(
+            list(store.messages()), known, embedder, seeds=range(1, seeds + 1), models=models
         )
-    text = f"compared with {embedder.name}\n" + table(rows, thresholds)
+    text = f"compared with {embedder.name}\n" + table(rows, sweeps)
+    if models:
+        text += f"models of {len(models)} of {len(known.texts)} true processes\n"
     if output is not None:
         write_files([(Path(output), text)])
     else:
         write_stdout(text)
+
+
+def _true_models(folder: Path, names: Iterable[str]) -> dict[str, Model]:
+    """The models `NAME.bpmn` of processes. Raises `click.UsageError`."""
+    if not folder.is_dir():
+        raise click.UsageError(f"{folder} is not a folder")
+    session = Session()
+    found: dict[str, Model] = {}
+    for name in sorted(names):
+        path = folder / f"{name}.bpmn"
+        if not path.is_file():
+            continue
+        model = load(str(path), session.registry, session.context())
+        if model is None:
+            raise click.UsageError(f"{path} cannot be read")
+        found[name] = model
+    if not found:
+        raise click.UsageError(f"{folder} has no model of a process that the truth names")
+    return found
 
 
 def outline(found: Discovery) -> str:

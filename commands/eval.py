@@ -48,6 +48,12 @@ INTERRUPTED, MISUSE = 130, 2
     type=click.IntRange(1),
     help="Draws of `discovery`.  [default: 5]",
 )
+@click.option(
+    "--true-models",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="With discovery: the true models, NAME.bpmn each, to compare flow and behaviour with.",
+)
 @click.option("-o", "output", metavar="FILE.csv", help="Write the CSV there, not to stdout.")
 @click.option(
     "--models", metavar="bpmn|pme", help="Only the models of this format.  [default: both]"
@@ -71,6 +77,7 @@ def command(
     folder: Path,
     truth: Path | None,
     seeds: int,
+    true_models: Path | None,
     output: str | None,
     models: str | None,
     engine: str,
@@ -86,7 +93,8 @@ def command(
     fills the open tasks of every model in DIR and compares them with its `NAME.filled.json`.
 
     `discovery` prints a table: messages by process and case, descriptions, evidence and steps, with
-    ceilings and a null. `pmo` and `executable` print one CSV row a model; the summary goes to
+    ceilings, a null, time and cost; with --true-models also tasks, gateways, flows and behaviour of
+    the models. `pmo` and `executable` print one CSV row a model; the summary goes to
     standard error: beside the published figures, or by reason, with and without models in which
     something races or waits beside other waits.
     Exit code 1: a model that should compile does not, or a replay differs; 3: the server failed.
@@ -98,8 +106,10 @@ def command(
     if truth is not None:
         from orgflow.commands.discover import evaluated
 
-        evaluated(folder, truth, seeds, output)
+        evaluated(folder, truth, seeds, output, true_models)
         return
+    if true_models is not None:
+        raise click.UsageError("--true-models is for `discovery`")
     if models is not None and models not in FORMATS:
         raise click.UsageError(f"no format `{models}`; {suggestion(models, FORMATS)}")
     if models is not None and suite == "executable":

@@ -7,14 +7,20 @@ import math
 import random
 import re
 import statistics
+import time
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from orgflow.agents.discovery.discover import Discovery, describe, discover, said_in
+from orgflow.agents.discovery.discover import Discovery, Found, describe, discover, said_in
+from orgflow.agents.discovery.steps import Step
+from orgflow.agents.discovery.structure import process_of
 from orgflow.agents.discovery.traits import traits_of
+from orgflow.evaluation.text_metrics import behaviour
+from orgflow.evaluation.text_metrics import score as score_model
 
+from orgflow_ir.model import Model, Task
 from orgflow_ir.model.message import Message
 from orgflow_ir.pipeline.agent_services import Embedder
 
@@ -85,13 +91,26 @@ class Scores(NamedTuple):
     evidence_f1: float
     step_recall: float
     order: float
+    task_f1: float | None = None
+    gateway_f1: float | None = None
+    flow_f1: float | None = None
+    behaviour: float | None = None
 
 
 HIGHER = Scores._fields[2:]
-"""The figures of which more is better."""
+"""The figures of which more is better; `None` where no true models are given."""
+
+AGAINST_MODELS = ("task_f1", "gateway_f1", "flow_f1", "behaviour")
+"""The figures that need the true models."""
 
 
-def score(found: Discovery, truth: Truth, ids: Sequence[str], embedder: Embedder) -> Scores:
+def score(
+    found: Discovery,
+    truth: Truth,
+    ids: Sequence[str],
+    embedder: Embedder,
+    models: Mapping[str, Model] | None = None,
+) -> Scores:
     """Compare a discovery with the truth.
 
     Args:
@@ -99,6 +118,7 @@ def score(found: Discovery, truth: Truth, ids: Sequence[str], embedder: Embedder
         truth: the truth.
         ids: all messages; those that the truth does not name are noise.
         embedder: compares descriptions, and steps with tasks.
+        models: the true models by process, as far as they are known.
     """
     process, case = _memberships(found)
     names = sorted(truth.texts)
@@ -130,19 +150,51 @@ def score(found: Discovery, truth: Truth, ids: Sequence[str], embedder: Embedder
         _evidence_f1(found, truth, majority),
         recall,
         order,
+        *_against_models(found, truth, models or {}, embedder),
     )
 
 
-def sweep(found: Discovery, truth: Truth, embedder: Embedder) -> list[tuple[float, float]]:
+def _against_models(
+    found: Discovery, truth: Truth, models: Mapping[str, Model], embedder: Embedder
+) -> tuple[float | None, float | None, float | None, float | None]:
+    """F1 of tasks, gateways and flows, and of behaviour, as means over the true processes.
+
+    A true process is compared with the found one that has most of its messages and of whose own
+    messages most are of it; one that nobody found counts 0.
+    """
+    if not models:
+        return None, None, None, None
+    nearest: dict[str, tuple[int, Found]] = {}
+    for one in found.found:
+        (name, number), = Counter(
+            truth.process.get(i, "") for c in one.cases for i in c
+        ).most_common(1)  # fmt: skip
+        if name not in nearest or nearest[name][0] < number:
+            nearest[name] = (number, one)
+    rows: list[tuple[float, float, float, float]] = []
+    for name, model in sorted(models.items()):
+        if name not in truth.texts:
+            continue
+        if name not in nearest:
+            rows.append((0.0, 0.0, 0.0, 0.0))
+            continue
+        drafted = Model(id="found", processes=(nearest[name][1].process,))
+        near = score_model(drafted, model, embedder)
+        rows.append((near.task, near.gateway, near.flow, behaviour(drafted, model, embedder)))
+    if not rows:
+        return None, None, None, None
+    task, gateway, flow, acts = (statistics.fmean(column) for column in zip(*rows, strict=True))
+    return task, gateway, flow, acts
+
+
+def sweep(found: Discovery, truth: Truth, embedder: Embedder) -> list[float]:
     """The Hungarian F1 at each threshold of `SWEEP`."""
     names = sorted(truth.texts)
     texts = [f"{one.name}. {one.description}" for one in found.found]
     vectors: Any = np.array(embedder.embed([*texts, *(truth.texts[n] for n in names)]))
     cosines = vectors[: len(texts)] @ vectors[len(texts) :].T
     pairs = assignment(cosines)
-    return [
-        (t, _f1(sum(cosines[a, b] >= t for a, b in pairs), len(texts), len(names))) for t in SWEEP
-    ]
+    return [_f1(sum(cosines[a, b] >= t for a, b in pairs), len(texts), len(names)) for t in SWEEP]
 
 
 def _memberships(found: Discovery) -> tuple[dict[str, int], dict[str, tuple[int, int]]]:
@@ -299,37 +351,70 @@ def assignment(values: Any) -> list[tuple[int, int]]:
 
 
 class Row(NamedTuple):
-    """A row of the table: what was scored, and the scores of every seed."""
+    """A row of the table.
+
+    Attributes:
+        label: what was scored.
+        scores: of every seed.
+        seconds: that discovery took, without the time to score it; the median of seeds.
+        tokens: in and out, of a language model.
+        cost: of these tokens.
+    """
 
     label: str
     scores: tuple[Scores, ...]
+    seconds: float = 0.0
+    tokens: tuple[int, int] = (0, 0)
+    cost: float = 0.0
 
 
 def evaluate(
-    messages: Sequence[Message], truth: Truth, embedder: Embedder, *, seeds: Sequence[int]
-) -> tuple[list[Row], list[tuple[float, float]]]:
-    """Discovery, its ceilings and the null on one corpus, and the sweep of thresholds.
+    messages: Sequence[Message],
+    truth: Truth,
+    embedder: Embedder,
+    *,
+    seeds: Sequence[int],
+    models: Mapping[str, Model] | None = None,
+) -> tuple[list[Row], list[tuple[str, list[float]]]]:
+    """Discovery, its ceilings and the null on one corpus, and the sweep of thresholds for each.
 
     *True clusters* gets the true cases and processes and describes them; *true names* keeps what
-    was found and takes the true tasks as steps; *null* keeps the number and gives every process
-    steps, words and actors drawn from all that were found. Discovery itself has no chance in it; a
-    seed draws nine tenths of the messages, so that the range shows how much hangs on single ones.
+    was found and takes the true tasks, one after the other, as steps; *null* keeps the number and
+    gives every process steps, words and actors drawn from all that were found. Discovery itself has
+    no chance in it; a seed draws nine tenths of the messages, so that the range shows how much
+    hangs on single ones.
     """
     ids = [m.id for m in messages]
+    begin = time.perf_counter()
     whole = discover(messages, embedder)
-    rows = [Row("discovered", (score(whole, truth, ids, embedder),))]
-    parts = []
+    took = time.perf_counter() - begin
+
+    def scored(found: Discovery) -> Scores:
+        return score(found, truth, ids, embedder, models)
+
+    rows = [Row("discovered", (scored(whole),), took)]
+    parts, times = [], []
     for seed in seeds:
         drawn = [m for m in messages if random.Random(f"{seed} {m.id}").random() < 0.9]
+        begin = time.perf_counter()
         part = discover(drawn, embedder)
-        parts.append(score(part, truth, [m.id for m in drawn], embedder))
-    rows.append(Row("of nine tenths", tuple(parts)))
-    rows.append(Row("true clusters", (score(_true_clusters(messages, truth, embedder), truth, ids,
-                                            embedder),)))  # fmt: skip
-    rows.append(Row("true names", (score(_true_names(whole, truth), truth, ids, embedder),)))
-    nulls = [score(_null(whole, seed), truth, ids, embedder) for seed in seeds]
-    rows.append(Row("null", tuple(nulls)))
-    return rows, sweep(whole, truth, embedder)
+        times.append(time.perf_counter() - begin)
+        parts.append(score(part, truth, [m.id for m in drawn], embedder, models))
+    rows.append(Row("of nine tenths", tuple(parts), statistics.median(times) if times else 0.0))
+    clusters, names = _true_clusters(messages, truth, embedder), _true_names(whole, truth)
+    nulls = [_null(whole, seed) for seed in seeds]
+    rows.append(Row("true clusters", (scored(clusters),)))
+    rows.append(Row("true names", (scored(names),)))
+    rows.append(Row("null", tuple(scored(null) for null in nulls)))
+    sweeps = [
+        ("discovered", sweep(whole, truth, embedder)),
+        ("true clusters", sweep(clusters, truth, embedder)),
+        ("true names", sweep(names, truth, embedder)),
+    ]
+    if nulls:
+        columns = zip(*(sweep(null, truth, embedder) for null in nulls), strict=True)
+        sweeps.append(("null", [statistics.median(column) for column in columns]))
+    return rows, sweeps
 
 
 def _true_clusters(messages: Sequence[Message], truth: Truth, embedder: Embedder) -> Discovery:
@@ -350,9 +435,10 @@ def _true_names(found: Discovery, truth: Truth) -> Discovery:
     named = []
     for one in found.found:
         near = Counter(truth.process.get(i, "") for c in one.cases for i in c).most_common(1)[0][0]
-        named.append(
-            one._replace(name="", matters=(), actors=(), steps=truth.tasks.get(near, one.steps))
-        )
+        tasks = truth.tasks.get(near, one.steps)
+        row = [Step({0: [0]}, task) for task in tasks]
+        process = process_of(one.process.id, "", row, frozenset((0,)), lambda step, which: ())
+        named.append(one._replace(process=process, name="", matters=(), actors=(), steps=tasks))
     return found._replace(found=tuple(named))
 
 
@@ -361,34 +447,47 @@ def _null(found: Discovery, seed: int) -> Discovery:
     steps = [step for one in found.found for step in one.steps]
     matters = [word for one in found.found for word in one.matters] or [""]
     actors = [actor for one in found.found for actor in one.actors] or [""]
-    drawn = [
-        one._replace(
-            name=rng.choice(steps),
-            steps=tuple(rng.choices(steps, k=len(one.steps))),
-            matters=tuple(rng.choices(matters, k=len(one.matters))),
-            actors=tuple(rng.choices(actors, k=len(one.actors))),
+    drawn = []
+    for one in found.found:
+        name, own = rng.choice(steps), tuple(rng.choices(steps, k=len(one.steps)))
+        words = tuple(rng.choices(matters, k=len(one.matters)))
+        people = tuple(rng.choices(actors, k=len(one.actors)))
+        other = dict(zip(one.steps, own, strict=True))
+        nodes = tuple(
+            n.replace(name=other.get(n.name, n.name)) if isinstance(n, Task) else n
+            for n in one.process.nodes
         )
-        for one in found.found
-    ]
+        drawn.append(
+            one._replace(process=one.process.replace(nodes=nodes), name=name, steps=own,
+                         matters=words, actors=people)
+        )  # fmt: skip
     return found._replace(found=tuple(drawn))
 
 
-def table(rows: Sequence[Row], thresholds: Sequence[tuple[float, float]]) -> str:
-    """The figures as a table: the median of seeds, and the range where there are several."""
-    labels = [row.label for row in rows]
-    lines = [f"{'':14}" + "".join(f"{label:>20}" for label in labels)]
-    number = rows[0].scores[0]
+def table(rows: Sequence[Row], sweeps: Sequence[tuple[str, Sequence[float]]]) -> str:
+    """The figures as a table: the median of seeds, and the range where there are several; below
+    it the Hungarian F1 at each threshold of `SWEEP`."""
+    lines = [f"{'':14}" + "".join(f"{row.label:>20}" for row in rows)]
     for name in ("number", *HIGHER):
         cells = []
         for row in rows:
-            values = [float(getattr(s, name)) for s in row.scores]
+            given = [getattr(s, name) for s in row.scores]
+            values = [float(value) for value in given if value is not None]
             form = "{:.0f}" if name == "number" else "{:.3f}"
             cell = form.format(statistics.median(values)) if values else "-"
             if len(values) > 1:
                 cell += f" ({form.format(min(values))}-{form.format(max(values))})"
             cells.append(f"{cell:>20}")
         lines.append(f"{name.replace('_', ' '):14}" + "".join(cells))
-    lines.append(f"true number of processes: {number.true_number}")
-    shown = ", ".join(f"{t:.2f}: {f:.3f}" for t, f in thresholds)
-    lines.append(f"hungarian by threshold: {shown}")
+    for name, shown in (
+        ("seconds", [f"{row.seconds:.1f}" if row.seconds else "-" for row in rows]),
+        ("tokens in", [f"{row.tokens[0]:,}" for row in rows]),
+        ("tokens out", [f"{row.tokens[1]:,}" for row in rows]),
+        ("cost", [f"{row.cost:.4f}" for row in rows]),
+    ):
+        lines.append(f"{name:14}" + "".join(f"{cell:>20}" for cell in shown))
+    lines.append(f"true number of processes: {rows[0].scores[0].true_number}")
+    lines.append("hungarian by threshold")
+    lines.append(f"{'':14}" + "".join(f"{t:>8.2f}" for t in SWEEP))
+    lines += [f"{label:14}" + "".join(f"{f:>8.3f}" for f in values) for label, values in sweeps]
     return "\n".join(lines) + "\n"

@@ -100,6 +100,24 @@ def score(draft: Model, truth: Model, embedder: Embedder | None = None) -> TextS
     )  # fmt: skip
 
 
+def behaviour(draft: Model, truth: Model, embedder: Embedder | None = None) -> float:
+    """F1 of behaviour (the behavioural profile of Weidlich, Mendling and Weske 2011): pairs of
+    matched tasks that stand in the same relation, of all pairs of tasks of both models. Tasks of
+    two scopes are in no relation.
+
+    Models of one task have no pairs: there it is whether the tasks match.
+    """
+    matched = match_steps(steps_of(draft), steps_of(truth), embedder)
+    here, there = relations(draft), relations(truth)
+    same = sum(
+        a in matched and b in matched and there.get((matched[a], matched[b])) == relation
+        for (a, b), relation in here.items()
+    )
+    if not here and not there:
+        return f1(len(matched), len(steps_of(draft)), len(steps_of(truth)))
+    return f1(same, len(here), len(there))
+
+
 def f1(both: int, mine: int, true: int) -> float:
     """The harmonic mean of precision and recall; 1 where both sides are empty."""
     return 2 * both / (mine + true) if mine + true else 1.0

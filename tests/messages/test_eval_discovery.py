@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 from orgflow import cli
+from orgflow.agents.discovery.discover import discover
 from orgflow.evaluation.discovery import (
     Truth,
     TruthError,
@@ -17,11 +20,15 @@ from orgflow.evaluation.discovery import (
     evaluate,
     pairwise_f1,
     read_truth,
+    score,
     v_measure,
 )
+from orgflow.evaluation.text_metrics import behaviour
 from orgflow.store.embedder import HashedWords
 from orgflow.store.messages import MessageStore
 from small_corpus import corpus, truth_json
+
+from orgflow_ir.model import Event, Flow, Model, Process, Task
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -56,10 +63,56 @@ def test_a_truth_is_checked() -> None:
         read_truth("{")
 
 
+def _process(id: str, names: Sequence[str]) -> Process:
+    """Tasks one after the other."""
+    nodes = [Event(id=f"{id}-start", position="start")]
+    nodes += [Task(id=f"{id}-{n}", name=name) for n, name in enumerate(names)]
+    nodes += [Event(id=f"{id}-end", position="end")]
+    flows = [
+        Flow(id=f"{id}-flow-{n}", source=a.id, target=b.id)
+        for n, (a, b) in enumerate(itertools.pairwise(nodes))
+    ]
+    return Process(id=id, nodes=tuple(nodes), flows=tuple(flows))
+
+
+def _models(truth: Truth) -> dict[str, Model]:
+    return {
+        name: Model(id=name, processes=(_process(name, tasks),))
+        for name, tasks in truth.tasks.items()
+    }
+
+
+def test_behaviour_by_hand() -> None:
+    names = ["Order lamps", "Pack lamps", "Ship parcel"]
+    true = Model(id="true", processes=(_process("p", names),))
+    assert behaviour(true, true) == 1
+    turned = Model(id="turned", processes=(_process("p", names[::-1]),))
+    assert behaviour(turned, true) == 0
+    swapped = Model(id="swapped", processes=(_process("p", [names[1], names[0], names[2]]),))
+    assert behaviour(swapped, true) == pytest.approx(2 / 3)  # one of three pairs is turned
+    part = Model(id="part", processes=(_process("p", names[:2]),))
+    assert behaviour(part, true) == pytest.approx(2 * 1 / (1 + 3))
+    one = Model(id="one", processes=(_process("p", names[:1]),))
+    assert (behaviour(one, one), behaviour(one, true)) == (1, 0)
+
+
+def test_a_process_that_nobody_found_counts_nothing() -> None:
+    messages, cases = corpus()
+    truth = read_truth(truth_json(cases))
+    ids, embedder = [m.id for m in messages], HashedWords()
+    found = discover(messages, embedder)
+    both = score(found, truth, ids, embedder, _models(truth))
+    first = score(found._replace(found=found.found[:1]), truth, ids, embedder, _models(truth))
+    assert both.task_f1 is not None
+    assert first.task_f1 is not None
+    assert first.task_f1 <= 0.5 < both.task_f1
+    assert score(found, truth, ids, embedder).behaviour is None
+
+
 def test_ceilings_and_null() -> None:
     messages, cases = corpus()
     truth: Truth = read_truth(truth_json(cases))
-    rows, thresholds = evaluate(messages, truth, HashedWords(), seeds=(1, 2, 3))
+    rows, sweeps = evaluate(messages, truth, HashedWords(), seeds=(1, 2, 3), models=_models(truth))
     by = {row.label: row.scores for row in rows}
     (found,), (clusters,), (names,) = (
         by["discovered"], by["true clusters"], by["true names"],
@@ -68,8 +121,27 @@ def test_ceilings_and_null() -> None:
     assert (names.step_recall, names.order) == (1, 1)
     assert found.v_measure == found.case_f1 == found.noise_f1 == 1
     assert found.step_recall > 0.5
+    assert (names.task_f1, names.flow_f1, names.gateway_f1, names.behaviour) == (1, 1, 1, 1)
     assert all(null.step_recall <= found.step_recall for null in by["null"])
-    assert [f for _, f in thresholds] == sorted((f for _, f in thresholds), reverse=True)
+    for figure in ("task_f1", "flow_f1", "behaviour"):
+        assert max(getattr(n, figure) for n in by["null"]) <= getattr(found, figure)
+    assert 0 < found.behaviour < 1  # type: ignore[operator]
+    assert [label for label, _ in sweeps] == ["discovered", "true clusters", "true names", "null"]
+    assert all(values == sorted(values, reverse=True) for _, values in sweeps)
+
+
+def _bpmn(*tasks: str) -> str:
+    ids = ["start", *(f"t{n}" for n in range(len(tasks))), "end"]
+    nodes = [f'<task id="t{n}" name="{name}"/>' for n, name in enumerate(tasks)]
+    flows = [
+        f'<sequenceFlow id="f{n}" sourceRef="{a}" targetRef="{b}"/>'
+        for n, (a, b) in enumerate(itertools.pairwise(ids))
+    ]
+    return (
+        '<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" id="d" '
+        'targetNamespace="x"><process id="p"><startEvent id="start"/><endEvent id="end"/>'
+        f"{''.join(nodes + flows)}</process></definitions>"
+    )
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -83,6 +155,18 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     shown = capsys.readouterr().out
     assert "true number of processes: 2" in shown
     assert "of nine tenths" in shown
+    assert "tokens in" in shown
+    assert re.search(r"task f1 +- ", shown), "no true models, no figure"
+    models = tmp_path / "models"
+    models.mkdir()
+    (models / "order.bpmn").write_text(_bpmn("order lamps", "pack lamps"))
+    asked = ["eval", "discovery", store, str(truth), "--seeds", "2", "--true-models"]
+    assert cli.run([*asked, str(models)]) == 0
+    shown = capsys.readouterr().out
+    assert "models of 1 of 2 true processes" in shown
+    assert re.search(r"task f1 +0\.[1-9]", shown)
+    assert cli.run([*asked, str(tmp_path / "store")]) == 2
+    assert cli.run(["eval", "pmo", store, "--true-models", str(models)]) == 2
     assert cli.run(["eval", "discovery", store]) == 2
     assert cli.run(["eval", "pmo", store, str(truth)]) == 2
     truth.write_text(json.dumps({"x": 1}))
