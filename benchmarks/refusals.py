@@ -60,7 +60,9 @@ class Sweep:
             self.read[path] = model, tuple(ctx.diagnostics)
 
     def _context(self, path: Path) -> PassContext:
-        return PassContext(registry=self.registry, diagnostics=[*self.read[path][1]])
+        ctx = PassContext(registry=self.registry)
+        ctx.diagnostics = [*self.read[path][1]]
+        return ctx
 
     def refusals(self, path: Path, **more: Any) -> list[Refusal]:
         """The reasons for which a file does not compile; none where it does."""

@@ -214,7 +214,8 @@ def _executable_compiler(registry: Registry, backend: Backend) -> ExecutableComp
         processes = executable_processes(model)
         if len(processes) < 2:
             return model, ()
-        own = PassContext(registry=registry, diagnostics=read)
+        own = PassContext(registry=registry)
+        own.diagnostics = read
         found = compile_separately(model, backend, own, options=dict(options))
         return model, found if len(found) == len(processes) else ()
 

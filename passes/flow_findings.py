@@ -39,14 +39,21 @@ class FlowPass(Pass):
     max_states: int = MAX_STATES
     fixes: bool = True
 
-    def repaired(self, fault: Fault, model: Model, ctx: PassContext, decide: str) -> Repair:
-        """A fix of a fault where one is proved, and the help that goes with it: `decide` where
-        none is."""
-        if not self.fixes:
-            return Repair(None, decide)
-        from orgflow.passes.repair import repair  # only for faulty models
+    def repaired(
+        self, fault: Fault, model: Model, ctx: PassContext, decide: str, *, fix: bool = True
+    ) -> Callable[[], Repair]:
+        """Finds a fix of a fault where one is proved, and the help that goes with it: `decide`
+        where none is. Without `fix` it finds the help alone."""
 
-        return repair(fault, model, ctx, self.max_states, decide)
+        def advice() -> Repair:
+            if not self.fixes:
+                return Repair(None, decide)
+            from orgflow.passes.repair import repair  # only for faulty models
+
+            found = repair(fault, model, ctx, self.max_states, decide)
+            return found if fix else Repair(None, found.help)
+
+        return advice
 
 
 class FlowAnalyses:

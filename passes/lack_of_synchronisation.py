@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from orgflow.passes.causes import arrivals, beside, jump
 from orgflow.passes.duplicate_flows import branch_key
-from orgflow.passes.flow_findings import MASKED, FlowPass, Repair, findings, related
+from orgflow.passes.flow_findings import MASKED, FlowPass, findings, related
 from orgflow.passes.forking_loops import endless_forks, round_trip
 from orgflow.passes.wording import Namer
 
@@ -99,10 +99,10 @@ class LackOfSynchronisation(FlowPass):
                 rule,
                 message + (MASKED if fault.masked else ""),
                 element=namer.nodes[fault.element],
-                help=repaired.help,
+                help=decide,
+                advice=repaired,
                 related=places,
                 trace=fault.trace,
-                fix=repaired.fix,
                 severity=Severity.WARNING if quiet else None,
             )
         return model
@@ -113,17 +113,15 @@ class LackOfSynchronisation(FlowPass):
         namer = ctx.analysis(Namer, scope)
         name = namer.name(fork)
         decide = f"decide when a run goes on from {name} and when it goes back"
-        repaired = Repair(None, decide)
-        if shown is not None:
-            repaired = self.repaired(shown, model, ctx, decide)
+        repaired = None if shown is None else self.repaired(shown, model, ctx, decide)
         ctx.emit(
             UnboundedWork,
             f"the loop through {name} never ends: each time round it goes on and back at once, and "
             "no choice leads out",
             element=namer.nodes[fork],
-            help=repaired.help,
+            help=decide,
+            advice=repaired,
             trace=round_trip(model, scope, fork) if isinstance(scope, Process) else (),
-            fix=repaired.fix,
         )
 
 

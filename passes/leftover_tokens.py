@@ -50,14 +50,15 @@ class LeftoverTokens(FlowPass):
             cause = next((f.element for f in doubled if f.scope is fault.scope), "")
             again = f"{namer.name(cause)} lets it happen several times" if cause else ""
             decide = f"see to it that {late} happens once in a run" + (again and f": {again}")
-            repaired = self.repaired(fault, model, ctx, decide)
+            repaired = self.repaired(fault, model, ctx, decide, fix=False)
             ctx.emit(
                 TokensLeftOver,
                 f"{namer.name(fault.element)} has gone on already when {late} leads to it once "
                 "more: what comes then waits there indefinitely, and the run is never finished"
                 + (MASKED if fault.masked else ""),
                 element=namer.nodes[fault.element],
-                help=repaired.help,
+                help=decide,
+                advice=repaired,
                 trace=fault.trace,
                 severity=Severity.WARNING if fault.masked else None,
             )

@@ -54,7 +54,7 @@ class LoopTermination(FlowPass):
                 continue  # "repeat until this event comes": left through the event
             namer = ctx.analysis(Namer, fault.scope)
             decide = "decide where a run shall leave the loop, and lead a way to an end from there"
-            repaired = self.repaired(fault, model, ctx, decide)
+            repaired = self.repaired(fault, model, ctx, decide, fix=False)
             known = [i for i in fault.cycle if i in namer.nodes]
             ctx.emit(
                 EndlessLoop,
@@ -62,7 +62,8 @@ class LoopTermination(FlowPass):
                 f"{namer.names(known)} indefinitely: no way leads to an end"
                 + (MASKED if fault.masked else ""),
                 element=namer.nodes[fault.element],
-                help=repaired.help,
+                help=decide,
+                advice=repaired,
                 trace=fault.trace,
                 severity=Severity.WARNING if fault.masked else None,
             )

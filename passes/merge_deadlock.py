@@ -66,10 +66,10 @@ class MergeDeadlock(FlowPass):
                 DeadlockedJoin,
                 _message(fault, namer, missing, graph) + until + (MASKED if fault.masked else ""),
                 element=node,
-                help=repaired.help,
+                help=decide,
+                advice=repaired,
                 related=related(fault, namer, place) + _others(fault, namer),
                 trace=fault.trace,
-                fix=repaired.fix,
                 severity=Severity.WARNING if fault.masked or event is not None else None,
             )
         return model

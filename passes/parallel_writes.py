@@ -62,18 +62,20 @@ def _conflicts(scope: Scope, ctx: PassContext) -> Iterator[tuple[str, str, str]]
     graph = ctx.analysis(ControlFlow, scope)
     variables = Variables(graph, {}, ctx)
     several = {name: s for name, s in variables.declared.items() if len(s) > 1}
-    if not several:
-        return
-    variables = Variables(graph, decide(scope, graph, DecisionConventions()), ctx)
-    read = {r.variable for r in variables.reads}
-    for name, setters in several.items():
+    beside: list[tuple[str, str, str]] = []
+    for name, setters in several.items() if variables.splits else ():
         elements = dict.fromkeys(s.element for s in setters)
         for one, other in itertools.combinations(elements, 2):
             same = variables.constant(one, name) is not None and (
                 variables.constant(one, name) == variables.constant(other, name)
             )
-            if name in read and not same and variables.concurrent(one, other):
-                yield name, one, other
+            if not same and variables.concurrent(one, other):
+                beside.append((name, one, other))
+    if not beside:  # before every expression is parsed to see what is read
+        return
+    variables = Variables(graph, decide(scope, graph, DecisionConventions()), ctx)
+    read = {r.variable for r in variables.reads}
+    yield from (found for found in beside if found[0] in read)
 
 
 def _report(variable: str, one: str, other: str, scope: Scope, ctx: PassContext) -> None:

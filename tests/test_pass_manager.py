@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from orgflow_ir.diagnostics import Severity
+from orgflow_ir.diagnostics import Category, Fix, Rule, Severity
 from orgflow_ir.model import Event, Flow, Model, Process, Task
 from orgflow_ir.model.verifier import violations
 from orgflow_ir.pipeline import (
@@ -132,3 +132,91 @@ def test_an_analysis_is_computed_once_for_a_value() -> None:
     assert ctx.analysis(size, process) == ctx.analysis(size, process) == 2
     assert ctx.analysis(size, same) == 2
     assert len(calls) == 2, "once for each value, equal or not"
+
+
+# -- advice that takes longer to find than its fault ----------------------------------------------
+
+
+class Slow(Rule):
+    """Its advice takes long."""
+
+    code = "OF299"
+    name = "slow"
+    severity = Severity.WARNING
+    category = Category.FLOW
+
+
+@dataclass(frozen=True)
+class Advises(Pass):
+    """Reports something, whose advice writes down that it was looked for."""
+
+    name = "advises"
+    stage = Stage.ANALYSE
+    looked: list[str]
+    fails: bool = False
+
+    def run(self, model: Model, ctx: PassContext) -> Model:
+        def advice() -> tuple[Fix | None, str | None]:
+            self.looked.append(model.id)
+            if self.fails:
+                raise KeyError("gone")
+            return Fix(title="mend it", applicability="safe"), "mend it"
+
+        ctx.emit(Slow, "it is broken", help="look at it", advice=advice)
+        return model
+
+
+@pytest.fixture(autouse=True)
+def _advises_is_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Findings of passes from outside are read at once, to check them."""
+    monkeypatch.setattr(Advises, "__module__", "orgflow.passes.advises")
+
+
+def test_advice_is_looked_for_once_when_somebody_reads_a_finding() -> None:
+    ctx = PassContext()
+    looked: list[str] = []
+    PassManager((Advises(looked),)).run(model(), ctx)
+    assert not ctx.has_errors
+    assert ctx.count == 1
+    assert looked == []
+    (told,) = ctx.diagnostics
+    assert (told.help, told.fix and told.fix.title) == ("mend it", "mend it")
+    assert ctx.diagnostics == [told]
+    assert looked == ["m"]
+
+
+def test_advice_is_about_the_model_of_its_pass() -> None:
+    ctx = PassContext()
+    looked: list[str] = []
+    PassManager((Advises(looked),)).run(model(), ctx)
+    PassManager((Advises(looked),)).run(model().replace(id="later"), ctx)
+    assert looked == ["m"]
+    assert [d.help for d in ctx.diagnostics] == ["mend it", "mend it"]
+    assert looked == ["m", "later"]
+
+
+def test_advice_of_a_pass_from_outside_is_checked_with_its_finding(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(Advises, "__module__", "outside")
+    looked: list[str] = []
+    PassManager((Advises(looked),)).run(model(), PassContext())
+    assert looked == ["m"]
+
+
+def test_advice_that_fails_is_a_crash_of_its_pass_and_the_finding_stays() -> None:
+    ctx = PassContext()
+    PassManager((Advises([], fails=True),)).run(model(), ctx)
+    told, crash = ctx.diagnostics
+    assert (told.code, told.help) == ("OF299", "look at it")
+    assert (crash.code, crash.severity) == ("OF901", Severity.ERROR)
+    assert "`advises`" in crash.message
+
+
+def test_diagnostics_given_to_a_context_replace_those_that_wait_for_advice() -> None:
+    ctx = PassContext()
+    looked: list[str] = []
+    PassManager((Advises(looked),)).run(model(), ctx)
+    ctx.diagnostics = []
+    assert ctx.diagnostics == []
+    assert looked == []

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 MAX_PASSAGES = 2
 """So many of the passages that an element rests on are shown with a diagnostic about it."""
 
+Advice = Callable[[], tuple[Fix | None, str | None]]
+"""Finds a fix and the help that goes with it."""
+
 V = TypeVar("V")
 
 R = TypeVar("R")
@@ -47,7 +50,6 @@ class PassContext:
     target: TargetSpec | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     severities: Mapping[str, Severity] = field(default_factory=dict)
-    diagnostics: list[Diagnostic] = field(default_factory=list)
     current: str | None = None
     source: Model | None = None
     file: str = ""
@@ -55,6 +57,8 @@ class PassContext:
     passes: Mapping[str, Pass | None] = field(default_factory=dict)
     _made: Mapping[str, Element] = field(default_factory=dict)
     services: Services = field(default_factory=Services)
+    _found: list[Diagnostic] = field(default_factory=list)
+    _advice: list[tuple[int, Advice, dict[str, str]]] = field(default_factory=list)
     _cache: dict[tuple[Callable[..., Any], int], tuple[Any, Any]] = field(default_factory=dict)
 
     def emit(
@@ -69,6 +73,7 @@ class PassContext:
         trace: Iterable[Step] = (),
         fix: Fix | None = None,
         severity: Severity | None = None,
+        advice: Advice | None = None,
     ) -> Diagnostic:
         """Record a diagnostic of `rule`; place and id are taken from `element` where it is one. A
         made element is reported as the source element it is derived from: by its id, its label in
@@ -77,6 +82,9 @@ class PassContext:
         rests on follow what is related.
 
         `severity` lowers or raises this one finding; a command's mapping of the code wins.
+        `advice` gives the fix and the help in place of `fix` and `help`, once somebody reads the
+        diagnostics: for what takes longer to find than the fault. It is not in the diagnostic that
+        is given back; where it raises, the pass is reported as crashed.
         """
         if isinstance(element, str):
             element = self._made.get(element, element)
@@ -119,8 +127,45 @@ class PassContext:
             source=self.current,
         )
         if not rule.optional or self.grading.reports(rule):
-            self.diagnostics.append(diagnostic)
+            if advice is not None:
+                self._advice.append((len(self._found), advice, names))
+            self._found.append(diagnostic)
         return diagnostic
+
+    @property
+    def diagnostics(self) -> list[Diagnostic]:
+        """What was found so far, to read and to change; advice that waits for being read is looked
+        for now."""
+        self.advise()
+        return self._found
+
+    @diagnostics.setter
+    def diagnostics(self, found: list[Diagnostic]) -> None:
+        self._advice.clear()
+        self._found = found
+
+    @property
+    def count(self) -> int:
+        """How many diagnostics there are."""
+        return len(self._found)
+
+    def advise(self) -> None:
+        """Look for the advice that nobody has read so far."""
+        if not self._advice:
+            return
+        from orgflow_ir.pipeline.manager import report_crash  # only for faulty models
+
+        waiting = [*self._advice]
+        self._advice.clear()
+        for index, advice, names in waiting:
+            try:
+                fix, help = advice()
+            except Exception as error:  # noqa: BLE001  # a broken pass must not hide what was found
+                report_crash(self._found[index].source or "", error, self)
+                continue
+            for made, source in names.items():
+                help = help and help.replace(made, source)
+            self._found[index] = self._found[index].replace(fix=fix, help=help)
 
     def name(self, element: Element | str) -> str:
         """How messages name an element of the source: by its label, or by what is next to it."""
@@ -169,7 +214,7 @@ class PassContext:
     @property
     def has_errors(self) -> bool:
         """Whether anything found so far is an error that nobody suppressed."""
-        return any(d.severity is Severity.ERROR and d.suppressed is None for d in self.diagnostics)
+        return any(d.severity is Severity.ERROR and d.suppressed is None for d in self._found)
 
 
 def _scopes(model: Model) -> tuple[Scope, ...]:

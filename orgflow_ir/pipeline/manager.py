@@ -37,13 +37,14 @@ class PassManager:
 
     def run(self, model: Model, ctx: PassContext) -> Model:
         """The model after all passes. Raises `Cancelled` between two of them."""
+        ctx.advise()  # of what was found before, of the model before
         ctx.source = model
         for item in self.passes:
             ctx.services.cancellation.check()
             started = time.perf_counter()
             before = model
             ctx.current = item.name
-            since = len(ctx.diagnostics)
+            since = ctx.count
             try:
                 try:
                     result = item.run(model, ctx)
@@ -51,15 +52,7 @@ class PassManager:
                     validate_findings(item, ctx, since)
                 model = _model(result, item, before, ctx)
             except (Exception, SystemExit) as error:  # noqa: BLE001  # a broken pass must not hide what the others found
-                import traceback
-
-                where = traceback.extract_tb(error.__traceback__)[-1]
-                ctx.emit(
-                    CrashedPass,
-                    f"pass `{item.name}` failed: {exception_text(error)} "
-                    f"({where.name}, line {where.lineno})",
-                    help="report this with the model; the other passes' findings are complete",
-                )
+                report_crash(item.name, error, ctx)
             finally:
                 ctx.current = None
             if self.verify:
@@ -67,6 +60,18 @@ class PassManager:
             for hook in self.after_each:
                 hook(item, model, time.perf_counter() - started)
         return model
+
+
+def report_crash(name: str, error: BaseException, ctx: PassContext) -> None:
+    """OF901 for a pass that raised."""
+    import traceback
+
+    where = traceback.extract_tb(error.__traceback__)[-1]
+    ctx.emit(
+        CrashedPass,
+        f"pass `{name}` failed: {exception_text(error)} ({where.name}, line {where.lineno})",
+        help="report this with the model; the other passes' findings are complete",
+    )
 
 
 def _model(result: object, item: Pass, before: Model, ctx: PassContext) -> Model:

@@ -21,7 +21,7 @@ SEARCHED = 1_500
 """Most states searched for a fault whose run could not be told."""
 SOON = 12
 """Most steps played on to what comes after a gateway that two tokens pass."""
-ROUNDS = 150
+ROUNDS = 50
 """Most states looked at after a loop's run to see that no end comes."""
 Told = tuple[State, tuple[Step, ...]] | None
 

@@ -184,28 +184,30 @@ def _pattern(name: str) -> re.Pattern[str]:
 class _Known:
     """Known names by their first word; scopes are pushed and popped."""
 
-    def __init__(self, names: Iterable[str]) -> None:
+    def __init__(self, names: Iterable[str], base: _Known | None = None) -> None:
+        self._base = base
         self._by_word: dict[str, list[str]] = {}
         self._added: list[list[str]] = []
         for name in names:
             self.add(name)
 
     def with_more(self, names: Iterable[str]) -> _Known:
-        """A copy that knows further names; this one stays as it is."""
-        result = _Known(())
-        result._by_word = {word: list(entries) for word, entries in self._by_word.items()}
-        for name in names:
-            result.add(name)
-        return result
+        """Knows further names beside those known here, which must stay as they are from now on."""
+        return _Known(names, self)
+
+    def _beginning(self, word: str) -> list[str]:
+        """The known names that begin with a word."""
+        own = self._by_word.get(word, [])
+        return own if self._base is None else [*self._base._beginning(word), *own]
 
     def add(self, name: str) -> None:
         found = _NAME_PART.findall(name)
         if not found:
             return
-        entries = self._by_word.setdefault(found[0], [])
         normal = normal_name(name)
-        if normal in entries:
+        if normal in self._beginning(found[0]):
             return
+        entries = self._by_word.setdefault(found[0], [])
         entries.append(normal)
         self._added.append(entries)
 
@@ -222,7 +224,7 @@ class _Known:
         """The longest known name at a place, and where it ends."""
         first = _NAME_PART.match(text, at)
         best: tuple[str, int] | None = None
-        for name in self._by_word.get(first.group(), ()) if first else ():
+        for name in self._beginning(first.group()) if first else ():
             match = _pattern(name).match(text, at)
             if match is not None and (best is None or match.end() > best[1]):
                 best = name, match.end()
