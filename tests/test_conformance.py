@@ -17,6 +17,7 @@ import pytest
 
 from orgflow_ir.analysis.token_game.runs import Run, enumerate_runs
 from orgflow_ir.diagnostics import Category, Rule, Severity
+from orgflow_ir.lowering.common import mixed_gateways
 from orgflow_ir.model import Model, Opaque, Task
 from orgflow_ir.model.verifier import violations
 from orgflow_ir.pipeline import Pass, PassContext, Stage
@@ -154,6 +155,16 @@ def writes(model: Model) -> Emitted:
         ({"name": "Plain Backend"}, "is not lower-case words with hyphens"),
         ({"target": TargetSpec("other", TABLE)}, "its target is called `other`"),
         ({"target": TargetSpec("plain", TABLE | {"task.usr": Legal()})}, "`task.usr`, which is no"),
+        (
+            {"target": TargetSpec("plain", TABLE | {"task.usr": Legal(), "split.x": Legal()},
+                                  derivations=(mixed_gateways,))},
+            "`task.usr`, which is no construct: `task.user`?",
+        ),
+        (
+            {"target": TargetSpec("plain", TABLE | {"gateway.mixd": Legal()},
+                                  derivations=(mixed_gateways,))},
+            "`gateway.mixd`, which is no construct: `gateway.mixed`?",
+        ),
         ({"target": TargetSpec("plain", TABLE | {"lane": Illegal("")})}, "reason for `lane`"),
         ({"target": TargetSpec("plain", TABLE, options={"x": ["a"]})}, "of its option `x`"),
         (emits(lambda m: 1 / 0), "raised ZeroDivisionError"),
@@ -170,6 +181,10 @@ def writes(model: Model) -> Emitted:
         (gives(lambda m: [Artifact("a", m.to_json().encode())]), "of an `Artifact` are text"),
         (gives(lambda m: [Artifact("a", labels(m) + ways(m, "source", "name"))]), "flows lead"),
         (gives(lambda m: [Artifact("a", labels(m) + ways(m, "source", "target"))]), "which way"),
+        (
+            gives(lambda m: [Artifact("a", labels(m) + ways(m, "source", "target", "name"))]),
+            "leaves out what a task does: nothing shows of bindings `http`, `script`, `decision`",
+        ),
         (gives(lambda m: [Artifact("a", f"{time.time():.0f}"[:4] + m.to_json())]), "the clock"),
         (gives(lambda m: [Artifact("a", os.getcwd() + m.to_json())]), "asks for its folder"),
         (

@@ -77,6 +77,7 @@ class Names(Backend):
             "flow.sequence": Legal(),
             "gateway": Illegal("names have no order"),
         },
+        executes=False,
     )
 
     @property

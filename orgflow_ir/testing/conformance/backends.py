@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from difflib import get_close_matches
 
 from orgflow_ir.diagnostics import Category, Diagnostic, Severity
 from orgflow_ir.model import Model, Node, Opaque
@@ -24,6 +26,7 @@ from orgflow_ir.targets.spec import STUB, UNSUPPORTED
 from orgflow_ir.testing.conformance.emission import context, emit, legal_and_emitted
 from orgflow_ir.testing.conformance.files import file_problems
 from orgflow_ir.testing.conformance.odd_models import odd_models
+from orgflow_ir.testing.conformance.shapes import shapes
 from orgflow_ir.testing.conformance.source_maps import source_map_problems
 from orgflow_ir.testing.conformance.telling import telling_problems
 from orgflow_ir.testing.conformance.words import name_problems, rule_problems, said_problems
@@ -62,10 +65,15 @@ def backend_problems(
 
 def _table_problems(spec: TargetSpec) -> Iterator[str]:
     """Names that nothing has, and reasons that do not read as the end of a message."""
+    derived = _derived(spec)
+    parts = {c.rsplit(".", n)[0] for c in CONSTRUCTS for n in range(c.count(".") + 1)}
+    known = sorted(parts | derived)
     for name, verdict in spec.constructs.items():
         plain = any(c == name or c.startswith(name + ".") for c in CONSTRUCTS)
         if not plain and not spec.derivations:
             yield f"its table has `{name}`, which is no construct, and nothing derives it"
+        elif not plain and name not in derived and (near := get_close_matches(name, known, 1, 0.9)):
+            yield f"its table has `{name}`, which is no construct: `{near[0]}`?"
         if isinstance(verdict, Legal):
             continue
         if not isinstance(verdict, Illegal | LegalIf):
@@ -75,6 +83,17 @@ def _table_problems(spec: TargetSpec) -> Iterator[str]:
     for name, values in spec.options.items():
         if not isinstance(values, tuple) or not all(isinstance(v, str) for v in values):
             yield f"the values of its option `{name}` are no tuple of texts: {values!r}"
+
+
+def _derived(spec: TargetSpec) -> set[str]:
+    """The constructs that its analyses attach to small models."""
+    found: set[str] = set()
+    for _, model in (*minimal_models(), *shapes()):
+        ctx = PassContext(target=spec)
+        for derive in spec.derivations:
+            with suppress(Exception):  # one that raises is told of with the model it raises on
+                found |= {use.construct for use in derive(model, ctx)}
+    return found
 
 
 def _try(backend: Backend, model: Model, **options: str) -> Told | str:

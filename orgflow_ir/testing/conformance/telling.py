@@ -4,8 +4,12 @@ task and no flow left out, no clock, no folder, no output of its own."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import fields
+from typing import Any
 
-from orgflow_ir.model import Flow, Model, Node
+from orgflow_ir.model import Flow, Model, Node, Task
+from orgflow_ir.model.bindings import BINDINGS, AnyBinding
 from orgflow_ir.plugins.contracts import Backend
 from orgflow_ir.targets import legalise
 from orgflow_ir.testing.conformance.disk import no_writing
@@ -20,23 +24,28 @@ def telling_problems(backend: Backend, models: Iterable[tuple[str, Model]]) -> l
     """Constant output, tasks and flows that are dropped, files that are written, text that is
     printed, and questions to the machine; a backend that raises is told of elsewhere."""
     models = list(models)
-    found: list[str] = []
-    try:
-        with no_writing() as written, silent() as printed:
-            found = [*_constant(backend, models), *_dropped(backend), *_dropped_flows(backend)]
-            found += _asking(backend, models)  # everything is loaded by now
-        if printed.getvalue():
-            found.append(f"`emit` prints: {printed.getvalue()[:40]!r}; it returns its files")
-    except (Exception, SystemExit):  # noqa: BLE001  # the check that it never raises reports it
-        pass
+    with no_writing() as written, silent() as printed:
+        found = [*_constant(backend, models), *_dropped(backend), *_dropped_flows(backend)]
+        found += _dropped_bindings(backend)
+        found += _asking(backend, models)  # everything is loaded by now
+    if printed.getvalue():
+        found.append(f"`emit` prints: {printed.getvalue()[:40]!r}; it returns its files")
     if written:
         found.append(f"`emit` writes to disk itself: {written[0]}; it returns its files")
     return found
 
 
-def _text(backend: Backend, model: Model) -> str | None:
-    artifacts, _ = emit(backend, model)
-    return None if artifacts is None else "\x00".join(a.text for a in artifacts)
+def _text(backend: Backend, model: Model, *, said: bool = False) -> str | None:
+    """What is emitted, and what is `said` on the way; `None` where the model is refused or the
+    backend raises, which the check that it never does reports."""
+    try:
+        artifacts, diagnostics = emit(backend, model)
+        if artifacts is None:
+            return None
+        messages = [d.message for d in diagnostics] if said else []
+        return "\x00".join([*(a.text for a in artifacts), *messages])
+    except (Exception, SystemExit):  # noqa: BLE001  # as said above
+        return None
 
 
 def _constant(backend: Backend, models: Iterable[tuple[str, Model]]) -> Iterator[str]:
@@ -69,7 +78,7 @@ def _asking(backend: Backend, models: Iterable[tuple[str, Model]]) -> list[str]:
         ctx = context(backend)
         legal = legalise(model, backend.target, ctx, allow_lossy=False)
         if not ctx.has_errors:
-            with watched() as asked:
+            with watched() as asked, suppress(Exception, SystemExit):
                 backend.emit(legal, ctx)
             found |= dict.fromkeys(asked)
     return [f"`emit` asks for {what}; it depends on the model alone" for what in found]
@@ -87,6 +96,39 @@ def _dropped_flows(backend: Backend) -> Iterator[str]:
     ways = {"x1_A": {"name": "Other"}, "x1_B": {"name": "One"}}
     if _text(backend, _with_flows(model, ways)) == text:
         yield "leaves out the names of ways: of a decision it does not show which way is which"
+
+
+def _dropped_bindings(backend: Backend) -> Iterator[str]:
+    """What a task does, in a target that runs: a text of its binding that shows neither in what is
+    emitted nor in what is said."""
+    if not backend.target.executes:
+        return
+    plain = shape("s>Work Work>e")
+    lost = []
+    for name, kind in BINDINGS.items():
+        models = [_bound(plain, _filled(kind, word)) for word in ("first", "second")]
+        told = {_text(backend, model, said=True) for model in models}
+        if len(told) == 1 and told != {None}:
+            lost.append(f"`{name}`")
+    if lost:
+        yield (
+            f"leaves out what a task does: nothing shows of bindings {', '.join(lost)}; emit them, "
+            "or keep them where people read them (`orgflow_ir.analysis.facts.keep`)"
+        )
+
+
+def _filled(kind: type[AnyBinding], word: str) -> AnyBinding:
+    """A binding all of whose texts are `word`, but the name of a vendor and the retries."""
+    texts = [f.name for f in fields(kind) if f.type in ("str", "str | None")]
+    values: dict[str, Any] = {t: word for t in texts if t not in ("by", "retries")}
+    return kind(**values)
+
+
+def _bound(model: Model, binding: AnyBinding) -> Model:
+    nodes = model.processes[0].nodes
+    return _with(
+        model, tuple(n.replace(binding=binding) if isinstance(n, Task) else n for n in nodes)
+    )
 
 
 def _with_flows(model: Model, changed: Mapping[str, Mapping[str, str]]) -> Model:

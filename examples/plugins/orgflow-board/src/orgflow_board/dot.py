@@ -44,6 +44,7 @@ TARGET = TargetSpec(
         "opaque.harmless": Legal("left out: it says nothing about the process"),
         "opaque.illegal": Illegal("orgflow does not know what it means"),
     },
+    executes=False,
 )
 
 
