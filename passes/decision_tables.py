@@ -86,7 +86,7 @@ def _check(task: Task, reference: str, ctx: PassContext) -> None:
     if found.gap is not None:
         ctx.emit(
             DecisionGap,
-            f"no rule of {where} is for {found.gap.told()}",
+            f"no rule of {where} is for {found.gap.text()}",
             element=task,
             help="add a rule for it, or a default output",
         )
@@ -94,7 +94,7 @@ def _check(task: Task, reference: str, ctx: PassContext) -> None:
         first, second, *_ = found.overlap.rules
         ctx.emit(
             DecisionOverlap,
-            f"for {found.overlap.told()} the rules {first} and {second} of {where} both hold",
+            f"for {found.overlap.text()} the rules {first} and {second} of {where} both hold",
             element=task,
             help="let the rules exclude each other, or choose the hit policy FIRST",
         )

@@ -82,8 +82,8 @@ def _check(
 ) -> None:
     from orgflow_ir.analysis.expressions.condition_completeness import (
         overlapping,
-        told,
         uncovered,
+        values_text,
     )
 
     trees = {f.id: tree for f in flows if not f.default and (tree := _tree(f)) is not None}
@@ -92,14 +92,15 @@ def _check(
         for one, two in itertools.combinations(coded, 2):
             both = overlapping(trees[one.id], trees[two.id])
             if both:
-                _overlap(gateway, one, two, told(both), namer, ctx)
+                _overlap(gateway, one, two, values_text(both), namer, ctx)
     if len(coded) == len(flows):
         none = uncovered([trees[f.id] for f in flows])
         if none:
             last = flows[-1]
             ctx.emit(
                 NoBranchFits,
-                f"no branch of {namer.name(gateway.id)} is for {told(none)}: the run stops there",
+                f"no branch of {namer.name(gateway.id)} is for {values_text(none)}: "
+                "the run stops there",
                 element=gateway,
                 help="make one branch the default flow, or cover all values",
                 fix=Fix(

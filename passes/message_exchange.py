@@ -109,9 +109,9 @@ class MessageExchange(Pass):
         )
 
         found = analyse_collaboration(model, budget=self.max_states)
-        telling = _Telling(model, ctx)
+        diagnostics = _Diagnostics(model, ctx)
         for fault in found.faults:
-            telling.tell(fault)
+            diagnostics.report(fault)
         if found.verdict == "unknown":
             more = (
                 "look further with `orgflowc opt --passes 'message-exchange{max-states=200000}'`"
@@ -127,7 +127,7 @@ class MessageExchange(Pass):
         return model
 
 
-class _Telling:
+class _Diagnostics:
     def __init__(self, model: Model, ctx: PassContext) -> None:
         self.ctx = ctx
         self.elements: dict[str, Element] = {}
@@ -140,7 +140,7 @@ class _Telling:
                     self.pools[node.id] = names.get(process.id, process.label)
         self.flows = {f.id: f for f in model.message_flows}
 
-    def tell(self, fault: CollaborationFault) -> None:
+    def report(self, fault: CollaborationFault) -> None:
         """One diagnostic."""
         if fault.kind == "unreceived":
             self._unreceived(fault)

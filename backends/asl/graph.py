@@ -155,11 +155,11 @@ def process_graph(model: Model, process: Process, ctx: PassContext) -> ProcessGr
         result.scopes[scope.id] = ScopeGraph(
             scope, graph, ctx.analysis(plan, graph), decide(scope, graph, CONVENTIONS), ctx
         )
-    _Namer(result).run()
+    _StateNames(result).run()
     return result
 
 
-class _Namer:
+class _StateNames:
     def __init__(self, result: ProcessGraph) -> None:
         self.s = result
 

@@ -48,7 +48,7 @@ def unseen_variables(model: Model, ctx: PassContext) -> Iterator[ConstructUse]:
                     "variable.unseen",
                     found.gateway,
                     found.scope,
-                    f"it does not see {_said(found, ctx)}",
+                    f"it does not see {_message(found, ctx)}",
                 )
 
 
@@ -58,13 +58,13 @@ def report_unseen(process: Process, ctx: PassContext) -> None:
         if not found.declared:
             ctx.emit(
                 UnseenVariable,
-                f"{ctx.name(found.gateway)} does not see {_said(found, ctx)}",
+                f"{ctx.name(found.gateway)} does not see {_message(found, ctx)}",
                 element=found.gateway,
                 help=f"let a task set {_listed(found)} where every path to the gateway passes it",
             )
 
 
-def _said(found: Unseen, ctx: PassContext) -> str:
+def _message(found: Unseen, ctx: PassContext) -> str:
     names = [ctx.name(n) for n in found.setters]
     if len(names) > MOST_NAMED:
         names = [*names[: MOST_NAMED - 1], f"{len(names) - MOST_NAMED + 1} other tasks"]

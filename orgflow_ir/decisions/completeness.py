@@ -49,7 +49,7 @@ class Example(NamedTuple):
     inputs: tuple[tuple[str, Value], ...]
     rules: tuple[int, ...]
 
-    def told(self) -> str:
+    def text(self) -> str:
         """``amount = 7 and kind = "vip"``, for a message."""
         return " and ".join(f"{name} = {text_of(value)}" for name, value in self.inputs)
 

@@ -61,8 +61,8 @@ def test_what_is_found(
 ) -> None:
     found = completeness(table(policy, ("x",), *rules))
     assert found is not None
-    assert (found.gap and found.gap.told()) == gap
-    assert (found.overlap and found.overlap.told()) == overlap
+    assert (found.gap and found.gap.text()) == gap
+    assert (found.overlap and found.overlap.text()) == overlap
 
 
 @pytest.mark.parametrize("cell", ["&lt; y", 'starts with(?, "a")', 'date("2024-01-01")'])

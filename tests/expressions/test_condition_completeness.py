@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from orgflow_ir.analysis.expressions.condition_completeness import told, uncovered
+from orgflow_ir.analysis.expressions.condition_completeness import uncovered, values_text
 from orgflow_ir.analysis.expressions.recognise import read_condition
 from orgflow_ir.analysis.expressions.syntax import Tree
 from orgflow_ir.model import Expression
@@ -33,4 +33,4 @@ def test_a_text_compared_with_truth_values_has_no_other(
     values = uncovered(trees(*conditions))
     assert (values is None) == (left is None)
     if values is not None and left is not None:
-        assert told(values).startswith(left)
+        assert values_text(values).startswith(left)

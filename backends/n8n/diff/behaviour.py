@@ -63,7 +63,9 @@ def diff_behaviour(
     limit: int = LIMIT,
 ) -> Behaviour:
     """What is known of how the two run."""
-    if _said(old, matching.pairs, matching.renamed) == _said(new, {n: n for n in new.steps}, {}):
+    if _behaviour(old, matching.pairs, matching.renamed) == _behaviour(
+        new, {n: n for n in new.steps}, {}
+    ):
         return Behaviour("same", 0, "nothing that n8n looks at differs")
     setting = _setting(old, new)
     if setting:
@@ -231,7 +233,7 @@ def _serving(
             found.add((source, wire.kind, target, wire.input))
 
 
-def _said(flow: WorkflowDocument, names: Mapping[str, str], renamed: Mapping[str, str]) -> Any:
+def _behaviour(flow: WorkflowDocument, names: Mapping[str, str], renamed: Mapping[str, str]) -> Any:
     """All of a workflow that n8n looks at when it runs it, under the names of the new version.
 
     Of positions only the order of targets that they give; n8n's first order of execution goes by

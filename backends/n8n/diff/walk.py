@@ -132,7 +132,7 @@ class Walk:
         for outcome in side.hidden(config):
             counts = tuple(getattr(outcome, "counts", ()))
             outputs = tuple(i for i, n in enumerate(counts) if n)
-            text = _said(node.name, decision.label(outputs) if decision is not None else "")
+            text = _wire_text(node.name, decision.label(outputs) if decision is not None else "")
             after = side.machine.step(config, outcome)
             if side is self.old:
                 self._go(after, b, (*rows, Row(text, "")))
@@ -200,7 +200,7 @@ class Walk:
         if found.cut:
             self.cut = f"`{its.name}` can decide in more ways than are tried"
         for both in found.both:
-            row = Row(_said(mine.name, both.old_label), _said(its.name, both.new_label))
+            row = Row(_wire_text(mine.name, both.old_label), _wire_text(its.name, both.new_label))
             resumed = self.old.phase(a) is not Phase.READY
             shown = rows if resumed and not both.old_label else (*rows, row)
             self._go(
@@ -210,7 +210,7 @@ class Walk:
             )
 
 
-def _said(name: str, label: str) -> str:
+def _wire_text(name: str, label: str) -> str:
     return f"{name} → {label}" if label else name
 
 

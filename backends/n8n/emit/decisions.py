@@ -180,7 +180,7 @@ def _stop(decision: Decision, compiled: CompiledScope, ports: list[Port]) -> Non
         key,
         f"Stop: {node.name}",
         "stopAndError",
-        stop_and_error.saying(_said(decision, compiled)),
+        stop_and_error.saying(_stop_text(decision, compiled)),
         element=decision.gateway.id,
         role="stop",
     )
@@ -188,7 +188,7 @@ def _stop(decision: Decision, compiled: CompiledScope, ports: list[Port]) -> Non
         compiled.workflow_graph.connect(port, Port(key))
 
 
-def _said(decision: Decision, compiled: CompiledScope) -> str:
+def _stop_text(decision: Decision, compiled: CompiledScope) -> str:
     """What the run says where it stops: the variable that was never set, else what fits none."""
     messages = unset_messages(decision, compiled)
     if decision.default is None:

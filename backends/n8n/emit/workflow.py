@@ -38,12 +38,12 @@ _KEEP = "Keep this note: orgflow reads it when it updates this workflow."
 
 def model_hash(model: Model) -> str:
     """12 hex digits that change with what the model says, not with where it stands in a file."""
-    said = {k: v for k, v in _said(model).items() if k != "diagram"}
-    text = json.dumps(said, default=_said, ensure_ascii=False, separators=(",", ":"))
+    said = {k: v for k, v in _fields_of(model).items() if k != "diagram"}
+    text = json.dumps(said, default=_fields_of, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
-def _said(value: Value) -> dict[str, Any]:
+def _fields_of(value: Value) -> dict[str, Any]:
     """The fields that a value has, as in the text form of the IR, but for where it stands."""
     return {k: v for k, v in value.content().items() if v is not None}
 

@@ -212,7 +212,7 @@ def base_path(workflow_id: str) -> str:
 
 def packed_base(contents: Iterable[str]) -> str | None:
     """The packed base in the texts of sticky notes, if one carries it."""
-    return _said(contents, BASE_PREFIX)
+    return _prefixed(contents, BASE_PREFIX)
 
 
 def base_in_file(contents: Iterable[str], read: Callable[[str], str | None]) -> str | None:
@@ -222,7 +222,7 @@ def base_in_file(contents: Iterable[str], read: Callable[[str], str | None]) -> 
         contents: the texts of sticky notes.
         read: gives what the file of a workflow's id has; None where there is none.
     """
-    digest, found, id = (_said(contents, FILE_PREFIX) or "").partition(" ")
+    digest, found, id = (_prefixed(contents, FILE_PREFIX) or "").partition(" ")
     packed = read(id) if found else None
     return packed if packed is not None and _digest(packed) == digest else None
 
@@ -233,14 +233,14 @@ def is_kept_base(contents: Iterable[str], packed: str) -> bool:
     said = packed_base(texts)
     if said is not None:
         return said == packed
-    return (_said(texts, FILE_PREFIX) or "").partition(" ")[0] == _digest(packed)
+    return (_prefixed(texts, FILE_PREFIX) or "").partition(" ")[0] == _digest(packed)
 
 
 def _digest(packed: str) -> str:
     return hashlib.sha256(packed.encode("utf-8", "replace")).hexdigest()[:16]
 
 
-def _said(contents: Iterable[str], prefix: str) -> str | None:
+def _prefixed(contents: Iterable[str], prefix: str) -> str | None:
     for content in contents:
         for line in content.split("\n"):
             found = re.match(_LINE, line) if _WORD in line else None

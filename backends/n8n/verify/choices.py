@@ -315,7 +315,7 @@ class _Reading:
             if before is not None and now is not None:
                 self._read(name, key, before, now)
             elif before is not None and self._tied(name):
-                said = _said(before.texts(self.own), self.ref.label_of)
+                said = _condition_text(before.texts(self.own), self.ref.label_of)
                 self.changed.append(Changed(name, planned.element, said, "another node"))
         return self.found, self.changed
 
@@ -348,8 +348,8 @@ class _Reading:
                         pass  # nobody knows what it is true for
                     case _:
                         predicates[place] = _predicate(wanted[was], gateway, self.known)
-                said = _said([wanted[was]], self.ref.label_of)
-            text = _said([texts[place]], self.ref.label_of)
+                said = _condition_text([wanted[was]], self.ref.label_of)
+            text = _condition_text([texts[place]], self.ref.label_of)
             changed.append(Changed(name, gateway, said, text))
         leaves = {*range(len(predicates))} if now.ports is None else {*now.ports}
         few = len(leaves | ({now.fallback} - {None})) < len(self.ref.decision(gateway).branches)
@@ -522,7 +522,7 @@ def _predicate(text: str, gateway: str, known: Mapping[str, list[Key]]) -> Predi
     return frozenset().union(*keys) if keys else None  # branches may have the same condition
 
 
-def _said(texts: Iterable[str], label_of: Callable[[str], str]) -> str:
+def _condition_text(texts: Iterable[str], label_of: Callable[[str], str]) -> str:
     """Conditions for people: left side, operation, right side; our own way to read a field of the
     node that sets it is shown as `field of node`."""
     parts: list[str] = []

@@ -51,7 +51,7 @@ def overlapping(one: Tree, two: Tree) -> Values | None:
     return None
 
 
-def told(values: Values) -> str:
+def values_text(values: Values) -> str:
     """`amount = 7 and status = 'open'`, for a message."""
     return " and ".join(f"{'.'.join(path)} = {_literal(v)}" for path, v in values.items())
 

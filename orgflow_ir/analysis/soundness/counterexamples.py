@@ -6,7 +6,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator
 
 from orgflow_ir.analysis.soundness.activity_summaries import Nesting
-from orgflow_ir.analysis.soundness.trace_mapping import Nets, tell
+from orgflow_ir.analysis.soundness.trace_mapping import Nets, counterexample_steps
 from orgflow_ir.analysis.soundness.verdicts import Fault
 from orgflow_ir.analysis.soundness.witness_search import Firing
 from orgflow_ir.analysis.token_game.distance import Distances
@@ -55,7 +55,10 @@ class Shower:
             finish = fault.kind != "unsync"
             known = self._traces.get((id(log), finish))
             if known is None:
-                known = log, tell(self.game, chain, self.nets, log, finish, self._failed)
+                known = (
+                    log,
+                    counterexample_steps(self.game, chain, self.nets, log, finish, self._failed),
+                )
                 self._traces[id(log), finish] = known
             told = known[1]
             if told is not None and self._accept(fault, *told):

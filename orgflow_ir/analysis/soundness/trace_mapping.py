@@ -149,7 +149,7 @@ Nets = Mapping[int, Net]
 """The net of each scope, by `id(scope)`."""
 
 
-def tell(
+def counterexample_steps(
     game: Game,
     chain: list[Scope],
     nets: Nets,

@@ -194,21 +194,22 @@ def _walk(
         steps, others = one.after(a), other.after(b)
         looked_at = limit - budget.left
 
-        def told(side: _Side, shown: Shown) -> str:
+        def text_of(side: _Side, shown: Shown) -> str:
             id = olds[shown[0]] if side is one else shown[0]
             label = side.nodes[id].label
             return f"{label} → {', '.join(shown[1])}" if shown[1] else label
 
-        rows = [Row(told(one, shown), told(other, shown)) for shown in trace]
+        rows = [Row(text_of(one, shown), text_of(other, shown)) for shown in trace]
         for shown in sorted(steps.keys() ^ others.keys()):
             side = one if shown in steps else other
             which = "old" if side is one else "new"
             rest = [
-                told(other if side is one else one, s) for s in (others if side is one else steps)
+                text_of(other if side is one else one, s)
+                for s in (others if side is one else steps)
             ]
             instead = " or ".join(rest[:2]) + (" or …" if len(rest) > 2 else "")
             instead = instead or " or ".join(sorted(its if side is one else mine)) or "nothing"
-            text = told(side, shown)
+            text = text_of(side, shown)
             row = Row(text, instead, False) if side is one else Row(instead, text, False)
             reason = f"`{text}` may come here only in the {which} version"
             return Behaviour("different", looked_at, reason, (*rows, row))

@@ -23,12 +23,12 @@ from orgflow_ir.targets import (
 )
 from orgflow_ir.targets.artifact import Artifact
 from orgflow_ir.targets.spec import STUB, UNSUPPORTED
+from orgflow_ir.testing.conformance.dependence import dependence_problems
 from orgflow_ir.testing.conformance.emission import context, emit, legal_and_emitted
 from orgflow_ir.testing.conformance.files import file_problems
 from orgflow_ir.testing.conformance.odd_models import odd_models
 from orgflow_ir.testing.conformance.shapes import shapes
 from orgflow_ir.testing.conformance.source_maps import source_map_problems
-from orgflow_ir.testing.conformance.telling import telling_problems
 from orgflow_ir.testing.conformance.words import name_problems, rule_problems, said_problems
 from orgflow_ir.testing.minimal import minimal_model, minimal_models
 
@@ -48,7 +48,7 @@ def backend_problems(
     problems += list(_table_problems(spec))
     models = list(models)
     given = [model.to_json() for _, model in models]
-    problems += telling_problems(backend, models)
+    problems += dependence_problems(backend, models)
     for construct, model in models:
         found = _model_problems(backend, construct, model)
         if not found and reads_back is not None:

@@ -20,7 +20,7 @@ from orgflow_ir.testing.conformance.surroundings import silent, watched
 _TASKS = ("FirstOfAll", "LastOfAll")
 
 
-def telling_problems(backend: Backend, models: Iterable[tuple[str, Model]]) -> list[str]:
+def dependence_problems(backend: Backend, models: Iterable[tuple[str, Model]]) -> list[str]:
     """Constant output, tasks and flows that are dropped, files that are written, text that is
     printed, and questions to the machine; a backend that raises is told of elsewhere."""
     models = list(models)
