@@ -345,7 +345,7 @@ N8N_TARGET = TargetSpec(
     options={
         "version": tuple(str(v) for v in reversed(KNOWN_VERSIONS)),
         "people": ("form", "placeholder"),
-        "trigger": ("manual", "form", "webhook"),
+        "trigger": ("auto", "form", "manual", "webhook"),
         "stubs": ("placeholder", "workflow"),
         "errors": ("none", "workflow"),
         "callers": ("any", "model"),

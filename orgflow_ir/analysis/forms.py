@@ -1,9 +1,9 @@
-"""What a person is asked when they do a task: the fields that the model defines, else those that
-later conditions read and the answers that the next decision needs."""
+"""What a person is asked when they do a task or start a process: the fields that the model defines,
+else those that later conditions read and the answers that the next decision needs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal, NamedTuple
 
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
@@ -72,6 +72,42 @@ def is_done_by_a_person(node: Node) -> bool:
     return isinstance(node, Task) and node.task_type in ("user", "manual")
 
 
+def asked_at_start(
+    graph: ControlFlow, decisions: Mapping[str, Decision], people: Iterable[str], start: str
+) -> tuple[AskedField, ...]:
+    """The fields of the page by which somebody starts a process: what conditions read that no task
+    of `people` before them asks for and nothing in the model sets. It may be left blank where other
+    work comes before the gateway, which may set it."""
+    found: dict[str, AskedField] = {}
+    tasks = _asking(graph, people)
+    for gateway, fields in _read_by(graph, decisions):
+        if _nearest(gateway, graph, tasks) or not _back(gateway, graph, {start}, through=True):
+            continue
+        at_once = bool(_back(gateway, graph, {start}, through=False))
+        for asked in fields:
+            asked = asked._replace(required=asked.required and at_once)
+            found[asked.variable] = _merged(found.get(asked.variable), asked)
+    return tuple(found.values())
+
+
+def read_at_start(
+    graph: ControlFlow, decisions: Mapping[str, Decision], people: Iterable[str], start: str
+) -> frozenset[str]:
+    """Variables that gateways read before any work of the process is done, of which nothing in the
+    model sets any."""
+    tasks = _asking(graph, people)
+    declared = _declared(graph)
+    return frozenset(
+        path[0]
+        for gateway, decision in decisions.items()
+        if decision.coded
+        and not _nearest(gateway, graph, tasks)
+        and _back(gateway, graph, {start}, through=False)
+        for path in decision.coded
+        if path[0] not in declared
+    )
+
+
 def asked_fields(
     graph: ControlFlow, decisions: Mapping[str, Decision], people: Iterable[str]
 ) -> dict[str, tuple[AskedField, ...]]:
@@ -83,31 +119,50 @@ def asked_fields(
     """
     asking = dict.fromkeys(people)
     found: dict[str, dict[str, AskedField]] = {task: {} for task in asking}
-    own = set()
     for task in asking:
         node = graph.nodes[task]
         assert isinstance(node, Task)
-        if isinstance(node.binding, Form) and node.binding.fields:
-            own.add(task)
+        if isinstance(node.binding, Form):
             for field in node.binding.fields:
                 if (asked := _of_model(field)) is not None:
                     found[task].setdefault(asked.variable, asked)
-    declared = _declared(graph)
+    tasks = _asking(graph, asking)
+    read = dict(_read_by(graph, decisions))
     for gateway, decision in decisions.items():
-        if decision.coded:
-            from orgflow_ir.analysis.condition_types import typed_variables
-
-            fields = [
-                f
-                for f in typed_variables(b.tree for b in decision.branches if b.tree is not None)
-                if f.variable not in declared
-            ]
-            for task in _nearest(gateway, graph, set(asking) - own) if fields else ():
-                for asked in fields:
+        if gateway in read:
+            for task in _nearest(gateway, graph, tasks):
+                for asked in read[gateway]:
                     found[task][asked.variable] = _merged(found[task].get(asked.variable), asked)
         if decision.values and decision.setter in found:
             found[decision.setter][decision.variable] = _of_decision(decision)
     return {task: tuple(fields.values()) for task, fields in found.items()}
+
+
+def _asking(graph: ControlFlow, people: Iterable[str]) -> set[str]:
+    """Those of the tasks of which the model defines no fields."""
+    found = set()
+    for task in people:
+        node = graph.nodes[task]
+        if not (isinstance(node, Task) and isinstance(node.binding, Form) and node.binding.fields):
+            found.add(task)
+    return found
+
+
+def _read_by(
+    graph: ControlFlow, decisions: Mapping[str, Decision]
+) -> Iterator[tuple[str, list[AskedField]]]:
+    """What the conditions of each gateway read that nothing in the model sets, as fields."""
+    declared: frozenset[str] | None = None
+    for gateway, decision in decisions.items():
+        if not decision.coded:
+            continue
+        from orgflow_ir.analysis.condition_types import typed_variables
+
+        declared = _declared(graph) if declared is None else declared
+        trees = (b.tree for b in decision.branches if b.tree is not None)
+        fields = [f for f in typed_variables(trees) if f.variable not in declared]
+        if fields:
+            yield gateway, fields
 
 
 def _of_model(field: Field) -> AskedField | None:

@@ -30,7 +30,7 @@ from orgflow.backends.n8n.emit.settings import MESSAGES
 from orgflow.backends.n8n.format.document import Workflow
 from orgflow.backends.n8n.node_types import merge, set_
 
-from orgflow_ir.analysis.calls import callee
+from orgflow_ir.analysis.calls import called_from, callee
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.analysis.decisions import (
     Decision,
@@ -52,7 +52,7 @@ from orgflow_ir.model import (
     SubProcess,
     Task,
 )
-from orgflow_ir.model.element_names import slug
+from orgflow_ir.model.element_names import listed, slug
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets import executable_processes
 
@@ -73,8 +73,8 @@ PEOPLE, PLACEHOLDER = "people", "placeholder"
 """The option that says what a task of a person becomes, and its value for no form."""
 
 TRIGGER = "trigger"
-"""The option that says how a process starts that a plain start event begins: by hand, by a page
-in a browser, or by a call."""
+"""The option that says how a process starts that a plain start event begins: by a page in a
+browser, by hand, or by a call. Without it by a page where people fill in forms, else by hand."""
 
 _BROUGHT = ("message", "signal")
 """Triggers that a call from outside brings, and that somebody outside is sent."""
@@ -87,8 +87,9 @@ class CompiledScope:
     """What one scope became: the graph, its decisions, and the nodes that stand for elements.
 
     `entry` says where a token on a flow goes in, for elements that are entered by flow (joins).
-    `forms` has the forms of tasks that people do, by task: behind each stands the node that makes
-    variables of its answers, where it asks for any. `received` are the receive tasks that wait for
+    `forms` has the forms of tasks that people do, by task, and pages that start runs and ask for
+    something: behind each stands the node that makes variables of its answers, where it asks for
+    any. `received` are the receive tasks that wait for
     a call. `carried` says how process variables travel,
     where a condition reads any or a form asks for some, `groups` which sub-processes became part
     of it; `work` what tasks compute of which the model says something, `named_work` what tasks call
@@ -270,7 +271,8 @@ class _Emitter:
             write_work(self.e)
         for task, form in self.e.forms.items():
             guard = form.guard(self.workflow_graph.nodes[task].name)
-            if guard is not None:
+            starts = self.workflow_graph.nodes[task].role == "trigger"
+            if guard is not None and not starts:
                 self._guard(task, guard)
         if any(node.webhook for node in self.workflow_graph.nodes.values()):
             from orgflow.backends.n8n.emit.addresses import protect
@@ -381,7 +383,7 @@ class _Emitter:
         if any(isinstance(n, Event) and n.position == "start" for n in self.scope.body.nodes):
             return ()
         start = start_key(self.scope.body)
-        kind, parameters = self._plain_trigger()
+        kind, parameters = self._plain_trigger(start)
         self.workflow_graph.add(
             start,
             "Start",
@@ -395,7 +397,7 @@ class _Emitter:
             Flow(id=f"{start}_{node}", source=start, target=node) for node in self.graph.entries
         )
 
-    def _plain_trigger(self) -> tuple[str, dict[str, Any]]:
+    def _plain_trigger(self, start: str) -> tuple[str, dict[str, Any]]:
         """Type and parameters of the trigger by which a scope starts where nothing else does."""
         if self.scope.started_by_call:
             from orgflow.backends.n8n.node_types import execute_workflow_trigger
@@ -405,27 +407,37 @@ class _Emitter:
             from orgflow.backends.n8n.node_types import error_trigger
 
             return error_trigger.NODE.name, {}
-        wanted = self.ctx.options.get(TRIGGER, "manual")
-        if wanted == "webhook":
+        if self.ctx.options.get(TRIGGER) == "webhook":
             from orgflow.backends.n8n.node_types import webhook
 
             return webhook.NODE.name, webhook.posted_to(self._address(self.scope.title))
-        if wanted == "manual" or self._is_given():
+        if not self.by_page:
             return "manualTrigger", {}
+        from orgflow.backends.n8n.emit.forms import fields_of, plan_start
         from orgflow.backends.n8n.node_types import form_trigger
 
+        page = plan_start(self.e, start)
+        if page is None:
+            return "manualTrigger", {}
+        if page.fields:
+            self.e.forms = {**self.e.forms, start: page}
         path = self._address(self.scope.title)
-        return form_trigger.NODE.name, form_trigger.opened_at(path, self.scope.title)
+        return form_trigger.NODE.name, form_trigger.opened_at(
+            path, self.scope.title, fields_of(page)
+        )
 
-    def _is_given(self) -> bool:
-        """Whether a gateway reads what a run is started with, for which a form has no field."""
-        starts = {n.id for n in self.scope.body.nodes if isinstance(n, Event)}
-        starts.add(start_key(self.scope.body))
-        if any(d.values and d.setter in starts for d in self.e.decisions.values()):
-            return True
-        asked = {name for form in self.e.forms.values() for name in form.variables}
-        read = {path[0] for d in self.e.decisions.values() for path in d.coded}
-        return not read <= asked
+    @cached_property
+    def by_page(self) -> bool:
+        """Whether a plain start is a page: where a run comes to a form, here or in what it calls,
+        unless the option says otherwise."""
+        wanted = self.ctx.options.get(TRIGGER, "auto")
+        if wanted != "auto" or self.e.forms:
+            return wanted in ("auto", "form")
+        if self.ctx.options.get(PEOPLE) == PLACEHOLDER:
+            return False
+        called = called_from(self.scope.process, self.scope.model)
+        nodes = (node for process in called for node in process.nodes)
+        return any(isinstance(n, Task) and n.task_type in ("user", "manual") for n in nodes)
 
     def _call(self, caller: SubProcess | CallActivity, called: WorkflowScope) -> None:
         """A node that calls a workflow and waits for its end."""
@@ -720,7 +732,7 @@ class _Emitter:
         triggers = [n for n in self.workflow_graph.nodes.values() if n.role == "trigger"]
         first = not any(n.type == "manualTrigger" for n in triggers)
         if self.scope.started_by_call or event.trigger == "none":
-            kind, parameters = self._plain_trigger()
+            kind, parameters = self._plain_trigger(event.id)
             called = kind in ("formTrigger", "webhook")
         schedule = None
         if event.trigger == "timer":
@@ -744,8 +756,14 @@ class _Emitter:
             role="trigger",
             webhook=called,
         )
-        by_page = self.ctx.options.get(TRIGGER, "manual") not in ("manual", "webhook")
-        if kind == "manualTrigger" and by_page:
+        page = self.e.forms.get(event.id)
+        if page is not None:
+            key = HelperKey(event.id, "data")
+            name = f"{node.name} data"
+            self.workflow_graph.add(key, name, "set", {}, element=event.id, role="data")
+            self.workflow_graph.connect(Port(event.id), Port(key))
+            node.notes.append(f"Asks for {listed(page.variables)}.")
+        if kind == "manualTrigger" and event.trigger == "none" and self.by_page:
             node.notes.append("Started by hand: a gateway reads what a run is started with.")
         decisions = self.setters.get(event.id, [])
         node.notes += notes.start(

@@ -19,7 +19,13 @@ from orgflow.backends.n8n.emit.references import quote_node
 from orgflow.backends.n8n.format import form_fields
 
 from orgflow_ir.analysis.facts.notes import HEADING
-from orgflow_ir.analysis.forms import AskedField, Option, asked_fields
+from orgflow_ir.analysis.forms import (
+    AskedField,
+    Option,
+    asked_at_start,
+    asked_fields,
+    read_at_start,
+)
 from orgflow_ir.model import Lane, Node, Task
 from orgflow_ir.model.bindings import Form
 from orgflow_ir.model.element_names import listed, slug
@@ -218,6 +224,22 @@ def plan_forms(compiled: CompiledScope, people: Iterable[str]) -> dict[str, Task
     }
 
 
+def plan_start(compiled: CompiledScope, start: str) -> TaskForm | None:
+    """The page by which somebody starts a scope at one of its start events; `None` where gateways
+    read what no field is for."""
+    graph, decisions = compiled.graph, compiled.decisions
+    read = {path[0] for decision in decisions.values() for path in decision.coded}
+    if start not in graph.nodes:  # no start event: all that nothing leads to starts
+        known = {name for form in compiled.forms.values() for name in form.variables}
+        return TaskForm(()) if read <= known else None
+    tasks = [t for t, node in graph.nodes.items() if t in compiled.forms and node.kind == "task"]
+    asked = asked_at_start(graph, decisions, tasks, start)
+    names = {field.variable for field in asked}
+    if not read_at_start(graph, decisions, tasks, start) <= names:
+        return None
+    return made(asked, read)
+
+
 def _page(task: Node, taken: set[str]) -> str:
     """A word for the page of a task that no other has."""
     return _free(slug(task.name, words=5).replace("_", "-") or "page", taken)
@@ -314,13 +336,18 @@ def _number(text: str) -> int | float | None:
     return int(found) if found.is_integer() else found
 
 
-def parameters(task: Task, form: TaskForm, lanes: tuple[Lane, ...]) -> dict[str, Any]:
-    """The Wait of a task."""
-    title = plain(task.name) or plain(task.id) or "Task"
+def fields_of(form: TaskForm) -> list[dict[str, Any]]:
+    """The rows of the node that asks for what a form asks for."""
     rows = [field.parameters for field in form.fields]
     if form.page:
         rows.append(form_fields.hidden(PAGE, form.page))
-    return form_fields.wait_for_form(title, _description(task, form, lanes), rows)
+    return rows
+
+
+def parameters(task: Task, form: TaskForm, lanes: tuple[Lane, ...]) -> dict[str, Any]:
+    """The Wait of a task."""
+    title = plain(task.name) or plain(task.id) or "Task"
+    return form_fields.wait_for_form(title, _description(task, form, lanes), fields_of(form))
 
 
 def _description(task: Task, form: TaskForm, lanes: tuple[Lane, ...]) -> str:

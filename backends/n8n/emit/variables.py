@@ -228,8 +228,12 @@ class _Carrier:
             self._fill_join(key, sources)
         for key in original:
             node = graph.nodes[key]
-            if node.type == "webhook" and HelperKey(key, "data") in graph.nodes:
-                self._fill_start(key)
+            if node.role == "trigger" and HelperKey(key, "data") in graph.nodes:
+                page = self._form(key)
+                if page is None:
+                    self._fill_start(key)
+                else:
+                    self._fill_form(key, page, None)
         for gateway in self.beside:
             self._fill_latest(gateway)
         self.result.counted = bool(self.counting)

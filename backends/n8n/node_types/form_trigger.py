@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from orgflow.backends.n8n.node_types.behaviour import trigger
 from orgflow.backends.n8n.node_types.node_type import NodeType, inbound_credential, none
 
 
-def opened_at(path: str, title: str) -> dict[str, Any]:
-    """Parameters of a trigger whose page asks for nothing but to start."""
+def opened_at(path: str, title: str, fields: Sequence[Mapping[str, Any]] = ()) -> dict[str, Any]:
+    """Parameters of a trigger whose page asks for what a run is started with."""
+    parameters: dict[str, Any] = {"formTitle": title}
+    if fields:
+        parameters["formFields"] = {"values": list(fields)}
     options = {"appendAttribution": False, "buttonLabel": "Start", "path": path}
-    return {"formTitle": title, "responseMode": "onReceived", "options": options}
+    return {**parameters, "responseMode": "onReceived", "options": options}
 
 
 NODE = NodeType(

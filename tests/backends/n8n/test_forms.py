@@ -342,11 +342,64 @@ def test_how_a_plain_start_begins(engine: LocalEngine, trigger: str, kind: str, 
     assert found.verdict is Verdict.PROVED
 
 
-def test_a_form_starts_nothing_that_reads_what_it_is_started_with() -> None:
-    """A gateway behind the start that nobody else decides: a page would have to ask for it."""
-    head = '<startEvent id="s"/><sequenceFlow id="f1" sourceRef="s" targetRef="g"/>'
-    body = head + gateway("${approved}").split("\n", 3)[3]
-    root = compiled(model_of(process(body)), trigger="form").root
+def started_by(model: Model, **options: str) -> tuple[str, dict[str, AskedField]]:
+    """The type of the trigger of a process, and what its page asks for."""
+    root = compiled(model, **options).root
     (node,) = [n for n in root.workflow_graph.nodes.values() if n.role == "trigger"]
-    assert node.type == "manualTrigger"
+    form = root.forms.get(node.element)
+    return node.type, {f.asked.variable: f.asked for f in form.fields} if form else {}
+
+
+def behind_the_start(condition: str, before: str = "") -> Model:
+    """A gateway that reads what nobody sets, behind the start or a step; a person on one branch."""
+    first = "w" if before else "g"
+    body = gateway(condition).split("\n", 3)[3].replace('<endEvent id="e1"/>', "")
+    head = (
+        f'<startEvent id="s" name="Go"/><sequenceFlow id="f1" sourceRef="s" targetRef="{first}"/>'
+    )
+    if before:
+        head += f'<{before} id="w" name="Work"/><sequenceFlow id="fw" sourceRef="w" targetRef="g"/>'
+    tail = '<userTask id="e1" name="Look"/><sequenceFlow id="fe" sourceRef="e1" targetRef="e3"/>'
+    return model_of(process(f'{head}{body}{tail}<endEvent id="e3"/>'))
+
+
+def test_a_process_with_forms_starts_by_a_page() -> None:
+    """Others by hand, and so does one whose tasks stay placeholders."""
+    model = model_of(process(CHAIN))
+    assert started_by(model) == ("formTrigger", {})
+    assert started_by(model, people="placeholder") == ("manualTrigger", {})
+    assert started_by(model_of(process(CHAIN.replace("userTask", "task")))) == ("manualTrigger", {})
+
+
+def test_the_page_that_starts_asks_for_what_a_gateway_reads(engine: LocalEngine) -> None:
+    """Behind it nobody else is asked before; what is left blank stops the run and is named."""
+    model = behind_the_start("${amount &gt; 100}")
+    kind, fields = started_by(model)
+    assert kind == "formTrigger"
+    assert [(f.variable, f.type, f.required) for f in fields.values()] == [
+        ("amount", "number", True)
+    ]
+    made = emitted(model)
+    report = replay_model(model, made, LocalRunner(engine), PassContext(), max_runs=4)
+    assert [r.verdict for r in report.runs] == ["equal", "equal"]
+    assert verified(model) is Verdict.PROVED
+    workflow = compiled(model).root.workflow
+    for entered, reached in (("250", "Look"), ("3", "End"), ("", "Stop: Ok?")):
+        item = {"Amount": entered, "submittedAt": "2026-01-01", "formMode": "production"}
+        (run,) = engine.run_many([RunRequest(workflow, "Go", items=[{"json": item}])])
+        assert reached in [n.node for n in run.order], entered
+
+
+@pytest.mark.parametrize("before", ["task", "serviceTask"])
+def test_what_work_may_set_can_be_left_blank_at_the_start(before: str) -> None:
+    _, fields = started_by(behind_the_start("${amount &gt; 100}", before))
+    assert [(f.variable, f.required) for f in fields.values()] == [("amount", False)]
+
+
+def test_what_no_field_is_for_is_given_by_hand() -> None:
+    """Part of an object: a page has no field for it."""
+    model = behind_the_start("${order.amount &gt; 100}")
+    assert started_by(model) == ("manualTrigger", {})
+    (node,) = [n for n in compiled(model).root.workflow_graph.nodes.values() if n.role == "trigger"]
     assert "Started by hand" in " ".join(node.notes)
+    assert started_by(behind_the_start("${order.amount &gt; 100}", "task"))[0] == "formTrigger"
