@@ -90,7 +90,7 @@ def after(workflow: dict[str, Any], name: str) -> list[str]:
 
 def reached(workflow: dict[str, Any]) -> set[str]:
     """Names of nodes that wires lead to from a trigger."""
-    triggers = ("manualTrigger", "webhook", "scheduleTrigger")
+    triggers = ("manualTrigger", "formTrigger", "webhook", "scheduleTrigger")
     work = [name for name, kind in types(workflow).items() if kind in triggers]
     seen = set(work)
     while work:
