@@ -68,7 +68,7 @@ INTERRUPTED, MISUSE = 130, 2
 )  # fmt: skip
 @click.option(
     "--samples", default=1, metavar="N", type=click.IntRange(1, 20),
-    help="With fill: so often each model is filled, for pass@k.  [default: 1]",
+    help="With text and fill: so often each is drafted or filled, for pass@k.  [default: 1]",
 )  # fmt: skip
 @model_options
 @server_options
@@ -120,7 +120,7 @@ def command(
     if suite == "text":
         from orgflow.commands.eval_text import evaluate as evaluate_text
 
-        leave(evaluate_text(folder, agent, flags, output))
+        leave(evaluate_text(folder, agent, flags, output, samples))
     if suite == "fill":
         from orgflow.commands.eval_filling import evaluate as evaluate_filling
 

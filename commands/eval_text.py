@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -26,12 +27,15 @@ from orgflow.compiler import (
 from orgflow_ir.diagnostics import Severity
 from orgflow_ir.model import Model
 from orgflow_ir.pipeline import PassContext
+from orgflow_ir.pipeline.agent_services import Embedder
 from orgflow_ir.plugins.agents import Document
 
 BY_RULES = "text-rules"
 
 
-def evaluate(folder: Path, agent: str | None, flags: dict[str, Any], output: str | None) -> int:
+def evaluate(
+    folder: Path, agent: str | None, flags: dict[str, Any], output: str | None, samples: int
+) -> int:
     """Draft and compare every text; the rows go to standard output or a file, the table to
     standard error. Gives the exit code: 1 where a process is not sound or does not compile.
 
@@ -78,8 +82,9 @@ def evaluate(folder: Path, agent: str | None, flags: dict[str, Any], output: str
     with progress_bar() as progress:
         try:
             report = evaluate_texts(
-                folder, name, draft, read, embedder=session.services.embedder, progress=progress
-            )
+                folder, name, draft, read,
+                samples=samples, embedder=_embedder(), progress=progress,
+            )  # fmt: skip
         except FileNotFoundError as error:
             raise click.UsageError(str(error)) from None
     write_table(report.to_csv(), report.summary(), output)
@@ -88,3 +93,13 @@ def evaluate(folder: Path, agent: str | None, flags: dict[str, Any], output: str
     if not report.complete:
         return 130
     return 0 if report.ok else 1
+
+
+def _embedder() -> Embedder | None:
+    """What compares meanings, `None` where its packages are not installed."""
+    if find_spec("numpy") is None:
+        return None
+    from orgflow.store.embedder import HashedWords, local_embedder
+
+    found = local_embedder()
+    return None if isinstance(found, HashedWords) else found

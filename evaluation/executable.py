@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from orgflow.evaluation.csv_text import csv_text
 from orgflow.evaluation.replay import ReplayReport, replay_model
+from orgflow.evaluation.tables import csv_text
 
 from orgflow_ir.analysis.concurrent_waits import concurrent_waits
 from orgflow_ir.diagnostics import Severity

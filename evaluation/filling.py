@@ -8,20 +8,19 @@ A folder holds models and, beside each, `NAME.filled.json` with what is right of
 
 The version of a node type is left out. The measures are those of WorkTeam: exact match of whole
 models, arrangement (every task of a model has the right operation), and parameters; and pass@k over
-several samples, by the unbiased estimator of Chen et al., "Evaluating Large Language Models Trained
-on Code" (2021), section 2.1.
+several samples.
 """
 
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from orgflow.evaluation.csv_text import csv_text
+from orgflow.evaluation.pass_at_k import by_name, pass_lines
+from orgflow.evaluation.tables import csv_text, table_lines
 
 from orgflow_ir.model import Model, Task
 from orgflow_ir.model.bindings import ACCOUNTS, CATALOGUE, Worker
@@ -166,18 +165,6 @@ def score_filling(model: Model, truth: Mapping[str, Filling]) -> FillingScores:
     return FillingScores(len(truth), filled, operations, parameters, right)
 
 
-def pass_at_k(samples: int, passed: int, k: int) -> float:
-    """The chance that one of `k` samples passes, of `samples` of which `passed` did.
-
-    Example:
-        >>> pass_at_k(4, 1, 1), pass_at_k(4, 1, 4), pass_at_k(3, 0, 2)
-        (0.25, 1.0, 0.0)
-    """
-    if not 0 <= passed <= samples or not 1 <= k <= samples:
-        raise ValueError(f"of {samples} samples {passed} passed, k is {k}")
-    return 1.0 - math.comb(samples - passed, k) / math.comb(samples, k)
-
-
 @dataclass
 class FillingReport:
     """A row a model and sample; `complete` is false after an interruption."""
@@ -208,29 +195,18 @@ class FillingReport:
 
     def summary(self) -> str:
         """A table beside the published figures."""
-        lines = [f"{'':28}{'models':>8}" + "".join(f"{name:>14}" for name in MEASURES)]
         models = len({r["model"] for r in self.rows})
-        for name, count, values in (
-            (self.agent, str(models), self.measures()),
-            *((name, "", values) for name, values in PUBLISHED),
-        ):
-            shown = "".join(f"{'' if v is None else f'{v:.3f}':>14}" for v in values)
-            lines.append(f"{name:28}{count:>8}{shown}")
-        for k in range(1, self.samples + 1):
-            value = self.passes(k)
-            if value is not None:
-                lines.append(f"pass@{k} {value:.3f}")
+        rows = [(self.agent, (models, *self.measures()))]
+        rows += [(name, (None, *values)) for name, values in PUBLISHED]
+        lines = table_lines(("models", *MEASURES), rows)
+        lines += pass_lines(self.outcomes())
         if not self.complete:
             lines.append(f"interrupted after {len(self.rows)} rows")
         return "\n".join(lines) + "\n"
 
-    def passes(self, k: int) -> float | None:
-        """pass@k over the models that have so many samples."""
-        exact: dict[str, list[bool]] = {}
-        for row in self.rows:
-            exact.setdefault(row["model"], []).append(bool(row["exact"]))
-        shares = [pass_at_k(len(one), sum(one), k) for one in exact.values() if len(one) >= k]
-        return sum(shares) / len(shares) if shares else None
+    def outcomes(self) -> dict[str, list[bool]]:
+        """By model, whether each sample is an exact match."""
+        return by_name((row["model"], bool(row["exact"])) for row in self.rows)
 
 
 def _share(count: int, of: int) -> float | None:

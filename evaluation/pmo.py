@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from orgflow.evaluation.csv_text import csv_text
 from orgflow.evaluation.failures import Failure, by_diagnostics, by_message, by_replay, unknown
 from orgflow.evaluation.replay import ReplayReport, replay_model
+from orgflow.evaluation.tables import csv_text
 
 from orgflow_ir.diagnostics import Severity
 from orgflow_ir.model import Gateway, Model, Task

@@ -8,7 +8,7 @@ pairs.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal, NamedTuple
@@ -45,7 +45,8 @@ class TextScores:
         flow: F1 of pairs of matched tasks that follow each other, gateways contracted.
         order: share of pairs of matched tasks with the same order.
         non_sequence: F1 of exclusive, concurrent and loop relations of matched tasks.
-        exclusive, concurrent: the same for one relation.
+        exclusive, concurrent, loop: the same for one relation.
+        exact: every task has its match, and nothing else differs.
     """
 
     task: float
@@ -55,6 +56,8 @@ class TextScores:
     non_sequence: float | None
     exclusive: float | None
     concurrent: float | None
+    loop: float | None
+    exact: bool
 
     @property
     def overall(self) -> float:
@@ -94,9 +97,11 @@ def score(draft: Model, truth: Model, embedder: Embedder | None = None) -> TextS
     known = [(x, y) for x, y in pairs if x is not None and y is not None]
     ordered = [(x, y) for x, y in known if y in ("before", "after")]
     order = sum(x == y for x, y in ordered) / len(ordered) if ordered else None
+    same = task == gateway == flow == 1 and all(x == y for x, y in pairs)
     return TextScores(
         task, gateway, flow, order, _relation_f1(known, NON_SEQUENCE),
         _relation_f1(known, ("exclusive",)), _relation_f1(known, ("concurrent",)),
+        _relation_f1(known, ("loop",)), same,
     )  # fmt: skip
 
 
@@ -148,27 +153,61 @@ def match_steps(
     """The best matching of tasks, one to one: the id of the true one by the id of mine."""
     if not mine or not true:
         return {}
-    rows = [[_dice(a, b) for b in true] for a in mine]
-    if embedder is not None:
-        vectors = embedder.embed([f"{s.name}" for s in (*mine, *true)])
-        for i, row in enumerate(rows):
-            for j in range(len(row)):
-                near = sum(x * y for x, y in zip(vectors[i], vectors[len(mine) + j], strict=True))
-                row[j] = max(row[j], near if near >= COSINE else 0.0)
-    likeness = [[value if value >= DICE else 0.0 for value in row] for row in rows]
+    texts = [list(dict.fromkeys((s.name, f"{s.actor} {s.name}".strip()))) for s in (*mine, *true)]
+    vectors = _vectors([text for names in texts for text in names], embedder)
+    likeness = [
+        [
+            max(
+                _likeness(a, b, vectors)
+                for a in texts[i] for b in texts[len(mine) + j]
+            )
+            for j in range(len(true))
+        ]
+        for i in range(len(mine))
+    ]  # fmt: skip
     return {mine[i].id: true[j].id for i, j in assign(likeness) if likeness[i][j] > 0}
 
 
-def _dice(first: Step, second: Step) -> float:
-    """Dice of the words of two names, each with or without its actor, the better."""
-    best = 0.0
-    for a in {first.name, f"{first.actor} {first.name}"}:
-        for b in {second.name, f"{second.actor} {second.name}"}:
-            left, right = Counter(content_words(a)), Counter(content_words(b))
-            total = sum(left.values()) + sum(right.values())
-            if total:
-                best = max(best, 2 * sum((left & right).values()) / total)
-    return best
+def alike(
+    mine: Sequence[str], true: Sequence[str], embedder: Embedder | None = None
+) -> list[list[float]]:
+    """How alike texts are, a row for each of mine: by words, or by meaning where there is an
+    embedder; 0 below the limits."""
+    vectors = _vectors([*mine, *true], embedder)
+    return [[_likeness(a, b, vectors) for b in true] for a in mine]
+
+
+class Remembering:
+    """An embedder that makes the vector of a text once."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self.name, self.size = embedder.name, embedder.size
+        self._embedder = embedder
+        self._known: dict[str, Sequence[float]] = {}
+
+    def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        """A vector for each text."""
+        new = [text for text in dict.fromkeys(texts) if text not in self._known]
+        if new:
+            self._known |= zip(new, self._embedder.embed(new), strict=True)
+        return [self._known[text] for text in texts]
+
+
+def _vectors(texts: Sequence[str], embedder: Embedder | None) -> dict[str, Sequence[float]]:
+    unique = list(dict.fromkeys(texts))
+    return dict(zip(unique, embedder.embed(unique), strict=True)) if embedder is not None else {}
+
+
+def _likeness(first: str, second: str, vectors: Mapping[str, Sequence[float]]) -> float:
+    """Dice of the words of two texts or the cosine of their vectors, the larger that reaches its
+    limit, else 0."""
+    left, right = Counter(content_words(first)), Counter(content_words(second))
+    total = sum(left.values()) + sum(right.values())
+    dice = 2 * sum((left & right).values()) / total if total else 0.0
+    near = 0.0
+    if vectors:
+        near = float(sum(x * y for x, y in zip(vectors[first], vectors[second], strict=True)))
+    return max(dice if dice >= DICE else 0.0, near if near >= COSINE else 0.0)
 
 
 def assign(likeness: Sequence[Sequence[float]]) -> list[tuple[int, int]]:

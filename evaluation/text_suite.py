@@ -9,42 +9,62 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from orgflow.evaluation.csv_text import csv_text
-from orgflow.evaluation.text_metrics import score
+from orgflow.evaluation.paged_metrics import PARTS, by_bleu, paged_scores
+from orgflow.evaluation.pass_at_k import by_name, pass_lines
+from orgflow.evaluation.tables import csv_text, table_lines
+from orgflow.evaluation.text_metrics import Remembering, score
+from orgflow.evaluation.text_metrics import alike as by_meaning
 
 from orgflow_ir.model import Model
 from orgflow_ir.pipeline.agent_services import Embedder
 from orgflow_ir.pipeline.services import Cancelled, Progress
 
 MEASURES = (
-    "task", "gateway", "flow", "overall", "order", "non_sequence", "exclusive", "concurrent",
+    "task", "non_sequence", "exclusive", "concurrent", "loop", "order", "gateway", "flow",
+    "overall", "exact",
 )  # fmt: skip
+"""Task F1 and the F1 of relations that are no sequence come first: a bare row of tasks has the
+order right, and counts of gateways say nothing of where they stand."""
+WITH_MODEL = "text"
+"""The agent that asks a language model; without a run of it its row is empty."""
+BY_WORDS, BY_BLEU = "paged", "bleu"
+"""PAGED-style scores under the matching of `task`, and under the published one."""
 COLUMNS = (
-    "text", "group", "half", "drafted", "sound", "compiled", *MEASURES, "tokens", "seconds",
-    "reason",
+    "text", "group", "half", "sample", "drafted", "sound", "compiled", *MEASURES,
+    *(f"{how} {part}" for how in (BY_WORDS, BY_BLEU) for part in PARTS),
+    "tokens", "seconds", "reason",
 )  # fmt: skip
 
 SPLIT_SEED = 71
 """The halves follow from it; the texts that were read before there was a split are in the half for
 reading."""
 
-PUBLISHED: tuple[tuple[str, tuple[float | None, ...]], ...] = (
-    ("published (from messages)", (0.035, None, None, 0.345, None, None, None, None)),
-    ("one task a sentence, all", (0.52, 0.02, 0.20, 0.25, 0.89, 0.0, 0.0, 0.0)),
-    ("strong reader, clean", (0.90, 0.68, 0.67, 0.75, 0.98, 0.79, 0.97, 0.61)),
-    ("strong reader, all (44)", (0.80, 0.70, 0.53, 0.68, 0.97, 0.73, 0.91, 0.61)),
-)
-"""Figures to compare with, in the order of `MEASURES`: OrgFlow's from messages (Task F1 by BLEU),
-and those of a trial on the same texts."""
-
-PAGED = (
-    ("action", 0.782), ("actor", 0.688), ("XOR", 0.831), ("OR", 0.356), ("AND", 0.692),
-    ("sequence flow", 0.484), ("condition flow", 0.357), ("constraint flow", 0.710),
+PUBLISHED: tuple[tuple[str, dict[str, float]], ...] = (
+    ("OrgFlow, from messages (BLEU)", {"task": 0.035, "overall": 0.345}),
+    ("one task a sentence, all", {
+        "task": 0.52, "gateway": 0.02, "flow": 0.20, "overall": 0.25, "order": 0.89,
+        "non_sequence": 0.0, "exclusive": 0.0, "concurrent": 0.0,
+    }),
+    ("strong reader, clean", {
+        "task": 0.90, "gateway": 0.68, "flow": 0.67, "overall": 0.75, "order": 0.98,
+        "non_sequence": 0.79, "exclusive": 0.97, "concurrent": 0.61,
+    }),
+    ("strong reader, all (44)", {
+        "task": 0.80, "gateway": 0.70, "flow": 0.53, "overall": 0.68, "order": 0.97,
+        "non_sequence": 0.73, "exclusive": 0.91, "concurrent": 0.61,
+    }),
 )  # fmt: skip
-"""text2flow's published figures on PAGED, which is not PMo: for orientation only."""
+"""Figures to compare with: OrgFlow's from messages, and those of a trial on the same texts."""
+
+PAGED = {
+    "actor": 0.688, "action": 0.782, "XOR": 0.831, "OR": 0.356, "AND": 0.692, "sequence": 0.484,
+    "condition": 0.357, "constraint": 0.710,
+}  # fmt: skip
+"""text2flow's published figures on PAGED, whose texts are others: for orientation only."""
 
 
 class Drafted(NamedTuple):
@@ -85,42 +105,59 @@ class TextReport:
         return csv_text(COLUMNS, self.rows)
 
     def summary(self) -> str:
-        """A table: clean, elaborated and all texts, beside figures to compare with."""
-        head = f"{'':28}{'texts':>6}{'sound':>8}{'compiled':>10}"
-        lines = [head + "".join(f"{name.replace('_', '-'):>14}" for name in MEASURES)]
-        for group in ("clean", "elaborated", "all"):
-            rows = [r for r in self.rows if group in ("all", r["group"])]
-            if rows:
-                lines.append(self._line(f"{self.agent}, {group}", rows))
-        for half in ("reading", "held-out"):
-            rows = [r for r in self.rows if r["half"] == half]
-            if rows:
-                lines.append(self._line(f"{self.agent}, {half}", rows))
-        for name, values in PUBLISHED:
-            shown = "".join(f"{'' if v is None else f'{v:.3g}':>14}" for v in values)
-            lines.append(f"{name:28}{'':>24}{shown}")
+        """Tables beside figures to compare with: clean, elaborated and all texts, the two halves,
+        PAGED-style scores, and with several samples pass@k."""
+        groups = [
+            (f"{self.agent}, {name}", rows)
+            for name in ("clean", "elaborated", "all", "reading", "held-out")
+            if (rows := [r for r in self.rows if name in ("all", r["group"], r["half"])])
+        ]
+        columns = ("texts", "sound", "compiled", *(m.replace("_", "-") for m in MEASURES))
+        table: list[tuple[str, Sequence[int | float | None]]] = [
+            (name, (_texts(rows), _mean(rows, "sound"), _mean(rows, "compiled"),
+                    *(_mean(rows, measure) for measure in MEASURES)))
+            for name, rows in groups
+        ]  # fmt: skip
+        if self.agent != WITH_MODEL:
+            table.append((f"{WITH_MODEL} (not measured)", (None,) * len(columns)))
+        table += [
+            (name, (None, None, None, *(values.get(m) for m in MEASURES)))
+            for name, values in PUBLISHED
+        ]
+        lines = table_lines(columns, table)
         how = f"words or {self.embedder}" if self.embedder else "words alone"
         lines.append(f"tasks are matched by {how}; empty: not published, or nothing to compare")
-        held = " ".join(r["text"] for r in self.rows if r["half"] == "held-out")
-        lines.append(f"held out by seed {SPLIT_SEED}: {held}")
-        paged = ", ".join(f"{name} {value}" for name, value in PAGED)
-        lines.append(f"text2flow on PAGED (other texts): {paged}")
+        held = sorted({r["text"] for r in self.rows if r["half"] == "held-out"})
+        lines += [f"held out by seed {SPLIT_SEED}: {' '.join(held)}", ""]
+        table = [
+            (f"{name}, {said}", tuple(_mean(rows, f"{key} {part}") for part in PARTS))
+            for name, rows in groups[:3]
+            for key, said in ((BY_WORDS, "words"), (BY_BLEU, "BLEU"))
+        ]
+        table.append(("text2flow on PAGED", tuple(PAGED.get(part) for part in PARTS)))
+        lines += ["in the manner of PAGED, whose texts are others:", *table_lines(PARTS, table)]
+        if any(r["sample"] > 1 for r in self.rows):
+            lines += ["", "sound and compiled:", *pass_lines(self.outcomes())]
         tokens = sum(r["tokens"] for r in self.rows)
         if tokens:
-            lines.append(f"{tokens:,} tokens, {tokens // max(1, len(self.rows)):,} a text")
+            lines.append(f"{tokens:,} tokens, {tokens // len(self.rows):,} a draft")
         if not self.complete:
-            lines.append(f"interrupted after {len(self.rows)} texts")
+            lines.append(f"interrupted after {len(self.rows)} drafts")
         return "\n".join(lines) + "\n"
 
-    def _line(self, name: str, rows: Sequence[dict[str, Any]]) -> str:
-        sound = sum(bool(r["sound"]) for r in rows)
-        compiled = sum(bool(r["compiled"]) for r in rows)
-        text = f"{name:28}{len(rows):>6}{sound:>8}{compiled:>10}"
-        for measure in MEASURES:
-            values = [r[measure] for r in rows if r[measure] != ""]
-            shown = f"{sum(values) / len(values):.2f}" if values else ""
-            text += f"{shown:>14}"
-        return text
+    def outcomes(self) -> dict[str, list[bool]]:
+        """By text, whether each draft is sound and compiles."""
+        return by_name((r["text"], r["sound"] and r["compiled"]) for r in self.rows)
+
+
+def _texts(rows: Sequence[Mapping[str, Any]]) -> int:
+    return len({row["text"] for row in rows})
+
+
+def _mean(rows: Sequence[Mapping[str, Any]], column: str) -> float | None:
+    """Over the rows that have a value."""
+    values = [float(row[column]) for row in rows if row[column] != ""]
+    return sum(values) / len(values) if values else None
 
 
 def evaluate_texts(
@@ -129,10 +166,11 @@ def evaluate_texts(
     draft: Drafter,
     read: Reader,
     *,
+    samples: int = 1,
     embedder: Embedder | None = None,
     progress: Progress | None = None,
 ) -> TextReport:
-    """Draft each of `folder/descriptions/*.txt` and compare it with `folder/bpmn/*.bpmn`.
+    """Draft each of `folder/descriptions/*.txt` so often and compare it with `folder/bpmn/*.bpmn`.
 
     An interruption ends it with the rows done so far. Raises `FileNotFoundError` where there are
     no texts, or no model for one.
@@ -141,6 +179,7 @@ def evaluate_texts(
     if not texts:
         raise FileNotFoundError(f"no *.txt in {folder / 'descriptions'}")
     report = TextReport(agent, embedder.name if embedder is not None else "")
+    remembering = Remembering(embedder) if embedder is not None else None
     halves = split_halves({path.stem: _group(path) for path in texts})
     try:
         for number, path in enumerate(texts):
@@ -149,7 +188,9 @@ def evaluate_texts(
             truth = read(folder / "bpmn" / f"{path.stem}.bpmn")
             if truth is None:
                 raise FileNotFoundError(f"no model for {path.stem} in {folder / 'bpmn'}")
-            report.rows.append(_row(path, truth, draft, embedder) | {"half": halves[path.stem]})
+            for sample in range(1, samples + 1):
+                row = _row(path, truth, draft, remembering)
+                report.rows.append(row | {"half": halves[path.stem], "sample": sample})
         report.complete = True
     except (KeyboardInterrupt, Cancelled):
         return report
@@ -188,9 +229,10 @@ def _row(path: Path, truth: Model, draft: Drafter, embedder: Embedder | None) ->
         "reason": drafted.reason,
     }
     if drafted.model is None:  # nothing is right about nothing
-        return row | {"task": 0.0, "gateway": 0.0, "flow": 0.0, "overall": 0.0}
+        return row | dict.fromkeys(("task", "gateway", "flow", "overall", "exact"), 0.0)
     scores = score(drafted.model, truth, embedder)
-    for measure in MEASURES:
-        value = getattr(scores, measure)
-        row[measure] = "" if value is None else round(value, 4)
-    return row
+    values: dict[str, float | None] = {measure: getattr(scores, measure) for measure in MEASURES}
+    for how, alike in ((BY_WORDS, partial(by_meaning, embedder=embedder)), (BY_BLEU, by_bleu)):
+        found = paged_scores(drafted.model, truth, alike)
+        values |= {f"{how} {part}": value for part, value in found.items()}
+    return row | {name: "" if v is None else round(float(v), 4) for name, v in values.items()}

@@ -17,10 +17,10 @@ from orgflow.evaluation.filling import (
     cases,
     evaluate_filling,
     filling_of,
-    pass_at_k,
     read_truth,
     score_filling,
 )
+from orgflow.evaluation.pass_at_k import pass_at_k, pass_lines
 from small_catalogue import small_catalogue
 
 from orgflow_ir.model import Model, Process, Task
@@ -116,8 +116,7 @@ def test_the_report(tmp_path: Path) -> None:
     report = evaluate_filling(tmp_path, "toy", lambda path: FilledModel(next(turns)), samples=2)
     assert report.ok
     assert report.measures() == (0.75, 1.0, 0.95, 1.0)
-    assert report.passes(1) == 0.75
-    assert report.passes(2) == 1.0
+    assert pass_lines(report.outcomes()) == ["pass@1 0.750", "pass@2 1.000"]
     assert "WorkTeam" in report.summary()
     assert report.to_csv().splitlines()[1] == "a.bpmn,1,1,1,1,5,5,1,1,0,0.0"
 

@@ -1,0 +1,245 @@
+"""Scores in the manner of PAGED (Du et al., ACL 2024) as text2flow reports them: elements and flows
+of a procedural graph, compared by the likeness of their words.
+
+As published: actions, actors and constraints count where a true one is alike (soft F1); a gateway
+counts where its kind is right and a step beside it is matched (hard F1); a flow counts where its
+kind and both its ends are right, and its condition where it has one.
+
+What differs: every element is matched with one other at most, by the best total, where the
+published measure takes the nearest true one for each; the steps beside a gateway are the nearest
+ones, also behind other gateways; starts and ends have no words and match as such; BLEU is smoothed
+(Lin and Och, "ORANGE", COLING 2004), since a step has three words and no sequence of four.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
+from typing import NamedTuple
+
+from orgflow.evaluation.text_metrics import assign, f1, steps_of
+
+from orgflow_ir.analysis.control_flow.graph import ControlFlow
+from orgflow_ir.model import Event, Gateway, Model, Scope
+
+PARTS = (
+    "actor", "action", "data", "note", "XOR", "OR", "AND", "sequence", "condition", "constraint",
+)  # fmt: skip
+"""What is scored: elements (`data` and `note` are the data and action constraints), gateways by
+kind, and flows by kind."""
+LIKE = 0.5
+"""From so much on two texts are alike."""
+
+Likeness = Callable[[Sequence[str], Sequence[str]], Sequence[Sequence[float]]]
+"""How alike the texts of two lists are, a row for each of the first list."""
+
+_KINDS = {"exclusive": "XOR", "inclusive": "OR", "parallel": "AND"}
+
+
+class _Edge(NamedTuple):
+    source: str
+    target: str
+    condition: str = ""
+
+
+class _Graph:
+    """A model as PAGED sees one: texts of elements by id, and edges between the elements."""
+
+    def __init__(self, model: Model) -> None:
+        steps = steps_of(model)
+        self.texts: dict[str, dict[str, str]] = {part: {} for part in PARTS[:4]}
+        self.texts["action"] = {step.id: step.name for step in steps}
+        self.texts["actor"] = {s.actor: s.actor for s in steps if s.actor}
+        self.gateways: dict[str, str] = {}
+        self.ends: dict[str, str] = {}
+        self.beside: dict[str, set[str]] = {}
+        self.flows: list[_Edge] = []
+        self.constraints: list[_Edge] = []
+        for scope in model.scopes():
+            self._scope(scope)
+
+    def _scope(self, scope: Scope) -> None:
+        graph = ControlFlow(scope)
+        actions = self.texts["action"]
+        for node in scope.nodes:
+            if isinstance(node, Gateway) and node.gateway_kind in _KINDS:
+                self.gateways[node.id] = _KINDS[node.gateway_kind]
+            elif isinstance(node, Event) and node.position in ("start", "end"):
+                self.ends[node.id] = node.position
+        before = {n: [a.source for a in arcs] for n, arcs in graph.into.items()}
+        kept = {*actions, *self.gateways, *self.ends} & set(graph.nodes)
+        for id in graph.nodes:
+            if id in kept:
+                self.flows += _edges(graph, id, kept)
+            if id in self.gateways:
+                near = (_nearest(arcs, id, actions) for arcs in (graph.successors, before))
+                self.beside[id] = set(chain.from_iterable(near))
+        names = {d.id: d.name for d in scope.data_objects if d.name}
+        notes = {a.id: a.text for a in scope.artifacts if a.text}
+        links = [(f.source, f.target) for f in scope.data_flows]
+        links += [(a.source or "", a.target or "") for a in scope.artifacts]
+        for ends in links:
+            for constraint, action in (ends, ends[::-1]):
+                for part, texts in (("data", names), ("note", notes)):
+                    if constraint in texts and action in actions:
+                        self.texts[part][constraint] = texts[constraint]
+                        self.constraints.append(_Edge(constraint, action))
+
+
+def _edges(graph: ControlFlow, source: str, kept: set[str]) -> Iterable[_Edge]:
+    """What follows an element with only events between, each with the first words on the way."""
+    todo = [(a.target, a.flow.name if a.flow is not None else "") for a in graph.out[source]]
+    seen: set[str] = set()
+    while todo:
+        node, said = todo.pop()
+        if node in kept:
+            yield _Edge(source, node, said)
+        elif node not in seen:
+            seen.add(node)
+            for arc in graph.out[node]:
+                todo.append((arc.target, said or (arc.flow.name if arc.flow is not None else "")))
+
+
+def _nearest(arcs: Mapping[str, Iterable[str]], start: str, wanted: Iterable[str]) -> set[str]:
+    """The nearest wanted nodes on each way from a node."""
+    found: set[str] = set()
+    seen = {start}
+    todo = list(arcs[start])
+    while todo:
+        node = todo.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        if node in wanted:
+            found.add(node)
+        else:
+            todo.extend(arcs[node])
+    return found
+
+
+def paged_scores(draft: Model, truth: Model, alike: Likeness) -> dict[str, float | None]:
+    """F1 from 0 to 1 by part (`PARTS`), `None` where there is nothing to compare: neither model has
+    a gateway or flow of this kind, or the author of the truth wrote no such text at all (actors,
+    constraints, conditions), which says nothing of the draft's."""
+    mine, true = _Graph(draft), _Graph(truth)
+    scores: dict[str, float | None] = {}
+    matched: dict[str, str] = {}
+    for part in PARTS[:4]:
+        pairs = _matched(mine.texts[part], true.texts[part], alike)
+        scores[part] = _f1(len(pairs), len(mine.texts[part]), len(true.texts[part]))
+        matched |= pairs if part != "actor" else {}
+    found = _gateways(mine, true, matched)
+    for name in _KINDS.values():
+        right = sum(mine.gateways[id] == name for id in found)
+        scores[name] = _f1(right, *(_count(g.gateways.values(), name) for g in (mine, true)))
+    matched |= found
+    conditions = any(edge.condition for edge in true.flows)
+    here, there = mine.flows, true.flows
+    if not conditions:
+        here = [edge._replace(condition="") for edge in here]
+    for name, wanted in (("sequence", False), ("condition", True)):
+        drafted = [edge for edge in here if bool(edge.condition) is wanted]
+        expected = [edge for edge in there if bool(edge.condition) is wanted]
+        right = _right(drafted, expected, matched, mine.ends, true.ends, alike)
+        scores[name] = _f1(right, len(drafted), len(expected))
+    right = _right(mine.constraints, true.constraints, matched, {}, {}, alike)
+    scores["constraint"] = _f1(right, len(mine.constraints), len(true.constraints))
+    for part in ("actor", "data", "note"):
+        if not true.texts[part]:
+            scores[part] = None
+    if not true.constraints:
+        scores["constraint"] = None
+    return {part: scores[part] for part in PARTS}
+
+
+def _f1(both: int, mine: int, true: int) -> float | None:
+    return f1(both, mine, true) if mine + true else None
+
+
+def _count(values: Iterable[str], wanted: str) -> int:
+    return sum(value == wanted for value in values)
+
+
+def _matched(mine: Mapping[str, str], true: Mapping[str, str], alike: Likeness) -> dict[str, str]:
+    """The best matching of texts, one to one: the id of the true one by the id of mine."""
+    if not mine or not true:
+        return {}
+    rows = alike(list(mine.values()), list(true.values()))
+    known = [[value if value >= LIKE else 0.0 for value in row] for row in rows]
+    ids, wanted = list(mine), list(true)
+    return {ids[i]: wanted[j] for i, j in assign(known) if known[i][j] > 0}
+
+
+def _gateways(mine: _Graph, true: _Graph, matched: Mapping[str, str]) -> dict[str, str]:
+    """Gateways of one kind beside steps that are matched; those with most of them go together."""
+    if not mine.gateways or not true.gateways:
+        return {}
+    rows = [
+        [
+            float(len({matched.get(s) for s in mine.beside[a]} & true.beside[b]))
+            if mine.gateways[a] == true.gateways[b] else 0.0
+            for b in true.gateways
+        ]
+        for a in mine.gateways
+    ]  # fmt: skip
+    ids, wanted = list(mine.gateways), list(true.gateways)
+    return {ids[i]: wanted[j] for i, j in assign(rows) if rows[i][j] > 0}
+
+
+def _right(
+    mine: Sequence[_Edge], true: Sequence[_Edge], matched: Mapping[str, str],
+    my_ends: Mapping[str, str], true_ends: Mapping[str, str], alike: Likeness,
+) -> int:  # fmt: skip
+    """How many edges have a true one with the same ends and, where it has one, a condition that is
+    alike; each true one is taken once."""
+    left: dict[tuple[str, str], list[str]] = {}
+    for edge in true:
+        ends = (true_ends.get(edge.source, edge.source), true_ends.get(edge.target, edge.target))
+        left.setdefault(ends, []).append(edge.condition)
+    right = 0
+    for edge in mine:
+        source, target = (my_ends.get(id) or matched.get(id) for id in edge[:2])
+        conditions = left.get((source, target), []) if source and target else []
+        for condition in conditions:
+            if not condition or alike([edge.condition], [condition])[0][0] >= LIKE:
+                conditions.remove(condition)
+                right += 1
+                break
+    return right
+
+
+# -- likeness --------------------------------------------------------------------------------
+
+
+def by_bleu(mine: Sequence[str], true: Sequence[str]) -> list[list[float]]:
+    """Likeness by `bleu`."""
+    return [[bleu(a, b) for b in true] for a in mine]
+
+
+def bleu(candidate: str, reference: str) -> float:
+    """Smoothed BLEU of words, up to sequences of four.
+
+    Example:
+        >>> bleu("check the order", "check the order"), bleu("sing", "check the order")
+        (1.0, 0.0)
+    """
+    mine, true = (re.findall(r"\w+", text.lower()) for text in (candidate, reference))
+    if not mine or not true:
+        return float(mine == true)
+    logs = 0.0
+    orders = min(4, len(mine))
+    for n in range(1, orders + 1):
+        here, there = (
+            Counter(tuple(words[i : i + n]) for i in range(len(words) - n + 1))
+            for words in (mine, true)
+        )
+        more = int(n > 1)  # one more of each but single words, so that one missing pair is not all
+        both, all_ = sum((here & there).values()) + more, sum(here.values()) + more
+        if not both:
+            return 0.0
+        logs += math.log(both / all_)
+    brevity = min(0.0, 1 - len(true) / len(mine))
+    return math.exp(logs / orders + brevity)
