@@ -1,6 +1,6 @@
 """The store in one folder: SQLite for fields and full text, a flat file for vectors.
 
-SQLite was measured beside DuckDB and LanceDB (`benchmarks/message_store.py`).
+SQLite was measured beside DuckDB and LanceDB (`benchmarks/messages.py store`).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import json
 import os
 import re
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 FILE = "messages.db"
 VERSION = 1
 BATCH = 2000
+_EMBEDDED = 64
+"""So many texts are embedded at a time: what an interrupted run loses at most."""
 
 _SCHEMA = """
 CREATE TABLE people (
@@ -211,10 +213,9 @@ class MessageStore:
 
     def _add(self, batch: Sequence[Message]) -> int:
         unique = {message.id: message for message in batch}
-        marks = ",".join("?" * len(unique))
         known = {
             id_ for (id_,) in
-            self._db.execute(f"SELECT id FROM messages WHERE id IN ({marks})", list(unique))
+            self._db.execute(f"SELECT id FROM messages WHERE id IN ({_marks(unique)})", [*unique])
         }  # fmt: skip
         new = [message for id_, message in unique.items() if id_ not in known]
         if not new:
@@ -444,12 +445,19 @@ class MessageStore:
         """Embed the messages that have no vector of this model yet, equal texts once; returns how
         many texts that were. Interrupted, it goes on where it stopped."""
         missing = self._db.execute(
-            "SELECT hash, subject, body FROM messages WHERE hash NOT IN "
-            "(SELECT hash FROM vectors WHERE model = ?) GROUP BY hash ORDER BY "
-            "length(body), n", (embedder.name,),
+            "SELECT hash, min(n) FROM messages WHERE hash NOT IN (SELECT hash FROM vectors WHERE "
+            "model = ?) GROUP BY hash ORDER BY length(body), n", (embedder.name,),
         ).fetchall()  # fmt: skip
-        texts = [(row[0], f"{row[1]}\n\n{row[2]}" if row[1] else row[2]) for row in missing]
-        self._write(embedder, texts, progress)
+        for begin in range(0, len(missing), _EMBEDDED):
+            part = missing[begin : begin + _EMBEDDED]
+            rows = self._db.execute(
+                f"SELECT n, subject, body FROM messages WHERE n IN ({_marks(part)})",
+                [n for _, n in part],
+            )
+            texts = {n: f"{subject}\n\n{body}" if subject else body for n, subject, body in rows}
+            self._write(embedder, [(hash_, texts[n]) for hash_, n in part])
+            if progress is not None:
+                progress(begin + len(part), len(missing))
         return len(missing)
 
     def cached(self, embedder: Embedder) -> Embedder:
@@ -460,54 +468,56 @@ class MessageStore:
         """The vector of each text, from the store where it has been embedded before. Raises what
         the embedder raises; interrupted, it keeps what was done."""
         hashes = [content_hash(text) for text in texts]
-        rows = dict(
-            self._db.execute("SELECT hash, row FROM vectors WHERE model = ?", (embedder.name,))
-        )
+        rows = self._rows_of(embedder.name, hashes)
         missing = {h: text for h, text in zip(hashes, texts, strict=True) if h not in rows}
-        self._write(embedder, sorted(missing.items(), key=lambda item: len(item[1])), None)
-        rows.update(
-            self._db.execute("SELECT hash, row FROM vectors WHERE model = ?", (embedder.name,))
-        )
-        read = self._vectors_of(embedder.name, embedder.size).read
-        return [read(rows[h]) for h in hashes]
+        ordered = sorted(missing.items(), key=lambda item: len(item[1]))
+        for begin in range(0, len(ordered), _EMBEDDED):
+            self._write(embedder, ordered[begin : begin + _EMBEDDED])
+        if missing:
+            rows = self._rows_of(embedder.name, hashes)
+        found = self._vectors_of(embedder.name, embedder.size).read([rows[h] for h in hashes])
+        return list(found)
 
-    def _write(
-        self,
-        embedder: Embedder,
-        missing: Sequence[tuple[bytes, str]],
-        progress: Callable[[int, int], None] | None,
-    ) -> None:
-        vectors = self._vectors_of(embedder.name, embedder.size)
-        step = 64
-        for begin in range(0, len(missing), step):
-            part = missing[begin : begin + step]
-            (top,) = self._db.execute(
-                "SELECT coalesce(max(row), -1) FROM vectors WHERE model = ?", (embedder.name,)
-            ).fetchone()
-            vectors.write(top + 1, embedder.embed([text for _, text in part]))
-            with self._db:
-                self._db.executemany(
-                    "INSERT INTO vectors VALUES (?,?,?)",
-                    [(embedder.name, item[0], top + 1 + i) for i, item in enumerate(part)],
+    def _rows_of(self, model: str, hashes: Sequence[bytes]) -> dict[bytes, int]:
+        found: dict[bytes, int] = {}
+        for begin in range(0, len(hashes), 500):
+            part = hashes[begin : begin + 500]
+            found.update(
+                self._db.execute(
+                    f"SELECT hash, row FROM vectors WHERE model = ? AND hash IN ({_marks(part)})",
+                    [model, *part],
                 )
-            if progress is not None:
-                progress(begin + len(part), len(missing))
+            )
+        return found
+
+    def _write(self, embedder: Embedder, part: Sequence[tuple[bytes, str]]) -> None:
+        """Embed texts and keep their vectors under their hashes."""
+        (top,) = self._db.execute(
+            "SELECT coalesce(max(row), -1) FROM vectors WHERE model = ?", (embedder.name,)
+        ).fetchone()
+        vectors = self._vectors_of(embedder.name, embedder.size)
+        vectors.write(top + 1, embedder.embed([text for _, text in part]))
+        with self._db:
+            self._db.executemany(
+                "INSERT INTO vectors VALUES (?,?,?)",
+                [(embedder.name, item[0], top + 1 + i) for i, item in enumerate(part)],
+            )
 
     def vectors(self, model: str, ids: Sequence[str]) -> list[Sequence[float] | None]:
         """The vectors of messages, `None` for those that have none."""
         rows = self._rows(model, ids)
-        read = self._vectors_of(model).read
-        return [read(rows[id_]) if id_ in rows else None for id_ in ids]
+        found = self._vectors_of(model).read(list(rows.values())) if rows else ()
+        vectors = dict(zip(rows, found, strict=True))
+        return [vectors.get(id_) for id_ in ids]
 
     def _rows(self, model: str, ids: Sequence[str]) -> dict[str, int]:
         found: dict[str, int] = {}
         for begin in range(0, len(ids), 500):
             part = ids[begin : begin + 500]
-            marks = ",".join("?" * len(part))
             found.update(
                 self._db.execute(
                     "SELECT id, row FROM messages JOIN vectors USING (hash) "
-                    f"WHERE model = ? AND id IN ({marks})", [model, *part],
+                    f"WHERE model = ? AND id IN ({_marks(part)})", [model, *part],
                 )
             )  # fmt: skip
         return found
@@ -596,6 +606,10 @@ class _Cached:
 
     def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
         return self._store.embedded(self._embedder, texts)
+
+
+def _marks(values: Sized) -> str:
+    return ",".join("?" * len(values))
 
 
 def content_hash(text: str) -> bytes:

@@ -11,6 +11,8 @@ from email.errors import MessageError
 from email.header import decode_header
 from email.parser import BytesParser
 from email.policy import Compat32
+from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 from orgflow.frontends.messages.html_text import html_text
@@ -29,7 +31,8 @@ class _Raw(Compat32):
         return value
 
 
-_PARSER = BytesParser(policy=_Raw())
+_RAW = _Raw()
+_PARSER = BytesParser(policy=_RAW)
 _IDS = re.compile(r"<([^<>\s]+)>")
 _ADDRESS = re.compile(r"\s*\"?([^\"<>,;:()\\]*?)\"?\s*<\s*([^<>\s,;]+@[^<>\s,;]+)\s*>\s*")
 _BARE = re.compile(r"\s*([^<>\s,;:()\"]+@[^<>\s,;:()\"]+)\s*")
@@ -53,15 +56,80 @@ def read_mail(data: bytes, file: str, line: int = 0) -> list[Message]:
 
     Raises `NoMail`.
     """
-    if not data.strip():
+    if not data or data.isspace():
         raise NoMail("is empty")
-    parsed = _PARSER.parsebytes(data)
-    if not (parsed["From"] or parsed["Date"] or parsed["Message-ID"] or parsed["Subject"]):
+    parsed = _well_formed(data.decode("ascii", "surrogateescape")) or _PARSER.parsebytes(data)
+    if not any(parsed[name] for name in ("From", "Date", "Message-ID", "Subject")):
         raise NoMail("has no header that mails have (From, Date, Subject)")
     return list(_messages(parsed, file, line, 0))
 
 
+_FIELD = re.compile(r"([!-9;-~]+):[ \t]*(.*(?:\r?\n[ \t].*)*)(?:\r?\n|\Z)")
+_PARTS = ("multipart/alternative", "multipart/mixed", "multipart/related")
+
+
+def _well_formed(text: str) -> email.message.Message | None:
+    """A mail, or a part of one, that keeps to the rules in everything: as the standard library's
+    parser gives it, in a third of the time. `None` for all others."""
+    if text.count("\r") != text.count("\r\n"):
+        return None
+    parsed = email.message.Message(policy=_RAW)
+    place = 0
+    kind = ""
+    for field in _FIELD.finditer(text):
+        if field.start() != place:
+            return None  # something between the headers
+        name, value = field.groups()
+        if not kind and name.lower() == "content-type":
+            kind = value.lower()
+        parsed.set_raw(name, value.removesuffix("\r"))
+        place = field.end()
+        if text.startswith(("\n", "\r\n"), place):
+            break
+    else:
+        return None
+    body = text[text.index("\n", place) + 1 :]
+    if not kind.startswith(("multipart", "message")):
+        parsed.set_payload(body)
+        return parsed
+    parts = _well_formed_parts(body, parsed) if kind.startswith(_PARTS) else None
+    if parts is None:
+        return None
+    for part in parts:
+        parsed.attach(part)
+    return parsed
+
+
+def _well_formed_parts(
+    body: str, parsed: email.message.Message
+) -> list[email.message.Message] | None:
+    boundary = parsed.get_boundary()
+    if not boundary:
+        return None
+    marks = list(re.finditer(rf"(?m)^--{re.escape(boundary)}(--)?[ \t]*\r?$", body))
+    ends = [mark.start() for mark in marks if mark.group(1)]
+    if len(marks) < 2 or ends != [marks[-1].start()]:
+        return None
+    parts = []
+    for mark, following in pairwise(marks):
+        text = body[mark.end() + 1 : following.start()]
+        part = _well_formed(text.removesuffix("\n").removesuffix("\r"))
+        if part is None:
+            return None
+        parts.append(part)
+    return parts
+
+
+def _fields(parsed: email.message.Message) -> dict[str, list[str]]:
+    """All headers by their names in lower case: looking each up in the mail reads all of them."""
+    fields: dict[str, list[str]] = {}
+    for name, value in parsed.raw_items():
+        fields.setdefault(name.lower(), []).append(str(value))
+    return fields
+
+
 def _messages(parsed: email.message.Message, file: str, line: int, depth: int) -> Iterator[Message]:
+    fields = _fields(parsed)
     texts, htmls, attachments, inner = _content(parsed)
     marked = ""
     plain = "\n".join(texts)
@@ -70,27 +138,25 @@ def _messages(parsed: email.message.Message, file: str, line: int, depth: int) -
     body, quoted, signature = split(plain[:MAX_TEXT])
     if marked:
         quoted = f"{quoted}\n{marked}".strip()
-    senders = people(str(parsed["From"] or parsed["Sender"] or ""))
+    none = [""]
+    senders = people(fields.get("from", none)[0] or fields.get("sender", none)[0])
     receivers: dict[str, Person] = {}
-    for name in ("To", "Cc", "Bcc"):
-        for value in parsed.get_all(name) or ():
-            for person in people(str(value)):
+    for name in ("to", "cc", "bcc"):
+        for value in fields.get(name, ()):
+            for person in people(value):
                 receivers.setdefault(person.key, person)
-    subject = " ".join(_header(parsed, "Subject").split())
-    date = _date(parsed["Date"])
+    subject = " ".join(_decoded(fields.get("subject", none)[0]).split())
+    stated = fields.get("date", none)[0]
+    date = _date(stated)
     references = dict.fromkeys(
         found
-        for name in ("References", "In-Reply-To")
-        for value in parsed.get_all(name) or ()
-        for found in _IDS.findall(str(value))
+        for name in ("references", "in-reply-to")
+        for value in fields.get(name, ())
+        for found in _IDS.findall(value)
     )
-    own = _IDS.search(str(parsed["Message-ID"] or ""))
+    own = _IDS.search(fields.get("message-id", none)[0])
     sender = senders[0] if senders else None
-    id_ = (
-        own.group(1)
-        if own
-        else content_id(sender.key if sender else "", str(parsed["Date"] or ""), subject, body)
-    )
+    id_ = own.group(1) if own else content_id(sender.key if sender else "", stated, subject, body)
     yield Message(
         id=id_,
         date=date,
@@ -135,8 +201,8 @@ def _content(parsed: email.message.Message) -> _Content:
         if isinstance(payload, list):
             stack.extend(p for p in reversed(payload) if isinstance(p, email.message.Message))
             continue
-        name = _filename(part)
         disposition = str(part.get("Content-Disposition") or "").lower()
+        name = _filename(part) if disposition or "name" in str(part.get("Content-Type")) else ""
         if kind in ("text/plain", "text/html") and not (
             name or disposition.lstrip().startswith("attachment")
         ):
@@ -208,8 +274,14 @@ def _readable(value: str) -> str:
     return text_of(value.encode("utf-8", "surrogateescape"))
 
 
-def people(value: str) -> list[Person]:
-    """The people of an address header; names may be encoded words."""
+@lru_cache(maxsize=20_000)
+def people(value: str) -> tuple[Person, ...]:
+    """The people of an address header; names may be encoded words. The same headers come again
+    and again in a mailbox."""
+    return tuple(_people(value))
+
+
+def _people(value: str) -> list[Person]:
     value = " ".join(_readable(value).split())
     if not value:
         return []
@@ -242,10 +314,9 @@ def _person(name: str, address: str) -> Person:
     return Person(name, address)
 
 
-def _date(value: object) -> datetime | None:
-    if value is None:
+def _date(text: str) -> datetime | None:
+    if not text:
         return None
-    text = str(value)
     try:
         parsed = email.utils.parsedate_to_datetime(text)
     except (ValueError, TypeError, IndexError, OverflowError):

@@ -52,8 +52,8 @@ def read_mbox(
                 yield BrokenMessage(name, begin, f"has more than {MAX_MAIL >> 20} MB")
                 lines, skipped = [], True
             elif begin and not skipped:
-                lines.append(line[1:] if _ESCAPED.match(line) else line)
-        blank = not line.strip()
+                lines.append(line[1:] if line[:1] == b">" and _ESCAPED.match(line) else line)
+        blank = line.isspace()
     if begin and not skipped:
         yield from _parsed(b"".join(lines), name, begin)
     if advance is not None:

@@ -171,7 +171,7 @@ def _people(value: Any) -> list[Person]:
         return [person for item in value for person in _one(item)]
     text = _plain(value)
     if "@" in text:
-        return people(text.replace(";", ","))
+        return list(people(text.replace(";", ",")))
     return [Person(name.strip()) for name in re.split(r"[;\n]", text) if name.strip()]
 
 
@@ -181,7 +181,7 @@ def _one(item: Any) -> list[Person]:
         address = _plain(item.get("address") or item.get("email"))
         return [Person(name, address)] if name or address else []
     text = " ".join(_plain(item).split())
-    return people(text) if "@" in text else ([Person(text)] if text else [])
+    return list(people(text)) if "@" in text else ([Person(text)] if text else [])
 
 
 def read_date(value: Any) -> datetime | None:

@@ -2,16 +2,56 @@
 
 from __future__ import annotations
 
+import email.message
 import io
 from datetime import timedelta
 
 import client_mails as mails
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from orgflow.frontends.messages import mail
 from orgflow.frontends.messages.mail import NoMail, people, read_mail
 from orgflow.frontends.messages.mailbox import read_mbox
 from orgflow.frontends.messages.quotes import split
 
 from orgflow_ir.model.message import BrokenMessage, Message, Person
+
+LINES = st.sampled_from(
+    ["From: Ann <a@x>", "Subject: a\n b", "Subject:", "SUBJECT: =?utf-8?q?=C3=BC?=", " folded",
+     "\t", "no header", "Content-Type: text/plain; charset=utf-8",
+     "Content-Type: text/html; name=a.html", "Content-Type: multipart/mixed; boundary=b",
+     'content-type: multipart/related; boundary="c"', "Content-Type: multipart/mixed",
+     "Content-Type: message/rfc822", "Content-Disposition: inline",
+     "Content-Transfer-Encoding: base64", "Content-Transfer-Encoding: quoted-printable", "From x",
+     ":", "", "", "--b", "--b--", "--b ", "--c", "--c--", "--bc", "SGFsbG8=",
+     "Gr\udcfc\udcdfe =C3", "a\rb"]
+)  # fmt: skip
+
+
+def content(part: email.message.Message) -> object:
+    """What of a mail decides what is read of it."""
+    payload = part.get_payload()
+    head = [(name.lower(), " ".join(str(value).split())) for name, value in part.raw_items()]
+    inner = [content(p) for p in payload] if isinstance(payload, list) else payload
+    return head, part.get_content_type(), inner
+
+
+@given(st.lists(LINES, max_size=25), st.sampled_from(["\n", "\r\n"]))
+@example(["Content-Type: multipart/mixed; boundary=b", "", "--b", "", "x", "--b--"], "\n")
+@example(["Content-Type: multipart/mixed; boundary=b", "", "--b", "A: b", "", "x", "--b--"], "\r\n")
+def test_the_short_way_reads_what_the_long_one_reads(lines: list[str], end: str) -> None:
+    text = end.join(lines)
+    short = mail._well_formed(text)
+    if short is not None:
+        data = text.encode("ascii", "surrogateescape")
+        assert content(short) == content(mail._PARSER.parsebytes(data))
+
+
+@pytest.mark.parametrize("data", mails.ALL)
+def test_most_clients_write_what_the_short_way_reads(data: bytes) -> None:
+    text = data.decode("ascii", "surrogateescape")
+    assert (mail._well_formed(text) is None) == (b"message/rfc822" in data)
 
 
 def one(data: bytes) -> Message:
@@ -129,7 +169,7 @@ def test_nothing_of_a_text_is_lost() -> None:
     ],
 )
 def test_addresses(header: str, expected: list[Person]) -> None:
-    assert people(header) == expected
+    assert list(people(header)) == expected
 
 
 def test_an_mbox_with_junk_before_and_broken_mails() -> None:

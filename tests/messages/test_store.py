@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import sqlite3
 from datetime import UTC, datetime, timedelta
@@ -11,6 +12,7 @@ import client_mails as mails
 import numpy as np
 import pytest
 from orgflow.store.messages import Filter, MessageStore, StoreError
+from orgflow.store.vectors import Vectors
 
 from orgflow_ir.model.message import Message, Person
 from orgflow_ir.pipeline.services import ServiceError
@@ -182,3 +184,31 @@ def test_what_is_no_store(tmp_path: Path) -> None:
     database.close()
     with pytest.raises(StoreError, match="version 99"):
         MessageStore.open(str(tmp_path))
+
+
+def test_of_many_vectors_those_with_near_signs_are_compared(tmp_path: Path) -> None:
+    """Against the product of all; the file of signs is made again where it is too short."""
+    rng = np.random.default_rng(1)
+    topics = rng.normal(size=(400, 384))
+    data = (topics[rng.integers(0, 400, 12_000)] + 0.7 * rng.normal(size=(12_000, 384))).astype(
+        "f4"
+    )
+    data /= np.linalg.norm(data, axis=1, keepdims=True)
+    vectors = Vectors(str(tmp_path), "m", 384)
+    vectors.write(0, data)
+    hits = 0
+    for query in data[:50]:
+        every = [row for row, _ in vectors.nearest(query, 10, exhaustive=True)]
+        assert every == np.argsort(-(data @ query), kind="stable")[:10].tolist()
+        found = vectors.nearest(query, 10)
+        assert all(score == pytest.approx(data[row] @ query, abs=1e-6) for row, score in found)
+        hits += len({row for row, _ in found}.intersection(every))
+    assert hits >= 490
+    even = range(0, 12_000, 2)
+    assert vectors.nearest(data[7], 3, [*even, 7])[0][0] == 7
+    before = vectors.nearest(data[3], 10)
+    os.truncate(vectors.signs_path, 48 * 9_000)
+    assert Vectors(str(tmp_path), "m").nearest(data[3], 10) == before
+    vectors.erase([3, 11_999])
+    assert 3 not in [row for row, _ in vectors.nearest(data[3], 10)]
+    assert not any(Path(vectors.signs_path).read_bytes()[-48:])
