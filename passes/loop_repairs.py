@@ -88,7 +88,8 @@ def joining(repair: ScopeRepair, fault: Fault) -> Iterator[Candidate]:
 
 
 def bounding(repair: ScopeRepair, fault: Fault) -> Iterator[Candidate]:
-    """A round that waits for the work it starts; a fork that chooses instead."""
+    """A round that waits for the work it starts; a fork, or an element that several flows leave,
+    that chooses instead."""
     graph = repair.graph
     home = graph.components[fault.element]
     inside = {n for n, c in graph.components.items() if c == home}
@@ -103,6 +104,18 @@ def bounding(repair: ScopeRepair, fault: Fault) -> Iterator[Candidate]:
         ways = " or ".join(f"to {repair.namer.name(f.target)}" for f in graph.flows_out(fork.id))
         fix = repair.of_kind(fork, "exclusive", "unsafe")
         yield Candidate(fix, f"{fix.title}, to go either {ways} each time")
+    for node in (n for n in graph.nodes.values() if n.id in inside):
+        flows = graph.flows_out(node.id)
+        if isinstance(node, Gateway) or len(flows) < 2 or any(f.condition for f in flows):
+            continue
+        draft = repair.draft()
+        choice = draft.gateway(f"{node.id}_choice", "exclusive")
+        for flow in flows:
+            draft.move(flow, source=choice)
+        draft.connect(node.id, choice)
+        ways = " or ".join(f"to {repair.namer.name(f.target)}" for f in flows)
+        title = f"put an exclusive gateway after {repair.namer.name(node.id)}"
+        yield Candidate(draft.fix(title, "unsafe"), f"{title}, to go either {ways} each time")
 
 
 def _waited_for(repair: ScopeRepair, fork: Gateway, inside: set[str]) -> Iterator[Candidate]:

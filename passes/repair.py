@@ -39,18 +39,27 @@ class _Facts(NamedTuple):
     dead: frozenset[str]
     violated: frozenset[tuple[str, str]]
     unknown: frozenset[tuple[str, str]]
+    unjudged: frozenset[tuple[str, str]]
+    """Properties that are not judged, since work piles up somewhere."""
+    growing: frozenset[str]
     doubts: frozenset[tuple[str, str]]
     masked: bool
     """Whether some fault stands behind others: its properties are not in `violated`."""
 
-    def covers(self, other: _Facts) -> bool:
-        """Whether nothing is wrong or undecided in `other` that is not here."""
+    def covers(self, other: _Facts, scope: str) -> bool:
+        """Whether nothing is wrong or undecided in `other`, after a change in `scope`, that is not
+        here. What was wrong and is not judged any more is no worse where the work that piles up
+        did so before, in another scope."""
+        unjudged = self.unjudged
+        if scope not in other.growing and other.growing <= self.growing:
+            unjudged |= self.violated
         return (
             self.faults >= other.faults
             and self.dead >= other.dead
             and self.doubts >= other.doubts
             and (self.masked or self.violated >= other.violated)
             and self.unknown >= other.unknown
+            and unjudged >= other.unjudged
         )
 
 
@@ -149,15 +158,15 @@ class Repairs:
                     if left < 0:
                         self._spent = True
                         return
-                    left -= self.size + self._try(_key(fault), candidate, before)
+                    left -= self.size + self._try(fault, candidate, before)
 
     def _safe(self, key: Key) -> bool:
         return any(c.safe for c in self._table[key])
 
-    def _try(self, key: Key, candidate: Candidate, before: Sequence[Analysis]) -> int:
+    def _try(self, fault: Fault, candidate: Candidate, before: Sequence[Analysis]) -> int:
         """Analyse the model with a change made, and keep the change if it is proved. Returns how
         many states were looked at."""
-        fixed = apply(self.model, candidate.fix)
+        key, fixed = _key(fault), apply(self.model, candidate.fix)
         same = _unchanged(self.model, fixed)
         there = _facts([found for found in before if found.process.id not in same])
         found = [
@@ -166,7 +175,7 @@ class Repairs:
             if p.nodes and p.id not in same
         ]
         after, states = _facts(found), sum(a.states for a in found)
-        if key in after.faults or not there.covers(after):
+        if key in after.faults or not there.covers(after, fault.scope.id):
             return states
         self._table[key].append(candidate)
         cured = there.faults - after.faults
@@ -241,7 +250,9 @@ def _facts(found: Sequence[Analysis]) -> _Facts:
         faults=frozenset(_key(f) for a in found for f in (*a.faults, *a.masked)),
         dead=frozenset(f.element for a in found for f in a[Property.DEAD].faults),
         violated=having("violated"),
-        unknown=having("unknown", "not applicable"),
+        unknown=having("unknown"),
+        unjudged=having("not applicable"),
+        growing=frozenset(s for a in found for s in a.growing),
         doubts=frozenset((s.id, d.element) for a in found for s, d in a.doubts),
         masked=any(a.masked for a in found),
     )

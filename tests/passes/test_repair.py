@@ -354,3 +354,30 @@ class Paper(NamedTuple):
     """What a candidate is looked up in of a backend."""
 
     target: TargetSpec
+
+
+def test_a_fault_beside_work_that_piles_up_has_a_fix_of_its_own() -> None:
+    """The join inside the sub-process waits, and what follows the sub-process starts it anew."""
+    (inner,) = model(
+        "begin -> x\nx -> a\nx -> b\na -> j\nb -> j\nj -> end_in",
+        {"x": "inclusive Which?", "j": "parallel"},
+    ).processes
+    (outer,) = model(
+        "start -> o\no -> sub\nsub -> after\nafter -> end_out\nsub -> o", {"o": "inclusive"}
+    ).processes
+    flows = tuple(f.replace(id=f"inner_{f.id}") for f in inner.flows)
+    sub = SubProcess(id="sub", name="Sub", nodes=inner.nodes, flows=flows)
+    nodes = tuple(sub if n.id == "sub" else n for n in outer.nodes)
+    before = Model(id="m", processes=(outer.replace(nodes=nodes),))
+    found = {d.code: d for d in check(before) if d.code.startswith("OF2")}
+    assert {
+        code: (d.fix and d.fix.title, d.fix and d.fix.applicability) for code, d in found.items()
+    } == {
+        "OF201": ("make the parallel gateway before `end_in` an inclusive gateway", "safe"),
+        "OF206": ("put an exclusive gateway after `Sub`", "unsafe"),
+    }
+    joined, chosen = found["OF201"].fix, found["OF206"].fix
+    assert joined is not None
+    assert chosen is not None
+    assert [d.code for d in check(apply(before, joined)) if d.code.startswith("OF2")] == ["OF206"]
+    assert not [d for d in check(apply(apply(before, joined), chosen)) if d.code.startswith("OF2")]

@@ -113,6 +113,7 @@ class _Analyser:
             tuple(self.masked),
             tuple(self.doubts),
             states,
+            frozenset(s.id for s in self.nesting.scopes if self.verdicts[id(s)].growing),
         )
 
     # -- scopes, from the inside out ----------------------------------------------------------

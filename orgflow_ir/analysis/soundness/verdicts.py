@@ -125,7 +125,8 @@ class Verdicts(Mapping[Property, Verdict]):
 @dataclass(eq=False)
 class Analysis:
     """All that is found of one process. `faults` are shown by a run, `masked` ones stand behind
-    others; `doubts` are what could not be decided, by scope; `states` is how many were looked at.
+    others; `doubts` are what could not be decided, by scope; `states` is how many were looked at;
+    `growing` are the ids of scopes in which work piles up, so that not all of their runs were.
     """
 
     process: Process
@@ -134,6 +135,7 @@ class Analysis:
     masked: tuple[Fault, ...] = ()
     doubts: tuple[tuple[Scope, Doubt], ...] = ()
     states: int = 0
+    growing: frozenset[str] = frozenset()
 
     def __getitem__(self, wanted: Property) -> Verdict:
         return self.verdicts[wanted]
