@@ -72,3 +72,18 @@ def test_a_variable_that_a_form_sets_is_not_open(
     found = [one for one in gaps(condition, form=form) if "which step" in one]
     assert len(found) == bool(open_names)
     assert all(open_names in one for one in found)
+
+
+def test_a_start_sets_nothing_by_itself() -> None:
+    model, _ = parse(
+        f'{HEAD}<process id="p"><startEvent id="s" name="Ordered"/>'
+        '<exclusiveGateway id="g" name="Big?" default="f3"/><task id="a" name="A"/>'
+        '<endEvent id="e" name="Done"/><sequenceFlow id="f1" sourceRef="s" targetRef="g"/>'
+        '<sequenceFlow id="f2" sourceRef="g" targetRef="a">'
+        '<conditionExpression xsi:type="tFormalExpression">${x > 5}</conditionExpression>'
+        '</sequenceFlow><sequenceFlow id="f3" sourceRef="g" targetRef="e"/>'
+        '<sequenceFlow id="f4" sourceRef="a" targetRef="e"/></process></definitions>'
+    )
+    assert model is not None
+    (found,) = (gap for gap in find_gaps(model, PassContext()) if gap.kind == "variable")
+    assert found.help == "let the input of the run, or a step before it, set it"

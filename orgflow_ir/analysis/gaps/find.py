@@ -380,7 +380,10 @@ class _Finder:
     def _setter(self, decision: Decision, graph: ControlFlow) -> str:
         if decision.setter == decision.gateway.id:
             return "a step before it"
-        return self.names.name(graph.nodes[decision.setter])
+        setter = graph.nodes[decision.setter]
+        if isinstance(setter, Event):  # nothing is done there: it passes on what it is given
+            return "the input of the run, or a step before it,"
+        return self.names.name(setter)
 
     def _single_branch(self, gateway: Gateway, scope: Scope, graph: ControlFlow) -> Iterator[Gap]:
         out = graph.flows_out(gateway.id)
