@@ -85,12 +85,12 @@ class Sweep:
         return bool(compile_separately(model, self.registry.backends[self.target], ctx))
 
 
-def sampled(refusals: list[Refusal], wanted: int) -> list[Refusal]:
-    """Refusals at random (the same ones each time), of each reason in turn."""
+def sampled(refusals: list[Refusal], wanted: int, seed: int = 12) -> list[Refusal]:
+    """Refusals at random (the same ones for a seed), of each reason in turn."""
     by_reason: dict[str, list[Refusal]] = {}
     for refusal in refusals:
         by_reason.setdefault(refusal.reason, []).append(refusal)
-    dice = random.Random(12)
+    dice = random.Random(seed)
     for found in by_reason.values():
         dice.shuffle(found)
     chosen: list[Refusal] = []
@@ -106,6 +106,7 @@ def main() -> None:
     parser.add_argument("--target", default="n8n")
     parser.add_argument("--show", metavar="CODE", help="print the messages of this code")
     parser.add_argument("--sample", metavar="N", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=12, help="draw another sample")
     arguments = parser.parse_args()
     sweep = Sweep(arguments.folders, arguments.target)
     compiled, by_reason, every = 0, Counter[str](), list[Refusal]()
@@ -121,7 +122,7 @@ def main() -> None:
     for refusal in every:
         if arguments.show is not None and refusal.reason.startswith(arguments.show):
             print(refusal)
-    for refusal in sampled(every, arguments.sample):
+    for refusal in sampled(every, arguments.sample, arguments.seed):
         print(refusal)
     whole = len(sweep.paths) or 1
     print(f"{compiled} of {whole} files compile for {arguments.target} ({compiled / whole:.0%})")
