@@ -4,28 +4,38 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 from orgflow.commands.completion_values import targets
 from orgflow.commands.ingest import DEFAULT_STORE
+from orgflow.commands.language_model import (
+    connect_model,
+    describe_client,
+    model_flags,
+    model_options,
+)
 from orgflow.commands.options import diagnostics_options, resolve_target
 from orgflow.commands.output import destinations, write_files, write_stdout
 from orgflow.commands.progress import progress_bar
+from orgflow.commands.server import SERVER_FAILED
 from orgflow.commands.session import Session, exit_code, leave
-from orgflow.compiler import compile_separately, load
+from orgflow.compiler import compile_separately, load, suggestion
 
 from orgflow_ir.diagnostics.message_rules import NoMessageStore, NothingDiscovered, SimplerDiscovery
 from orgflow_ir.pipeline import PassContext
-from orgflow_ir.pipeline.services import Progress
+from orgflow_ir.pipeline.services import MissingService, OverBudget, Progress, ServiceError
 
 if TYPE_CHECKING:
     from orgflow.agents.discovery.discover import Discovery
+    from orgflow.agents.model_client.client import OpenAIModelClient
+    from orgflow.evaluation.discovery import Discover
 
     from orgflow_ir.model import Model
     from orgflow_ir.model.message import Message
+    from orgflow_ir.pipeline.agent_services import Embedder, ModelClient
 
 
 @click.command("discover", short_help="Find the processes that the messages of a store show.")
@@ -40,28 +50,44 @@ if TYPE_CHECKING:
     "-o", "output", metavar="FILE|DIR", help="Write there (DIR ends with /) instead of to stdout."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print processes, cases and noise as JSON.")
+@click.option("--no-model", is_flag=True, help="Do without a language model.")
+@model_options
 @diagnostics_options
 def command(
     folder: str,
     target: str | None,
     output: str | None,
     as_json: bool,
+    no_model: bool,
     format_: str,
     verbose: bool,
+    **more: Any,
 ) -> None:
     """Find the processes that the messages of STORE (made by `ingest`) show.
 
-    Nothing is asked of a language model. Prints an outline of each process: its steps in the
-    people's own words, who does them, and in how many cases. With --target every process is
-    compiled; each element keeps the passages of messages that it rests on.
+    Prints an outline of each process: its steps in the people's own words, who does them, and in
+    how many cases. With --target every process is compiled; each element keeps the passages of
+    messages that it rests on. A language model, where one is configured, names steps, conditions
+    and variants; a run that was stopped goes on from its last answer. Exit code 3: the language
+    model failed.
     """
     if as_json and target is not None:
         raise click.UsageError("--json and --target give different results; use one of them")
     session = Session(format_, verbose=verbose)
     backend, options = resolve_target(target, session.registry) if target else (None, {})
+    client = _client(session, model_flags(more), folder, no_model=no_model)
     ctx = session.context()
-    with progress_bar() as progress:
-        found = discovered(folder, ctx, progress)
+    try:
+        with progress_bar() as progress:
+            found = discovered(folder, ctx, progress, client)
+    except ServiceError as error:
+        if client is None:
+            raise
+        click.echo(f"orgflowc discover: {error}; the next run goes on from here", err=True)
+        leave(SERVER_FAILED)
+    finally:
+        if client is not None:
+            click.echo(client.usage.table(), err=True, nl=False)
     files: list[tuple[Path, str | bytes]] = []
     if found is not None and backend is not None:
         made = compile_separately(found.model, backend, ctx, options=options)
@@ -95,6 +121,23 @@ def _print_artifacts(texts: list[str]) -> None:
     write_stdout(json.dumps(parsed, ensure_ascii=False, indent=2) + "\n")
 
 
+def _client(
+    session: Session, flags: dict[str, Any], folder: str, *, no_model: bool
+) -> OpenAIModelClient | None:
+    """The client of the language model; says so where there is none."""
+    from orgflow.agents.model_client.settings import NotConfigured
+
+    if no_model:
+        return None
+    try:
+        client = connect_model(session, flags, folder)
+    except NotConfigured as error:
+        click.echo(f"{error}; discovering without one", err=True)
+        return None
+    click.echo(describe_client(client), err=True)
+    return client
+
+
 def _need_numpy() -> None:
     """Raises `click.UsageError` where numpy is not installed."""
     from importlib.util import find_spec
@@ -103,8 +146,13 @@ def _need_numpy() -> None:
         raise click.UsageError("discovery needs numpy: pip install numpy")
 
 
-def discovered(folder: str, ctx: PassContext, progress: Progress) -> Discovery | None:
-    """The processes in a store, `None` after an error; evidence is compared with the messages."""
+def discovered(
+    folder: str, ctx: PassContext, progress: Progress, client: ModelClient | None = None
+) -> Discovery | None:
+    """The processes in a store, `None` after an error; evidence is compared with the messages.
+
+    Raises `ServiceError` where the language model fails.
+    """
     _need_numpy()
     from orgflow.agents.discovery.discover import discover
     from orgflow.agents.english import parser
@@ -140,11 +188,48 @@ def discovered(folder: str, ctx: PassContext, progress: Progress) -> Discovery |
             ctx.services.cancellation.check()
             progress(done, total, name)
 
-        found = discover(messages, store.cached(embedder), show)
+        if client is None:
+            found = discover(messages, store.cached(embedder), show)
+        else:
+            found = _with_model(messages, store.cached(embedder), client, show, folder, ctx)
         if not found.found:
             ctx.emit(NothingDiscovered, f"no process is found in {len(messages)} messages")
             return None
         check_evidence(found.model, store.text, ctx)
+    return found
+
+
+def _with_model(
+    messages: Sequence[Message],
+    embedder: Embedder,
+    client: ModelClient,
+    show: Progress,
+    folder: str,
+    ctx: PassContext,
+) -> Discovery:
+    """Discovery with a language model, whose answers are kept in the store's folder."""
+    from orgflow.agents.discovery.agent import discover_with_model
+    from orgflow.agents.discovery.journal import FILE, Journal
+
+    kept = Journal(client, Path(folder) / FILE)
+    try:
+        found, report = discover_with_model(messages, embedder, kept, show)
+    except MissingService as error:
+        raise click.UsageError(str(error)) from None
+    again = f", {kept.replayed} of an earlier run" if kept.replayed else ""
+    share = report.tokens_in / max(1, len(messages))
+    click.echo(
+        f"{report.asked} answers{again}; about {share:.0f} input tokens a message; "
+        f"{report.read} of {report.cases} cases read",
+        err=True,
+    )
+    if report.stopped:
+        ctx.emit(
+            SimplerDiscovery,
+            f"{report.cases - report.read} of {report.cases} cases are described without the "
+            f"language model: {report.stopped}",
+            help="run it again with a larger --tokens; it goes on from its last answer",
+        )
     return found
 
 
@@ -162,8 +247,18 @@ def _report_languages(messages: Sequence[Message], ctx: PassContext) -> None:
         )
 
 
+EVALUATED = ("messages", "clusters", "one-call")
+"""What `eval discovery --agent` compares: the agent, and the published baselines."""
+
+
 def evaluated(
-    folder: Path, truth: Path, seeds: int, output: str | None, true_models: Path | None
+    folder: Path,
+    truth: Path,
+    seeds: int,
+    output: str | None,
+    true_models: Path | None,
+    agents: str | None,
+    flags: dict[str, Any],
 ) -> None:
     """`orgflowc eval discovery`: print the table. Raises `click.UsageError`."""
     _need_numpy()
@@ -171,6 +266,10 @@ def evaluated(
     from orgflow.store.embedder import local_embedder
     from orgflow.store.messages import MessageStore, StoreError
 
+    chosen = [name for name in (agents or "").split(",") if name]
+    for name in chosen:
+        if name not in EVALUATED:
+            raise click.UsageError(f"no agent `{name}`; {suggestion(name, EVALUATED)}")
     try:
         known = read_truth(truth.read_text("utf-8"))
         store = MessageStore.open(str(folder))
@@ -179,11 +278,19 @@ def evaluated(
             f"{truth if isinstance(error, TruthError) else ''} {error}"
         ) from None
     models = _true_models(true_models, known.texts) if true_models is not None else {}
+    others = _others(chosen, flags, str(folder), len(known.texts)) if chosen else {}
     with store:
         embedder = store.cached(local_embedder())
-        rows, sweeps = evaluate(
-            list(store.messages()), known, embedder, seeds=range(1, seeds + 1), models=models
-        )
+        try:
+            rows, sweeps = evaluate(
+                list(store.messages()), known, embedder, seeds=range(1, seeds + 1),
+                models=models, others=others,
+            )  # fmt: skip
+        except (OverBudget, MissingService) as error:
+            raise click.UsageError(str(error)) from None
+        except ServiceError as error:
+            click.echo(f"orgflowc eval: {error}", err=True)
+            leave(SERVER_FAILED)
     text = f"compared with {embedder.name}\n" + table(rows, sweeps)
     if models:
         text += f"models of {len(models)} of {len(known.texts)} true processes\n"
@@ -191,6 +298,43 @@ def evaluated(
         write_files([(Path(output), text)])
     else:
         write_stdout(text)
+
+
+def _others(
+    chosen: Sequence[str], flags: dict[str, Any], folder: str, clusters: int
+) -> dict[str, Discover]:
+    """The agents that ask a language model, by name. Raises `click.UsageError`."""
+    from orgflow.agents.discovery.agent import discover_with_model
+    from orgflow.agents.discovery.baselines import one_call, one_call_a_cluster
+    from orgflow.agents.model_client.settings import NotConfigured
+
+    session = Session()
+    try:
+        client = connect_model(session, flags, folder)
+    except NotConfigured as error:
+        raise click.UsageError(str(error)) from None
+    click.echo(describe_client(client), err=True)
+
+    def counted(
+        ask: Callable[[Sequence[Message], Embedder], Discovery],
+    ) -> Discover:
+        def measured(
+            messages: Sequence[Message], embedder: Embedder
+        ) -> tuple[Discovery, tuple[int, int], float]:
+            before = client.usage.total
+            found = ask(messages, embedder)
+            after = client.usage.total
+            tokens = (after.tokens_in - before.tokens_in, after.tokens_out - before.tokens_out)
+            return found, tokens, after.cost - before.cost
+
+        return measured
+
+    every: dict[str, Discover] = {
+        "messages": counted(lambda m, e: discover_with_model(m, e, client)[0]),
+        "clusters": counted(lambda m, e: one_call_a_cluster(m, e, client, clusters=clusters)),
+        "one-call": counted(lambda m, e: one_call(m, e, client)),
+    }
+    return {name: every[name] for name in chosen}
 
 
 def _true_models(folder: Path, names: Iterable[str]) -> dict[str, Model]:

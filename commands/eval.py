@@ -64,7 +64,7 @@ INTERRUPTED, MISUSE = 130, 2
 @click.option(
     "--agent", metavar="NAME",
     help="The agent that drafts or fills.  [default: text-rules with text, operations-rules with "
-    "fill]",
+    "fill]  With discovery: `messages`, and the baselines `clusters` and `one-call`, in a list.",
 )  # fmt: skip
 @click.option(
     "--samples", default=1, metavar="N", type=click.IntRange(1, 20),
@@ -106,7 +106,7 @@ def command(
     if truth is not None:
         from orgflow.commands.discover import evaluated
 
-        evaluated(folder, truth, seeds, output, true_models)
+        evaluated(folder, truth, seeds, output, true_models, agent, model_flags(more))
         return
     if true_models is not None:
         raise click.UsageError("--true-models is for `discovery`")

@@ -94,6 +94,7 @@ def command(
         session.collect(ctx)
         session.show()
         leave(exit_code(session.diagnostics))
+    from orgflow.agents.discovery.journal import FILE as ANSWERS
     from orgflow.store.messages import MessageStore
 
     with MessageStore.create(folder) as store, progress_bar() as progress:
@@ -102,6 +103,8 @@ def command(
             lines.append(f"{store.delete_person(key)} messages of {key} deleted")
         if since is not None:
             lines.append(f"{store.delete_before(since)} messages before {keep_since} deleted")
+        if forget or since is not None:  # what a language model said of messages goes with them
+            (Path(folder) / ANSWERS).unlink(missing_ok=True)
         counts = store.counts()
     lines.append(
         f"{folder}: {counts.messages} messages in {counts.conversations} conversations "

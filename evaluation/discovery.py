@@ -9,7 +9,7 @@ import re
 import statistics
 import time
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -350,6 +350,10 @@ def assignment(values: Any) -> list[tuple[int, int]]:
     return sorted((int(taken[c]) - 1, c - 1) for c in range(1, columns + 1) if taken[c])
 
 
+Discover = Callable[[Sequence[Message], Embedder], tuple[Discovery, tuple[int, int], float]]
+"""Another way to discover: what it finds, tokens in and out, and their cost."""
+
+
 class Row(NamedTuple):
     """A row of the table.
 
@@ -375,6 +379,7 @@ def evaluate(
     *,
     seeds: Sequence[int],
     models: Mapping[str, Model] | None = None,
+    others: Mapping[str, Discover] | None = None,
 ) -> tuple[list[Row], list[tuple[str, list[float]]]]:
     """Discovery, its ceilings and the null on one corpus, and the sweep of thresholds for each.
 
@@ -382,7 +387,7 @@ def evaluate(
     was found and takes the true tasks, one after the other, as steps; *null* keeps the number and
     gives every process steps, words and actors drawn from all that were found. Discovery itself has
     no chance in it; a seed draws nine tenths of the messages, so that the range shows how much
-    hangs on single ones.
+    hangs on single ones. `others` are further ways to discover, a column each.
     """
     ids = [m.id for m in messages]
     begin = time.perf_counter()
@@ -403,11 +408,19 @@ def evaluate(
     rows.append(Row("of nine tenths", tuple(parts), statistics.median(times) if times else 0.0))
     clusters, names = _true_clusters(messages, truth, embedder), _true_names(whole, truth)
     nulls = [_null(whole, seed) for seed in seeds]
+    asked: list[tuple[str, list[float]]] = []
+    for label, other in (others or {}).items():
+        begin = time.perf_counter()
+        found, tokens, cost = other(messages, embedder)
+        took = time.perf_counter() - begin
+        rows.append(Row(label, (scored(found),), took, tokens, cost))
+        asked.append((label, sweep(found, truth, embedder)))
     rows.append(Row("true clusters", (scored(clusters),)))
     rows.append(Row("true names", (scored(names),)))
     rows.append(Row("null", tuple(scored(null) for null in nulls)))
     sweeps = [
         ("discovered", sweep(whole, truth, embedder)),
+        *asked,
         ("true clusters", sweep(clusters, truth, embedder)),
         ("true names", sweep(names, truth, embedder)),
     ]

@@ -58,6 +58,7 @@ class Found(NamedTuple):
         actors: who takes part.
         cases: the ids of the messages of each case.
         matters: the words that are most this process's own, in all of its cases.
+        said: what a language model says of it, instead of `matters`.
     """
 
     process: Process
@@ -66,6 +67,7 @@ class Found(NamedTuple):
     actors: tuple[str, ...]
     cases: tuple[tuple[str, ...], ...]
     matters: tuple[str, ...] = ()
+    said: str = ""
 
     @property
     def description(self) -> str:
@@ -75,6 +77,8 @@ class Found(NamedTuple):
             parts.append(f"This process involves the {', '.join(self.actors[:MOST_ACTORS])}.")
         if self.matters:
             parts.append(f"It is about {', '.join(self.matters)}.")
+        if self.said:
+            parts.append(f"{self.said.rstrip('.')}.")
         return " ".join([*parts, f"They {'. '.join(self.steps).lower()}."])
 
 
@@ -98,12 +102,33 @@ class Discovery(NamedTuple):
         )  # fmt: skip
 
 
+class Stages(NamedTuple):
+    """How far discovery comes before it describes anything: the traits of messages, cases and
+    processes as places, and the phrases of messages."""
+
+    traits: Traits
+    cases: list[list[int]]
+    processes: list[list[int]]
+    said: list[list[Phrase]]
+
+
 def discover(
     messages: Sequence[Message],
     embedder: Embedder,
     progress: Callable[[int, int, str], None] = lambda done, total, name: None,
 ) -> Discovery:
     """Find the processes that messages show. Raises what the embedder raises."""
+    found = grouped(messages, embedder, progress)
+    progress(4, STAGES, "steps")
+    return describe(found.traits, found.cases, found.processes, found.said, embedder)
+
+
+def grouped(
+    messages: Sequence[Message],
+    embedder: Embedder,
+    progress: Callable[[int, int, str], None] = lambda done, total, name: None,
+) -> Stages:
+    """The cases and processes of messages. Raises what the embedder raises."""
     progress(0, STAGES, "meaning of messages")
     traits = traits_of(messages, embedder)
     progress(1, STAGES, "cases")
@@ -113,9 +138,7 @@ def discover(
     parsed = frozenset(_parsed(traits))
     cases = [case for case in cases if not _only_talk(case, said, parsed)]
     progress(3, STAGES, "processes")
-    processes = find_processes(traits, cases)
-    progress(4, STAGES, "steps")
-    return describe(traits, cases, processes, said, embedder)
+    return Stages(traits, cases, find_processes(traits, cases), said)
 
 
 def said_in(traits: Traits, cases: Sequence[Sequence[int]]) -> list[list[Phrase]]:

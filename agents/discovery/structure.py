@@ -29,6 +29,22 @@ class Choice(NamedTuple):
     ways: tuple[tuple[tuple[Step, ...], frozenset[int]], ...]
 
 
+class Condition(NamedTuple):
+    """What decides that a way is taken, with the question and the messages that say so."""
+
+    question: str
+    text: str
+    evidence: tuple[Evidence, ...]
+
+
+Conditions = Callable[[Choice], Sequence[Condition | None]]
+"""For each way of a choice what was said to decide it, `None` where nobody said it."""
+
+
+def _unsaid(choice: Choice) -> list[Condition | None]:
+    return [None] * len(choice.ways)
+
+
 Part = Step | Choice
 
 
@@ -65,8 +81,8 @@ def parts(steps: Sequence[Step], cases: frozenset[int]) -> list[Part]:
 class _Builder:
     """Collects nodes and flows of one process."""
 
-    def __init__(self, prefix: str, cite: Cite) -> None:
-        self.prefix, self.cite = prefix, cite
+    def __init__(self, prefix: str, cite: Cite, conditions: Conditions) -> None:
+        self.prefix, self.cite, self.conditions = prefix, cite, conditions
         self.nodes: list[Task | Event | Gateway] = []
         self.flows: list[Flow] = []
         self.actors: dict[str, list[str]] = {}
@@ -76,10 +92,15 @@ class _Builder:
         self._count += 1
         return f"{self.prefix}_{kind}_{self._count}"
 
-    def flow(self, source: str, target: str, evidence: tuple[Evidence, ...]) -> None:
+    def flow(
+        self, source: str, target: str, evidence: tuple[Evidence, ...], label: str = ""
+    ) -> None:
         self.flows.append(
-            Flow(id=self.id("flow"), source=source, target=target, evidence=evidence, origin=AGENT)
-        )
+            Flow(
+                id=self.id("flow"), name=label, source=source, target=target, evidence=evidence,
+                origin=AGENT,
+            )
+        )  # fmt: skip
 
     def task(self, step: Step, cases: frozenset[int] | None) -> str:
         id_ = self.id("task")
@@ -96,12 +117,17 @@ class _Builder:
 
 
 def process_of(
-    prefix: str, name: str, steps: Sequence[Step], cases: frozenset[int], cite: Cite
+    prefix: str,
+    name: str,
+    steps: Sequence[Step],
+    cases: frozenset[int],
+    cite: Cite,
+    conditions: Conditions = _unsaid,
 ) -> Process:
-    """A process of aligned steps, sound by construction: every choice is joined again. What makes
-    cases go one way or the other nobody said: the flows of a choice are left without a condition.
+    """A process of aligned steps, sound by construction: every choice is joined again. Where nobody
+    said what makes cases go one way or the other, the flows of a choice have no condition.
     """
-    build = _Builder(prefix, cite)
+    build = _Builder(prefix, cite, conditions)
     everything = tuple(steps)
     start = build.id("start")
     build.nodes.append(
@@ -147,21 +173,29 @@ def _choice(build: _Builder, choice: Choice, last: str) -> str:
     steps = tuple(dict.fromkeys(step for way, _ in choice.ways for step in way))
     evidence = _some(build.cite, steps)
     split, join = build.id("split"), build.id("join")
-    build.nodes.append(Gateway(id=split, gateway_kind="exclusive", evidence=evidence, origin=AGENT))
+    said = build.conditions(choice)
+    questions = dict.fromkeys(one.question for one in said if one is not None and one.question)
+    build.nodes.append(
+        Gateway(
+            id=split, name="; ".join(questions), gateway_kind="exclusive", evidence=evidence,
+            origin=AGENT,
+        )
+    )  # fmt: skip
     build.flow(last, split, evidence)
-    into: list[tuple[str, tuple[Evidence, ...]]] = []
-    for way, cases in choice.ways:
-        before = split
-        cited: tuple[Evidence, ...] = evidence
+    into: list[tuple[str, tuple[Evidence, ...], str]] = []
+    for (way, cases), condition in zip(choice.ways, said, strict=True):
+        before, label = split, condition.text if condition is not None else ""
+        reasons = condition.evidence if condition is not None else ()
+        cited: tuple[Evidence, ...] = reasons or evidence
         for step in way:
             cited = build.cite(step, sorted(cases))
             task = build.task(step, cases)
-            build.flow(before, task, cited)
-            before = task
-        into.append((before, cited))
+            build.flow(before, task, tuple(dict.fromkeys((*reasons, *cited))), label)
+            before, label, reasons = task, "", ()
+        into.append((before, cited, label))
     build.nodes.append(Gateway(id=join, gateway_kind="exclusive", evidence=evidence, origin=AGENT))
-    for before, cited in into:
-        build.flow(before, join, cited)
+    for before, cited, label in into:
+        build.flow(before, join, cited, label)
     return join
 
 

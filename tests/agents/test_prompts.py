@@ -58,10 +58,38 @@ def test_filling(snapshot: Any) -> None:
     assert "\n====\n".join(texts) == snapshot
 
 
+def test_discovery(snapshot: Any) -> None:
+    inventory = "1 Handle order (starts with: order came; goal: paid)"
+    message = "[m1] 2026-03-02 09:00 email Ann (Sales) to Bob\nPlease pack the lamps."
+    texts = (
+        render("discover_rules"),
+        render(
+            "discover_case", inventory=inventory, omitted=2, twin=1, steps="Pack lamps, Ship",
+            left_out=3, case=message,
+        ),
+        render(
+            "discover_case", inventory="", omitted=0, twin=0, steps="", left_out=0, case=message
+        ),
+        render(
+            "discover_rest", inventory=inventory, omitted=0, title="Messages", messages=message,
+            least=3,
+        ),
+        render("discover_review", inventory=inventory),
+        render("discover_baseline"),
+        render("discover_all", messages=message, left_out=5, one=False),
+        render("discover_all", messages=message, left_out=0, one=True),
+    )  # fmt: skip
+    assert "\n====\n".join(texts) == snapshot
+    assert len(texts[0]) / 4 < 600
+
+
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.j2")), ids=lambda p: p.stem)
 def test_every_prompt_is_in_a_snapshot(path: Path) -> None:
     filling = {"fill_rules", "fill_choose", "fill_arrange", "fill_parameters", "fill_answer"}
-    assert path.stem in {"text_draft", "text_document", "text_repair", "text_review"} | filling
+    discovery = {f"discover_{name}" for name in ("rules", "case", "rest", "review", "all",
+                                                 "baseline")}  # fmt: skip
+    texts = {"text_draft", "text_document", "text_repair", "text_review"}
+    assert path.stem in texts | filling | discovery
 
 
 def test_a_draft_is_short() -> None:

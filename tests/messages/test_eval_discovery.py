@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from model_server import model_server
 from orgflow import cli
 from orgflow.agents.discovery.discover import discover
 from orgflow.evaluation.discovery import (
@@ -130,6 +131,13 @@ def test_ceilings_and_null() -> None:
     assert all(values == sorted(values, reverse=True) for _, values in sweeps)
 
 
+def _processes(prompt: str) -> str:
+    """One process of the first messages that a prompt shows."""
+    steps = [{"name": f"Step {n}", "evidence": [f"m{n}"]} for n in range(1, 4)]
+    assert "[m3]" in prompt
+    return json.dumps({"processes": [{"name": "Handle", "steps": steps}]})
+
+
 def _bpmn(*tasks: str) -> str:
     ids = ["start", *(f"t{n}" for n in range(len(tasks))), "end"]
     nodes = [f'<task id="t{n}" name="{name}"/>' for n, name in enumerate(tasks)]
@@ -169,5 +177,18 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert cli.run(["eval", "pmo", store, "--true-models", str(models)]) == 2
     assert cli.run(["eval", "discovery", store]) == 2
     assert cli.run(["eval", "pmo", store, str(truth)]) == 2
+    baselines = ["eval", "discovery", store, str(truth), "--seeds", "1", "--agent"]
+    with model_server(lambda request: _processes(request["messages"][1]["content"])) as server:
+        asked = [*baselines, "one-call,clusters", "--model-url", server.url, "--model", "scripted"]
+        assert cli.run(asked) == 0
+        assert len(server.requests) == 1 + 2  # as many clusters as true processes
+    shown = capsys.readouterr().out
+    header = next(line for line in shown.splitlines() if "discovered" in line)
+    assert header.split("  ")[-1].strip() == "null"
+    assert "one-call" in header
+    assert re.search(r"tokens in +0 +0 +10 +20 +0", shown)
+    assert shown.count("one-call") == 2, "a row of the sweep, too"
+    assert cli.run([*baselines, "nobody"]) == 2
+    assert cli.run([*baselines, "clusters"]) == 2, "no model is configured"
     truth.write_text(json.dumps({"x": 1}))
     assert cli.run(["eval", "discovery", store, str(truth)]) == 2

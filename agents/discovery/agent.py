@@ -1,0 +1,446 @@
+"""Discovery with a language model: it reads one case at a time, and names what it sees.
+
+The program, not the model, decides what is read and when it is enough: first every case that
+discovery without a model finds, then samples of the messages in no process, then those least like
+any process, then the list of processes as a whole. The model names steps, conditions and variants;
+what it says is read by a tolerant reader, and nothing that rests on no message is kept.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from orgflow.agents.discovery.described import Saved, UnusableProcess, read_saved
+from orgflow.agents.discovery.discover import Discovery, Found, Stages, describe, grouped
+from orgflow.agents.discovery.growing import Known, found_of
+from orgflow.agents.discovery.toolbox import SAVE, TOOLS, Toolbox, spaced
+from orgflow.agents.model_client.answer_reading import UnreadableAnswer, read_json
+from orgflow.agents.model_client.usage import estimate_tokens, message_texts
+from orgflow.agents.prompting import fenced, render
+
+from orgflow_ir.model.message import Message
+from orgflow_ir.pipeline.agent_services import Embedder, ModelClient, Reply
+from orgflow_ir.pipeline.services import OverBudget
+
+TWIN = 0.85
+"""Descriptions so near are of one process (as published), unless it starts or ends differently."""
+
+SAME_EVENT = 0.7
+"""Starts and goals so near are the same."""
+
+TOKENS_A_MESSAGE = 500
+"""Input tokens that a run takes at most, for each message of the store."""
+
+MOST_STEPS = 6
+"""Replies of one conversation; a refused save is one."""
+
+MOST_ROUNDS = 10
+"""Conversations about messages that are in no case, of each kind."""
+
+NOVEL_ROUNDS = 3
+"""Conversations about novel messages that are held at least, while there are such messages."""
+
+NEAR = 0.6
+"""Messages so near to a saved process are not novel."""
+
+CASE_MESSAGES, SAMPLE, NEAREST = 40, 12, 8
+"""Messages of a case and of a sample, and saved processes, that a conversation begins with."""
+
+LEAST = 3
+"""Messages of a process that is in no case of the program's."""
+
+
+class AgentReport(NamedTuple):
+    """What a run did.
+
+    Attributes:
+        asked: replies of the model.
+        tokens_in: input tokens of all requests, by the estimate with which they are bounded.
+        read, cases: cases that the model described or set aside, of all.
+        refused: saves that were refused, with the reason of each.
+        stopped: why it ended early; empty where it did not.
+    """
+
+    asked: int
+    tokens_in: int
+    read: int
+    cases: int
+    refused: tuple[str, ...]
+    stopped: str
+
+
+class _Enough(Exception):
+    """The run may take no more tokens; the message says which limit is reached."""
+
+
+@dataclass
+class _Outcome:
+    """How a conversation ended: a process was saved, or the model said that there is none."""
+
+    known: Known | None = None
+    none: bool = False
+
+
+class _Run:
+    """One run over one store."""
+
+    def __init__(
+        self,
+        found: Stages,
+        embedder: Embedder,
+        client: ModelClient,
+        progress: Callable[[int, int, str], None],
+        tokens_a_message: int,
+    ) -> None:
+        self.found, self.embedder, self.client = found, embedder, client
+        self._progress = progress
+        self._limit = tokens_a_message * len(found.traits.messages)
+        self._messages = found.traits.messages
+        self._vectors: Any = np.array(embedder.embed([m.text for m in self._messages]), np.float32)
+        self._cased = {p for group in found.processes for c in group for p in found.cases[c]}
+        self.known: list[Known] = []
+        self.of: dict[int, Known] = {}  # the process of each case that was read
+        self.none: set[int] = set()  # the cases that are none
+        self.merged: dict[Known, Known] = {}
+        self.taken: set[int] = set()
+        self.excluded: set[int] = set()
+        self.asked = self.tokens = 0
+        self.refused: list[str] = []
+
+    # -- what is read, in this order ----------------------------------------------------------
+
+    def cases(self) -> None:
+        """Read every case that was found without a model."""
+        total = sum(map(len, self.found.processes))
+        for group in self.found.processes:
+            for case in group:
+                self._progress(len(self.of) + len(self.none), total, "cases")
+                outcome = self._case(case, [self.of[c] for c in group if c in self.of])
+                if outcome.known is not None:
+                    self.of[case] = outcome.known
+                elif outcome.none:
+                    self.none.add(case)
+                    self.excluded.update(self.found.cases[case])
+
+    def rest(self) -> None:
+        """Look for processes among the messages that are in none, a sample at a time: evenly spaced
+        ones while these bring something, then those that are least like any process."""
+        for turn in range(MOST_ROUNDS):
+            places = spaced(self._uncovered(), SAMPLE)
+            self._progress(turn, MOST_ROUNDS, "messages in no process")
+            if not places or self._look("Messages of no saved process", places) is None:
+                break
+        seen: set[int] = set()
+        for turn in range(MOST_ROUNDS):
+            places = [p for p in self._novel() if p not in seen][:SAMPLE]
+            self._progress(turn, MOST_ROUNDS, "novel messages")
+            if not places or (turn >= NOVEL_ROUNDS and self._near(places)):
+                break
+            seen.update(places)
+            saved = self._look("Messages least like any saved process", places)
+            if saved is None and turn + 1 >= NOVEL_ROUNDS:
+                break
+
+    def review(self) -> None:
+        """Show the list as a whole; processes that the model calls the same become one where they
+        start or end alike."""
+        if len(self.known) < 2:
+            return
+        prompt = render("discover_review", inventory=self._inventory(range(len(self.known))))
+        reply = self._ask([_system(), {"role": "user", "content": prompt}], tools=False)
+        try:
+            value = read_json(reply.text).value
+        except UnreadableAnswer:
+            return
+        pairs = value.get("same") if isinstance(value, dict) else None
+        gone: dict[int, int] = {}
+        for pair in pairs if isinstance(pairs, list) else ():
+            if not isinstance(pair, list) or not all(isinstance(n, int) for n in pair):
+                continue
+            numbers = sorted({n - 1 for n in pair if 1 <= n <= len(self.known)})
+            for other in numbers[1:]:
+                first = numbers[0]
+                while first in gone:
+                    first = gone[first]
+                if other in gone or other == first:
+                    continue
+                if self._same_ends(self.known[first], self.known[other]):
+                    self.known[first].absorb(self.known[other], self.embedder)
+                    gone[other] = first
+        self.merged = {self.known[a]: self.known[b] for a, b in gone.items()}
+        self.known = [one for number, one in enumerate(self.known) if number not in gone]
+
+    def owner(self, case: int) -> Known:
+        """The process of a case that was read."""
+        one = self.of[case]
+        while one in self.merged:
+            one = self.merged[one]
+        return one
+
+    # -- conversations ------------------------------------------------------------------------
+
+    def _case(self, case: int, twins: Sequence[Known]) -> _Outcome:
+        places = self.found.cases[case]
+        shown = spaced(places, CASE_MESSAGES)
+        tools = self._toolbox(places)
+        twin = twins[-1] if twins else None
+        near = self._nearest(places)
+        if twin is not None and (number := self.known.index(twin)) not in near:
+            near = [number, *near[:-1]]
+        prompt = render(
+            "discover_case",
+            inventory=self._inventory(near),
+            omitted=len(self.known) - len(near),
+            twin=self.known.index(twin) + 1 if twin is not None else 0,
+            steps=", ".join(s.name for s in twin.steps) if twin is not None else "",
+            left_out=len(places) - len(shown),
+            case="\n".join(tools.whole(place) for place in shown),
+        )
+        return self._talk(prompt, tools, places)
+
+    def _look(self, title: str, places: Sequence[int]) -> Known | None:
+        tools = self._toolbox(places)
+        near = self._nearest(places)
+        prompt = render(
+            "discover_rest",
+            inventory=self._inventory(near),
+            omitted=len(self.known) - len(near),
+            title=title,
+            messages=tools.lines(places),
+            least=LEAST,
+        )
+        return self._talk(prompt, tools, None).known
+
+    def _talk(self, prompt: str, tools: Toolbox, case: Sequence[int] | None) -> _Outcome:
+        """A conversation until something is saved, nothing is there to save, or it is too long."""
+        messages: list[dict[str, Any]] = [_system(), {"role": "user", "content": prompt}]
+        for _ in range(MOST_STEPS):
+            reply = self._ask(messages)
+            if not reply.calls:
+                return self._without_call(reply, tools, case)
+            messages.append(_assistant(reply))
+            for call in reply.calls:
+                if call.name == SAVE:
+                    saved = self._save(call.arguments, tools, case)
+                    if isinstance(saved, Known):
+                        return _Outcome(saved)
+                    result = saved
+                else:
+                    result = fenced(tools.call(call.name, call.arguments), "result")
+                messages.append({"role": "tool", "tool_call_id": call.id, "content": result})
+        return _Outcome()
+
+    def _without_call(self, reply: Reply, tools: Toolbox, case: Sequence[int] | None) -> _Outcome:
+        """An answer in words: a model that knows no tools may still write the JSON of one."""
+        if reply.text.strip().strip(".*`\"'").upper().startswith("NONE"):
+            return _Outcome(none=True)
+        saved = self._save(reply.text, tools, case) if "{" in reply.text else ""
+        return _Outcome(saved) if isinstance(saved, Known) else _Outcome()
+
+    def _save(self, text: str, tools: Toolbox, case: Sequence[int] | None) -> Known | str:
+        """The process that was saved, else why it was not, for the model."""
+        try:
+            value = read_json(text).value
+            saved = read_saved(value, tools.shown)
+            return self._accepted(saved, case)
+        except UnreadableAnswer as error:
+            reason = f"The process {error}."
+        except UnusableProcess as error:
+            reason = str(error)
+        self.refused.append(reason)
+        return f"Not saved. {reason}"
+
+    def _accepted(self, saved: Saved, case: Sequence[int] | None) -> Known:
+        """The process after a save. Raises `UnusableProcess`."""
+        free = set(saved.cited) - self.taken - self._cased - set(saved.excluded)
+        if case is None:
+            members = free
+            if len(members) < LEAST:
+                raise UnusableProcess(f"It rests on fewer than {LEAST} messages of no process.")
+        else:
+            inside = set(case) - set(saved.excluded)
+            members = inside | free
+            if not members & set(saved.cited):
+                raise UnusableProcess("No step of it rests on a message of the case.")
+        if saved.same_as is not None:
+            if not 1 <= saved.same_as <= len(self.known):
+                raise UnusableProcess(
+                    f"There is no process {saved.same_as}: {len(self.known)} are saved."
+                )
+            one = self.known[saved.same_as - 1]
+        else:
+            self._refuse_twin(saved)
+            one = Known(self._free_name(saved), saved.description, saved.trigger, saved.goal)
+            self.known.append(one)
+        one.add(saved, sorted(members), self.embedder)
+        self.taken |= members
+        self.excluded |= set(saved.excluded) - self.taken
+        return one
+
+    def _refuse_twin(self, saved: Saved) -> None:
+        """Raises `UnusableProcess` for a process that is saved already, naming it."""
+        for number, one in enumerate(self.known, 1):
+            if self._likeness(saved.text, one.text) < TWIN:
+                continue
+            if self._same_ends(saved, one):
+                raise UnusableProcess(
+                    f"It is process {number} `{one.name}`: it starts with `{one.trigger}` and ends "
+                    f"with `{one.goal}`. Save it with same_as {number}; if it is a variant, state "
+                    f"the trigger or goal that makes it one."
+                )
+
+    def _same_ends(self, one: Saved | Known, other: Known) -> bool:
+        """Whether two processes start and end alike; what is not stated does not differ."""
+        pairs = ((one.trigger, other.trigger), (one.goal, other.goal))
+        return all(
+            not a or not b or self._likeness(a, b) >= SAME_EVENT for a, b in pairs
+        )  # fmt: skip
+
+    def _free_name(self, saved: Saved) -> str:
+        """Its name, with what starts it where another has the name."""
+        if all(saved.name.casefold() != one.name.casefold() for one in self.known):
+            return saved.name
+        return f"{saved.name} ({saved.trigger or saved.goal or len(self.known) + 1})"
+
+    # -- what the model is shown --------------------------------------------------------------
+
+    def _ask(self, messages: Sequence[dict[str, Any]], *, tools: bool = True) -> Reply:
+        """A reply. Raises `_Enough` before a request that the run may not make."""
+        size = estimate_tokens(message_texts(messages)) + (TOOL_TOKENS if tools else 0)
+        size += sum(estimate_tokens([json.dumps(m.get("tool_calls"))]) for m in messages
+                    if m.get("tool_calls"))  # fmt: skip
+        if self.tokens + size > self._limit:
+            raise _Enough(f"{self._limit:,} input tokens are the most for these messages")
+        try:
+            reply = self.client.ask(messages, tools=TOOLS if tools else ())
+        except OverBudget as error:
+            raise _Enough(str(error)) from None
+        self.asked += 1
+        self.tokens += size
+        return reply
+
+    def _toolbox(self, places: Sequence[int]) -> Toolbox:
+        own = set(places)
+        uncovered = [p for p in self._uncovered() if p not in own]
+        novel = [p for p in self._novel() if p not in own]
+        everything = self._inventory(range(len(self.known)))
+        return Toolbox(
+            self.found.traits, self._vectors, self.embedder, uncovered, novel, everything
+        )
+
+    def _inventory(self, numbers: Sequence[int] | range) -> str:
+        return "\n".join(
+            f"{n + 1} {one.name} (starts with: {one.trigger or '?'}; goal: {one.goal or '?'})"
+            for n in sorted(numbers)
+            for one in (self.known[n],)
+        )
+
+    def _uncovered(self) -> list[int]:
+        """Messages of no saved process that nobody set aside."""
+        gone = self.taken | self.excluded
+        return [p for p in range(len(self._messages)) if p not in gone]
+
+    def _similarity(self, places: Sequence[int]) -> Any:
+        """A row for each message: its likeness to each saved process."""
+        texts: Any = np.array(self.embedder.embed([one.text for one in self.known]), np.float32)
+        return self._vectors[list(places)] @ texts.T
+
+    def _novel(self) -> list[int]:
+        """The messages of no process, the least like any process first."""
+        places = self._uncovered()
+        if not self.known or not places:
+            return places
+        most = self._similarity(places).max(1)
+        return [places[i] for i in np.argsort(most, kind="stable")]
+
+    def _near(self, places: Sequence[int]) -> bool:
+        return bool(self.known) and bool((self._similarity(places).max(1) >= NEAR).all())
+
+    def _nearest(self, places: Sequence[int]) -> list[int]:
+        """The saved processes that are nearest to messages."""
+        if not self.known:
+            return []
+        mean = self._similarity(places).mean(0)
+        return [int(n) for n in np.argsort(-mean, kind="stable")[:NEAREST]]
+
+    def _likeness(self, one: str, other: str) -> float:
+        vectors: Any = np.array(self.embedder.embed([one, other]))
+        return float(vectors[0] @ vectors[1])
+
+
+TOOL_TOKENS = estimate_tokens(
+    json.dumps([t.name, t.description, t.parameters]) for t in TOOLS
+)  # fmt: skip
+"""Tokens that the tools take in every request."""
+
+
+def _system() -> dict[str, Any]:
+    return {"role": "system", "content": render("discover_rules")}
+
+
+def _assistant(reply: Reply) -> dict[str, Any]:
+    calls = [
+        {"id": c.id, "type": "function", "function": {"name": c.name, "arguments": c.arguments}}
+        for c in reply.calls
+    ]
+    return {"role": "assistant", "content": reply.text, "tool_calls": calls}
+
+
+def discover_with_model(
+    messages: Sequence[Message],
+    embedder: Embedder,
+    client: ModelClient,
+    progress: Callable[[int, int, str], None] = lambda done, total, name: None,
+    *,
+    tokens_a_message: int = TOKENS_A_MESSAGE,
+) -> tuple[Discovery, AgentReport]:
+    """Find the processes that messages show, and name them with a language model.
+
+    Cases that the model did not read, since the run may take no more tokens, and cases about which
+    it said nothing usable are described as without a model.
+
+    Raises:
+        ServiceError: the endpoint or the embedder fails.
+        Cancelled: by the user.
+    """
+    found = grouped(messages, embedder, progress)
+    run = _Run(found, embedder, client, progress, tokens_a_message)
+    stopped = ""
+    try:
+        run.cases()
+        run.rest()
+        run.review()
+    except _Enough as error:
+        stopped = str(error)
+    read, cases = len(run.of) + len(run.none), sum(map(len, found.processes))
+    report = AgentReport(run.asked, run.tokens, read, cases, tuple(run.refused), stopped)
+    return _discovery(run), report
+
+
+def _discovery(run: _Run) -> Discovery:
+    """What the model saved, and what is described without it."""
+    found = run.found
+    plain: list[list[int]] = []
+    for group in found.processes:
+        unread = [c for c in group if c not in run.of and c not in run.none]
+        owners = Counter(run.owner(c) for c in group if c in run.of)
+        if unread and owners:  # one of the process that most cases of its group are of
+            owner, _ = owners.most_common(1)[0]
+            rests = ([p for p in found.cases[c] if p not in run.taken] for c in unread)
+            owner.cases += [rest for rest in rests if rest]
+        elif unread:
+            plain.append(unread)
+    described = describe(found.traits, found.cases, plain, found.said, run.embedder).found
+    named = [
+        found_of(one, f"process_{number}", found.traits)
+        for number, one in enumerate(run.known, len(plain) + 1)
+    ]
+    every: list[Found] = sorted((*named, *described), key=lambda one: -len(one.cases))
+    kept = {id_ for one in every for case in one.cases for id_ in case}
+    noise = tuple(m.id for m in found.traits.messages if m.id not in kept)
+    return Discovery(tuple(every), noise)

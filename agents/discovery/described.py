@@ -1,0 +1,207 @@
+"""A process as a language model describes it: the schema of what it saves, and its reader."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from orgflow.agents.prompting import visible
+
+MOST_STEPS = 40
+FEWEST_STEPS = 2
+_LONGEST = {"name": 80, "actor": 60, "text": 300}
+
+
+class UnusableProcess(ValueError):
+    """A description that cannot be saved; the message says why, as a sentence for the model."""
+
+
+class SavedStep(NamedTuple):
+    """A step: its name, who does it, and the places of the messages that show it."""
+
+    name: str
+    actor: str
+    evidence: tuple[int, ...]
+
+
+class Option(NamedTuple):
+    """A branch of a decision: when it is taken, its steps (from 0), the messages that say so."""
+
+    condition: str
+    steps: tuple[int, ...]
+    evidence: tuple[int, ...]
+
+
+class Decision(NamedTuple):
+    """A question on which steps depend."""
+
+    question: str
+    options: tuple[Option, ...]
+
+
+class Saved(NamedTuple):
+    """A process that a model wants to save.
+
+    Attributes:
+        trigger, goal: the event that starts it, and what holds when it ends: what tells variants
+            apart.
+        excluded: messages that were shown as part of a case and are not.
+        same_as: the number of the saved process that it is a further case of.
+    """
+
+    name: str
+    description: str
+    trigger: str
+    goal: str
+    steps: tuple[SavedStep, ...]
+    decisions: tuple[Decision, ...] = ()
+    excluded: tuple[int, ...] = ()
+    same_as: int | None = None
+
+    @property
+    def text(self) -> str:
+        """What two descriptions are compared by."""
+        return f"{self.name}. {self.description} {'. '.join(step.name for step in self.steps)}"
+
+    @property
+    def cited(self) -> tuple[int, ...]:
+        """All messages that it rests on, in order."""
+        places = {p for step in self.steps for p in step.evidence}
+        places |= {p for d in self.decisions for o in d.options for p in o.evidence}
+        return tuple(sorted(places))
+
+
+_IDS = {"type": "array", "items": {"type": "string"}}
+SCHEMA: Mapping[str, Any] = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string"},
+        "description": {"type": "string"},
+        "trigger": {"type": "string"},
+        "goal": {"type": "string"},
+        "steps": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "name": {"type": "string"}, "actor": {"type": "string"}, "evidence": _IDS,
+                },
+                "required": ["name", "evidence"],
+            },
+        },
+        "decisions": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "question": {"type": "string"},
+                    "options": {
+                        "type": "array",
+                        "items": {
+                            "type": "object",
+                            "properties": {
+                                "condition": {"type": "string"},
+                                "steps": {"type": "array", "items": {"type": "integer"}},
+                                "evidence": _IDS,
+                            },
+                            "required": ["condition", "steps", "evidence"],
+                        },
+                    },
+                },
+                "required": ["options"],
+            },
+        },
+        "excluded": _IDS,
+        "same_as": {"type": "integer"},
+    },
+    "required": ["name", "trigger", "goal", "steps"],
+}  # fmt: skip
+"""What `save_discovered_process` takes; steps are counted from 1."""
+
+
+def read_saved(value: Any, shown: Mapping[str, int]) -> Saved:
+    """The process that a model describes.
+
+    Args:
+        value: JSON of about the form of `SCHEMA`.
+        shown: the place of each message that the model was shown, by its short id.
+
+    Raises:
+        UnusableProcess: what cannot be guessed: no steps, no message behind a step, a decision
+            about steps that are not there.
+    """
+    if not isinstance(value, Mapping):
+        raise UnusableProcess("It is no JSON object.")
+    name = _line(value.get("name"), "name")
+    if not name:
+        raise UnusableProcess("It has no name.")
+    given = value.get("steps")
+    if not isinstance(given, list) or not FEWEST_STEPS <= len(given) <= MOST_STEPS:
+        raise UnusableProcess(f"It needs {FEWEST_STEPS} to {MOST_STEPS} steps.")
+    steps = tuple(_step(number, step, shown) for number, step in enumerate(given, 1))
+    decisions = value.get("decisions")
+    same = value.get("same_as")
+    return Saved(
+        name,
+        _line(value.get("description"), "text"),
+        _line(value.get("trigger"), "text"),
+        _line(value.get("goal"), "text"),
+        steps,
+        tuple(
+            _decision(number, decision, len(steps), shown)
+            for number, decision in enumerate(decisions if isinstance(decisions, list) else (), 1)
+        ),
+        places(value.get("excluded"), shown),
+        int(same) if isinstance(same, int | str) and str(same).strip().isdigit() else None,
+    )
+
+
+def _step(number: int, value: Any, shown: Mapping[str, int]) -> SavedStep:
+    entry = value if isinstance(value, Mapping) else {"name": value}
+    name = re.sub(r"^\s*(?:step\s*)?\d+[.):]\s*", "", _line(entry.get("name"), "name"))
+    if not name:
+        raise UnusableProcess(f"Step {number} has no name.")
+    evidence = places(entry.get("evidence"), shown)
+    if not evidence:
+        raise UnusableProcess(f"Step {number} `{name}` names no message that was shown.")
+    return SavedStep(name[:1].upper() + name[1:], _line(entry.get("actor"), "actor"), evidence)
+
+
+def _decision(number: int, value: Any, steps: int, shown: Mapping[str, int]) -> Decision:
+    entry = value if isinstance(value, Mapping) else {}
+    options = entry.get("options")
+    found = []
+    for option in options if isinstance(options, list) else ():
+        one = option if isinstance(option, Mapping) else {}
+        condition = _line(one.get("condition"), "name")
+        numbers = [n for n in one.get("steps") or () if isinstance(n, int)]
+        wrong = next((n for n in numbers if not 1 <= n <= steps), None)
+        if wrong is not None:
+            raise UnusableProcess(f"Decision {number} names step {wrong} of {steps}.")
+        if not condition:
+            raise UnusableProcess(f"An option of decision {number} has no condition.")
+        evidence = places(one.get("evidence"), shown)
+        found.append(Option(condition, tuple(sorted({n - 1 for n in numbers})), evidence))
+    if len(found) < 2:
+        raise UnusableProcess(f"Decision {number} has fewer than two options.")
+    return Decision(_line(entry.get("question"), "name"), tuple(found))
+
+
+def places(value: Any, shown: Mapping[str, int]) -> tuple[int, ...]:
+    """The places of the messages that are named, in order; names that were never shown are left
+    out. `m3`, `[M3]` and 3 name the same."""
+    given: Iterable[Any] = value if isinstance(value, list | tuple) else [value]
+    found = set()
+    for item in given:
+        for number in re.findall(r"\d+", str(item)) if isinstance(item, str | int) else ():
+            if f"m{int(number)}" in shown:
+                found.add(shown[f"m{int(number)}"])
+    return tuple(sorted(found))
+
+
+def _line(value: Any, kind: str) -> str:
+    """A text in one line, cut to a length that pictures can show."""
+    text = " ".join(visible(value).split()) if isinstance(value, str) else ""
+    most = _LONGEST[kind]
+    return text if len(text) <= most else text[: most - 1].rsplit(" ", 1)[0] + "…"

@@ -1,0 +1,259 @@
+"""Processes that grow case by case, and the models they become."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from orgflow.agents.discovery.described import Decision, Saved, SavedStep
+from orgflow.agents.discovery.discover import MOST_QUOTES, Found
+from orgflow.agents.discovery.steps import Step
+from orgflow.agents.discovery.structure import AGENT, Choice, Condition, process_of
+from orgflow.agents.discovery.traits import Traits
+
+from orgflow_ir.model.evidence import Evidence
+from orgflow_ir.pipeline.agent_services import Embedder
+
+SAME_STEP = 0.8
+"""Steps of two cases whose names are so near in meaning are one step."""
+
+
+@dataclass(eq=False)
+class KnownStep:
+    """A step: its name, who does it in each case, and the messages that show it, by case."""
+
+    name: str
+    actors: dict[int, str] = field(default_factory=dict)
+    members: dict[int, tuple[int, ...]] = field(default_factory=dict)
+
+
+@dataclass(eq=False)
+class KnownDecision:
+    """A decision that somebody stated in a case: condition, steps and evidence of each option."""
+
+    case: int
+    question: str
+    options: list[tuple[str, tuple[KnownStep, ...], tuple[int, ...]]]
+
+
+@dataclass(eq=False)
+class Known:
+    """A process with all that is known of it.
+
+    Attributes:
+        cases: the messages of each case; those without a member of a step were not read.
+    """
+
+    name: str
+    description: str
+    trigger: str
+    goal: str
+    steps: list[KnownStep] = field(default_factory=list)
+    decisions: list[KnownDecision] = field(default_factory=list)
+    cases: list[list[int]] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        """What two processes are compared by."""
+        return f"{self.name}. {self.description} {'. '.join(step.name for step in self.steps)}"
+
+    def add(self, saved: Saved, case: Sequence[int], embedder: Embedder) -> list[KnownStep]:
+        """Another case: its steps are put to those that are known, new ones behind the step before
+        them. Gives the known step of each."""
+        number = len(self.cases)
+        self.cases.append(sorted(case))
+        own = self._aligned(saved.steps, embedder)
+        for known, step in zip(own, saved.steps, strict=True):
+            before = known.members.get(number, ())
+            known.members[number] = tuple(sorted({*before, *step.evidence}))
+            if step.actor:
+                known.actors.setdefault(number, step.actor)
+        for decision in saved.decisions:
+            self.decisions.append(_decision(number, decision, own))
+        return own
+
+    def absorb(self, other: Known, embedder: Embedder) -> None:
+        """All cases of a process that is the same."""
+        for number, case in enumerate(other.cases):
+            mine = [step for step in other.steps if number in step.members]
+            given = [SavedStep(s.name, s.actors.get(number, ""), s.members[number]) for s in mine]
+            place = len(self.cases)
+            here = self.add(Saved("", "", "", "", tuple(given)), case, embedder)
+            own = dict(zip(mine, here, strict=True))
+            self.decisions += [
+                KnownDecision(place, d.question, [
+                    (c, tuple(own[s] for s in steps if s in own), e) for c, steps, e in d.options
+                ])
+                for d in other.decisions if d.case == number
+            ]  # fmt: skip
+
+    def _aligned(self, steps: Sequence[SavedStep], embedder: Embedder) -> list[KnownStep]:
+        """The known step of each step in order, made where there is none."""
+        same = _same(steps, self.steps, embedder)
+        own: list[KnownStep] = []
+        at = 0
+        for number, step in enumerate(steps):
+            known = same.get(number)
+            if known is None:
+                known = KnownStep(step.name)
+                self.steps.insert(at, known)
+            at = self.steps.index(known) + 1
+            own.append(known)
+        return own
+
+
+def _same(
+    steps: Sequence[SavedStep], known: Sequence[KnownStep], embedder: Embedder
+) -> dict[int, KnownStep]:
+    """The known step that each step is, by its name in whatever case, else by meaning; no two steps
+    are the same one."""
+    if not known:
+        return {}
+    names = [*(s.name for s in steps), *(k.name for k in known)]
+    vectors: Any = np.array(embedder.embed(names))
+    likeness = vectors[: len(steps)] @ vectors[len(steps) :].T
+    for a, step in enumerate(steps):
+        for b, other in enumerate(known):
+            if step.name.casefold() == other.name.casefold():
+                likeness[a, b] = 2.0
+    found: dict[int, KnownStep] = {}
+    order = np.argsort(-likeness, axis=None, kind="stable")
+    for flat in order:
+        a, b = divmod(int(flat), len(known))
+        if likeness[a, b] < SAME_STEP:
+            break
+        if a not in found and known[b] not in found.values():
+            found[a] = known[b]
+    return found
+
+
+def _decision(case: int, decision: Decision, own: Sequence[KnownStep]) -> KnownDecision:
+    options = [
+        (option.condition, tuple(own[n] for n in option.steps), option.evidence)
+        for option in decision.options
+    ]
+    return KnownDecision(case, decision.question, options)
+
+
+def found_of(known: Known, id: str, traits: Traits) -> Found:
+    """The process as a model.
+
+    It is mined from the cases that were read. A branch that somebody stated and no case took is a
+    further run of the case in which it was stated, with the statement as its evidence.
+    """
+    runs = {n for step in known.steps for n in step.members}
+    members = {step: dict(step.members) for step in known.steps}
+    following = len(known.cases)
+    for decision in known.decisions:
+        bound = {step for _, steps, _ in decision.options for step in steps}
+        for _, taken, evidence in decision.options:
+            for step in known.steps:
+                cited = tuple(sorted(evidence)) or step.members.get(decision.case, ())
+                if step in taken and cited:
+                    members[step][following] = step.members.get(decision.case, cited)
+                elif step not in bound and decision.case in step.members:
+                    members[step][following] = step.members[decision.case]
+            runs.add(following)
+            following += 1
+    steps = {
+        known_step: Step(
+            {n: list(p) for n, p in sorted(members[known_step].items())}, known_step.name,
+            _actor(known_step),
+        )
+        for known_step in known.steps if members[known_step]
+    }  # fmt: skip
+
+    def cite(step: Step, which: Sequence[int] | None) -> tuple[Evidence, ...]:
+        wanted = sorted(step.members) if which is None else [c for c in which if c in step.members]
+        places = dict.fromkeys(place for case in wanted for place in step.members[case])
+        return tuple(_quoted(traits, place, step.name) for place in list(places)[:MOST_QUOTES])
+
+    def conditions(choice: Choice) -> list[Condition | None]:
+        return _conditions(choice, known.decisions, steps, traits)
+
+    process = process_of(
+        id, known.name, list(steps.values()), frozenset(runs), cite, conditions
+    )  # fmt: skip
+    about = ". ".join(part for part in (known.description, known.trigger, known.goal) if part)
+    return Found(
+        process,
+        known.name,
+        tuple(step.name for step in steps.values()),
+        tuple(dict.fromkeys(step.actor for step in steps.values() if step.actor)),
+        tuple(tuple(traits.messages[i].id for i in case) for case in known.cases),
+        said=about,
+    )
+
+
+def _actor(step: KnownStep) -> str:
+    """Who does a step in most cases, the first of these in the alphabet."""
+    actors = list(step.actors.values())
+    return min(actors, key=lambda a: (-actors.count(a), a), default="")
+
+
+def _conditions(
+    choice: Choice,
+    decisions: Sequence[KnownDecision],
+    steps: Mapping[KnownStep, Step],
+    traits: Traits,
+) -> list[Condition | None]:
+    """What was said to decide each way of a choice; nothing where a way fits no option, or two ways
+    would have one condition."""
+    found: list[Condition | None] = []
+    for way, _ in choice.ways:
+        here: dict[frozenset[Step], Condition] = {}  # several cases state the same decision
+        for decision in decisions:
+            bound = {steps[s] for _, own, _ in decision.options for s in own if s in steps}
+            if not bound & {step for other, _ in choice.ways for step in other}:
+                continue
+            taken = bound & set(way)
+            fitting = [
+                (condition, evidence)
+                for condition, own, evidence in decision.options
+                if {steps[s] for s in own if s in steps} == taken
+            ]
+            if len(fitting) == 1 and frozenset(bound) not in here:
+                condition, evidence = fitting[0]
+                quotes = tuple(_quoted(traits, place, condition) for place in evidence)
+                here[frozenset(bound)] = Condition(decision.question, condition, quotes)
+        unique = {one.text.casefold(): one for one in here.values()}
+        found.append(
+            Condition(
+                "; ".join(dict.fromkeys(one.question for one in unique.values() if one.question)),
+                " and ".join(one.text for one in unique.values()),
+                tuple(dict.fromkeys(e for one in unique.values() for e in one.evidence)),
+            )
+            if unique
+            else None
+        )  # fmt: skip
+    texts = [one.text.casefold() for one in found if one is not None]
+    return [
+        one if one is not None and texts.count(one.text.casefold()) == 1 else None for one in found
+    ]
+
+
+_SENTENCE = re.compile(r"[^.!?\n]+[.!?]*")
+_WORD = re.compile(r"[^\W_]{3,}")
+
+
+def _quoted(traits: Traits, place: int, name: str) -> Evidence:
+    """The sentence of a message that has most words of a name; the first where none has any."""
+    message = traits.messages[place]
+    wanted = {word.lower()[:5] for word in _WORD.findall(name)}
+
+    def fit(match: re.Match[str]) -> tuple[int, int]:
+        words = {word.lower()[:5] for word in _WORD.findall(match.group())}
+        return len(words & wanted), -match.start()
+
+    sentences = [m for m in _SENTENCE.finditer(message.text) if m.group().strip()]
+    if not sentences:
+        return Evidence(document=message.id, quote=message.text.strip() or message.id, agent=AGENT)
+    best = max(sentences, key=fit)
+    begin = best.start() + len(best.group()) - len(best.group().lstrip())
+    end = begin + len(best.group().strip())
+    return Evidence(
+        document=message.id, quote=message.text[begin:end], span=(begin, end), agent=AGENT
+    )

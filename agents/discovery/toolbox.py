@@ -1,0 +1,170 @@
+"""The tools that the discovery agent offers a language model: search, look, save, and see what is
+left."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from orgflow.agents.discovery.described import SCHEMA
+from orgflow.agents.discovery.traits import Traits
+from orgflow.agents.prompting import visible
+
+from orgflow_ir.model.message import Message
+from orgflow_ir.pipeline.agent_services import Embedder, Tool
+
+SHOWN = 8
+"""Messages that one call shows, a line each."""
+
+BODY, LINE = 700, 110
+"""Characters of a message that are shown whole, and of one in a list."""
+
+_TEXT = {"type": "string"}
+
+
+def _tool(name: str, description: str, **properties: Any) -> Tool:
+    return Tool(name, description, {"type": "object", "properties": properties})
+
+
+SAVE = "save_discovered_process"
+TOOLS = (
+    _tool("search_messages", "Messages nearest in meaning.", query=_TEXT),
+    _tool(
+        "filter_messages", "Messages by sender, receiver, channel or dates (2026-03-02).",
+        sender=_TEXT, receiver=_TEXT, channel=_TEXT, since=_TEXT, until=_TEXT,
+    ),
+    _tool("list_participants", "The people with most messages."),
+    _tool("get_message_detail", "One message, whole.", id=_TEXT),
+    Tool(SAVE, "Save a process with its evidence.", SCHEMA),
+    _tool("list_discovered_processes", "The processes that are saved."),
+    _tool("find_uncovered_messages", "A sample of the messages of no saved process."),
+    _tool("find_novel_messages", "The messages least like any saved process."),
+)  # fmt: skip
+
+
+class Toolbox:
+    """Looks at messages for one conversation, in which each message has a short id (`m1`) from when
+    it is first shown.
+
+    Attributes:
+        shown: the place of each message that was shown, by its short id.
+    """
+
+    def __init__(
+        self, traits: Traits, vectors: Any, embedder: Embedder,
+        uncovered: Sequence[int], novel: Sequence[int], inventory: str,
+    ) -> None:  # fmt: skip
+        self._traits, self._vectors, self._embedder = traits, vectors, embedder
+        self._uncovered, self._novel, self._inventory = uncovered, novel, inventory
+        self.shown: dict[str, int] = {}
+        self._ids: dict[int, str] = {}
+
+    def id(self, place: int) -> str:
+        """The short id of a message, which is shown from now on."""
+        if place not in self._ids:
+            self._ids[place] = f"m{len(self._ids) + 1}"
+            self.shown[self._ids[place]] = place
+        return self._ids[place]
+
+    def call(self, name: str, arguments: str) -> str:
+        """What a tool other than `SAVE` gives, as text for the model."""
+        try:
+            given = json.loads(arguments or "{}")
+        except ValueError:
+            return "The arguments are no JSON."
+        if not isinstance(given, Mapping):
+            return "The arguments are no JSON object."
+        match name:
+            case "search_messages":
+                return self._search(_text(given.get("query")))
+            case "filter_messages":
+                return self._filter({key: _text(value) for key, value in given.items()})
+            case "list_participants":
+                return self._people()
+            case "get_message_detail":
+                place = self.shown.get(_text(given.get("id")).strip("[] ").lower())
+                return "No message has this id." if place is None else self.whole(place)
+            case "list_discovered_processes":
+                return self._inventory or "None yet."
+            case "find_uncovered_messages":
+                return self.lines(spaced(self._uncovered, SHOWN))
+            case "find_novel_messages":
+                return self.lines(self._novel[:SHOWN])
+        return f"There is no tool {name[:40]!r}. There are {', '.join(t.name for t in TOOLS)}."
+
+    def lines(self, places: Sequence[int]) -> str:
+        """Messages, a line each."""
+        return "\n".join(
+            f"{self._head(p)}: {_cut(self._messages[p].body, LINE)}" for p in places
+        ) or "None."  # fmt: skip
+
+    def whole(self, place: int) -> str:
+        """A message with its text."""
+        message = self._messages[place]
+        return f"{self._head(place)}\n{_cut(message.body, BODY)}"
+
+    @property
+    def _messages(self) -> tuple[Message, ...]:
+        return self._traits.messages
+
+    def _head(self, place: int) -> str:
+        message = self._messages[place]
+        date = message.date.strftime("%Y-%m-%d %H:%M") if message.date is not None else "no date"
+        sender = message.sender.label if message.sender is not None else "unknown"
+        to = ", ".join(p.label for p in message.receivers[:3])
+        subject = f' "{_cut(message.subject, 80)}"' if message.subject else ""
+        return visible(
+            f"[{self.id(place)}] {date} {message.channel} {sender}{f' to {to}' if to else ''}"
+            f"{subject}"
+        )
+
+    def _search(self, query: str) -> str:
+        if not query.strip():
+            return "The query is empty."
+        asked: Any = np.array(self._embedder.embed([query])[0], np.float32)
+        near = np.argsort(-(self._vectors @ asked), kind="stable")[:SHOWN]
+        return self.lines([int(place) for place in near])
+
+    def _filter(self, wanted: Mapping[str, str]) -> str:
+        def fits(message: Message) -> bool:
+            sender = message.sender.label.lower() if message.sender is not None else ""
+            day = message.date.date().isoformat() if message.date is not None else ""
+            receivers = ", ".join(p.label.lower() for p in message.receivers)
+            return (
+                wanted.get("sender", "").lower() in sender
+                and wanted.get("receiver", "").lower() in receivers
+                and wanted.get("channel", "").lower() in message.channel.lower()
+                and wanted.get("since", "") <= day
+                and (not wanted.get("until") or day <= wanted["until"])
+            )
+
+        found = [place for place, message in enumerate(self._messages) if fits(message)]
+        if not found:
+            return "No message fits."
+        return f"{len(found)} messages fit, such as\n{self.lines(spaced(found, SHOWN))}"
+
+    def _people(self) -> str:
+        counts: dict[str, int] = {}
+        for message in self._messages:
+            for person in message.people:
+                counts[person.label] = counts.get(person.label, 0) + 1
+        most = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[: 3 * SHOWN]
+        return "\n".join(f"{visible(name)}: {number}" for name, number in most)
+
+
+def spaced(places: Sequence[int], most: int) -> list[int]:
+    """At most so many places, evenly spaced."""
+    if len(places) <= most:
+        return list(places)
+    return [places[i * len(places) // most] for i in range(most)]
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else str(value) if isinstance(value, int) else ""
+
+
+def _cut(text: str, most: int) -> str:
+    line = " ".join(visible(text).split())
+    return line if len(line) <= most else f"{line[: most - 1]}…"
