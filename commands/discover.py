@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -17,6 +18,7 @@ from orgflow.commands.language_model import (
     model_flags,
     model_options,
 )
+from orgflow.commands.model import drawn
 from orgflow.commands.options import diagnostics_options, resolve_target
 from orgflow.commands.output import destinations, write_files, write_stdout
 from orgflow.commands.progress import progress_bar
@@ -29,7 +31,8 @@ from orgflow_ir.pipeline import PassContext
 from orgflow_ir.pipeline.services import MissingService, OverBudget, Progress, ServiceError
 
 if TYPE_CHECKING:
-    from orgflow.agents.discovery.discover import Discovery
+    from orgflow.agents.discovery.decisions import Decided
+    from orgflow.agents.discovery.discover import Discovery, Stages
     from orgflow.agents.model_client.client import OpenAIModelClient
     from orgflow.evaluation.discovery import Discover
 
@@ -50,6 +53,7 @@ if TYPE_CHECKING:
     "-o", "output", metavar="FILE|DIR", help="Write there (DIR ends with /) instead of to stdout."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print processes, cases and noise as JSON.")
+@click.option("--page", is_flag=True, help="Decide about what is found on a page in the browser.")
 @click.option("--no-model", is_flag=True, help="Do without a language model.")
 @model_options
 @diagnostics_options
@@ -58,6 +62,7 @@ def command(
     target: str | None,
     output: str | None,
     as_json: bool,
+    page: bool,
     no_model: bool,
     format_: str,
     verbose: bool,
@@ -69,7 +74,8 @@ def command(
     how many cases. With --target every process is compiled; each element keeps the passages of
     messages that it rests on. A language model, where one is configured, names steps, conditions
     and variants; a run that was stopped goes on from its last answer. Exit code 3: the language
-    model failed.
+    model failed. With --page a person accepts, renames, merges, splits and rejects processes; later
+    runs honour that.
     """
     if as_json and target is not None:
         raise click.UsageError("--json and --target give different results; use one of them")
@@ -79,7 +85,8 @@ def command(
     ctx = session.context()
     try:
         with progress_bar() as progress:
-            found = discovered(folder, ctx, progress, client)
+            shown = _decided_on_page(folder, session) if page else None
+            found = discovered(folder, ctx, progress, client, shown)
     except ServiceError as error:
         if client is None:
             raise
@@ -147,14 +154,24 @@ def _need_numpy() -> None:
 
 
 def discovered(
-    folder: str, ctx: PassContext, progress: Progress, client: ModelClient | None = None
+    folder: str,
+    ctx: PassContext,
+    progress: Progress,
+    client: ModelClient | None = None,
+    page: Callable[[Stages, Discovery, Embedder], Discovery] | None = None,
 ) -> Discovery | None:
-    """The processes in a store, `None` after an error; evidence is compared with the messages.
+    """The processes in a store, `None` after an error; evidence is compared with the messages, and
+    what people decided earlier is honoured.
+
+    Args:
+        page: lets a person change what was found.
 
     Raises `ServiceError` where the language model fails.
     """
     _need_numpy()
-    from orgflow.agents.discovery.discover import discover
+    from orgflow.agents.discovery.decisions import honoured
+    from orgflow.agents.discovery.discover import STAGES, grouped
+    from orgflow.agents.discovery.remembered import Remembered
     from orgflow.agents.english import parser
     from orgflow.store.embedder import HashedWords, local_embedder
     from orgflow.store.messages import MessageStore, StoreError
@@ -183,24 +200,67 @@ def discovered(
             )
         messages = list(store.messages())
         _report_languages(messages, ctx)
+        decided = _decisions(folder)
 
         def show(done: int, total: int, name: str) -> None:
             ctx.services.cancellation.check()
             progress(done, total, name)
 
+        remembered = Remembered(store.cached(embedder))
+        stages = honoured(grouped(messages, remembered, show), decided)
         if client is None:
-            found = discover(messages, store.cached(embedder), show)
+            show(STAGES - 1, STAGES, "steps")
+            found = stages.described(remembered)
         else:
-            found = _with_model(messages, store.cached(embedder), client, show, folder, ctx)
+            found = _with_model(stages, remembered, client, show, folder, ctx)
         if not found.found:
             ctx.emit(NothingDiscovered, f"no process is found in {len(messages)} messages")
             return None
         check_evidence(found.model, store.text, ctx)
+        if page is not None:
+            found = page(stages, found, Remembered(embedder, remembered.known))
     return found
 
 
+def _decisions(folder: str) -> tuple[Decided, ...]:
+    """What people decided earlier. Raises `click.UsageError`."""
+    from orgflow.agents.discovery.decisions import FILE, DecisionsError, read_decisions
+
+    path = Path(folder) / FILE
+    try:
+        return read_decisions(path)
+    except DecisionsError as error:
+        raise click.UsageError(f"{path} {error}; move it away to decide again") from None
+
+
+def _decided_on_page(
+    folder: str, session: Session
+) -> Callable[[Stages, Discovery, Embedder], Discovery]:
+    """What shows discovery on a page until the person has finished, and gives it as decided."""
+
+    def show(stages: Stages, found: Discovery, embedder: Embedder) -> Discovery:
+        from orgflow.agents.discovery.decisions import FILE, write_decisions
+        from orgflow.commands.discovery_page import DiscoveryPage
+        from orgflow.commands.page_server import PageServer
+
+        path = Path(folder) / FILE
+        page = DiscoveryPage(
+            stages, found, _decisions(folder), embedder,
+            lambda model: drawn(model, session), lambda decided: write_decisions(path, decided),
+        )  # fmt: skip
+        with PageServer() as server:
+            address = server.add(page)
+            click.echo(f"{len(found.found)} processes at {address}", err=True)
+            if sys.stderr is not None and sys.stderr.isatty():
+                click.launch(address)
+            server.wait(session.services.cancellation)
+        return page.discovery
+
+    return show
+
+
 def _with_model(
-    messages: Sequence[Message],
+    stages: Stages,
     embedder: Embedder,
     client: ModelClient,
     show: Progress,
@@ -213,11 +273,11 @@ def _with_model(
 
     kept = Journal(client, Path(folder) / FILE)
     try:
-        found, report = discover_with_model(messages, embedder, kept, show)
+        found, report = discover_with_model(stages, embedder, kept, show)
     except MissingService as error:
         raise click.UsageError(str(error)) from None
     again = f", {kept.replayed} of an earlier run" if kept.replayed else ""
-    share = report.tokens_in / max(1, len(messages))
+    share = report.tokens_in / max(1, len(stages.traits.messages))
     click.echo(
         f"{report.asked} answers{again}; about {share:.0f} input tokens a message; "
         f"{report.read} of {report.cases} cases read",
@@ -306,6 +366,7 @@ def _others(
     """The agents that ask a language model, by name. Raises `click.UsageError`."""
     from orgflow.agents.discovery.agent import discover_with_model
     from orgflow.agents.discovery.baselines import one_call, one_call_a_cluster
+    from orgflow.agents.discovery.discover import grouped
     from orgflow.agents.model_client.settings import NotConfigured
 
     session = Session()
@@ -330,7 +391,7 @@ def _others(
         return measured
 
     every: dict[str, Discover] = {
-        "messages": counted(lambda m, e: discover_with_model(m, e, client)[0]),
+        "messages": counted(lambda m, e: discover_with_model(grouped(m, e), e, client)[0]),
         "clusters": counted(lambda m, e: one_call_a_cluster(m, e, client, clusters=clusters)),
         "one-call": counted(lambda m, e: one_call(m, e, client)),
     }

@@ -217,7 +217,7 @@ def _answered_on_page(
         if questions is not None:
             write_files([(Path(questions), questions_json(asked, given))])
 
-    page = QuestionsPage(model, asked, lambda drawn: _drawn(drawn, session), keep)
+    page = QuestionsPage(model, asked, lambda answered: drawn(answered, session), keep)
     with PageServer() as server:
         address = server.add(page)
         click.echo(f"{len(asked)} question{'s'[: len(asked) != 1]} at {address}", err=True)
@@ -227,7 +227,7 @@ def _answered_on_page(
     return dict(page.given)
 
 
-def _drawn(model: Model, session: Session) -> str:
+def drawn(model: Model, session: Session) -> str:
     """The picture of a model, as SVG text; empty where it cannot be drawn."""
     drawing = session.registry.backend("svg")
     emitted = compile_model(model, drawing, session.context()) if drawing is not None else None
@@ -239,8 +239,8 @@ def _explain(path: str, document: Document, model: Model, session: Session) -> N
     from orgflow.agents.text.sentences import split_sentences
     from orgflow.evaluation.text_page import render_text_page
 
-    drawn = _drawn(model, session)
-    if not drawn:
+    picture = drawn(model, session)
+    if not picture:
         raise OutputError(f"cannot write {path}: the process cannot be drawn")
-    page = render_text_page(model, split_sentences(document.text), drawn)
+    page = render_text_page(model, split_sentences(document.text), picture)
     write_files([(Path(path), page)])

@@ -16,14 +16,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from orgflow.agents.discovery.described import Saved, UnusableProcess, read_saved
-from orgflow.agents.discovery.discover import Discovery, Found, Stages, describe, grouped
+from orgflow.agents.discovery.discover import Discovery, Found, Stages, describe
 from orgflow.agents.discovery.growing import Known, found_of
 from orgflow.agents.discovery.toolbox import SAVE, TOOLS, Toolbox, spaced
 from orgflow.agents.model_client.answer_reading import UnreadableAnswer, read_json
 from orgflow.agents.model_client.usage import estimate_tokens, message_texts
 from orgflow.agents.prompting import fenced, render
 
-from orgflow_ir.model.message import Message
 from orgflow_ir.pipeline.agent_services import Embedder, ModelClient, Reply
 from orgflow_ir.pipeline.services import OverBudget
 
@@ -106,9 +105,15 @@ class _Run:
         self.known: list[Known] = []
         self.of: dict[int, Known] = {}  # the process of each case that was read
         self.none: set[int] = set()  # the cases that are none
+        self.fixed: set[Known] = set()  # the processes that a person decided about
+        self._decided = False  # whether a person decided about the case that is read
+        self._forced: Known | None = None  # the process that this case then is of, if it is known
         self.merged: dict[Known, Known] = {}
         self.taken: set[int] = set()
-        self.excluded: set[int] = set()
+        cased = {case for group in found.processes for case in group}
+        self.excluded = {  # cases that a person rejected
+            p for number, case in enumerate(found.cases) if number not in cased for p in case
+        }
         self.asked = self.tokens = 0
         self.refused: list[str] = []
 
@@ -117,13 +122,20 @@ class _Run:
     def cases(self) -> None:
         """Read every case that was found without a model."""
         total = sum(map(len, self.found.processes))
-        for group in self.found.processes:
+        for number, group in enumerate(self.found.processes):
+            fixed = number in self.found.names  # a person decided that these are one process
             for case in group:
                 self._progress(len(self.of) + len(self.none), total, "cases")
-                outcome = self._case(case, [self.of[c] for c in group if c in self.of])
+                twins = [self.of[c] for c in group if c in self.of]
+                self._decided = fixed
+                self._forced = twins[-1] if fixed and twins else None
+                outcome = self._case(case, twins)
+                if fixed and outcome.known is not None and not twins:
+                    outcome.known.name = self.found.names[number]
+                    self.fixed.add(outcome.known)
                 if outcome.known is not None:
                     self.of[case] = outcome.known
-                elif outcome.none:
+                elif outcome.none and not fixed:
                     self.none.add(case)
                     self.excluded.update(self.found.cases[case])
 
@@ -167,10 +179,14 @@ class _Run:
                 first = numbers[0]
                 while first in gone:
                     first = gone[first]
-                if other in gone or other == first:
+                one, two = self.known[first], self.known[other]
+                if other in gone or other == first or {one, two} <= self.fixed:
                     continue
-                if self._same_ends(self.known[first], self.known[other]):
-                    self.known[first].absorb(self.known[other], self.embedder)
+                if self._same_ends(one, two):
+                    one.absorb(two, self.embedder)
+                    if two in self.fixed:
+                        one.name = two.name
+                        self.fixed.add(one)
                     gone[other] = first
         self.merged = {self.known[a]: self.known[b] for a, b in gone.items()}
         self.known = [one for number, one in enumerate(self.known) if number not in gone]
@@ -267,14 +283,17 @@ class _Run:
             members = inside | free
             if not members & set(saved.cited):
                 raise UnusableProcess("No step of it rests on a message of the case.")
-        if saved.same_as is not None:
+        if self._forced is not None and case is not None:
+            one = self._forced
+        elif saved.same_as is not None and not (self._decided and case is not None):
             if not 1 <= saved.same_as <= len(self.known):
                 raise UnusableProcess(
                     f"There is no process {saved.same_as}: {len(self.known)} are saved."
                 )
             one = self.known[saved.same_as - 1]
         else:
-            self._refuse_twin(saved)
+            if not self._decided or case is None:
+                self._refuse_twin(saved)
             one = Known(self._free_name(saved), saved.description, saved.trigger, saved.goal)
             self.known.append(one)
         one.add(saved, sorted(members), self.embedder)
@@ -392,23 +411,23 @@ def _assistant(reply: Reply) -> dict[str, Any]:
 
 
 def discover_with_model(
-    messages: Sequence[Message],
+    found: Stages,
     embedder: Embedder,
     client: ModelClient,
     progress: Callable[[int, int, str], None] = lambda done, total, name: None,
     *,
     tokens_a_message: int = TOKENS_A_MESSAGE,
 ) -> tuple[Discovery, AgentReport]:
-    """Find the processes that messages show, and name them with a language model.
+    """Describe the processes that messages show with a language model.
 
-    Cases that the model did not read, since the run may take no more tokens, and cases about which
-    it said nothing usable are described as without a model.
+    `found` is what was found without one. Cases that a person put together stay so. Cases that the
+    model did not read, since the run may take no more tokens, and cases about which it said nothing
+    usable are described as without a model.
 
     Raises:
         ServiceError: the endpoint or the embedder fails.
         Cancelled: by the user.
     """
-    found = grouped(messages, embedder, progress)
     run = _Run(found, embedder, client, progress, tokens_a_message)
     stopped = ""
     try:
@@ -426,7 +445,8 @@ def _discovery(run: _Run) -> Discovery:
     """What the model saved, and what is described without it."""
     found = run.found
     plain: list[list[int]] = []
-    for group in found.processes:
+    names: dict[int, str] = {}
+    for place, group in enumerate(found.processes):
         unread = [c for c in group if c not in run.of and c not in run.none]
         owners = Counter(run.owner(c) for c in group if c in run.of)
         if unread and owners:  # one of the process that most cases of its group are of
@@ -434,8 +454,10 @@ def _discovery(run: _Run) -> Discovery:
             rests = ([p for p in found.cases[c] if p not in run.taken] for c in unread)
             owner.cases += [rest for rest in rests if rest]
         elif unread:
+            if place in found.names:
+                names[len(plain)] = found.names[place]
             plain.append(unread)
-    described = describe(found.traits, found.cases, plain, found.said, run.embedder).found
+    described = describe(found.traits, found.cases, plain, found.said, run.embedder, names).found
     named = [
         found_of(one, f"process_{number}", found.traits)
         for number, one in enumerate(run.known, len(plain) + 1)

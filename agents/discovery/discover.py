@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 from orgflow.agents.discovery.cases import find_cases
@@ -69,6 +70,31 @@ class Found(NamedTuple):
     matters: tuple[str, ...] = ()
     said: str = ""
 
+    def renamed(self, name: str) -> Found:
+        """The same process under another name."""
+        return self._replace(name=name, process=self.process.replace(name=name))
+
+    def with_id(self, id: str) -> Found:
+        """The same process with other ids: those of its elements begin with that of the process."""
+        old = self.process.id
+
+        def fresh(known: str) -> str:
+            return f"{id}{known.removeprefix(old)}"
+
+        process = self.process.replace(
+            id=id,
+            nodes=tuple(n.replace(id=fresh(n.id)) for n in self.process.nodes),
+            flows=tuple(
+                f.replace(id=fresh(f.id), source=fresh(f.source), target=fresh(f.target))
+                for f in self.process.flows
+            ),
+            lanes=tuple(
+                lane.replace(id=fresh(lane.id), members=tuple(map(fresh, lane.members)))
+                for lane in self.process.lanes
+            ),
+        )
+        return self._replace(process=process)
+
     @property
     def description(self) -> str:
         """What the process is about, who takes part, and its steps, in sentences."""
@@ -103,13 +129,27 @@ class Discovery(NamedTuple):
 
 
 class Stages(NamedTuple):
-    """How far discovery comes before it describes anything: the traits of messages, cases and
-    processes as places, and the phrases of messages."""
+    """How far discovery comes before it describes anything.
+
+    Attributes:
+        traits: of messages.
+        cases: the places of the messages of each.
+        processes: the places of the cases of each.
+        said: the phrases of messages.
+        names: of processes that a person decided about, by their places.
+    """
 
     traits: Traits
     cases: list[list[int]]
     processes: list[list[int]]
     said: list[list[Phrase]]
+    names: Mapping[int, str] = MappingProxyType({})
+
+    def described(self, embedder: Embedder) -> Discovery:
+        """Steps and models of the processes, without a language model."""
+        return describe(
+            self.traits, self.cases, self.processes, self.said, embedder, self.names
+        )  # fmt: skip
 
 
 def discover(
@@ -120,7 +160,7 @@ def discover(
     """Find the processes that messages show. Raises what the embedder raises."""
     found = grouped(messages, embedder, progress)
     progress(4, STAGES, "steps")
-    return describe(found.traits, found.cases, found.processes, found.said, embedder)
+    return found.described(embedder)
 
 
 def grouped(
@@ -180,9 +220,11 @@ def describe(
     processes: Sequence[Sequence[int]],
     said: Sequence[Sequence[Phrase]],
     embedder: Embedder,
+    names: Mapping[int, str] = MappingProxyType({}),
 ) -> Discovery:
     """Steps and models of processes that are known: places of messages by case, and places of
-    cases by process; `said` are the phrases of messages."""
+    cases by process; `said` are the phrases of messages, `names` those that people gave to
+    processes, by their places."""
     weights = _weights(traits, [[i for c in p for i in cases[c]] for p in processes])
     common = _common(processes, cases, said)
     found_all = [
@@ -191,7 +233,11 @@ def describe(
     ]
     used = {place for process in processes for c in process for place in cases[c]}
     return Discovery(
-        tuple(found for found in found_all if found is not None),
+        tuple(
+            found.renamed(names[number]) if number in names else found
+            for number, found in enumerate(found_all)
+            if found is not None
+        ),
         tuple(m.id for i, m in enumerate(traits.messages) if i not in used),
     )
 

@@ -65,3 +65,67 @@ def test_questions_are_answered_in_a_browser(tmp_path: Path) -> None:
             running.kill()
     assert running.returncode == 0, err
     assert set(re.findall(r'"gateway_kind": "(\w+)"', out)) == {"parallel"}
+
+
+def test_processes_are_decided_about_in_a_browser(tmp_path: Path) -> None:
+    from orgflow.store.messages import MessageStore
+    from small_corpus import corpus
+
+    store = tmp_path / "store"
+    with MessageStore.create(str(store)) as opened:
+        opened.add(corpus()[0])
+        opened.link()
+    command = [sys.executable, "-m", "orgflow", "discover", str(store), "--no-model", "--json"]
+    with browser() as context:
+        running = subprocess.Popen(
+            [*command, "--page"],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8",
+        )  # fmt: skip
+        try:
+            assert running.stderr is not None
+            line = next(line for line in running.stderr if "processes at" in line)
+            page = context.new_page()
+            problems: list[str] = []
+            asked: list[str] = []
+            page.on("console", lambda message: problems.append(message.text))
+            page.on("pageerror", lambda error: problems.append(str(error)))
+            page.on("request", lambda request: asked.append(request.url))
+            page.goto(line.split()[-1])
+            sections = page.locator("section:has(h2 bdi)")
+            assert sections.count() == 2
+            assert sections.first.locator(".picture img").evaluate("i => i.naturalWidth") > 100
+            sections.first.locator("details").nth(1).click()
+            assert sections.first.locator("details").nth(1).locator("blockquote").first.is_visible()
+
+            name = "Sell <b>lamps</b>"
+            page.get_by_label("New name").first.fill(name)
+            page.get_by_role("button", name="Rename").first.click()
+            page.get_by_role("status").wait_for()
+            assert page.get_by_role("heading", name=name, exact=True).count() == 1
+            sections.first.get_by_role("checkbox").first.check()
+            sections.first.get_by_role("button", name="Split off chosen cases").click()
+            page.get_by_text("is a process of its own now").wait_for()
+            assert sections.count() == 3
+            page.get_by_label("Process to merge into").nth(1).select_option(label=name)
+            page.get_by_role("button", name="Merge into").nth(1).click()
+            page.get_by_text("is part of").wait_for()
+            assert sections.count() == 2
+            page.get_by_role("button", name="Reject").nth(1).click()
+            page.get_by_text("is rejected").wait_for()
+            assert not sections.nth(1).locator(".picture").is_visible()
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+            page.get_by_role("button", name="Finish").click()
+            page.get_by_text("You can close this page").wait_for()
+            assert problems == []  # nothing was blocked, nothing failed
+            assert {url.split("/")[2] for url in asked if not url.startswith("data:")} == {
+                line.split("/")[2]
+            }
+            out, err = running.communicate(timeout=120)
+        finally:
+            running.kill()
+    assert running.returncode == 0, err
+    (found,) = json.loads(out)["processes"]
+    assert (found["name"], len(found["cases"])) == (name, 3)
+    later = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=True)
+    (again,) = json.loads(later.stdout)["processes"]
+    assert (again["name"], again["cases"]) == (name, found["cases"])

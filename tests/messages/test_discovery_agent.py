@@ -16,7 +16,7 @@ from orgflow.agents.discovery import agent
 from orgflow.agents.discovery.agent import AgentReport, discover_with_model
 from orgflow.agents.discovery.baselines import k_means, one_call, one_call_a_cluster
 from orgflow.agents.discovery.described import SCHEMA, UnusableProcess, read_saved
-from orgflow.agents.discovery.discover import Discovery, discover
+from orgflow.agents.discovery.discover import Discovery, discover, grouped
 from orgflow.agents.discovery.journal import FILE, Journal
 from orgflow.agents.discovery.toolbox import TOOLS, Toolbox
 from orgflow.agents.discovery.traits import traits_of
@@ -55,7 +55,8 @@ def messages() -> tuple[Message, ...]:
 
 
 def run(client: Any, **more: Any) -> tuple[Discovery, AgentReport]:
-    return discover_with_model(messages(), HashedWords(), client, **more)
+    found = grouped(messages(), HashedWords())
+    return discover_with_model(found, HashedWords(), client, **more)
 
 
 @pytest.fixture(scope="module")
@@ -146,7 +147,7 @@ def test_a_model_may_say_that_a_case_is_none() -> None:
 
 def test_a_variant_with_another_start_and_goal_is_kept_apart() -> None:
     made = agent._Run(
-        agent.grouped(messages(), HashedWords()), HashedWords(), ScriptedReader(), lambda *_: None,
+        grouped(messages(), HashedWords()), HashedWords(), ScriptedReader(), lambda *_: None,
         500,
     )  # fmt: skip
     first, other = made.found.processes[0][:2]

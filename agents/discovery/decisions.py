@@ -1,0 +1,120 @@
+"""What people decided about discovered processes, kept for the next run: which cases are one
+process, what it is called, and which are none."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from orgflow.agents.discovery.discover import Stages
+
+FILE = "discovery-decisions.json"
+"""The decisions' name in the folder of a store."""
+
+VERSION = 1
+
+KNOWN_SHARE = 1 / 3
+"""A case is one that was decided about if so many of its messages were."""
+
+State = Literal["accepted", "rejected"]
+
+
+class DecisionsError(ValueError):
+    """A file that holds no decisions; the text says what is wrong, as the end of a sentence."""
+
+
+class Decided(NamedTuple):
+    """A decision about cases.
+
+    Attributes:
+        name: of the process.
+        state: whether it is one.
+        cases: the ids of the messages of each case.
+    """
+
+    name: str
+    state: State
+    cases: tuple[tuple[str, ...], ...]
+
+
+def read_decisions(path: Path) -> tuple[Decided, ...]:
+    """The decisions in a file; none where there is no file. Raises `DecisionsError`."""
+    try:
+        data = json.loads(path.read_text("utf-8"))
+        if data["version"] != VERSION:
+            raise DecisionsError(f"is of version {data['version']!r}, not {VERSION}")
+        return tuple(
+            Decided(
+                str(one["name"]),
+                "rejected" if one["state"] == "rejected" else "accepted",
+                tuple(tuple(str(id_) for id_ in case) for case in one["cases"]),
+            )
+            for one in data["processes"]
+        )
+    except FileNotFoundError:
+        return ()
+    except DecisionsError:
+        raise
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise DecisionsError(f"cannot be read: {type(error).__name__}: {error}") from None
+
+
+def write_decisions(path: Path, decided: Sequence[Decided]) -> None:
+    """Write the decisions, whole or not at all. Raises `OSError`."""
+    data = {"version": VERSION, "processes": [one._asdict() for one in decided]}
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    beside.write_text(json.dumps(data, ensure_ascii=False, indent=1) + "\n", "utf-8")
+    os.replace(beside, path)
+
+
+def decided_about(case: Sequence[str], decided: Sequence[Decided]) -> int | None:
+    """Which decision is about a case, by its messages: the one that most of them are in."""
+    of = {id_: number for number, one in enumerate(decided) for c in one.cases for id_ in c}
+    counts = Counter(of[id_] for id_ in case if id_ in of)
+    if not counts or counts.total() < KNOWN_SHARE * len(case):
+        return None
+    return min(counts, key=lambda number: (-counts[number], number))
+
+
+def honoured(found: Stages, decided: Sequence[Decided]) -> Stages:
+    """The processes as people decided.
+
+    Cases that were decided about are put together as they were. A new case goes to the decision
+    about the cases that it was found with, also where that is to reject them.
+    """
+    if not decided:
+        return found
+    messages = found.traits.messages
+    about = {
+        case: decided_about([messages[p].id for p in found.cases[case]], decided)
+        for group in found.processes for case in group
+    }  # fmt: skip
+    of_decision: dict[int, list[int]] = {}
+    undecided: list[list[int]] = []
+    for group in found.processes:
+        known = Counter(number for case in group if (number := about[case]) is not None)
+        most = min(known, key=lambda n: (-known[n], n)) if known else None
+        rest = []
+        for case in group:
+            number = about[case] if about[case] is not None else most
+            if number is None:
+                rest.append(case)
+            else:
+                of_decision.setdefault(number, []).append(case)
+        if rest:
+            undecided.append(rest)
+    kept = [
+        (sorted(cases), decided[number].name)
+        for number, cases in sorted(of_decision.items()) if decided[number].state == "accepted"
+    ]  # fmt: skip
+    processes = sorted(
+        [*kept, *((group, "") for group in undecided)], key=lambda item: (-len(item[0]), item[0])
+    )
+    return found._replace(
+        processes=[group for group, _ in processes],
+        names={number: name for number, (_, name) in enumerate(processes) if name},
+    )

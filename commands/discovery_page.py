@@ -1,0 +1,190 @@
+"""The page on which people decide about discovered processes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
+
+from orgflow.agents.discovery.decisions import Decided, State, decided_about
+from orgflow.agents.discovery.discover import Discovery, Found, Stages, describe
+from orgflow.commands.page_server import Page, PageText, Refused, Saved
+from orgflow.evaluation.discovery_page import Card, render_discovery
+
+from orgflow_ir.model import Model
+from orgflow_ir.pipeline.agent_services import Embedder
+
+_NAME = 80
+
+
+class DiscoveryPage(Page):
+    """Discovered processes, each accepted, renamed, merged, split or rejected by a person.
+
+    Args:
+        stages: what the discovery rests on: it describes what is merged or split.
+        decided: what was decided before.
+        draw: the picture of a model, as SVG text.
+        keep: called with all decisions after each.
+    """
+
+    name: ClassVar[str] = "processes"
+
+    def __init__(
+        self,
+        stages: Stages,
+        found: Discovery,
+        decided: Sequence[Decided],
+        embedder: Embedder,
+        draw: Callable[[Model], str],
+        keep: Callable[[tuple[Decided, ...]], None],
+    ) -> None:
+        self._stages, self._embedder, self._draw, self._keep = stages, embedder, draw, keep
+        self._place = {m.id: place for place, m in enumerate(stages.traits.messages)}
+        self._found: list[Found] = list(found.found)
+        self._state: list[State | None] = []
+        about = [decided_about([i for c in f.cases for i in c], decided) for f in self._found]
+        self._state = [None if n is None else decided[n].state for n in about]
+        # decisions about what is not shown stay: rejected processes, deleted messages
+        self._others = [one for n, one in enumerate(decided) if n not in about]
+        self._pictures: dict[str, str] = {}
+        self._version = 0
+
+    @property
+    def discovery(self) -> Discovery:
+        """The processes that are not rejected; the messages of the others are in none."""
+        kept = tuple(
+            f for f, s in zip(self._found, self._state, strict=True) if s != "rejected"
+        )  # fmt: skip
+        inside = {i for one in kept for case in one.cases for i in case}
+        noise = (m.id for m in self._stages.traits.messages if m.id not in inside)
+        return Discovery(kept, tuple(noise))
+
+    def text(self, notice: str) -> PageText:
+        """All processes with their evidence, and the messages in none."""
+        cards = [
+            Card(number, one, state or "", self._picture(one))
+            for number, (one, state) in enumerate(zip(self._found, self._state, strict=True))
+        ]
+        rejected = [one.name for one in self._others if one.state == "rejected"]
+        html, style = render_discovery(
+            cards, self.discovery.noise, self._stages.traits.messages, rejected, self._version,
+            notice,
+        )  # fmt: skip
+        return PageText(html, styles=(style,))
+
+    def save(self, answers: Any) -> Saved:
+        """Keep a decision: the fields of the form of one process."""
+        if not isinstance(answers, Mapping):
+            raise Refused("The answers have another form.")
+        given = {
+            key: [str(v) for v in value] if isinstance(value, list) else [str(value)]
+            for key, value in answers.items()
+        }
+        act = given.get("then", [""])[-1]
+        if act == "finish":
+            return Saved(finished=True)
+        if given.get("version") != [str(self._version)]:
+            raise Refused("The page was out of date. It is loaded again; nothing was changed.")
+        if act == "restore":
+            notice = self._restore(given.get("rejected", []))
+        else:
+            notice = self._decide(act, self._number(given.get("process")), given)
+        self._version += 1
+        self._keep(self._decided())
+        return Saved(notice)
+
+    # -- decisions ----------------------------------------------------------------------------
+
+    def _decide(self, act: str, number: int, given: Mapping[str, list[str]]) -> str:
+        one = self._found[number]
+        match act:
+            case "accept":
+                self._state[number] = "accepted"
+                return f"“{one.name}” is accepted."
+            case "reject":
+                self._state[number] = "rejected"
+                return f"“{one.name}” is rejected: its messages belong to no process."
+            case "rename":
+                name = " ".join(given.get("name", [""])[-1].split())[:_NAME]
+                if not name:
+                    raise Refused("A process needs a name.")
+                self._found[number] = one.renamed(name)
+                self._state[number] = "accepted"
+                return f"“{one.name}” is called “{name}” now."
+            case "merge":
+                return self._merge(number, self._number(given.get("other")))
+            case "split":
+                return self._split(number, given.get("case", []))
+        raise Refused("Nothing was chosen.")
+
+    def _merge(self, number: int, other: int) -> str:
+        if other == number:
+            raise Refused("Choose another process to merge this one into.")
+        into, one = self._found[other], self._found[number]
+        cases = sorted((*into.cases, *one.cases), key=lambda case: [self._place[i] for i in case])
+        (merged,) = self._described([cases])
+        self._found[other] = merged.renamed(into.name)
+        self._state[other] = "accepted"
+        del self._found[number], self._state[number]
+        return f"“{one.name}” is part of “{into.name}” now."
+
+    def _split(self, number: int, chosen: Sequence[str]) -> str:
+        one = self._found[number]
+        places = {int(c) for c in chosen if c.isdigit() and int(c) < len(one.cases)}
+        if not places or len(places) == len(one.cases):
+            raise Refused("Choose some of the cases, not all: they become a process of their own.")
+        rest = tuple(case for place, case in enumerate(one.cases) if place not in places)
+        own = tuple(case for place, case in enumerate(one.cases) if place in places)
+        first, second = self._described([rest, own])
+        name = second.name if second.name != one.name else f"{second.name} (2)"
+        self._found[number] = first.renamed(one.name)
+        self._found.insert(number + 1, second.renamed(name))
+        self._state[number] = "accepted"
+        self._state.insert(number + 1, "accepted")
+        return f"“{name}” is a process of its own now."
+
+    def _restore(self, names: Sequence[str]) -> str:
+        kept = [o for o in self._others if o.state != "rejected" or o.name not in names]
+        if len(kept) == len(self._others):
+            raise Refused("Nothing was chosen.")
+        self._others = kept
+        return "The next run finds it again."
+
+    def _described(self, groups: Sequence[Sequence[Sequence[str]]]) -> list[Found]:
+        """Steps and models of processes of these cases, beside all others, whose words count for
+        what is a process's own. Raises `Refused`."""
+        every = [*groups, *(one.cases for one in self._found)]
+        cases = [[self._place[i] for i in case] for group in every for case in group]
+        numbers = iter(range(len(cases)))
+        processes = [[next(numbers) for _ in group] for group in every]
+        stages = self._stages
+        found = describe(stages.traits, cases, processes, stages.said, self._embedder).found
+        ids = {one.process.id for one in self._found}
+        made = []
+        for group in groups:
+            wanted = tuple(tuple(case) for case in group)
+            one = next((f for f in found if f.cases == wanted), None)
+            if one is None:
+                raise Refused("Nobody says in these cases what is done: no steps are left.")
+            fresh = next(n for n in range(1, 10_000) if f"process_{n}" not in ids)
+            ids.add(f"process_{fresh}")
+            made.append(one.with_id(f"process_{fresh}"))
+        return made
+
+    def _decided(self) -> tuple[Decided, ...]:
+        shown = [
+            Decided(one.name, state, one.cases)
+            for one, state in zip(self._found, self._state, strict=True) if state is not None
+        ]  # fmt: skip
+        return (*shown, *self._others)
+
+    def _number(self, values: Sequence[str] | None) -> int:
+        value = values[-1] if values else ""
+        if not value.isdigit() or int(value) >= len(self._found):
+            raise Refused("This process is not on the page.")
+        return int(value)
+
+    def _picture(self, one: Found) -> str:
+        key = f"{one.process.id} {one.name} {len(one.cases)}"
+        if key not in self._pictures:
+            self._pictures[key] = self._draw(Model(id="discovered", processes=(one.process,)))
+        return self._pictures[key]

@@ -1,0 +1,134 @@
+"""Discovered processes as an HTML page with forms: steps, pictures, evidence, cases, and what is in
+no process."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from orgflow.agents.discovery.discover import Found
+from orgflow.evaluation.page import TEMPLATES, clean_text
+
+from orgflow_ir.model import Event, Flow, Gateway, Task
+from orgflow_ir.model.message import Message
+
+NOISE = 100
+"""Messages of no process that are listed."""
+
+_LINE = 160
+
+
+class Card(NamedTuple):
+    """A process as the page shows it: its place, its state (`accepted`, `rejected` or empty), and
+    its picture as SVG text."""
+
+    number: int
+    found: Found
+    state: str
+    picture: str
+
+
+def render_discovery(
+    cards: Sequence[Card],
+    noise: Sequence[str],
+    messages: Sequence[Message],
+    rejected: Sequence[str],
+    version: int,
+    notice: str = "",
+) -> tuple[str, str]:
+    """The page, and the content of its style sheet; it needs no script.
+
+    Args:
+        noise: the ids of the messages in no process.
+        messages: all messages.
+        rejected: names of processes that were rejected in earlier runs.
+        version: counts the changes, so that an old page changes nothing.
+        notice: what became of the answers sent last.
+
+    Every text may come from a message or a model: all are escaped.
+    """
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined,
+        trim_blocks=True, lstrip_blocks=True,
+    )  # fmt: skip
+    of = {message.id: message for message in messages}
+    style = environment.get_template("discovery.css.j2").render()
+    html = environment.get_template("discovery.html.j2").render(
+        cards=[_card(card, of) for card in cards],
+        noise=[_message(of[id_]) for id_ in noise[:NOISE] if id_ in of],
+        total=len(messages),
+        covered=len(messages) - len(noise),
+        in_none=len(noise),
+        rejected=[clean_text(name) for name in rejected],
+        version=version,
+        notice=clean_text(notice),
+        style=style,
+    )
+    return html, style
+
+
+def _card(card: Card, of: Mapping[str, Message]) -> dict[str, Any]:
+    one = card.found
+    return {
+        "number": card.number,
+        "name": clean_text(one.name),
+        "state": card.state,
+        "actors": clean_text(", ".join(one.actors)),
+        "messages": sum(map(len, one.cases)),
+        "cases": [_case(case, of) for case in one.cases],
+        "elements": [
+            {"label": label, "quotes": [_quote(e.document, e.quote, of) for e in node.evidence]}
+            for node in (*one.process.nodes, *one.process.flows)
+            if (label := _label(node))
+        ],
+        "image": base64.b64encode(card.picture.encode("utf-8", "replace")).decode(),
+    }
+
+
+def _label(node: Any) -> str:
+    """What an element is called; empty for those that show nothing of their own."""
+    match node:
+        case Task():
+            return clean_text(node.name)
+        case Gateway() if node.name:
+            return clean_text(f"Decision: {node.name}")
+        case Flow() if node.name:
+            return clean_text(f"Condition: {node.name}")
+        case Event() if node.position == "start":
+            return "Start"
+    return ""
+
+
+def _case(case: Sequence[str], of: Mapping[str, Message]) -> dict[str, str]:
+    known = [of[id_] for id_ in case if id_ in of]
+    days = [m.date.date().isoformat() for m in known if m.date is not None]
+    title = next((m.subject for m in known if m.subject), known[0].body if known else "")
+    return {
+        "title": _cut(title),
+        "size": str(len(case)),
+        "days": f"{min(days)} to {max(days)}" if days else "no date",
+    }
+
+
+def _quote(document: str, quote: str, of: Mapping[str, Message]) -> dict[str, str]:
+    message = of.get(document)
+    return {"text": clean_text(quote), "source": _source(message) if message is not None else ""}
+
+
+def _message(message: Message) -> dict[str, str]:
+    return {"text": _cut(f"{message.subject} {message.body}"), "source": _source(message)}
+
+
+def _source(message: Message) -> str:
+    sender = message.sender.label if message.sender is not None else "unknown"
+    date = f", {message.date.date().isoformat()}" if message.date is not None else ""
+    subject = f": {message.subject}" if message.subject else ""
+    return _cut(f"{sender}{date}{subject}")
+
+
+def _cut(text: str) -> str:
+    line = " ".join(clean_text(text).split())
+    return line if len(line) <= _LINE else f"{line[: _LINE - 1]}…"
