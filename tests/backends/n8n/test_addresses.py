@@ -41,8 +41,8 @@ def found(ctx: PassContext, code: str) -> list[str]:
     ("start", "options", "kinds"),
     [
         ("message", {"auth": "header"}, ("headerAuth", "basicAuth", "headerAuth")),
-        (None, {"auth": "header", "trigger": "form"}, ("basicAuth", "basicAuth", "headerAuth")),
-        (None, {"auth": "header"}, (None, "basicAuth", "headerAuth")),
+        (None, {"auth": "header", "trigger": "manual"}, (None, "basicAuth", "headerAuth")),
+        (None, {"auth": "header"}, ("basicAuth", "basicAuth", "headerAuth")),
         ("message", {}, (None, None, None)),
     ],
 )
