@@ -229,8 +229,8 @@ class LocalRunner(Runner):
         executed = []
         for node in run.order:
             planned = elements.get((node.workflow, node.node))
-            if planned is not None and planned.role in ("guard", "check"):
-                continue  # they only ask again, or answer the call that starts the run
+            if planned is not None and planned.role in ("guard", "check", "round"):
+                continue  # they only ask again, answer the call that starts the run, or count
             mine = planned is not None and planned.role in ("element", "trigger")
             executed.append(
                 NodeExecution(node.node, planned.element if planned and mine else None, node.status)

@@ -104,8 +104,9 @@ class StandIn:
         self, method: str, path: str, headers: Any, body: bytes
     ) -> tuple[int, Any, dict[str, str]]:
         place, _, query = path.partition("?")
-        if place.startswith("/webhook/"):
-            return self._webhook(method, place.removeprefix("/webhook/"), headers, body)
+        for root in ("/webhook/", "/form/"):
+            if place.startswith(root):
+                return self._webhook(method, place.removeprefix(root), headers, body)
         if place == "/rest/settings":
             data = {"settingsMode": "public"}
             return 200, {"data": data | ({"versionCli": self.version} if self.version else {})}, {}
@@ -204,7 +205,13 @@ class StandIn:
         if row["isArchived"]:
             raise Refusal(400, "Cannot activate an archived workflow.")
         kinds = [node["type"].rpartition(".")[2] for node in row["nodes"]]
-        starts = {"webhook", "executeWorkflowTrigger", "scheduleTrigger", "errorTrigger"}
+        starts = {
+            "webhook",
+            "formTrigger",
+            "executeWorkflowTrigger",
+            "scheduleTrigger",
+            "errorTrigger",
+        }
         if not set(kinds) & starts:
             raise Refusal(400, "Workflow cannot be activated because it has no trigger node.")
         for node in row["nodes"]:
@@ -245,7 +252,9 @@ class StandIn:
         return 200, number, {}
 
     def _walk(self, number: str, row: Json, body: Any) -> Json:
-        name = next(n["name"] for n in row["nodes"] if n["type"].endswith(".webhook"))
+        name = next(
+            n["name"] for n in row["nodes"] if n["type"].endswith((".webhook", ".formTrigger"))
+        )
         done: dict[str, list[Json]] = {}
         clock = itertools.count()
         todo = [name]
@@ -265,3 +274,5 @@ def _paths(row: Mapping[str, Any]) -> Iterator[str]:
     for node in row["nodes"]:
         if node["type"].endswith(".webhook") and not node.get("disabled"):
             yield node["parameters"]["path"]
+        if node["type"].endswith(".formTrigger") and not node.get("disabled"):
+            yield node["parameters"]["options"]["path"]

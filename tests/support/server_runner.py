@@ -14,6 +14,7 @@ from typing import Any
 
 from orgflow.backends.n8n.engine.runs import EngineRun, NodeRun, RunRequest
 from orgflow.backends.n8n.format.document import short_type
+from orgflow.backends.n8n.format.form_fields import hidden_fields
 from orgflow.backends.n8n.runner import LocalRunner
 from orgflow.backends.n8n.server.client.client import Client
 from server_recording import Scenario, record
@@ -93,10 +94,10 @@ def _replace(row: Json, stub: Mapping[str, Any]) -> None:
 
 def _answer(row: Json, visits: Sequence[Mapping[str, Any]]) -> None:
     """What n8n hands on when the page is sent: its hidden fields, the answers, and its mark."""
-    fields = (row["parameters"].get("formFields") or {}).get("values") or ()
-    page = {f["fieldName"]: f["fieldValue"] for f in fields if f.get("fieldType") == "hiddenField"}
+    hidden = hidden_fields(row["parameters"]).items()
+    page = "".join(f"{json.dumps(name)}: {code}, " for name, code in hidden)
     text = (
-        f"const page = {json.dumps(page | {'formMode': 'production'})};\n"
+        f"const page = {{ {page}formMode: 'production' }};\n"
         f"const visits = {json.dumps(list(visits))};\n"
         "return [{ json: { ...page, ...(visits[$runIndex] ?? {}) } }];"
     )

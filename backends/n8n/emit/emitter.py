@@ -270,7 +270,10 @@ class _Emitter:
 
             write_work(self.e)
         for task, form in self.e.forms.items():
-            guard = form.guard(self.workflow_graph.nodes[task].name)
+            counter = self.workflow_graph.nodes.get(HelperKey(task, "round"))
+            guard = form.guard(
+                self.workflow_graph.nodes[task].name, counter.name if counter is not None else ""
+            )
             starts = self.workflow_graph.nodes[task].role == "trigger"
             if guard is not None and not starts:
                 self._guard(task, guard)
@@ -431,8 +434,10 @@ class _Emitter:
         """Whether a plain start is a page: where a run comes to a form, here or in what it calls,
         unless the option says otherwise."""
         wanted = self.ctx.options.get(TRIGGER, "auto")
+        if wanted in ("manual", "webhook"):
+            return False
         if wanted != "auto" or self.e.forms:
-            return wanted in ("auto", "form")
+            return True
         if self.ctx.options.get(PEOPLE) == PLACEHOLDER:
             return False
         called = called_from(self.scope.process, self.scope.model)
@@ -484,17 +489,35 @@ class _Emitter:
         """A task of a person: a Wait with a form, and what makes variables of the answers."""
         from orgflow.backends.n8n.emit import forms
 
-        parameters = forms.parameters(task, form, self.scope.lanes)
+        counter = self._count_rounds(task) if form.again else ""
+        parameters = forms.parameters(task, form, self.scope.lanes, counter)
         node = self.workflow_graph.add(
             task.id, task.name, "wait", parameters, element=task.id, webhook=True
         )
         node.notes += notes.form(task, form.variables, self.defaults, self.ctx)
+        if form.again:
+            self.workflow_graph.connect(Port(HelperKey(task.id, "round")), Port(task.id))
         if form.fields:
             key = HelperKey(task.id, "data")
             self.workflow_graph.add(
                 key, f"{node.name} data", "set", {}, element=task.id, role="data"
             )
             self.workflow_graph.connect(Port(task.id), Port(key))
+
+    def _count_rounds(self, task: Task) -> str:
+        """In front of a form that a run may come to again a node that counts, so that the page of
+        an earlier round answers nothing; its name."""
+        from orgflow.backends.n8n.emit.forms import ROUND
+        from orgflow.backends.n8n.node_types.conditions import expression
+
+        key = HelperKey(task.id, "round")
+        fields = [(ROUND, expression("$runIndex"), "number")]
+        name = f"{task.name or task.id} round"
+        parameters = set_.assigning(fields, str(key))
+        node = self.workflow_graph.add(key, name, "set", parameters, element=task.id, role="round")
+        node.notes.append("Counts the rounds, so that the page of an earlier one answers nothing.")
+        self._enter_by(task.id, key)
+        return node.name
 
     def _guard(self, task: str, code: str) -> None:
         """Behind the form of a task a node that leads back to it where it was not answered: the
@@ -624,7 +647,10 @@ class _Emitter:
 
     def _before(self, element: str, name: str, said: list[str]) -> None:
         """A node in front of an element that computes what it is given."""
-        key = self._beside(element, "inputs", name, said)
+        self._enter_by(element, self._beside(element, "inputs", name, said))
+
+    def _enter_by(self, element: str, key: NodeKey) -> None:
+        """Lead what leads to an element to the node in front of it."""
         implicit = (flow for flow in self.started if flow.target == element)
         for flow in (*self.graph.flows_in(element), *implicit):
             self.e.entry[(element, flow.id)] = Port(key)

@@ -17,6 +17,7 @@ from orgflow.backends.n8n.emit.javascript import js_string
 from orgflow.backends.n8n.emit.names import field_name, is_refused, plain
 from orgflow.backends.n8n.emit.references import quote_node
 from orgflow.backends.n8n.format import form_fields
+from orgflow.backends.n8n.node_types.conditions import expression
 
 from orgflow_ir.analysis.facts.notes import HEADING
 from orgflow_ir.analysis.forms import (
@@ -35,9 +36,10 @@ if TYPE_CHECKING:
 
 YES, NO = "Yes", "No"
 OTHER = "Something else"
-PAGE = "orgflowPage"
+PAGE, ROUND = "orgflowPage", "orgflowRound"
 """The hidden field that says of which form a page is: all forms of an execution have one address,
-so that the page of a form that is sent twice would answer the next one."""
+so that the page of a form that is sent twice would answer the next one. Where a form is come to
+again, the field of the item that counts it is part of it."""
 _OWN = frozenset({"submittedAt", "formMode", "headers", "user", "formQueryParameters", PAGE})
 """Keys that are beside the answers."""
 _MAX_LABEL = 200
@@ -173,23 +175,35 @@ class TaskForm(NamedTuple):
     Attributes:
         fields: what it asks for.
         page: identifies its page among those of other forms; nothing where there is no other.
+        again: whether a run may come to it several times.
     """
 
     fields: tuple[FormField, ...]
     page: str = ""
+    again: bool = False
 
-    def guard(self, node: str) -> str | None:
+    def guard(self, node: str, counter: str = "") -> str | None:
         """JavaScript that is true where an item is the answer to this form, which a node asks, and
         keeps its rules, or what another node in its place hands on; `None` where nothing has to be
-        tested."""
+        tested. `counter` is the node that counts its rounds, where it is come to again."""
         tests = [test for field in self.fields if (test := field.test) is not None]
         if self.page:
-            tests.insert(0, f"form.{PAGE} === {js_string(self.page)}")
+            tests.insert(0, f"form.{PAGE} === {self._page(counter)}")
         if not tests:
             return None
         kept = " && ".join(tests)
         other = f'$({quote_node(node)}).params.resume !== "form"'
         return f"((form) => {other} || ({kept}))($json)"
+
+    def _page(self, counter: str) -> str:
+        """JavaScript for what the page that belongs to the present round says of itself."""
+        if not self.again:
+            return js_string(self.page)
+        return f"{js_string(self.page + ' ')} + {round_of(counter)}"
+
+    def hidden(self, counter: str) -> str:
+        """What its page says of itself: static, or an expression where it is come to again."""
+        return expression(self._page(counter)) if self.again else self.page
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -206,6 +220,11 @@ class TaskForm(NamedTuple):
         return {fields[name].label: fields[name].answer(value) for name, value in row.items()}
 
 
+def round_of(counter: str) -> str:
+    """JavaScript for the number of the round that a node counts."""
+    return f"$({quote_node(counter)}).first().json.{ROUND}"
+
+
 def plan_forms(compiled: CompiledScope, people: Iterable[str]) -> dict[str, TaskForm]:
     """The forms of these tasks of a scope, by task."""
     alone = list(people)
@@ -215,11 +234,12 @@ def plan_forms(compiled: CompiledScope, people: Iterable[str]) -> dict[str, Task
     variables = {field.variable for fields in asked.values() for field in fields}
     variables |= {path[0] for decision in compiled.decisions.values() for path in decision.coded}
     forms = {task: made(fields, variables) for task, fields in asked.items()}
-    if len(forms) < 2:
+    again = {task for task in forms if task in compiled.graph.cyclic}
+    if len(forms) < 2 and not again:
         return forms
     pages: set[str] = set()
     return {
-        task: form._replace(page=_page(compiled.graph.nodes[task], pages))
+        task: form._replace(page=_page(compiled.graph.nodes[task], pages), again=task in again)
         for task, form in forms.items()
     }
 
@@ -336,18 +356,22 @@ def _number(text: str) -> int | float | None:
     return int(found) if found.is_integer() else found
 
 
-def fields_of(form: TaskForm) -> list[dict[str, Any]]:
+def fields_of(form: TaskForm, counter: str = "") -> list[dict[str, Any]]:
     """The rows of the node that asks for what a form asks for."""
     rows = [field.parameters for field in form.fields]
     if form.page:
-        rows.append(form_fields.hidden(PAGE, form.page))
+        rows.append(form_fields.hidden(PAGE, form.hidden(counter)))
     return rows
 
 
-def parameters(task: Task, form: TaskForm, lanes: tuple[Lane, ...]) -> dict[str, Any]:
-    """The Wait of a task."""
+def parameters(
+    task: Task, form: TaskForm, lanes: tuple[Lane, ...], counter: str = ""
+) -> dict[str, Any]:
+    """The Wait of a task. `counter` is the node that counts its rounds."""
     title = plain(task.name) or plain(task.id) or "Task"
-    return form_fields.wait_for_form(title, _description(task, form, lanes), fields_of(form))
+    return form_fields.wait_for_form(
+        title, _description(task, form, lanes), fields_of(form, counter)
+    )
 
 
 def _description(task: Task, form: TaskForm, lanes: tuple[Lane, ...]) -> str:

@@ -11,14 +11,14 @@ from orgflow_ir.model import Scope
 
 Role = Literal[
     "element", "trigger", "stop", "stub", "decide", "branch", "join", "pass", "data", "before",
-    "latest", "inputs", "outputs", "guard", "caught", "check",
+    "latest", "inputs", "outputs", "guard", "caught", "check", "round",
 ]  # fmt: skip
 """What a node is there for: to stand for an element, to start, to stop loudly where no branch
 matches, to stop loudly before what n8n does not support, to decide, to test one inclusive branch,
 to join some of many branches, to pass on, to keep variables behind a node, to be one node before
 another, to take variables from parallel branches, to compute what a task is given, and what becomes
 of what it hands on, to ask again where a form was not answered, to tell errors of a task from each
-other, to check what a run is started with."""
+other, to check what a run is started with, to count how often a form is come to."""
 
 
 class HelperKey(NamedTuple):
@@ -76,9 +76,10 @@ def most_ports(node: GraphNode) -> int:
 
 
 def entry_key(element: str, graph: WorkflowGraph) -> NodeKey:
-    """The node by which a token comes to an element: what computes its inputs, else its own."""
-    key = HelperKey(element, "inputs")
-    return key if key in graph.nodes else element
+    """The node by which a token comes to an element: what computes its inputs, or counts how often
+    it is come to, else its own."""
+    keys = (HelperKey(element, "inputs"), HelperKey(element, "round"))
+    return next((key for key in keys if key in graph.nodes), element)
 
 
 def exit_key(element: str, graph: WorkflowGraph) -> NodeKey:

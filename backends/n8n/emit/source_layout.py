@@ -24,6 +24,9 @@ _CLOSE_Y = 112
 _NAME = 40
 """Room for the name of a stop above the edge of its lane."""
 
+_ROOM = (("decide", False), ("round", False), ("branch", True), ("data", True), ("guard", True))
+"""Roles of nodes beside others, and whether they are behind them."""
+
 _ADDED = ("stop", "join", "pass", "branch")
 _TRIES = 200
 _SLACK = 20
@@ -125,7 +128,7 @@ def _make_room(workflow_graph: WorkflowGraph, spots: dict[NodeKey, list[float]])
     forms with what makes variables of the answers and what asks again."""
     nodes = workflow_graph.nodes
     forms = {key for key, n in nodes.items() if n.role == "element" and n.type == "wait"}
-    for role, behind in (("decide", False), ("branch", True), ("data", True), ("guard", True)):
+    for role, behind in _ROOM:
         owners = sorted(
             {
                 n.element

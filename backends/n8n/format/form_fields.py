@@ -6,6 +6,7 @@ A Wait keys an answer by the label of its field, newer forms by a name of its ow
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
@@ -42,13 +43,18 @@ def hidden(name: str, value: str) -> dict[str, Any]:
 
 
 def hidden_fields(parameters: Mapping[str, Any]) -> dict[str, str]:
-    """What the hidden fields of a form hold, by name."""
+    """JavaScript for what the hidden fields of a form hold, by name."""
     found = rows(inside(parameters, "formFields", "values"))
     return {
-        str(row.get("fieldName")): str(row.get("fieldValue"))
+        str(row.get("fieldName")): _code(str(row.get("fieldValue")))
         for row in found
         if row.get("fieldType") == "hiddenField"
     }
+
+
+def _code(text: str) -> str:
+    whole = text.startswith("={{") and text.endswith("}}")
+    return text[3:-2].strip() if whole else json.dumps(text)
 
 
 def wait_for_form(

@@ -62,7 +62,11 @@ def test_how_callers_identify_themselves(
 def test_open_addresses_are_reported_once_a_workflow() -> None:
     _, ctx = compiled(model("message"))
     assert found(ctx, "OF425") == ["whoever knows the address of `s` can start runs of `P`"]
-    for start, options in (("message", {"auth": "header"}), (None, {}), ("timer", {})):
+    for start, options in (
+        ("message", {"auth": "header"}),
+        (None, {"trigger": "manual"}),
+        ("timer", {}),
+    ):
         _, ctx = compiled(model(start), **options)
         assert not found(ctx, "OF425")
 

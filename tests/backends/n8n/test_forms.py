@@ -289,6 +289,32 @@ def test_the_page_of_another_form_answers_nothing(engine: LocalEngine) -> None:
     assert verified(model) is Verdict.PROVED
 
 
+ROUNDS = """
+<startEvent id="s"/><sequenceFlow id="f0" sourceRef="s" targetRef="x"/>
+<exclusiveGateway id="x"/><sequenceFlow id="f1" sourceRef="x" targetRef="t"/>
+<userTask id="t" name="Check"/><sequenceFlow id="f2" sourceRef="t" targetRef="g"/>
+<exclusiveGateway id="g" name="Done?"/>
+<sequenceFlow id="f3" name="Yes" sourceRef="g" targetRef="e"/>
+<sequenceFlow id="f4" name="No" sourceRef="g" targetRef="x"/><endEvent id="e"/>"""
+
+
+@pytest.mark.parametrize("version", ["2.41", "1.123"])
+def test_the_page_of_an_earlier_round_answers_nothing(engine: LocalEngine, version: str) -> None:
+    """Somebody goes back in the browser, and sends what they sent before."""
+    model = model_of(process(ROUNDS))
+    scope = compiled(model, version=version).root
+    old = {"Done?": "Yes", "orgflowPage": "check 0"}
+    answers = {"Check": [{"Done?": "No"}, old, {"Done?": "No"}, {"Done?": "Yes"}]}
+    (run,) = engine.run_many([RunRequest(scope.workflow, "Start", answers=answers)])
+    assert run.status == "success", run.error
+    order = [n.node for n in run.order]
+    assert [order.count(n) for n in ("Check", "Check round", "Check data", "End")] == [4, 3, 3, 1]
+    report = replay_model(model, emitted(model), LocalRunner(engine), PassContext(), max_runs=6)
+    assert report.ok, [r.divergence for r in report.runs]
+    assert len(report.runs) >= 2
+    assert verified(model) is Verdict.PROVED
+
+
 @pytest.mark.parametrize(
     ("edit", "verdict"), [("test", Verdict.CHANGED), ("wire", Verdict.DIFFERENT)]
 )

@@ -10,6 +10,7 @@ numbered.
 from __future__ import annotations
 
 import copy
+import json
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -51,7 +52,7 @@ class Harness:
         self._version = version
         self._stubs = tuple(request.stubs or {})
         self._forms = {
-            row["name"]: _SENT | hidden_fields(row["parameters"])
+            row["name"]: hidden_fields(row["parameters"])
             for row in request.workflow["nodes"]
             if short_type(row) == "wait" and wait.is_form(row["parameters"])
         }
@@ -66,10 +67,7 @@ class Harness:
         items = list(request.items or [{"json": {}}])
         if len(items) != 1:
             raise ValueError("a run on a server starts with one item")
-        forms = [
-            {"sent": sent, "visits": list(answers.get(name, ()))}
-            for name, sent in self._forms.items()
-        ]
+        forms = [{"sent": _SENT, "visits": list(answers.get(name, ()))} for name in self._forms]
         return {
             "item": items[0].get("json", {}),
             "stubs": [
@@ -104,7 +102,9 @@ class Harness:
                 continue
             if row["name"] in forms:
                 given = f"{self._given()}.answers[{forms[row['name']]}]"
-                answer = f"Object.assign({{}}, {given}.sent, {given}.visits[$runIndex])"
+                page = [f"{json.dumps(n)}: {v}" for n, v in self._forms[row["name"]].items()]
+                hidden = f"{{ {', '.join(page)} }}" if page else "{}"
+                answer = f"Object.assign({{}}, {given}.sent, {hidden}, {given}.visits[$runIndex])"
                 rows.append(self._raw(row, answer))
                 continue
             if kind == "wait":
