@@ -24,6 +24,7 @@ from orgflow.commands.output import destinations, write_files, write_stdout
 from orgflow.commands.progress import progress_bar
 from orgflow.commands.server import SERVER_FAILED
 from orgflow.commands.session import Session, exit_code, leave
+from orgflow.commands.stores import local_folder, open_store
 from orgflow.compiler import compile_separately, load, suggestion
 
 from orgflow_ir.diagnostics.message_rules import NoMessageStore, NothingDiscovered, SimplerDiscovery
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from orgflow_ir.model import Model
     from orgflow_ir.model.message import Message
     from orgflow_ir.pipeline.agent_services import Embedder, ModelClient
+    from orgflow_ir.plugins import Registry
 
 
 @click.command("discover", short_help="Find the processes that the messages of a store show.")
@@ -81,12 +83,12 @@ def command(
         raise click.UsageError("--json and --target give different results; use one of them")
     session = Session(format_, verbose=verbose)
     backend, options = resolve_target(target, session.registry) if target else (None, {})
-    client = _client(session, model_flags(more), folder, no_model=no_model)
+    client = _client(session, model_flags(more), local_folder(folder), no_model=no_model)
     ctx = session.context()
     try:
         with progress_bar() as progress:
             shown = _decided_on_page(folder, session) if page else None
-            found = discovered(folder, ctx, progress, client, shown)
+            found = discovered(folder, session.registry, ctx, progress, client, shown)
     except ServiceError as error:
         if client is None:
             raise
@@ -155,6 +157,7 @@ def _need_numpy() -> None:
 
 def discovered(
     folder: str,
+    registry: Registry,
     ctx: PassContext,
     progress: Progress,
     client: ModelClient | None = None,
@@ -174,12 +177,12 @@ def discovered(
     from orgflow.agents.discovery.remembered import Remembered
     from orgflow.agents.english import parser
     from orgflow.store.embedder import HashedWords, local_embedder
-    from orgflow.store.messages import MessageStore, StoreError
 
     from orgflow_ir.analysis.evidence import check_evidence
+    from orgflow_ir.plugins.message_stores import StoreError
 
     try:
-        store = MessageStore.open(folder)
+        store = open_store(folder, registry)
     except StoreError as error:
         ctx.emit(NoMessageStore, str(error), help="orgflowc ingest PATH... --store DIR makes one")
         return None
@@ -226,7 +229,7 @@ def _decisions(folder: str) -> tuple[Decided, ...]:
     """What people decided earlier. Raises `click.UsageError`."""
     from orgflow.agents.discovery.decisions import FILE, DecisionsError, read_decisions
 
-    path = Path(folder) / FILE
+    path = Path(local_folder(folder)) / FILE
     try:
         return read_decisions(path)
     except DecisionsError as error:
@@ -243,7 +246,7 @@ def _decided_on_page(
         from orgflow.commands.discovery_page import DiscoveryPage
         from orgflow.commands.page_server import PageServer
 
-        path = Path(folder) / FILE
+        path = Path(local_folder(folder, make=True)) / FILE
         page = DiscoveryPage(
             stages, found, _decisions(folder), embedder,
             lambda model: drawn(model, session), lambda decided: write_decisions(path, decided),
@@ -271,7 +274,7 @@ def _with_model(
     from orgflow.agents.discovery.agent import discover_with_model
     from orgflow.agents.discovery.journal import FILE, Journal
 
-    kept = Journal(client, Path(folder) / FILE)
+    kept = Journal(client, Path(local_folder(folder, make=True)) / FILE)
     try:
         found, report = discover_with_model(stages, embedder, kept, show)
     except MissingService as error:
@@ -324,7 +327,9 @@ def evaluated(
     _need_numpy()
     from orgflow.evaluation.discovery import TruthError, evaluate, read_truth, table
     from orgflow.store.embedder import local_embedder
-    from orgflow.store.messages import MessageStore, StoreError
+    from orgflow.store.messages import MessageStore
+
+    from orgflow_ir.plugins.message_stores import StoreError
 
     chosen = [name for name in (agents or "").split(",") if name]
     for name in chosen:

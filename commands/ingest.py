@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ from orgflow.commands.options import diagnostics_options
 from orgflow.commands.output import write_stdout
 from orgflow.commands.progress import progress_bar
 from orgflow.commands.session import Session, exit_code, leave
+from orgflow.commands.stores import create_store, local_folder
 from orgflow.compiler import suggestion
 
 from orgflow_ir.diagnostics.core_rules import UnreadableInput
@@ -22,11 +23,11 @@ from orgflow_ir.diagnostics.message_rules import SkippedMessage, UnknownMessages
 from orgflow_ir.model.source import SourceLocation
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.pipeline.services import Progress
+from orgflow_ir.plugins.message_stores import StoreError
 
 if TYPE_CHECKING:
-    from orgflow.store.messages import MessageStore
-
     from orgflow_ir.model.message import Message
+    from orgflow_ir.plugins.message_stores import MessageStorage
 
 DEFAULT_STORE = "orgflow-messages"
 """The folder of the store where none is named."""
@@ -40,9 +41,10 @@ SHOWN = 1000
 @click.option(
     "--store",
     "folder",
-    metavar="DIR",
+    metavar="DIR|URL",
     default=DEFAULT_STORE,
-    help=f"Folder of the store; it is made where there is none.  [default: {DEFAULT_STORE}]",
+    help="Folder of the store, or postgresql://… of a database; it is made where there is none.  "
+    f"[default: {DEFAULT_STORE}]",
 )
 @click.option("--from", "from_", metavar="FORMAT", help="Format of the messages, else recognised.")
 @click.option(
@@ -61,6 +63,12 @@ SHOWN = 1000
 @click.option(
     "--keep-since", metavar="DATE", help="Delete all messages older than a date (2026-03-01)."
 )
+@click.option(
+    "--keep-days",
+    metavar="DAYS",
+    type=click.IntRange(min=1),
+    help="Delete all messages older than so many days.",
+)
 @diagnostics_options
 def command(
     paths: tuple[str, ...],
@@ -69,6 +77,7 @@ def command(
     mapping: tuple[str, ...],
     forget: tuple[str, ...],
     keep_since: str | None,
+    keep_days: int | None,
     format_: str,
     verbose: bool,
 ) -> None:
@@ -80,12 +89,17 @@ def command(
     """
     from orgflow.frontends.messages.reading import FORMATS
 
-    if not paths and not forget and keep_since is None:
+    if keep_since is not None and keep_days is not None:
+        raise click.UsageError("--keep-since and --keep-days both name a date; use one of them")
+    if not paths and not forget and keep_since is None and keep_days is None:
         raise click.UsageError("name a file or a folder with messages")
     if from_ is not None and from_ not in FORMATS:
         raise click.UsageError(f"no format `{from_}`; {suggestion(from_, FORMATS)}")
     columns = dict(_pair(item) for item in mapping)
     since = _date(keep_since) if keep_since is not None else None
+    if keep_days is not None:
+        since = datetime.now(UTC) - timedelta(days=keep_days)
+        keep_since = f"{since:%Y-%m-%d %H:%M} UTC"
     session = Session(format_, verbose=verbose)
     ctx = session.context()
     if paths and not any(Path(path).exists() for path in paths):  # no store is made for nothing
@@ -95,16 +109,19 @@ def command(
         session.show()
         leave(exit_code(session.diagnostics))
     from orgflow.agents.discovery.journal import FILE as ANSWERS
-    from orgflow.store.messages import MessageStore
 
-    with MessageStore.create(folder) as store, progress_bar() as progress:
+    try:
+        opened = create_store(folder, session.registry)
+    except StoreError as error:
+        raise click.UsageError(str(error)) from None
+    with opened as store, progress_bar() as progress:
         lines = _ingest(store, paths, from_, columns, ctx, progress)
         for key in forget:
             lines.append(f"{store.delete_person(key)} messages of {key} deleted")
         if since is not None:
             lines.append(f"{store.delete_before(since)} messages before {keep_since} deleted")
         if forget or since is not None:  # what a language model said of messages goes with them
-            (Path(folder) / ANSWERS).unlink(missing_ok=True)
+            (Path(local_folder(folder)) / ANSWERS).unlink(missing_ok=True)
         counts = store.counts()
     lines.append(
         f"{folder}: {counts.messages} messages in {counts.conversations} conversations "
@@ -137,7 +154,7 @@ def _report_unreadable(path: str, reason: str, ctx: PassContext) -> None:
 
 
 def _ingest(
-    store: MessageStore,
+    store: MessageStorage,
     paths: tuple[str, ...],
     from_: str | None,
     mapping: dict[str, str],

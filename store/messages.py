@@ -5,24 +5,35 @@ SQLite was measured beside DuckDB and LanceDB (`benchmarks/messages.py store`).
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
 
+from orgflow.store.columns import (
+    READ,
+    content_hash,
+    embedded_text,
+    lists_of,
+    message_of,
+    storable,
+)  # fmt: skip
 from orgflow.store.threads import Linked, conversations
 
-from orgflow_ir.model.message import Attachment, Message, Person
-from orgflow_ir.pipeline.agent_services import Passage
-from orgflow_ir.pipeline.services import ServiceError
+from orgflow_ir.model.message import Message, Person
+from orgflow_ir.plugins.message_stores import (
+    EVERYTHING,
+    Counts,
+    Filter,
+    MessageStorage,
+    StoreError,
+    seconds,
+)  # fmt: skip
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from orgflow.store.vectors import Vectors
 
     from orgflow_ir.pipeline.agent_services import Embedder
@@ -59,80 +70,10 @@ CREATE VIRTUAL TABLE words USING fts5(
 );
 INSERT INTO words (words, rank) VALUES ('hashsize', 33554432);
 """
-_COLUMNS = (
-    "n, id, date, channel, sender, subject, body, quoted, signature, conversation, refs, "
-    "attachments, file, line"
-)
 
 
-class StoreError(ServiceError):
-    """A store that is none, is damaged, or is of another version."""
-
-
-class Counts(NamedTuple):
-    """What is in a store."""
-
-    messages: int
-    people: int
-    conversations: int
-    vectors: int
-
-
-class Filter(NamedTuple):
-    """Which messages are wanted; what is empty does not restrict.
-
-    Attributes:
-        person: a key of a person who sent or received it.
-        sender: a key of the person who sent it.
-        channel: as `email`.
-        since: the first moment.
-        until: the moment after the last.
-        conversation: the id of its first message.
-    """
-
-    person: str = ""
-    sender: str = ""
-    channel: str = ""
-    since: datetime | None = None
-    until: datetime | None = None
-    conversation: str = ""
-
-    def sql(self) -> tuple[str, list[Any]]:
-        """The condition over `messages`, and its values."""
-        parts: list[str] = []
-        values: list[Any] = []
-        if self.person:
-            parts.append(
-                "(sender = (SELECT n FROM people WHERE key = ?) OR n IN (SELECT message FROM "
-                "receivers WHERE person = (SELECT n FROM people WHERE key = ?)))"
-            )
-            values += [self.person, self.person]
-        if self.sender:
-            parts.append("sender = (SELECT n FROM people WHERE key = ?)")
-            values.append(self.sender)
-        for column, value in (("channel", self.channel), ("conversation", self.conversation)):
-            if value:
-                parts.append(f"{column} = ?")
-                values.append(value)
-        if self.since is not None:
-            parts.append("at >= ?")
-            values.append(seconds(self.since))
-        if self.until is not None:
-            parts.append("at < ?")
-            values.append(seconds(self.until))
-        return " AND ".join(parts), values
-
-
-def seconds(date: datetime) -> float:
-    """Seconds since 1970; a date without a zone counts as UTC."""
-    return (date if date.tzinfo is not None else date.replace(tzinfo=UTC)).timestamp()
-
-
-class MessageStore:
+class MessageStore(MessageStorage):
     """Messages in a folder. One process writes at a time; any number reads.
-
-    It is a `Store` of `orgflow_ir.pipeline.agent_services`: its documents are messages by their
-    ids.
 
     Example:
         with MessageStore.create("mail") as store:
@@ -186,17 +127,6 @@ class MessageStore:
             vectors.close()
         self._db.close()
 
-    def __enter__(self) -> MessageStore:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
     # -- writing -----------------------------------------------------------------------------
 
     def add(self, messages: Iterable[Message]) -> int:
@@ -244,20 +174,19 @@ class MessageStore:
             m.date.isoformat() if m.date is not None else None,
             m.channel,
             self._person(m.sender) if m.sender is not None else None,
-            _storable(m.subject),
-            _storable(m.body),
-            _storable(m.quoted),
-            _storable(m.signature),
+            storable(m.subject),
+            storable(m.body),
+            storable(m.quoted),
+            storable(m.signature),
             m.thread,
-            json.dumps(m.references) if m.references else "[]",
-            json.dumps(m.attachments and [[a.name, a.type, a.size] for a in m.attachments]),
+            *lists_of(m),
             content_hash(m.text),
             m.file,
             m.line,
         )
 
     def _person(self, person: Person) -> int:
-        key = _storable(person.key)
+        key = storable(person.key)
         number = self._people.get(key)
         if number is not None:
             return number
@@ -265,14 +194,14 @@ class MessageStore:
         if found is None:
             done = self._db.execute(
                 "INSERT INTO people (key, name, address) VALUES (?,?,?)",
-                (key, _storable(person.name), _storable(person.address)),
+                (key, storable(person.name), storable(person.address)),
             )
             number = int(done.lastrowid or 0)
         else:
             number = int(found[0])
             if not found[1] and person.name:
                 self._db.execute(
-                    "UPDATE people SET name = ? WHERE n = ?", (_storable(person.name), number)
+                    "UPDATE people SET name = ? WHERE n = ?", (storable(person.name), number)
                 )
         if len(self._people) > 200_000:
             self._people.clear()
@@ -375,36 +304,29 @@ class MessageStore:
         ).fetchone()
         return Counts(*row)
 
-    def messages(self, wanted: Filter = Filter()) -> Iterator[Message]:  # noqa: B008  # a tuple
+    def messages(self, wanted: Filter = EVERYTHING) -> Iterator[Message]:
         """The messages that a filter lets through, oldest first; `thread` is the conversation."""
         condition, values = wanted.sql()
         where = f" WHERE {condition}" if condition else ""
-        query = f"SELECT {_COLUMNS} FROM messages{where} ORDER BY at, n"
+        query = f"SELECT {READ} FROM messages{where} ORDER BY at, n"
         for row in self._db.execute(query, values):
             yield self._message(row)
 
     def message(self, id_: str) -> Message | None:
         """A message by its id."""
-        row = self._db.execute(f"SELECT {_COLUMNS} FROM messages WHERE id = ?", (id_,)).fetchone()
+        row = self._db.execute(f"SELECT {READ} FROM messages WHERE id = ?", (id_,)).fetchone()
         return self._message(row) if row is not None else None
 
     def _message(self, row: tuple[Any, ...]) -> Message:
-        n, id_, date, channel, sender, subject, body, quoted, signature, conversation, *rest = row
-        refs, attachments, file, line = rest
         receivers = self._db.execute(
             "SELECT name, address FROM receivers JOIN people ON person = people.n "
             "WHERE message = ? ORDER BY person",
-            (n,),
+            (row[0],),
         )
-        writer = self._db.execute("SELECT name, address FROM people WHERE n = ?", (sender,))
+        writer = self._db.execute("SELECT name, address FROM people WHERE n = ?", (row[4],))
         found = writer.fetchone()
-        return Message(
-            id_, datetime.fromisoformat(date) if date else None, channel,
-            Person(*found) if found is not None else None,
-            tuple(Person(*r) for r in receivers), subject, body, quoted, signature,
-            conversation or "", tuple(json.loads(refs)),
-            tuple(Attachment(*a) for a in json.loads(attachments)), file, line,
-        )  # fmt: skip
+        sender = Person(*found) if found is not None else None
+        return message_of(row, sender, (Person(*r) for r in receivers))
 
     def people(self) -> Iterator[tuple[Person, int, int]]:
         """Everybody with the number of messages sent and received, most first."""
@@ -417,7 +339,7 @@ class MessageStore:
             yield Person(name, address), sent, received
 
     def full_text(
-        self, query: str, limit: int = 10, wanted: Filter = Filter()  # noqa: B008  # a tuple
+        self, query: str, limit: int = 10, wanted: Filter = EVERYTHING
     ) -> list[tuple[str, float]]:  # fmt: skip
         """Ids of the messages that have words of the query, best (BM25) first, with scores."""
         words = re.findall(r"\w+", query)
@@ -454,15 +376,11 @@ class MessageStore:
                 f"SELECT n, subject, body FROM messages WHERE n IN ({_marks(part)})",
                 [n for _, n in part],
             )
-            texts = {n: f"{subject}\n\n{body}" if subject else body for n, subject, body in rows}
+            texts = {n: embedded_text(subject, body) for n, subject, body in rows}
             self._write(embedder, [(hash_, texts[n]) for hash_, n in part])
             if progress is not None:
                 progress(begin + len(part), len(missing))
         return len(missing)
-
-    def cached(self, embedder: Embedder) -> Embedder:
-        """The embedder, with its vectors kept in the store: a text is embedded once."""
-        return _Cached(self, embedder)
 
     def embedded(self, embedder: Embedder, texts: Sequence[str]) -> list[Sequence[float]]:
         """The vector of each text, from the store where it has been embedded before. Raises what
@@ -527,7 +445,7 @@ class MessageStore:
         model: str,
         vector: Sequence[float],
         limit: int = 10,
-        wanted: Filter = Filter(),  # noqa: B008  # a tuple
+        wanted: Filter = EVERYTHING,
     ) -> list[tuple[str, float]]:
         """Ids of the messages whose vectors have the largest cosine with a vector, and it."""
         vectors = self._vectors_of(model, len(vector))
@@ -553,72 +471,11 @@ class MessageStore:
                 break
         return found[:limit]
 
-    # -- the contract of agents --------------------------------------------------------------
-
-    def search(
-        self, query: str, *, limit: int = 10, where: Mapping[str, str] | None = None
-    ) -> Sequence[Passage]:
-        """The messages that have words of the query; `where` may name person, sender, channel and
-        conversation. Raises `ServiceError`."""
-        named = dict(where or {})
-        wanted = Filter(
-            person=named.pop("person", ""),
-            sender=named.pop("sender", ""),
-            channel=named.pop("channel", ""),
-            conversation=named.pop("conversation", ""),
-        )
-        if named:
-            raise ServiceError(f"messages have no field {min(named)}")
-        passages = []
-        for id_, score in self.full_text(query, limit, wanted):
-            message = self.message(id_)
-            if message is not None:
-                sender = message.sender.label if message.sender is not None else ""
-                date = message.date.isoformat() if message.date is not None else ""
-                fields = {"sender": sender, "date": date, "channel": message.channel}
-                passages.append(Passage(id_, message.text, None, score, fields))
-        return passages
-
-    def text(self, document: str) -> str | None:
-        """The text of a message, `None` where there is none of that id."""
-        message = self.message(document)
-        return message.text if message is not None else None
-
     def documents(self) -> Iterator[str]:
         """The ids of all messages, oldest first."""
         for (id_,) in self._db.execute("SELECT id FROM messages ORDER BY at, n"):
             yield id_
 
 
-class _Cached:
-    """An embedder with a store."""
-
-    def __init__(self, store: MessageStore, embedder: Embedder) -> None:
-        self._store, self._embedder = store, embedder
-
-    @property
-    def name(self) -> str:
-        return self._embedder.name
-
-    @property
-    def size(self) -> int:
-        return self._embedder.size
-
-    def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
-        return self._store.embedded(self._embedder, texts)
-
-
 def _marks(values: Sized) -> str:
     return ",".join("?" * len(values))
-
-
-def content_hash(text: str) -> bytes:
-    """What equal texts share."""
-    return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=16).digest()
-
-
-def _storable(text: str) -> str:
-    """Text without lone surrogates and NULs, which SQLite's text cannot hold."""
-    if "\x00" in text:
-        text = text.replace("\x00", "")
-    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")

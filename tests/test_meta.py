@@ -26,7 +26,7 @@ FOLDERS = ("orgflow_ir", *LEAVES, "evaluation", "commands")
 ROOT_MODULES = ("__init__.py", "__main__.py", "api.py", "cli.py", "compiler.py")
 HEAVY = (
     "networkx", "jinja2", "jsonschema", "httpx", "openai", "torch", "sentence_transformers",
-    "lxml", "rich", "numpy", "pytest", "syrupy", "spacy", "phonenumbers",
+    "lxml", "rich", "numpy", "pytest", "syrupy", "spacy", "phonenumbers", "asyncpg",
 )  # fmt: skip
 
 SECTIONS = ("What it finds", "Why it is wrong", "Example", "Instead")

@@ -97,7 +97,9 @@ def _own_fault(item: Any, name: str) -> str | None:
             return f"`{name}`, whose target is called `{target.name}`"
         wrong = _target_fault(target)
         return None if wrong is None else f"`{name}`, whose target has {wrong}"
-    return None if isinstance(item, Reporter) else _agent_fault(item, name)
+    from orgflow_ir.plugins.message_stores import StoreProvider
+
+    return None if isinstance(item, Reporter | StoreProvider) else _agent_fault(item, name)
 
 
 def _target_fault(target: Any) -> str | None:

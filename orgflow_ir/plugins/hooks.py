@@ -13,6 +13,7 @@ from orgflow_ir.targets import AddedLowering
 
 if TYPE_CHECKING:
     from orgflow_ir.plugins.agents import Agent
+    from orgflow_ir.plugins.message_stores import StoreProvider
 
 
 GROUP = "orgflow.plugins"
@@ -49,3 +50,7 @@ class Hooks:
     @hookspec
     def orgflow_reporters(self) -> Iterable[Reporter]:  # type: ignore[empty-body]
         """Reporters."""
+
+    @hookspec
+    def orgflow_stores(self) -> Iterable[StoreProvider]:  # type: ignore[empty-body]
+        """Providers of message stores: `--store NAME://…` reaches that of the name."""

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
     from orgflow_ir.plugins.agents import Agent
+    from orgflow_ir.plugins.message_stores import StoreProvider
 from orgflow_ir.plugins.hooks import GROUP, Hooks
 
 BUILTINS_OF: dict[str, tuple[str, ...]] = {
@@ -48,6 +49,7 @@ BUILTINS_OF: dict[str, tuple[str, ...]] = {
     ),
     "orgflow_agents": ("orgflow.agents.text", "orgflow.agents.filling"),
     "orgflow_reporters": ("orgflow_ir.diagnostics.reporters",),
+    "orgflow_stores": ("orgflow.store",),
 }
 """Modules that ship with orgflow, by the hook that each implements; a new leaf is one line here.
 They are imported when the hook is first asked."""
@@ -241,6 +243,13 @@ class Registry:
     def reporters(self) -> dict[str, Reporter]:
         """Reporters by name."""
         return self._table("orgflow_reporters", Reporter)
+
+    @cached_property
+    def stores(self) -> dict[str, StoreProvider]:
+        """Providers of message stores by name."""
+        from orgflow_ir.plugins.message_stores import StoreProvider
+
+        return self._table("orgflow_stores", StoreProvider)
 
     @cached_property
     def rules(self) -> dict[str, type[Rule]]:

@@ -1,0 +1,47 @@
+"""The message store that a location on the command line means."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from typing import TYPE_CHECKING
+
+from orgflow.compiler import suggestion
+
+from orgflow_ir.plugins.message_stores import MessageStorage, StoreError, provider_name
+
+if TYPE_CHECKING:
+    from orgflow_ir.plugins import Registry
+    from orgflow_ir.plugins.message_stores import StoreProvider
+
+
+def open_store(location: str, registry: Registry) -> MessageStorage:
+    """The store that is there. Raises `StoreError`."""
+    return _provider(location, registry).open(location)
+
+
+def create_store(location: str, registry: Registry) -> MessageStorage:
+    """The store, which is made where there is none yet. Raises `StoreError`, `OSError`."""
+    return _provider(location, registry).create(location)
+
+
+def local_folder(location: str, *, make: bool = False) -> str:
+    """The folder for what is kept beside a store: its own, or one of the current folder for a store
+    elsewhere, named after the location without its password."""
+    if provider_name(location) == "folder":
+        return location
+    without = re.sub(r"(://[^:@/]*):[^@]*@", r"\1@", location)
+    folder = f"orgflow-store-{hashlib.blake2b(without.encode(), digest_size=6).hexdigest()}"
+    if make:
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+    return folder
+
+
+def _provider(location: str, registry: Registry) -> StoreProvider:
+    name = provider_name(location)
+    found = registry.stores.get(name)
+    if found is None:
+        hint = suggestion(name, tuple(registry.stores))
+        raise StoreError(f"no store is reached by `{name}://`; {hint}")
+    return found

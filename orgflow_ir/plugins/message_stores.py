@@ -1,0 +1,266 @@
+"""The contract of message stores: what keeps messages, finds them again, and forgets them."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+from orgflow_ir.pipeline.agent_services import Passage
+from orgflow_ir.pipeline.services import ServiceError
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from orgflow_ir.model.message import Message, Person
+    from orgflow_ir.pipeline.agent_services import Embedder
+
+
+class StoreError(ServiceError):
+    """A store that is none, is damaged, is of another version, or cannot be reached."""
+
+
+class Counts(NamedTuple):
+    """What is in a store."""
+
+    messages: int
+    people: int
+    conversations: int
+    vectors: int
+
+
+class Filter(NamedTuple):
+    """Which messages are wanted; what is empty does not restrict.
+
+    Attributes:
+        person: a key of a person who sent or received it.
+        sender: a key of the person who sent it.
+        channel: as `email`.
+        since: the first moment.
+        until: the moment after the last.
+        conversation: the id of its first message.
+    """
+
+    person: str = ""
+    sender: str = ""
+    channel: str = ""
+    since: datetime | None = None
+    until: datetime | None = None
+    conversation: str = ""
+
+    def sql(self) -> tuple[str, list[Any]]:
+        """The condition over a table `messages` with the columns that both stores of ours have,
+        and its values in the places of the question marks."""
+        parts: list[str] = []
+        values: list[Any] = []
+        if self.person:
+            parts.append(
+                "(sender = (SELECT n FROM people WHERE key = ?) OR n IN (SELECT message FROM "
+                "receivers WHERE person = (SELECT n FROM people WHERE key = ?)))"
+            )
+            values += [self.person, self.person]
+        if self.sender:
+            parts.append("sender = (SELECT n FROM people WHERE key = ?)")
+            values.append(self.sender)
+        for column, value in (("channel", self.channel), ("conversation", self.conversation)):
+            if value:
+                parts.append(f"{column} = ?")
+                values.append(value)
+        if self.since is not None:
+            parts.append("at >= ?")
+            values.append(seconds(self.since))
+        if self.until is not None:
+            parts.append("at < ?")
+            values.append(seconds(self.until))
+        return " AND ".join(parts), values
+
+
+EVERYTHING = Filter()
+
+
+def seconds(date: datetime) -> float:
+    """Seconds since 1970; a date without a zone counts as UTC."""
+    return (date if date.tzinfo is not None else date.replace(tzinfo=UTC)).timestamp()
+
+
+class MessageStorage(ABC):
+    """Messages that are kept; a `Store` of `orgflow_ir.pipeline.agent_services` whose documents
+    are messages by their ids. Every method raises `StoreError` where the store cannot be used."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """End the connection."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    # -- writing -----------------------------------------------------------------------------
+
+    @abstractmethod
+    def add(self, messages: Iterable[Message]) -> int:
+        """Add what is new, in transactions of some thousand messages; returns how many that were.
+        `link` has to follow, once, before conversations are read."""
+
+    @abstractmethod
+    def link(self) -> int:
+        """Find the conversation of every message again; returns how many there are."""
+
+    @abstractmethod
+    def delete_person(self, key: str) -> int:
+        """Delete everything a person wrote, and the person as a receiver; what others quote of
+        these messages is deleted, too. Returns how many messages were deleted. What others write
+        about a person in their own words stays."""
+
+    @abstractmethod
+    def delete_before(self, date: datetime) -> int:
+        """Delete all messages older than a date (retention); returns how many."""
+
+    # -- reading -----------------------------------------------------------------------------
+
+    @abstractmethod
+    def counts(self) -> Counts:
+        """How much there is."""
+
+    @abstractmethod
+    def messages(self, wanted: Filter = EVERYTHING) -> Iterator[Message]:
+        """The messages that a filter lets through, oldest first; `thread` is the conversation."""
+
+    @abstractmethod
+    def message(self, id_: str) -> Message | None:
+        """A message by its id."""
+
+    @abstractmethod
+    def people(self) -> Iterator[tuple[Person, int, int]]:
+        """Everybody with the number of messages sent and received, most first."""
+
+    @abstractmethod
+    def full_text(
+        self, query: str, limit: int = 10, wanted: Filter = EVERYTHING
+    ) -> list[tuple[str, float]]:
+        """Ids of the messages that have words of the query, best first, with scores."""
+
+    @abstractmethod
+    def documents(self) -> Iterator[str]:
+        """The ids of all messages, oldest first."""
+
+    # -- vectors -----------------------------------------------------------------------------
+
+    @abstractmethod
+    def embed(self, embedder: Embedder, progress: Callable[[int, int], None] | None = None) -> int:
+        """Embed the messages that have no vector of this model yet, equal texts once; returns how
+        many texts that were. Interrupted, it goes on where it stopped."""
+
+    @abstractmethod
+    def embedded(self, embedder: Embedder, texts: Sequence[str]) -> list[Sequence[float]]:
+        """The vector of each text, from the store where it has been embedded before. Raises what
+        the embedder raises; interrupted, it keeps what was done."""
+
+    @abstractmethod
+    def vectors(self, model: str, ids: Sequence[str]) -> list[Sequence[float] | None]:
+        """The vectors of messages, `None` for those that have none."""
+
+    @abstractmethod
+    def nearest(
+        self, model: str, vector: Sequence[float], limit: int = 10, wanted: Filter = EVERYTHING
+    ) -> list[tuple[str, float]]:
+        """Ids of the messages whose vectors have the largest cosine with a vector, and it."""
+
+    def cached(self, embedder: Embedder) -> Embedder:
+        """The embedder, with its vectors kept in the store: a text is embedded once."""
+        return _Cached(self, embedder)
+
+    # -- the contract of agents --------------------------------------------------------------
+
+    def search(
+        self, query: str, *, limit: int = 10, where: Mapping[str, str] | None = None
+    ) -> Sequence[Passage]:
+        """The messages that have words of the query; `where` may name person, sender, channel and
+        conversation. Raises `ServiceError`."""
+        named = dict(where or {})
+        wanted = Filter(
+            person=named.pop("person", ""),
+            sender=named.pop("sender", ""),
+            channel=named.pop("channel", ""),
+            conversation=named.pop("conversation", ""),
+        )
+        if named:
+            raise ServiceError(f"messages have no field {min(named)}")
+        passages = []
+        for id_, score in self.full_text(query, limit, wanted):
+            message = self.message(id_)
+            if message is not None:
+                sender = message.sender.label if message.sender is not None else ""
+                date = message.date.isoformat() if message.date is not None else ""
+                fields = {"sender": sender, "date": date, "channel": message.channel}
+                passages.append(Passage(id_, message.text, None, score, fields))
+        return passages
+
+    def text(self, document: str) -> str | None:
+        """The text of a message, `None` where there is none of that id."""
+        message = self.message(document)
+        return message.text if message is not None else None
+
+
+class _Cached:
+    """An embedder whose vectors a store keeps."""
+
+    def __init__(self, store: MessageStorage, embedder: Embedder) -> None:
+        self._store, self._embedder = store, embedder
+
+    @property
+    def name(self) -> str:
+        return self._embedder.name
+
+    @property
+    def size(self) -> int:
+        return self._embedder.size
+
+    def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        return self._store.embedded(self._embedder, texts)
+
+
+class StoreProvider(ABC):
+    """Opens the stores of one kind. `--store NAME://…` reaches the provider of that name."""
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """What stands before `://` in the location of a store."""
+
+    @abstractmethod
+    def open(self, location: str) -> MessageStorage:
+        """The store that is there. Raises `StoreError`."""
+
+    @abstractmethod
+    def create(self, location: str) -> MessageStorage:
+        """The store, which is made where there is none yet. Raises `StoreError`, `OSError`."""
+
+
+def provider_name(location: str) -> str:
+    """The name of the provider that a location needs: `folder` where it has no `NAME://`."""
+    found = re.match(r"([a-z][a-z0-9+.-]+)://", location)
+    return found.group(1) if found else "folder"
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a text as full-text search compares them: lower case, without accents."""
+    text = unicodedata.normalize("NFD", text.lower())
+    text = "".join(c for c in text if unicodedata.category(c) != "Mn")
+    return re.findall(r"[^\W_]+", text)
+
+
+__all__ = [
+    "EVERYTHING", "Counts", "Filter", "MessageStorage", "StoreError", "StoreProvider",
+    "provider_name", "seconds", "words_of",
+]  # fmt: skip

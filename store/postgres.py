@@ -1,0 +1,545 @@
+"""The store in a PostgreSQL database: pgvector for vectors, its own full text, asyncpg to reach it.
+
+Several processes may read and write at the same time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import json
+import re
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
+from datetime import datetime
+from typing import Any, TypeVar
+
+from orgflow.store.columns import (
+    READ,
+    content_hash,
+    embedded_text,
+    lists_of,
+    message_of,
+    storable,
+)
+from orgflow.store.threads import Linked, conversations
+
+from orgflow_ir.model.message import Message, Person
+from orgflow_ir.pipeline.agent_services import Embedder
+from orgflow_ir.plugins.message_stores import (
+    EVERYTHING,
+    Counts,
+    Filter,
+    MessageStorage,
+    StoreError,
+    seconds,
+    words_of,
+)
+
+T = TypeVar("T")
+VERSION = 1
+BATCH = 2000
+INDEXED = 200_000
+"""Characters of a text that full-text search looks at: PostgreSQL's limit is 1 MB of words."""
+
+HNSW_FROM = 20_000
+"""So many vectors are compared one by one; of more, an index (HNSW) finds the nearest."""
+
+_EMBEDDED = 64
+_PAGE = 1000
+
+_SCHEMA = """
+CREATE EXTENSION IF NOT EXISTS vector;
+CREATE SCHEMA orgflow;
+CREATE TABLE orgflow.version (version INTEGER NOT NULL);
+CREATE TABLE orgflow.people (
+  n BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, key TEXT NOT NULL UNIQUE, name TEXT NOT NULL,
+  address TEXT NOT NULL
+);
+CREATE TABLE orgflow.messages (
+  n BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, id TEXT NOT NULL UNIQUE,
+  at DOUBLE PRECISION, date TEXT, channel TEXT NOT NULL, sender BIGINT REFERENCES orgflow.people,
+  subject TEXT NOT NULL, body TEXT NOT NULL, quoted TEXT NOT NULL, signature TEXT NOT NULL,
+  named TEXT NOT NULL, conversation TEXT, refs TEXT NOT NULL, attachments TEXT NOT NULL,
+  hash BYTEA NOT NULL, file TEXT NOT NULL, line BIGINT NOT NULL, words TSVECTOR NOT NULL
+);
+CREATE INDEX messages_at ON orgflow.messages (at, n);
+CREATE INDEX messages_sender ON orgflow.messages (sender);
+CREATE INDEX messages_conversation ON orgflow.messages (conversation);
+CREATE INDEX messages_hash ON orgflow.messages (hash);
+CREATE INDEX messages_words ON orgflow.messages USING gin (words);
+CREATE TABLE orgflow.receivers (
+  message BIGINT NOT NULL REFERENCES orgflow.messages ON DELETE CASCADE,
+  person BIGINT NOT NULL REFERENCES orgflow.people ON DELETE CASCADE, PRIMARY KEY (message, person)
+);
+CREATE INDEX receivers_person ON orgflow.receivers (person);
+CREATE TABLE orgflow.vectors (
+  model TEXT, hash BYTEA, vector VECTOR NOT NULL, PRIMARY KEY (model, hash)
+);
+"""
+_WRITTEN = (
+    ("id", "text"), ("at", "float8"), ("date", "text"), ("channel", "text"), ("sender", "bigint"),
+    ("subject", "text"), ("body", "text"), ("quoted", "text"), ("signature", "text"),
+    ("named", "text"), ("refs", "text"), ("attachments", "text"), ("hash", "bytea"),
+    ("file", "text"), ("line", "bigint"), ("words", "text"),
+)  # fmt: skip
+
+
+class PostgresStore(MessageStorage):
+    """Messages in the schema `orgflow` of a database. Use `open` or `create`."""
+
+    def __init__(self, connection: Any, loop: asyncio.AbstractEventLoop) -> None:
+        self._connection, self._loop = connection, loop
+
+    @classmethod
+    def open(cls, location: str) -> PostgresStore:
+        """The store in the database of a URL. Raises `StoreError`."""
+        return cls._connected(location, make=False)
+
+    @classmethod
+    def create(cls, location: str) -> PostgresStore:
+        """The store in the database of a URL; its tables are made where there are none. The
+        extension `vector` has to be there, or its making allowed. Raises `StoreError`."""
+        return cls._connected(location, make=True)
+
+    @classmethod
+    def _connected(cls, location: str, *, make: bool) -> PostgresStore:
+        asyncpg = _asyncpg()
+        loop = asyncio.new_event_loop()
+
+        async def connected() -> Any:
+            settings = {"search_path": "orgflow, public", "application_name": "orgflow"}
+            connection = await asyncpg.connect(location, server_settings=settings, timeout=30)
+            try:
+                await _check(connection, make=make)
+            except BaseException:
+                await connection.close()
+                raise
+            return connection
+
+        try:
+            return cls(loop.run_until_complete(connected()), loop)
+        except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError,
+                ValueError) as error:  # fmt: skip
+            loop.close()
+            raise StoreError(f"{_without_password(location)} cannot be used: {error}") from None
+        except StoreError:
+            loop.close()
+            raise
+
+    def _run(self, work: Coroutine[Any, Any, T]) -> T:
+        asyncpg = _asyncpg()
+        try:
+            return self._loop.run_until_complete(work)
+        except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
+            raise StoreError(f"the store on PostgreSQL failed: {error}") from error
+
+    def close(self) -> None:
+        """End the connection."""
+        if not self._loop.is_closed():
+            self._run(self._connection.close())
+            self._loop.close()
+
+    def _rows(self, query: str, *values: Any) -> list[Any]:
+        found: list[Any] = self._run(self._connection.fetch(query, *values))
+        return found
+
+    def _count(self, query: str, *values: Any) -> int:
+        return int(self._run(self._connection.fetchval(query, *values)))
+
+    # -- writing -----------------------------------------------------------------------------
+
+    def add(self, messages: Iterable[Message]) -> int:
+        """Add what is new; another process may add at the same time."""
+        added = 0
+        batch: dict[str, Message] = {}
+        for message in messages:
+            batch.setdefault(storable(message.id), message)
+            if len(batch) == BATCH:
+                added += self._run(self._add(batch))
+                batch = {}
+        return added + (self._run(self._add(batch)) if batch else 0)
+
+    async def _add(self, batch: dict[str, Message]) -> int:
+        async with self._connection.transaction():
+            people = await self._people_of(batch.values())
+            rows = [_row(id_, message, people) for id_, message in batch.items()]
+            names = ", ".join(name for name, _ in _WRITTEN)
+            arrays = ", ".join(f"${i}::{kind}[]" for i, (_, kind) in enumerate(_WRITTEN, 1))
+            taken = ", ".join(
+                "to_tsvector('simple', words)" if name == "words" else name for name, _ in _WRITTEN
+            )
+            new = await self._connection.fetch(
+                f"INSERT INTO messages ({names}) SELECT {taken} FROM unnest({arrays}) "
+                f"WITH ORDINALITY AS given ({names}, place) ORDER BY place "
+                "ON CONFLICT (id) DO NOTHING RETURNING id, n",
+                *([row[i] for row in rows] for i in range(len(_WRITTEN))),
+            )
+            pairs = {(n, people[storable(p.key)]) for id_, n in new for p in batch[id_].receivers}
+            await self._connection.executemany(
+                "INSERT INTO receivers VALUES ($1, $2)", sorted(pairs)
+            )
+        return len(new)
+
+    async def _people_of(self, messages: Iterable[Message]) -> dict[str, int]:
+        """The numbers of everybody in some messages, by key. They are written in one order by all
+        processes, so that none waits for another in a circle."""
+        found: dict[str, Person] = {}
+        for person in (p for message in messages for p in message.people):
+            key = storable(person.key)
+            if not found.get(key, Person("")).name:
+                found[key] = person
+        keys = sorted(found)
+        rows = await self._connection.fetch(
+            "INSERT INTO people (key, name, address) SELECT * FROM unnest($1::text[], $2::text[], "
+            "$3::text[]) ON CONFLICT (key) DO UPDATE SET name = CASE WHEN people.name = '' THEN "
+            "excluded.name ELSE people.name END RETURNING key, n",
+            keys,
+            [storable(found[key].name) for key in keys],
+            [storable(found[key].address) for key in keys],
+        )
+        return dict(rows)
+
+    def link(self) -> int:
+        """Find the conversation of every message again."""
+        found = list(conversations(self._linked()))
+
+        async def write() -> None:
+            async with self._connection.transaction():
+                for begin in range(0, len(found), 10 * BATCH):
+                    part = found[begin : begin + 10 * BATCH]
+                    await self._connection.execute(
+                        "UPDATE messages SET conversation = first FROM unnest($1::text[], "
+                        "$2::text[]) AS found (id, first) WHERE messages.id = found.id AND "
+                        "conversation IS DISTINCT FROM first",
+                        [id_ for id_, _ in part],
+                        [first for _, first in part],
+                    )
+
+        self._run(write())
+        return len({first for _, first in found})
+
+    def _linked(self) -> Iterator[Linked]:
+        columns = (
+            "id, refs, named, subject, coalesce(at, 0), sender, ARRAY(SELECT person FROM receivers "
+            "WHERE message = messages.n)"
+        )
+        for _, _, id_, refs, named, subject, at, sender, receivers in self._pages(columns):
+            people = {*receivers, sender} - {None}
+            yield Linked(id_, tuple(json.loads(refs)), named, subject, at, frozenset(people))
+
+    def _pages(
+        self, columns: str, condition: str = "", values: Sequence[Any] = ()
+    ) -> Iterator[Any]:
+        """Rows of messages by time, a page at a time, messages without a time first; the first two
+        columns are the time and the number, by which the next page is found."""
+        base = _numbered(f" AND {condition}" if condition else "")
+        count = len(values)
+        last: tuple[float, int] = (float("-inf"), 0)
+        while True:
+            rows = self._rows(
+                f"SELECT coalesce(at, '-infinity'), n, {columns} FROM messages WHERE "
+                f"(coalesce(at, '-infinity'), n) > (${count + 1}::float8, ${count + 2}::bigint)"
+                f"{base} ORDER BY 1, 2 LIMIT {_PAGE}",
+                *values, *last,
+            )  # fmt: skip
+            yield from rows
+            if len(rows) < _PAGE:
+                return
+            last = (rows[-1][0], rows[-1][1])
+
+    def delete_person(self, key: str) -> int:
+        """Delete everything a person wrote, and what others quote of it."""
+
+        async def delete() -> int:
+            async with self._connection.transaction():
+                person = await self._connection.fetchval(
+                    "SELECT n FROM people WHERE key = $1", key.lower()
+                )
+                if person is None:
+                    return 0
+                await self._connection.execute(
+                    "UPDATE messages SET quoted = '' WHERE quoted != '' AND EXISTS (SELECT 1 FROM "
+                    "jsonb_array_elements_text(refs::jsonb) AS ref (id) JOIN messages AS own ON "
+                    "own.id = ref.id WHERE own.sender = $1)", person,
+                )  # fmt: skip
+                done = await self._connection.execute(
+                    "DELETE FROM messages WHERE sender = $1", person
+                )
+                await self._connection.execute("DELETE FROM people WHERE n = $1", person)
+                await self._forget()
+                return _affected(done)
+
+        return self._run(delete())
+
+    def delete_before(self, date: datetime) -> int:
+        """Delete all messages older than a date (retention)."""
+
+        async def delete() -> int:
+            async with self._connection.transaction():
+                done = await self._connection.execute(
+                    "DELETE FROM messages WHERE at < $1", seconds(date)
+                )
+                await self._connection.execute(
+                    "DELETE FROM people WHERE NOT EXISTS (SELECT 1 FROM receivers WHERE person = "
+                    "people.n) AND NOT EXISTS (SELECT 1 FROM messages WHERE sender = people.n)"
+                )
+                await self._forget()
+                return _affected(done)
+
+        return self._run(delete())
+
+    async def _forget(self) -> None:
+        """Delete the vectors of texts that no message has any more."""
+        await self._connection.execute(
+            "DELETE FROM vectors WHERE NOT EXISTS (SELECT 1 FROM messages WHERE messages.hash = "
+            "vectors.hash)"
+        )
+
+    # -- reading -----------------------------------------------------------------------------
+
+    def counts(self) -> Counts:
+        """How much there is."""
+        (row,) = self._rows(
+            "SELECT (SELECT count(*) FROM messages), (SELECT count(*) FROM people), "
+            "(SELECT count(DISTINCT conversation) FROM messages), (SELECT count(*) FROM vectors)"
+        )
+        return Counts(*row)
+
+    def messages(self, wanted: Filter = EVERYTHING) -> Iterator[Message]:
+        """The messages that a filter lets through, a page at a time."""
+        condition, values = wanted.sql()
+        for row in self._pages(_JOINED, condition, values):
+            yield _message(row[2:])
+
+    def message(self, id_: str) -> Message | None:
+        """A message by its id."""
+        rows = self._rows(f"SELECT {_JOINED} FROM messages WHERE id = $1", id_)
+        return _message(rows[0]) if rows else None
+
+    def people(self) -> Iterator[tuple[Person, int, int]]:
+        """Everybody with the number of messages sent and received, most first."""
+        for name, address, sent, received in self._rows(
+            "SELECT name, address, s, r FROM (SELECT *, (SELECT count(*) FROM messages WHERE "
+            "sender = people.n) AS s, (SELECT count(*) FROM receivers WHERE person = people.n) "
+            'AS r FROM people) AS p ORDER BY s + r DESC, key COLLATE "C"'
+        ):
+            yield Person(name, address), sent, received
+
+    def full_text(
+        self, query: str, limit: int = 10, wanted: Filter = EVERYTHING
+    ) -> list[tuple[str, float]]:
+        """Ids of the messages that have words of the query, best (`ts_rank`) first."""
+        words = words_of(query)
+        if not words:
+            return []
+        condition, values = wanted.sql()
+        count = len(values)
+        some = f" AND {_numbered(condition)}" if condition else ""
+        rows = self._rows(
+            f"SELECT id, ts_rank(words, q, 1) AS rank FROM messages, to_tsquery('simple', "
+            f"${count + 1}) AS q WHERE words @@ q{some} "
+            f"ORDER BY rank DESC, at, n LIMIT ${count + 2}",
+            *values, " | ".join(words), limit,
+        )  # fmt: skip
+        return [(id_, float(rank)) for id_, rank in rows]
+
+    def documents(self) -> Iterator[str]:
+        """The ids of all messages, oldest first."""
+        for row in self._pages("id"):
+            yield row[2]
+
+    # -- vectors -----------------------------------------------------------------------------
+
+    def embed(self, embedder: Embedder, progress: Callable[[int, int], None] | None = None) -> int:
+        """Embed the messages that have no vector of this model yet, equal texts once."""
+        missing = self._rows(
+            "SELECT min(n) FROM messages WHERE NOT EXISTS (SELECT 1 FROM vectors WHERE model = $1 "
+            "AND vectors.hash = messages.hash) GROUP BY hash ORDER BY min(length(body)), 1",
+            embedder.name,
+        )
+        for begin in range(0, len(missing), _EMBEDDED):
+            part = [n for (n,) in missing[begin : begin + _EMBEDDED]]
+            rows = self._rows(
+                "SELECT hash, subject, body FROM messages WHERE n = ANY($1::bigint[])", part
+            )
+            self._write(embedder, [(hash_, embedded_text(*text)) for hash_, *text in rows])
+            if progress is not None:
+                progress(begin + len(part), len(missing))
+        self._index(embedder)
+        return len(missing)
+
+    def embedded(self, embedder: Embedder, texts: Sequence[str]) -> list[Sequence[float]]:
+        """The vector of each text, from the database where it has been embedded before."""
+        hashes = [content_hash(text) for text in texts]
+        found = self._kept(embedder.name, hashes)
+        missing = {h: text for h, text in zip(hashes, texts, strict=True) if h not in found}
+        ordered = sorted(missing.items(), key=lambda item: len(item[1]))
+        for begin in range(0, len(ordered), _EMBEDDED):
+            self._write(embedder, ordered[begin : begin + _EMBEDDED])
+        if missing:
+            found.update(self._kept(embedder.name, list(missing)))
+        return [found[h] for h in hashes]
+
+    def _kept(self, model: str, hashes: Sequence[bytes]) -> dict[bytes, Sequence[float]]:
+        rows = self._rows(
+            "SELECT hash, vector::real[] FROM vectors WHERE model = $1 AND hash = ANY($2::bytea[])",
+            model, list(hashes),
+        )  # fmt: skip
+        return dict(rows)
+
+    def _write(self, embedder: Embedder, part: Sequence[tuple[bytes, str]]) -> None:
+        """Embed texts and keep their vectors under their hashes."""
+        vectors = embedder.embed([text for _, text in part])
+        self._run(
+            self._connection.executemany(
+                "INSERT INTO vectors VALUES ($1, $2, $3::real[]::vector) ON CONFLICT DO NOTHING",
+                [
+                    (embedder.name, hash_, [float(x) for x in vector])
+                    for (hash_, _), vector in zip(part, vectors, strict=True)
+                ],
+            )
+        )
+
+    def _index(self, embedder: Embedder) -> None:
+        """Make an index of many vectors of a model; pgvector keeps it up to date."""
+        count = self._count("SELECT count(*) FROM vectors WHERE model = $1", embedder.name)
+        if count >= HNSW_FROM:
+            name = re.sub(r"\W", "_", embedder.name)[:40].lower()
+            literal = embedder.name.replace("'", "''")
+            self._run(
+                self._connection.execute(
+                    f"CREATE INDEX IF NOT EXISTS vectors_of_{name} ON vectors USING hnsw "
+                    f"((vector::vector({embedder.size})) vector_cosine_ops) "
+                    f"WHERE model = '{literal}'"
+                )
+            )
+
+    def vectors(self, model: str, ids: Sequence[str]) -> list[Sequence[float] | None]:
+        """The vectors of messages, `None` for those that have none."""
+        found = dict(
+            self._rows(
+                "SELECT id, vector::real[] FROM messages JOIN vectors USING (hash) "
+                "WHERE model = $1 AND id = ANY($2::text[])", model, list(ids),
+            )
+        )  # fmt: skip
+        return [found.get(id_) for id_ in ids]
+
+    def nearest(
+        self, model: str, vector: Sequence[float], limit: int = 10, wanted: Filter = EVERYTHING
+    ) -> list[tuple[str, float]]:
+        """Ids of the messages whose vectors have the largest cosine with a vector, and it. With a
+        filter all vectors that it lets through are compared."""
+        condition, values = wanted.sql()
+        count = len(values)
+        size = len(vector)
+        asked = f"${count + 1}::real[]::vector({size})"
+        literal = model.replace("'", "''")
+        some = (
+            f" AND hash IN (SELECT hash FROM messages WHERE {_numbered(condition)})"
+            if condition else ""
+        )  # fmt: skip
+        distance = f"(vector::vector({size}) <=> {asked})" + (" + 0" if condition else "")
+        query = (
+            f"WITH near AS MATERIALIZED (SELECT hash, {distance} AS distance FROM vectors WHERE "
+            f"model = '{literal}'{some} ORDER BY {distance} LIMIT ${count + 2}) "
+            "SELECT id, 1 - distance FROM near JOIN messages USING (hash)"
+            f"{f' WHERE {_numbered(condition)}' if condition else ''} "
+            f"ORDER BY distance, at, n LIMIT ${count + 2}"
+        )
+
+        async def fetch() -> list[Any]:
+            async with self._connection.transaction():
+                await self._connection.execute(f"SET LOCAL hnsw.ef_search = {_breadth(limit)}")
+                found: list[Any] = await self._connection.fetch(
+                    query, *values, [float(x) for x in vector], limit
+                )
+                return found
+
+        return [(id_, float(score)) for id_, score in self._run(fetch())]
+
+
+def _asyncpg() -> Any:
+    """The driver, which has no types. Raises `StoreError` where it is not installed."""
+    try:
+        return importlib.import_module("asyncpg")
+    except ImportError:
+        raise StoreError(
+            "asyncpg is needed for a store on PostgreSQL: pip install 'orgflow[postgres]'"
+        ) from None
+
+
+_JOINED = (
+    ", ".join(f"messages.{name}" for name in READ.split(", "))
+    + ", (SELECT ARRAY[name, address] FROM people WHERE n = sender)"
+    + ", (SELECT array_agg(ARRAY[name, address] ORDER BY person) FROM receivers JOIN people ON "
+    "person = people.n WHERE message = messages.n)"
+)
+
+
+def _message(row: Any) -> Message:
+    *columns, sender, receivers = row
+    return message_of(columns, Person(*sender) if sender else None,
+                      (Person(*r) for r in receivers or ()))  # fmt: skip
+
+
+def _row(id_: str, m: Message, people: dict[str, int]) -> tuple[Any, ...]:
+    references, attachments = lists_of(m)
+    subject, body = storable(m.subject), storable(m.body)
+    return (
+        id_,
+        seconds(m.date) if m.date is not None else None,
+        m.date.isoformat() if m.date is not None else None,
+        m.channel,
+        people[storable(m.sender.key)] if m.sender is not None else None,
+        subject,
+        body,
+        storable(m.quoted),
+        storable(m.signature),
+        storable(m.thread),
+        references,
+        attachments,
+        content_hash(m.text),
+        storable(m.file),
+        m.line,
+        " ".join(word[:500] for word in words_of(f"{subject} {body}"[:INDEXED])),
+    )
+
+
+def _breadth(limit: int) -> int:
+    """How many candidates the index looks at: more find more, and take longer."""
+    return max(1, min(1000, max(100, 4 * limit)))
+
+
+def _numbered(condition: str) -> str:
+    """A condition with the numbered places that PostgreSQL wants for question marks."""
+    parts = condition.split("?")
+    return "".join(part + (f"${i}" if i < len(parts) else "") for i, part in enumerate(parts, 1))
+
+
+def _affected(done: str) -> int:
+    """The number at the end of what a command reports, as `DELETE 3`."""
+    return int(done.rpartition(" ")[2])
+
+
+def _without_password(location: str) -> str:
+    return re.sub(r"(://[^:@/]*):[^@]*@", r"\1@", location)
+
+
+_THERE = "SELECT EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = 'orgflow')"
+
+
+async def _check(connection: Any, *, make: bool) -> None:
+    """Raises `StoreError` where the database holds no store, or one of another version."""
+    there = await connection.fetchval(_THERE)
+    if not there and make:
+        async with connection.transaction():
+            # two processes that make the store at once: the second one waits, then finds it
+            await connection.execute("SELECT pg_advisory_xact_lock(8675309)")
+            if not await connection.fetchval(_THERE):
+                await connection.execute(_SCHEMA)
+                await connection.execute("INSERT INTO orgflow.version VALUES ($1)", VERSION)
+    elif not there:
+        raise StoreError("the database is no message store")
+    version = await connection.fetchval("SELECT version FROM orgflow.version")
+    if version != VERSION:
+        raise StoreError(f"the store has version {version}, not {VERSION}")
