@@ -1,33 +1,40 @@
-"""Discovery over four corpora: `discovery.py [plain] [hard] [--keep DIR]`.
+"""Discovery over four corpora: `discovery.py [plain] [hard] [--keep DIR] [--sample N|--tokens]`.
 
 One corpus is the hand-written `communications` of the shared data, on which, with two others of
 `synth`, the weights of the cases were chosen; three are made by `synth` from models of the PMo
 dataset that are in none of these, and no weight was chosen on them. `plain` has roles and threads
 and a quarter of noise; `hard` has staff that work in several processes, no roles and no threads.
-Prints the figures of each corpus, their median and range. `--keep` leaves stores and truths in a
-folder, for `orgflowc eval discovery`, and uses those that are there.
+Prints the figures of each corpus, their median and range. `--sample` prints steps, each with a
+sentence behind it, for a person to judge; `--tokens` prints how many input tokens the agent sends
+to a scripted model. `--keep` leaves stores and truths in a folder, for `orgflowc eval discovery`,
+and uses those that are there.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import random
+import re
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from orgflow.agents.discovery.discover import discover
+from orgflow.agents.discovery.agent import discover_with_model
+from orgflow.agents.discovery.discover import discover, grouped
 from orgflow.compiler import load
 from orgflow.evaluation.discovery import HIGHER, Scores, read_truth, score
 from orgflow.store.embedder import local_embedder
 from orgflow.store.messages import MessageStore
 
-from orgflow_ir.model import Model
+from orgflow_ir.model import Model, Task
 from orgflow_ir.pipeline import PassContext
+from orgflow_ir.pipeline.agent_services import Reply, Tool, ToolCall
 from orgflow_ir.plugins import Registry
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
@@ -122,6 +129,89 @@ def measured(folder: Path, kind: str) -> dict[str, Scores]:
     return scores
 
 
+class Reader:
+    """A language model by script: it searches before it saves every fourth case, saves half of them
+    wrongly first, and finds nothing in what is left. What it names is of no interest: it shows how
+    many tokens the agent sends."""
+
+    name = "reader"
+
+    def __init__(self) -> None:
+        self._begun = 0
+
+    def ask(
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        *,
+        schema: Mapping[str, Any] | None = None,
+        tools: Sequence[Tool] = (),
+    ) -> Reply:
+        """A tool call, or `NONE`."""
+        del schema
+        prompt = str(messages[1]["content"])
+        if not tools:
+            return Reply('{"same": []}')
+        if "The messages of one case" not in prompt:
+            return Reply("NONE")
+        first = len(messages) == 2
+        self._begun += first
+        if first and self._begun % 4 == 0:
+            return _call("search_messages", {"query": prompt[-200:]})
+        shown = re.findall(r"^\[(m\d+)\][^\n]*\n([^\n]*)", prompt, re.MULTILINE)
+        known = re.search(r"It is process (\d+)", str(messages[-1]["content"])) or re.search(
+            r"looks like one of process (\d+)", prompt
+        )
+        saved: dict[str, Any] = {
+            "name": shown[0][1][:60], "trigger": shown[0][1], "goal": shown[-1][1],
+            "steps": [{"name": text[:50] or id, "actor": "clerk", "evidence": [id]}
+                      for id, text in shown],
+        }  # fmt: skip
+        if known is not None:
+            saved["same_as"] = int(known[1])
+        if first and self._begun % 2:
+            saved["steps"][0]["evidence"] = ["m999"]
+        return _call("save_discovered_process", saved)
+
+
+def _call(name: str, arguments: Mapping[str, Any]) -> Reply:
+    return Reply("", calls=(ToolCall("call", name, json.dumps(arguments)),))
+
+
+def tokens(folder: Path, kind: str, corpora: Sequence[str]) -> list[str]:
+    """What the agent sends of each corpus, in a line."""
+    lines = []
+    for name in corpora:
+        store_path, _ = make(folder, name, kind)
+        with MessageStore.open(str(store_path)) as store:
+            messages, embedder = list(store.messages()), store.cached(local_embedder())
+            stages = grouped(messages, embedder)
+            _, report = discover_with_model(stages, embedder, Reader())
+        lines.append(
+            f"{name}, {kind}: {report.tokens_in / len(messages):.0f} input tokens a message, "
+            f"{report.asked} replies, {report.read} of {report.cases} cases read, "
+            f"{len(report.refused)} saves refused"
+        )
+    return lines
+
+
+def sampled(folder: Path, kind: str, number: int, seed: int, names: Sequence[str]) -> list[str]:
+    """Steps drawn from all corpora alike, each with its process and a sentence behind it, for a
+    person to read: is it something that is done in this process?"""
+    lines: list[str] = []
+    for place, name in enumerate(names):
+        store_path, _ = make(folder, name, kind)
+        with MessageStore.open(str(store_path)) as store:
+            found = discover(list(store.messages()), store.cached(local_embedder()))
+        steps = [
+            (one.name, node.name, " ".join(node.evidence[0].quote.split()))
+            for one in found.found for node in one.process.nodes if isinstance(node, Task)
+        ]  # fmt: skip
+        share = number // len(names) + (place < number % len(names))
+        drawn = random.Random(seed).sample(sorted(set(steps)), min(share, len(set(steps))))
+        lines += [f"{name} | {process} | {step} | {quote[:150]}" for process, step, quote in drawn]
+    return lines
+
+
 def table(scores: dict[str, Scores]) -> str:
     """A column for each corpus, then the median and the range."""
     lines = [f"{'':14}" + "".join(f"{name:>16}" for name in scores) + f"{'median (range)':>24}"]
@@ -140,10 +230,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("kinds", nargs="*", default=["plain", "hard"])
     parser.add_argument("--keep", metavar="DIR")
+    parser.add_argument("--sample", type=int, metavar="N", help="print N steps to read instead")
+    parser.add_argument("--tokens", action="store_true", help="print what the agent sends instead")
+    parser.add_argument("--only", metavar="NAME", help="one corpus, with --sample or --tokens")
+    parser.add_argument("--seed", type=int, default=1, help="of the sample")
     arguments = parser.parse_args()
+    names = [arguments.only] if arguments.only else ["communications", *SYNTH]
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(arguments.keep or temporary)
         for kind in arguments.kinds:
+            if arguments.tokens:
+                print("\n".join(tokens(folder, kind, names)))
+                continue
+            if arguments.sample:
+                print("\n".join(sampled(folder, kind, arguments.sample, arguments.seed, names)))
+                continue
             print(f"{kind}\n{table(measured(folder, kind))}\n")
 
 

@@ -54,7 +54,7 @@ it this that thing something anything nothing one way time day week hour minute 
 question word idea look sense sorry thank problem everything people person someone somebody hand
 eye head part side case matter reason luck fun joke morning evening afternoon night kind sort
 pair couple today tomorrow yesterday month year end start news weekend monday tuesday wednesday
-thursday friday saturday sunday trouble attempt hope greeting regard
+thursday friday saturday sunday trouble attempt hope greeting regard incl approx etc
 """)
 """Objects that say nothing of what is done."""
 
@@ -115,6 +115,8 @@ def _of(document: Any, names: Collection[str], topic: str = "") -> list[Phrase]:
         w for w in topic.lower().split() if w.isalpha() and w not in names and w not in _LITTLE
     ]
     about = about[-3:] if about and about[-1] not in _EMPTY and len(about[-1]) > 3 else []
+    if any(w in FUNCTION or w == "not" for w in about):
+        about = []  # a sentence, not the name of a thing
     for place, sentence in enumerate(document.sents):
         text = sentence.text.strip()
         if not 2 < len(text) < 400 or text.startswith(">"):
@@ -129,6 +131,8 @@ def _of(document: Any, names: Collection[str], topic: str = "") -> list[Phrase]:
             if not words and known and about and _stands_for_topic(verb):
                 words, tail, less = about, "", 0.5
             if not words or (verb.lemma_.lower() in _TALK and verb.lemma_.lower() not in _WEAK):
+                continue
+            if words == [verb.lemma_.lower()]:
                 continue
             score = 1.0 - less - 0.04 * place - (0.5 if verb.lemma_.lower() in _WEAK else 0.0)
             score += 0.3 if verb.dep_ in ("ROOT", "conj") else 0.0
@@ -239,9 +243,14 @@ def _object_words(noun: Any, names: Collection[str]) -> list[str]:
     return [w.text.lower() for w in words if w.text.isalpha()]
 
 
+_UP_TO_DATE = re.compile(r"\bup[ -]to[ -]date\b", re.IGNORECASE)
+
+
 def _particle(verb: Any) -> str:
     lemma = str(verb.lemma_.lower())
     particle = next((c.text.lower() for c in verb.children if c.dep_ == "prt"), "")
+    if lemma == "bring" and _UP_TO_DATE.search(verb.sent.text):
+        return "update"
     return f"{lemma} {particle}".strip()
 
 

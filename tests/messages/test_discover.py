@@ -234,6 +234,10 @@ def test_what_is_not_installed_is_reported(
         ("It was sent on Monday.", "delivery note", "send delivery note"),
         ("Ann, please sign the contract of order L-70418.", "", "sign contract"),
         ("Good news, we are all fine.", "", ""),
+        ("Could you bring the status up to date?", "", "update status"),
+        ("It's closed now.", "window does not want", ""),
+        ("We agree and will refund 878 incl. VAT.", "", ""),
+        ("Please claim the claim.", "", ""),
     ],
 )
 def test_what_a_sentence_says_is_done(text: str, topic: str, expected: str) -> None:
