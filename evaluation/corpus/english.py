@@ -14,6 +14,35 @@ _IRREGULAR = {
     be was been
     become became become
     begin began begun
+    bind bound bound
+    break broke broken
+    catch caught caught
+    cost cost cost
+    fall fell fallen
+    fly flew flown
+    forget forgot forgotten
+    grow grew grown
+    hit hit hit
+    know knew known
+    lay laid laid
+    lose lost lost
+    quit quit quit
+    reset reset reset
+    ride rode ridden
+    say said said
+    seek sought sought
+    shoot shot shot
+    shut shut shut
+    sign signed signed
+    speak spoke spoken
+    spend spent spent
+    split split split
+    stand stood stood
+    teach taught taught
+    throw threw thrown
+    understand understood understood
+    wear wore worn
+    win won won
     bring brought brought
     build built built
     buy bought bought
@@ -60,7 +89,16 @@ _IRREGULAR = {
     """
     )
 }
-_DOUBLED = frozenset(words("drop fit get let log plan put run set ship shop stop submit refer cut"))
+_DOUBLED = frozenset(
+    words(
+        """
+    admit begin chat clip commit control crop cut dip drop equip fit flag forget get grab hit
+    jot knit let log map occur permit pin plan plot pop prefer put quit refer reset run scan
+    scrub set ship shop shut sit skip snap spin split step stop strip submit swap swim tag tap
+    tip transfer transmit trim win wrap zip
+        """
+    )
+)
 
 _SYNONYMS: dict[str, tuple[str, ...]] = {
     "check": ("look over", "go through", "verify", "have a look at"),
@@ -99,7 +137,59 @@ _SYNONYMS: dict[str, tuple[str, ...]] = {
     "archive": ("file away", "put on file"),
 }
 
-_NOT_VERBS = re.compile(r"(?:tion|ment|ance|ence|ity|ness|sion|al)$", re.IGNORECASE)
+_VERBS = frozenset((*_IRREGULAR, *_DOUBLED, *_SYNONYMS)) | frozenset(
+    words(
+        """
+    accept accompany acknowledge acquire activate add address adjust advance advertise advise agree
+    align allocate allow amend analyse analyze announce answer appeal apply appoint appraise
+    ask assemble assign assist attach attend audit authorise authorize await award back bake
+    balance bill block board book borrow brief browse calibrate call cancel categorise
+    categorize certify change charge clarify classify clean clear click code combine
+    communicate compare compensate compile complain compute configure confirm connect consider
+    consolidate construct consult contact continue convert cook copy correct count cover
+    credit deactivate debit decide declare drink graduate position train transition decline
+    deduct delegate delete deliver demand deny
+    deploy deposit describe design destroy detect diagnose disassemble discard disconnect
+    discuss dispatch display dispose distribute document download draft edit elaborate email
+    enable encourage end engage enquire enrol enroll ensure escalate establish estimate
+    examine exchange execute expand explain explore export extend extract face facilitate fail
+    file fill filter finalise finalize finance finish fix follow forward fulfil fulfill gather
+    grade grant greet guide handle help hire hold host import improve increase initiate
+    inquire insert inspect install instruct insure integrate interview introduce invalidate
+    investigate invite invoice issue join judge label launch learn link list load locate look
+    lower mail maintain manage manufacture mark match measure mention merge mix modify monitor
+    motivate move need negotiate note obtain offer onboard open operate oppose optimise
+    optimize organise organize outline pack package park participate pass pick place play
+    polish post pour present press print process procure produce promise promote propose prove
+    publish purchase query question quote raise rank rate ready realise realize rebook
+    recalculate recommend reconcile recruit redesign reduce refine refund refuse reject
+    release relocate remind remove renew rent reorder repair repeat replace reply report
+    represent request require research reserve resolve respond restart restock restore
+    resubmit retrieve return revise revoke reward round save score screen search secure
+    separate serve settle share sharpen sketch solve sort source specify start state stay
+    stock store study suggest summarise summarize supervise support surrender survey switch
+    talk target taste test thank track trade train translate transport travel treat trigger
+    try turn type unload unpack unsubscribe upgrade upload use validate view visit wait warn
+    water weigh welcome widen work
+        """
+    )
+)
+"""Verbs that names of tasks begin with; what is not among them may be one, too."""
+
+_NOUNS = frozenset(
+    words(
+        "system kitchen hr guest flight ultrasound guidewire doppler sales rules waitress campaign "
+        "it auto post-travel friend bank department staff team chef agent secretary user"
+    )
+)
+_PERSON = re.compile(
+    r"(?:er|or|ist|ee|ent|ant|ian|mechanic|officer|systems?|teams?|department|bank|engine|guest|"
+    r"kitchen|staff|chef|secretary|representative)$", re.IGNORECASE,
+)  # fmt: skip
+
+_NOT_VERBS = re.compile(
+    r"(?:tion|ment|ance|ence|ity|ness|sion|al|ful|ic|er|or|ee|ist|ian|'s)$", re.IGNORECASE
+)
 _PARTICLES = ("in", "out", "up", "off", "down", "back", "over", "on", "away", "along")
 
 
@@ -139,8 +229,11 @@ def lemma(word: str) -> str:
     if lower.endswith("ies"):
         return lower[:-3] + "y"
     if re.search(r"(?:sh|ch|ss|x|zz)es$", lower):
-        return lower[:-2]
-    return lower.removesuffix("s")
+        found = lower[:-2]
+        return found + "e" if found not in _VERBS and found + "e" in _VERBS else found
+    found = lower.removesuffix("s")
+    shorter = found.removesuffix("e")
+    return shorter if found not in _VERBS and shorter in _VERBS else found
 
 
 def _of_participle(word: str) -> str:
@@ -151,6 +244,9 @@ def _of_participle(word: str) -> str:
     if lower.endswith("ied"):
         return lower[:-3] + "y"
     stem = lower.removesuffix("ed")
+    for known in (stem, stem + "e", stem[:-1]):
+        if known in _VERBS and past(known)[0] == lower:
+            return known
     if re.search(r"([^aeiousl])\1$", stem):
         return stem[:-1]
     return stem + "e" if re.search(r"(?:at|in|is|iz|v|c|g|s|ur|ar|ir|or)$", stem) else stem
@@ -159,11 +255,13 @@ def _of_participle(word: str) -> str:
 def divided(name: str) -> tuple[str, str, str]:
     """Subject, verb and object of a task's name, each as far as the name has it.
 
-    `Check stock` and `Customer checks stock` have the same verb; `Stock is checked by clerk` too.
+    `Check stock` and `Customer checks stock` have the same verb; `Stock is checked by clerk` too. A
+    name without a verb (`Flight test`) is something that people do.
     """
     text = name.strip().rstrip("?!.").strip()
     passive = re.match(
-        r"(?P<o>.+?)\s+(?:is|are|being|gets)\s+(?:being\s+)?(?P<v>\w+(?:ed|en|wn|nt|ld))\b"
+        r"(?P<o>.+?)(?<!\bwhat)(?<!\bwhich)(?<!\bthat)(?<!\bwho)(?<!\bif it)\s+"
+        r"(?:is|are|being|gets)\s+(?:being\s+)?(?P<v>\w+(?:ed|en|wn|nt|ld))\b"
         r"(?P<rest>.*)$", text, re.IGNORECASE,
     )  # fmt: skip
     if passive:
@@ -172,31 +270,65 @@ def divided(name: str) -> tuple[str, str, str]:
         tail = "" if subject else passive["rest"]
         return subject, _of_participle(passive["v"]), f"{passive['o']}{tail}"
     parts = text.split()
-    for place in range(1, min(4, len(parts) - 1)):
-        third = parts[place].lower()
-        if re.fullmatch(r"[a-z]{2,}s", third) and not third.endswith(("ss", "us", "ous", "is")):
-            before = parts[place - 1].lower()
-            follows = parts[place + 1].lower()
-            plain = before not in ("the", "a", "of") and follows not in ("of", "for", "in", "and")
-            article = follows in ("the", "a", "an", "his", "her", "its", "their", "to", "out")
-            person = re.search(
-                r"(?:er|or|ist|ee|ent|ant|officer|system|team|department|waiter|bank|engine)$",
-                before, re.IGNORECASE,
-            )  # fmt: skip
-            if plain and (article or person or before.isupper() or parts[place - 1].isupper()):
-                return " ".join(parts[:place]), lemma(third), " ".join(parts[place + 1 :])
-    first = parts[0]
     if len(parts) == 1:
-        return "", "do", text
-    if _NOT_VERBS.search(first) and first.lower() not in ("implement", "mention", "position"):
-        return "", "do", text
-    verb = first.lower()
-    if verb.endswith("ing") and len(verb) > 5:
+        return ("", text.lower(), "") if text.lower() in _VERBS else ("", "do", text)
+    place = _verb_after_subject(parts)
+    if place:
+        subject = " ".join(parts[:place]).removesuffix(" can")
+        return subject, _after_subject(parts[place].lower()), " ".join(parts[place + 1 :])
+    verb = parts[0].lower()
+    if verb not in _VERBS:
+        verb = _infinitive(verb)
+    if not verb:
         return "", "do", text
     others = parts[1:]
     if others[0].lower() in _PARTICLES and len(others) > 1:
         verb, others = f"{verb} {others[0].lower()}", others[1:]
     return "", verb, " ".join(others)
+
+
+def _verb_after_subject(parts: list[str]) -> int:
+    """The place of the verb in a name that begins with who does it; 0 in others."""
+    first = parts[0].lower()
+    if first in _VERBS and not parts[0].isupper():
+        return 0
+    noun = first in _NOUNS or _NOT_VERBS.search(first) is not None
+    for place in range(1, min(4, len(parts) - 1)):
+        word, before, follows = (parts[i].lower() for i in (place, place - 1, place + 1))
+        person = _PERSON.search(before) is not None or parts[place - 1].isupper()
+        if before in ("the", "a", "of") or (word == "claims" and _PERSON.search(follows)):
+            continue
+        if word in _VERBS and (before == "can" or (person and word not in ("test", "process"))):
+            return place
+        third = re.fullmatch(r"[a-z]{2,}s", word) and not word.endswith(("ss", "us", "ous", "is"))
+        if not third or (follows in ("of", "for", "in", "and", "or") and not person):
+            continue
+        known = lemma(word) in _VERBS and (place == 1 or noun)
+        article = follows in ("the", "a", "an", "his", "her", "its", "their", "to", "out")
+        if known or article or (person and not _PERSON.search(word)):
+            return place
+    return 0
+
+
+def _after_subject(word: str) -> str:
+    if word in _VERBS:
+        return word
+    found = lemma(word)
+    return found if found in _VERBS else _infinitive(found) or found
+
+
+def _infinitive(first: str) -> str:
+    """The verb that the first word of a name is a form of; empty where it is no verb."""
+    if lemma(first) in _VERBS and first not in _NOUNS:
+        return lemma(first)
+    if first.endswith(("ed", "en", "wn", "nt", "ld")) and _of_participle(first) in _VERBS:
+        return _of_participle(first)
+    for verb, forms in _IRREGULAR.items():
+        if forms[0] == first:
+            return verb
+    if first in _NOUNS or _NOT_VERBS.search(first) or not first.isalpha():
+        return ""
+    return "" if first.endswith("ing") and len(first) > 5 else first
 
 
 _FIXED = re.compile(
