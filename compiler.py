@@ -159,6 +159,40 @@ def read_source(path: str) -> SourceFile:
         return _in_memory(source)
 
 
+def read_together(paths: Sequence[str]) -> SourceFile:
+    """What several files hold, as one JSON list: of a folder all its JSON files, by name. One file
+    is read as it is. Raises `InputError`."""
+    if len(paths) == 1 and not os.path.isdir(paths[0]):
+        return read_source(paths[0])
+    files: list[str] = []
+    names: list[str] = []
+    for path in paths:
+        inside = [path]
+        if os.path.isdir(path):
+            inside = [
+                os.path.join(path, f) for f in sorted(os.listdir(path)) if f.endswith(".json")
+            ]
+            if not inside:
+                raise InputError(
+                    f"{path} has no JSON files in it", "name a file, or another folder"
+                )
+            path = os.path.join(path, "*.json")
+        files += inside
+        names.append(path)
+    import json  # of several files only
+
+    from orgflow_ir.model.json_source_map import JsonFault, parse_json
+
+    values = []
+    for file in files:
+        source = read_source(file)
+        try:
+            values.append(parse_json(source.path, source.data).root.value)
+        except JsonFault as fault:
+            raise InputError(f"{source.path} is not JSON: {fault}", "leave it out") from None
+    return SourceFile(", ".join(names), json.dumps(values).encode())
+
+
 def _in_memory(source: Source) -> SourceFile:
     """All bytes of a source; a stream is at its end afterwards. Raises `InputError`."""
     if isinstance(source, SourceFile):

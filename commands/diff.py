@@ -38,8 +38,8 @@ SAME, DIFFERENT, NOT_COMPARED = 0, 1, 2
 def command(old: str, new: str, from_: str | None, format_: str) -> None:
     """Say what changed from OLD to NEW: first in behaviour, then in nodes and parameters.
 
-    Each is a workflow file or a model. Positions, ids and the order of keys are ignored. Exit
-    code 0: no difference, 1: differences, 2: the two cannot be compared.
+    Each is a workflow file, a folder of such files, or a model. Positions, ids and the order of
+    keys are ignored. Exit code 0: no difference, 1: differences, 2: the two cannot be compared.
     """
     if old == new == "-":
         raise click.UsageError("only one of OLD and NEW can be standard input")
@@ -71,7 +71,7 @@ def command(old: str, new: str, from_: str | None, format_: str) -> None:
 def _read(path: str, session: Session, ctx: PassContext) -> SourceFile | None:
     session.inputs.append(compiler.source_name(path))
     try:
-        source = compiler.read_source(path)
+        source = compiler.read_together([path])
     except compiler.InputError as error:
         ctx.emit(UnreadableInput, str(error), help=error.help)
         return None

@@ -36,7 +36,7 @@ _HOW = {
 
 @click.command("verify", short_help="Show that a workflow does what a model says.")
 @click.argument("model_", metavar="MODEL", type=FILE)
-@click.argument("workflow", metavar="WORKFLOW", type=FILE)
+@click.argument("workflows", metavar="WORKFLOW...", nargs=-1, required=True, type=FILE)
 @click.option(
     "--target",
     default=DEFAULT_TARGET,
@@ -53,7 +53,7 @@ _HOW = {
 @source_options
 def command(
     model_: str,
-    workflow: str,
+    workflows: tuple[str, ...],
     target: str,
     strict: bool,
     as_json: bool,
@@ -63,14 +63,15 @@ def command(
     verbose: bool,
 ) -> None:
     """Verify that the workflow in WORKFLOW does what the model in MODEL says, whether it was
-    compiled or has been edited since.
+    compiled or has been edited since. A model of which several workflows were compiled is verified
+    with all their files, or with their folder.
 
     Every state that the target's engine can reach is walked beside the model's, so loops are
     proved and not sampled. Verdicts: proved, bounded (with the bound), different (with both runs
     side by side), changed expression (reported, not judged). Exit code 1: different.
     """
-    if model_ == "-" and workflow == "-":
-        raise click.UsageError("only one of MODEL and WORKFLOW can be standard input")
+    if [model_, *workflows].count("-") > 1:
+        raise click.UsageError("only one of MODEL and the WORKFLOWs can be standard input")
     session = Session(format_, verbose=verbose)
     backend, options = resolve_target(target, session.registry)
     ctx = session.context()
@@ -78,7 +79,7 @@ def command(
     results: tuple[Verification, ...] | None = ()
     if model is not None and not ctx.has_errors:
         try:
-            source = compiler.read_source(workflow)
+            source = compiler.read_together(workflows)
         except compiler.InputError as error:
             ctx.emit(UnreadableInput, str(error), help=error.help)
         else:

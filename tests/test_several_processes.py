@@ -139,3 +139,10 @@ def test_nothing_is_said_of_options_where_nothing_is_left(invoke: Invoke, trade:
     ran = invoke("compile", trade, "--target", "n8n", "--process", "Buyer", "--force")
     assert ran.code == 0
     assert "does not help" not in ran.err
+
+
+def test_pools_of_one_name_are_told_apart_by_ids(invoke: Invoke, trade: Path) -> None:
+    trade.write_text(trade.read_text().replace('name="Seller"', 'name="Buyer"'))
+    ran = invoke("compile", trade, "--target", "n8n")
+    assert "--process NAME one of them: `a` and `b`" in " ".join(ran.err.split())
+    assert invoke("compile", trade, "--target", "n8n", "--process", "b").code == 0

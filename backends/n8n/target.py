@@ -196,6 +196,10 @@ _TELL = "send a message, or decide at a gateway how the run goes on"
 _OUTSIDE = "nothing in the model throws its signal: a call from outside brings it"
 _NOT_HEARD = "nothing in the model waits for its signal: a placeholder until it is filled"
 _NO_TRIGGER = "no trigger is emitted for it"
+_OTHER_START = (
+    "start the process with a message, a timer or by hand; where it begins an event sub-process, "
+    "decide in the process itself what to do when the event has come"
+)
 
 N8N_TARGET = TargetSpec(
     name="n8n",
@@ -254,8 +258,8 @@ N8N_TARGET = TargetSpec(
         "event.start.message": Legal("a webhook"),
         "event.start.timer": Legal("a schedule, where the cycle can be read"),
         "event.start.signal": LegalIf(from_outside, _OUTSIDE, why_not_signal, _TELL, yet=True),
-        "event.start.signal.non-interrupting": Illegal(_NO_TRIGGER, yet=True),
-        "event.start": Illegal(_NO_TRIGGER, "start with a message, a timer or by hand", yet=True),
+        "event.start.signal.non-interrupting": Illegal(_NO_TRIGGER, _OTHER_START, yet=True),
+        "event.start": Illegal(_NO_TRIGGER, _OTHER_START, yet=True),
         "event.catch.timer": Legal(),
         "event.catch.message": Legal("a webhook wait"),
         "event.catch.signal": LegalIf(from_outside, _OUTSIDE, why_not_signal, _TELL, yet=True),

@@ -37,7 +37,9 @@ _WAITING_JOINS = ("parallel", "inclusive", "complex")
 def obstacles(sub: SubProcess, scope: Scope, model: Model, ctx: PassContext) -> Iterator[str]:
     """Why a sub-process cannot be dissolved, cheapest reasons first."""
     if sub.loop is not None:
-        yield "it is repeated, and markers for repetition are not emitted"
+        from orgflow_ir.lowering.unrolling import obstacle  # of few sub-processes
+
+        yield f"it is repeated, and {obstacle(sub, scope, ctx) or 'no loop is drawn for that'}"
     if sub.for_compensation:
         yield "it undoes another activity"
     if any(map(_is_undoing, sub.nodes)):

@@ -47,7 +47,7 @@ def obstacle(node: Task | CallActivity | SubProcess, scope: Scope, ctx: PassCont
     if not graph.flows_in(node.id):
         return "no flow leads to it"
     if any(isinstance(n, Event) and n.attached_to == node.id and _undone(n) for n in scope.nodes):
-        return "how often it was done is to be undone"
+        return "it is undone as often as it was done, which nothing counts"
     if isinstance(node, SubProcess) and any(_undone(n) for s in node.scopes() for n in s.nodes):
         return "work in it is to be undone in each repetition"
     targets = (graph.nodes[f.target] for f in out)

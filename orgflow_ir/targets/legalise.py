@@ -102,9 +102,13 @@ def illegal_uses(model: Model, spec: TargetSpec, ctx: PassContext) -> list[Illeg
 
 
 def _process_names(model: Model) -> str:
-    index = ModelIndex(model)
-    names = (index.pool(process.id) or process for process in executable_processes(model))
-    return listed(f"`{one.label}`" for one in names)
+    """What `--process` takes for each process: its label, its id where others have the label."""
+    index, processes = ModelIndex(model), executable_processes(model)
+    labels = [(index.pool(process.id) or process).label for process in processes]
+    return listed(
+        f"`{label if labels.count(label) == 1 else process.id}`"
+        for label, process in zip(labels, processes, strict=True)
+    )
 
 
 def extended(spec: TargetSpec, registry: Leaves | None) -> TargetSpec:

@@ -57,7 +57,8 @@ def verify_file(
                 rules.MissingWorkflow,
                 f"no workflow in {source.path} was compiled from {ctx.name(processes[process])}",
                 element=processes[process],
-                help="give the file with its workflow, or name one process with --process",
+                help="give all files that were compiled from the model, or their folder, or name "
+                "one process with --process",
             )
             label = processes[process].label
             missing = Difference("there is no workflow for this process")
@@ -123,7 +124,7 @@ def _more(
             rules.UnverifiedWorkflow,
             f"the workflow `{flow.title}` belongs to no process of the model and was not compared",
             loc=place,
-            help="take it out of the file, or name the model that it was compiled from",
+            help="give --target the options that it was compiled with, or leave it out",
         )
     return found
 

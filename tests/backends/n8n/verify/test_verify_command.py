@@ -272,3 +272,35 @@ def test_a_deadlock_can_be_verified(invoke: Invoke, tmp_path: Path) -> None:
     assert invoke("compile", model, "--target", "n8n", "--force", "-o", path).code == 0
     assert invoke("verify", model, path).code == 0
     assert copy.deepcopy(json.loads(path.read_text()))["name"] == "Order"
+
+
+def test_several_workflows_of_a_model_are_verified_together(invoke: Invoke, tmp_path: Path) -> None:
+    target = ("--target", "n8n{errors=workflow}")
+    folder = tmp_path / "out"
+    assert invoke("compile", LEAVE, *target, "-o", f"{folder}/").code == 0
+    main, failed = sorted(folder.glob("*.json"), key=lambda p: len(p.name))
+    alone = invoke("verify", LEAVE, main, *target)
+    assert alone.code == 1
+    assert "give all files that were compiled from the model, or their folder" in " ".join(
+        alone.err.split()
+    )
+    for given in ([folder], [main, failed], [failed, main]):
+        ran = invoke("verify", LEAVE, *given, *target)
+        assert (ran.code, ran.err) == (0, "")
+        assert ran.out.count("proved: ") == 2
+    changed(failed, lambda w: edits.without(w, "Report the failure"))
+    assert invoke("verify", LEAVE, folder, *target).code == 1
+    ran = invoke("diff", folder, main)
+    assert ran.code == 1
+    assert "Leave request: what failed: only in the old version" in ran.out
+
+
+def test_files_that_cannot_be_read_together_are_named(invoke: Invoke, tmp_path: Path) -> None:
+    ran = invoke("verify", LEAVE, tmp_path)
+    assert ran.code == 2
+    assert f"{tmp_path} has no JSON files in it" in " ".join(ran.err.split())
+    (tmp_path / "bad.json").write_text("{")
+    ran = invoke("verify", LEAVE, tmp_path)
+    assert ran.code == 2
+    assert "bad.json is not JSON: expected a key" in " ".join(ran.err.split())
+    assert invoke("verify", LEAVE, "-", "-").code == 2
