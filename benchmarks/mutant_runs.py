@@ -202,7 +202,7 @@ class Subject:
         name = emission.name_of(setter)
         stub = (request.stubs or {}).get(name)
         answers = (request.answers or {}).get(name)  # to a task that waits for a call
-        if stub is None and answers is None:
+        if stub is None and (answers is None or self._asks(name)):
             return None
         rows = list(stub["visits"] if stub is not None else answers or ())
         rows.extend({} for _ in range(visit - len(rows)))
@@ -211,6 +211,11 @@ class Subject:
             return dataclasses.replace(request, answers={**(request.answers or {}), name: rows})
         stubs = {**(request.stubs or {}), name: {**stub, "visits": rows}}
         return dataclasses.replace(request, stubs=stubs)
+
+    def _asks(self, name: str) -> bool:
+        """Whether a node is a form: its page sends its own fields, with values it offers."""
+        rows = (n for n in self.workflow["nodes"] if n["name"] == name)
+        return any(row["parameters"].get("resume") == "form" for row in rows)
 
     # -- judging ------------------------------------------------------------------------------
 

@@ -49,8 +49,8 @@ def test_proved(invoke: Invoke, workflow: Path) -> None:
     assert (ran.code, ran.err) == (0, "")
     assert ran.out == (
         "proved: the workflow `Leave request` does what the process `Leave request` says;\n"
-        "  all 19 states were looked at\n"
-        "  15 nodes found: 11 by the map, 4 by their notes\n"
+        "  all 21 states were looked at\n"
+        "  17 nodes found: 11 by the map, 4 by their notes, 2 by their ids\n"
     )
 
 
@@ -234,7 +234,7 @@ def test_compile_verifies(invoke: Invoke, tmp_path: Path) -> None:
     path = tmp_path / "w.json"
     ran = invoke("compile", LEAVE, "--target", "n8n", "--verify", "-o", path)
     assert ran.code == 0
-    assert "verified `Leave request`: proved, 19 states" in ran.err
+    assert "verified `Leave request`: proved, 21 states" in ran.err
     assert path.exists()
 
 
