@@ -70,6 +70,10 @@ INTERRUPTED, MISUSE = 130, 2
     "--samples", default=1, metavar="N", type=click.IntRange(1, 20),
     help="With text and fill: so often each is drafted or filled, for pass@k.  [default: 1]",
 )  # fmt: skip
+@click.option(
+    "--rounds", default=0, metavar="N", type=click.IntRange(0, 5),
+    help="With text: measure rounds of review beside one.  [default: 0]",
+)  # fmt: skip
 @model_options
 @server_options
 def command(
@@ -83,6 +87,7 @@ def command(
     engine: str,
     agent: str | None,
     samples: int,
+    rounds: int,
     key_file: str | None,
     wait: float,
     **more: Any,
@@ -120,7 +125,7 @@ def command(
     if suite == "text":
         from orgflow.commands.eval_text import evaluate as evaluate_text
 
-        leave(evaluate_text(folder, agent, flags, output, samples))
+        leave(evaluate_text(folder, agent, flags, output, samples, rounds))
     if suite == "fill":
         from orgflow.commands.eval_filling import evaluate as evaluate_filling
 

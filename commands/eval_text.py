@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -30,19 +31,24 @@ from orgflow_ir.pipeline import PassContext
 from orgflow_ir.pipeline.agent_services import Embedder
 from orgflow_ir.plugins.agents import Document
 
-BY_RULES = "text-rules"
-
 
 def evaluate(
-    folder: Path, agent: str | None, flags: dict[str, Any], output: str | None, samples: int
+    folder: Path,
+    agent: str | None,
+    flags: dict[str, Any],
+    output: str | None,
+    samples: int,
+    rounds: int = 0,
 ) -> int:
     """Draft and compare every text; the rows go to standard output or a file, the table to
-    standard error. Gives the exit code: 1 where a process is not sound or does not compile.
+    standard error. With rounds each text is drafted without and with them. Gives the exit code: 1
+    where a process is not sound or does not compile.
 
     Raises `click.UsageError`.
     """
     from orgflow.agents.model_client.settings import NotConfigured
-    from orgflow.evaluation.text_suite import Drafted, evaluate_texts
+    from orgflow.agents.text.rounds import ROUNDS
+    from orgflow.evaluation.text_suite import BY_RULES, Drafted, Drafter, evaluate_texts
 
     session = Session()
     name = agent or BY_RULES
@@ -51,6 +57,8 @@ def evaluate(
     except (UnknownName, UnsupportedError) as error:
         raise click.UsageError(str(error)) from None
     client = None
+    if rounds and name == BY_RULES:
+        raise click.UsageError("--rounds needs a language model: give --agent text")
     if name != BY_RULES:
         try:
             client = connect_model(session, flags, str(folder))
@@ -59,8 +67,9 @@ def evaluate(
         click.echo(describe_client(client), err=True)
     backend = choose_backend(DEFAULT_TARGET, session.registry)
 
-    def draft(title: str, text: str) -> Drafted:
+    def draft(title: str, text: str, rounds: int = 0) -> Drafted:
         ctx = session.context()
+        ctx.options = {**ctx.options, ROUNDS: rounds}
         started = time.perf_counter()
         before = client.usage.total.tokens if client is not None else 0
         model = draft_model(drafter, [Document(title, text)], ctx)
@@ -79,10 +88,14 @@ def evaluate(
     def read(path: Path) -> Model | None:
         return load(str(path), session.registry, PassContext(registry=session.registry))
 
+    drafters: dict[str, Drafter] = {name: draft}
+    if rounds:
+        shown = f"{name}, {rounds} round{'s'[: rounds != 1]}"
+        drafters[shown] = partial(draft, rounds=rounds)
     with progress_bar() as progress:
         try:
             report = evaluate_texts(
-                folder, name, draft, read,
+                folder, drafters, read,
                 samples=samples, embedder=_embedder(), progress=progress,
             )  # fmt: skip
         except FileNotFoundError as error:

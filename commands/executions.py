@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 from orgflow import compiler
+from orgflow.commands.language_model import diagnose_failures
 from orgflow.commands.output import write_files, write_stdout
 from orgflow.commands.progress import progress_bar
 from orgflow.commands.run_table import chain, failure_lines, table, wrapped
@@ -116,7 +118,10 @@ def _judged(
     from orgflow.evaluation.production import replay_executions
 
     observer = reader.observer(asked.model, emitted)
-    return replay_executions(asked.model, executions, asked.backend, observer)
+    report = replay_executions(asked.model, executions, asked.backend, observer)
+    target = asked.backend.name
+    failures = diagnose_failures(report.failures, asked.model, target, asked.session)
+    return replace(report, failures=failures)
 
 
 def _query(pull: Pull, reader: ExecutionReader) -> ExecutionQuery:

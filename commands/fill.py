@@ -9,7 +9,7 @@ from orgflow.backends import DEFAULT_TARGET
 from orgflow.commands.compile import write_artifacts
 from orgflow.commands.completion_values import FILE, targets
 from orgflow.commands.filling import fill_model
-from orgflow.commands.language_model import model_flags, model_options
+from orgflow.commands.language_model import feedback_option, model_flags, model_options
 from orgflow.commands.options import process_option, resolve_target, source_options
 from orgflow.commands.output import keep_input
 from orgflow.commands.server import SERVER_FAILED
@@ -38,6 +38,11 @@ from orgflow_ir.diagnostics.agent_rules import UnavailableAgent
 @click.option(
     "--accept", is_flag=True, help="Use operations that are proposed by the words of a task alone."
 )
+@click.option(
+    "--agent", "agents", metavar="NAME", multiple=True,
+    help="Ask this agent before the others; may be given several times.",
+)  # fmt: skip
+@feedback_option
 @model_options
 @process_option
 @source_options
@@ -49,6 +54,8 @@ def command(
     catalogue: str,
     no_model: bool,
     accept: bool,
+    agents: tuple[str, ...],
+    feedback: str | None,
     process: str | None,
     from_: str | None,
     format_: str,
@@ -62,7 +69,7 @@ def command(
     nobody knows stays visible. Without a language model, operations are only proposed. Exit code 3:
     the model failed.
     """
-    keep_input(output, in_)
+    keep_input(output, in_, *([feedback] if feedback else []))
     session = Session(format_, verbose=verbose)
     backend, _ = resolve_target(target, session.registry)
     writer, options = resolve_target(format_to, session.registry)
@@ -72,7 +79,7 @@ def command(
     if model is not None:
         model = fill_model(
             model, backend, session, ctx, flags=model_flags(more), near=in_, where=catalogue,
-            accept=accept, no_model=no_model,
+            accept=accept, no_model=no_model, feedback=feedback, more=agents,
         )  # fmt: skip
         emitted = compile_model(model, writer, ctx, options=options)
         artifacts = emitted.artifacts if emitted is not None else None

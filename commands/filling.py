@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import click
-from orgflow.commands.language_model import connect_model, describe_client
+from orgflow.commands.language_model import connect_model, describe_client, give_feedback
 from orgflow.commands.session import Session
-from orgflow.compiler import choose_agents, fill_gaps
+from orgflow.compiler import UnknownName, UnsupportedError, choose_agents, fill_gaps
 
 from orgflow_ir.model import Model
 from orgflow_ir.pipeline import PassContext
@@ -34,6 +34,8 @@ def fill_model(
     where: str = "",
     accept: bool = False,
     no_model: bool = False,
+    feedback: str | None = None,
+    more: tuple[str, ...] = (),
 ) -> Model:
     """The model with the answers of agents that passes accept; what was answered, refused and left
     out is in `ctx`.
@@ -43,9 +45,12 @@ def fill_model(
         near: the file of the model, near which `orgflow.toml` is looked for.
         where: an installation of the target; else the usual one.
         accept: whether operations are used that fit by their words alone.
+        more: further agents, which are asked first.
+        feedback: a report of what went wrong with an earlier filling.
 
     Raises:
-        click.UsageError: the target has no catalogue, or the language model is configured wrongly.
+        click.UsageError: the target has no catalogue, an agent is unknown, or the language model is
+            configured wrongly.
     """
     from orgflow.agents.model_client.settings import NotConfigured
 
@@ -56,6 +61,10 @@ def fill_model(
     if catalogue is None:
         raise click.UsageError(f"target `{backend.name}` has no catalogue of operations")
     session.services.catalogue = catalogue
+    try:
+        first = choose_agents(more, session.registry)
+    except (UnknownName, UnsupportedError) as error:
+        raise click.UsageError(str(error)) from None
     client = None
     names: tuple[str, ...] = BY_RULES
     if not no_model:
@@ -71,7 +80,8 @@ def fill_model(
     before = dict(ctx.options)
     ctx.options = {**before, _ACCEPT: accept}
     try:
-        return fill_gaps(model, choose_agents(names, session.registry), ctx)
+        give_feedback(feedback, model, backend.name, session, ctx)
+        return fill_gaps(model, (*first, *choose_agents(names, session.registry)), ctx)
     finally:
         ctx.options = before
         if client is not None:

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 from orgflow.commands.session import Session, configuration_for
 
+from orgflow_ir.model import Model
+from orgflow_ir.pipeline import PassContext
+
 if TYPE_CHECKING:
     from orgflow.agents.model_client.client import OpenAIModelClient
+    from orgflow.evaluation.failures import Failure
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -99,6 +103,72 @@ def connect_model(session: Session, flags: dict[str, Any], near: str) -> OpenAIM
     session.services.model = client
     session.services.budget = client.budget
     return client
+
+
+def feedback_option(function: F) -> F:
+    """The option of commands whose agents answer again after a run."""
+    option = click.option(
+        "--feedback", metavar="FILE.json", default=None,
+        help="What went wrong before, as `run --json` printed it; a language model explains what "
+        "no rule does.",
+    )  # fmt: skip
+    return option(function)
+
+
+def give_feedback(
+    path: str | None, model: Model | None, target: str, session: Session, ctx: PassContext
+) -> None:
+    """Hand the failures in a report to the agents of a run; those without a rule are asked of the
+    language model of the session, where there is one.
+
+    Raises:
+        click.UsageError: the file cannot be read, or is no report.
+    """
+    if path is None:
+        return
+    from orgflow.agents.feedback import FEEDBACK
+    from orgflow.evaluation.feedback import ReportError, feedback_of, read_failures
+
+    try:
+        failures = read_failures(Path(path).read_text("utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise click.UsageError(f"{path} cannot be read: {error}") from None
+    except ReportError as error:
+        raise click.UsageError(f"{path}: {error}") from None
+    failures = diagnose_failures(failures, model or Model(id="model"), target, session)
+    ctx.options = {**ctx.options, FEEDBACK: feedback_of(failures)}
+
+
+def connect_to_diagnose(session: Session, near: str) -> None:
+    """Make the configured language model a service of the session; where there is none, say so."""
+    from orgflow.agents.model_client.settings import NotConfigured
+
+    try:
+        click.echo(describe_client(connect_model(session, {}, near)), err=True)
+    except NotConfigured as error:
+        click.echo(f"{error}; failures without a rule stay unexplained", err=True)
+
+
+def diagnose_failures(
+    failures: Sequence[Failure], model: Model, target: str, session: Session
+) -> tuple[Failure, ...]:
+    """The failures, those without a rule with the record that the language model of the session
+    gives; unchanged without one, or where it fails, which is said."""
+    from orgflow.evaluation.feedback import diagnosed
+
+    from orgflow_ir.pipeline.services import ServiceError, current_agent
+
+    services = session.services
+    if services.model is None:
+        return tuple(failures)
+    token = current_agent.set("feedback")
+    try:
+        return diagnosed(failures, model, target, services.model, services.cancellation)
+    except ServiceError as error:
+        click.echo(f"no rule explains a failure, and the language model did not: {error}", err=True)
+        return tuple(failures)
+    finally:
+        current_agent.reset(token)
 
 
 def describe_client(client: OpenAIModelClient) -> str:

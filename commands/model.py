@@ -12,6 +12,8 @@ from orgflow.commands.completion_values import FILE, targets
 from orgflow.commands.language_model import (
     connect_model,
     describe_client,
+    feedback_option,
+    give_feedback,
     model_flags,
     model_options,
 )
@@ -65,6 +67,11 @@ WITH_MODEL, BY_RULES = "text", "text-rules"
 @click.option("--page", is_flag=True, help="Ask about it on a page in the browser.")
 @click.option("--questions", metavar="FILE", help="Write what is doubtful there, to be answered.")
 @click.option("--answers", metavar="FILE", type=FILE, help="Use the answers in this file.")
+@click.option(
+    "--rounds", default=0, metavar="N", type=click.IntRange(0, 5),
+    help="Review every gateway and what is between them, so often.  [default: 0, one review]",
+)  # fmt: skip
+@feedback_option
 @model_options
 @diagnostics_options
 def command(
@@ -78,6 +85,8 @@ def command(
     page: bool,
     questions: str | None,
     answers: str | None,
+    rounds: int,
+    feedback: str | None,
     format_: str,
     verbose: bool,
     **more: Any,
@@ -87,8 +96,10 @@ def command(
     A language model drafts it, every element with its sentence; the draft is checked and compared
     with the text. Without a language model it is drafted by rules. Exit code 3: the model failed.
     """
+    from orgflow.agents.text.rounds import ROUNDS
+
     for written, option in ((output, "-o"), (explain, "--explain"), (questions, "--questions")):
-        keep_input(written, in_, *([answers] if answers else []), option=option)
+        keep_input(written, in_, *(path for path in (answers, feedback) if path), option=option)
     session = Session(format_, verbose=verbose)
     backend, options = resolve_target(target, session.registry)
     document = _document(in_, session)
@@ -100,6 +111,8 @@ def command(
     except (UnknownName, UnsupportedError) as error:
         raise click.UsageError(str(error)) from None
     try:
+        ctx.options = {**ctx.options, ROUNDS: rounds}
+        give_feedback(feedback, None, backend.name, session, ctx)
         model = draft_model(drafter, [document], ctx)
     finally:
         if client is not None:

@@ -11,6 +11,7 @@ import click
 from orgflow.backends import DEFAULT_TARGET
 from orgflow.commands.completion_values import FILE
 from orgflow.commands.executions import Asked, Pull, executions_options, replay_production
+from orgflow.commands.language_model import connect_to_diagnose, diagnose_failures
 from orgflow.commands.options import process_option, resolve_target, source_options
 from orgflow.commands.output import write_files, write_stdout
 from orgflow.commands.run_table import report_text
@@ -48,6 +49,9 @@ MISUSE = 2
 @click.option("--all-paths", is_flag=True, help="Every enumerated run, not only the first.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @click.option("--html", metavar="FILE", help="Also write the report as a page, with pictures.")
+@click.option(
+    "--diagnose", is_flag=True, help="Ask the language model about failures that no rule explains."
+)
 @executions_options
 @process_option
 @server_options
@@ -59,6 +63,7 @@ def command(
     all_paths: bool,
     as_json: bool,
     html: str | None,
+    diagnose: bool,
     executions: str | None,
     status: str | None,
     since: str | None,
@@ -80,6 +85,8 @@ def command(
     """
     session = Session(format_, verbose=verbose)
     backend, options = resolve_target(target, session.registry)
+    if diagnose:
+        connect_to_diagnose(session, in_)
     ctx = session.context()
     pull = None
     if executions is not None:
@@ -130,6 +137,7 @@ def command(
     except RunnerError as error:
         leave(_engine_failed(error, backend, as_json))
     failures = () if report.ok else by_replay(model, report, backend)
+    failures = diagnose_failures(failures, model, backend.name, session)
     write_stdout(report_json(report, failures) if as_json else report_text(report, failures))
     if html is not None:
         write_page(html, model, shown, ctx, backend, report, failures, engine)

@@ -7,19 +7,17 @@ kind and both its ends are right, and its condition where it has one.
 
 What differs: every element is matched with one other at most, by the best total, where the
 published measure takes the nearest true one for each; the steps beside a gateway are the nearest
-ones, also behind other gateways; starts and ends have no words and match as such; BLEU is smoothed
-(Lin and Och, "ORANGE", COLING 2004), since a step has three words and no sequence of four.
+ones, also behind other gateways; starts and ends have no words and match as such; BLEU is smoothed,
+since a step has three words and no sequence of four.
 """
 
 from __future__ import annotations
 
-import math
-import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 from typing import NamedTuple
 
+from orgflow.agents.text.bleu import bleu
 from orgflow.evaluation.text_metrics import assign, f1, steps_of
 
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
@@ -217,29 +215,3 @@ def _right(
 def by_bleu(mine: Sequence[str], true: Sequence[str]) -> list[list[float]]:
     """Likeness by `bleu`."""
     return [[bleu(a, b) for b in true] for a in mine]
-
-
-def bleu(candidate: str, reference: str) -> float:
-    """Smoothed BLEU of words, up to sequences of four.
-
-    Example:
-        >>> bleu("check the order", "check the order"), bleu("sing", "check the order")
-        (1.0, 0.0)
-    """
-    mine, true = (re.findall(r"\w+", text.lower()) for text in (candidate, reference))
-    if not mine or not true:
-        return float(mine == true)
-    logs = 0.0
-    orders = min(4, len(mine))
-    for n in range(1, orders + 1):
-        here, there = (
-            Counter(tuple(words[i : i + n]) for i in range(len(words) - n + 1))
-            for words in (mine, true)
-        )
-        more = int(n > 1)  # one more of each but single words, so that one missing pair is not all
-        both, all_ = sum((here & there).values()) + more, sum(here.values()) + more
-        if not both:
-            return 0.0
-        logs += math.log(both / all_)
-    brevity = min(0.0, 1 - len(true) / len(mine))
-    return math.exp(logs / orders + brevity)

@@ -29,12 +29,13 @@ MEASURES = (
 )  # fmt: skip
 """Task F1 and the F1 of relations that are no sequence come first: a bare row of tasks has the
 order right, and counts of gateways say nothing of where they stand."""
-WITH_MODEL = "text"
-"""The agent that asks a language model; without a run of it its row is empty."""
+GROUPS = ("clean", "elaborated", "all", "reading", "held-out")
+WITH_MODEL, BY_RULES = "text", "text-rules"
+"""The agents; without a run of the one that asks a language model its row is empty."""
 BY_WORDS, BY_BLEU = "paged", "bleu"
 """PAGED-style scores under the matching of `task`, and under the published one."""
 COLUMNS = (
-    "text", "group", "half", "sample", "drafted", "sound", "compiled", *MEASURES,
+    "agent", "text", "group", "half", "sample", "drafted", "sound", "compiled", *MEASURES,
     *(f"{how} {part}" for how in (BY_WORDS, BY_BLEU) for part in PARTS),
     "tokens", "seconds", "reason",
 )  # fmt: skip
@@ -86,9 +87,9 @@ Reader = Callable[[Path], Model | None]
 
 @dataclass
 class TextReport:
-    """Rows in the order of texts; `complete` is false after an interruption."""
+    """Rows in the order of texts, of each agent; `complete` is false after an interruption."""
 
-    agent: str
+    agents: tuple[str, ...]
     embedder: str = ""
     rows: list[dict[str, Any]] = field(default_factory=list)
     complete: bool = False
@@ -108,9 +109,10 @@ class TextReport:
         """Tables beside figures to compare with: clean, elaborated and all texts, the two halves,
         PAGED-style scores, and with several samples pass@k."""
         groups = [
-            (f"{self.agent}, {name}", rows)
-            for name in ("clean", "elaborated", "all", "reading", "held-out")
-            if (rows := [r for r in self.rows if name in ("all", r["group"], r["half"])])
+            (f"{agent}, {name}", rows)
+            for agent in self.agents
+            for name in GROUPS
+            if (rows := [r for r in self.rows if r["agent"] == agent and name in _groups(r)])
         ]
         columns = ("texts", "sound", "compiled", *(m.replace("_", "-") for m in MEASURES))
         table: list[tuple[str, Sequence[int | float | None]]] = [
@@ -118,7 +120,7 @@ class TextReport:
                     *(_mean(rows, measure) for measure in MEASURES)))
             for name, rows in groups
         ]  # fmt: skip
-        if self.agent != WITH_MODEL:
+        if not any(agent.startswith(WITH_MODEL) and agent != BY_RULES for agent in self.agents):
             table.append((f"{WITH_MODEL} (not measured)", (None,) * len(columns)))
         table += [
             (name, (None, None, None, *(values.get(m) for m in MEASURES)))
@@ -131,13 +133,15 @@ class TextReport:
         lines += [f"held out by seed {SPLIT_SEED}: {' '.join(held)}", ""]
         table = [
             (f"{name}, {said}", tuple(_mean(rows, f"{key} {part}") for part in PARTS))
-            for name, rows in groups[:3]
+            for name, rows in groups
+            if name.endswith(GROUPS[:3])
             for key, said in ((BY_WORDS, "words"), (BY_BLEU, "BLEU"))
         ]
         table.append(("text2flow on PAGED", tuple(PAGED.get(part) for part in PARTS)))
         lines += ["in the manner of PAGED, whose texts are others:", *table_lines(PARTS, table)]
         if any(r["sample"] > 1 for r in self.rows):
-            lines += ["", "sound and compiled:", *pass_lines(self.outcomes())]
+            for agent in self.agents:
+                lines += ["", f"{agent}, sound and compiled:", *pass_lines(self.outcomes(agent))]
         tokens = sum(r["tokens"] for r in self.rows)
         if tokens:
             lines.append(f"{tokens:,} tokens, {tokens // len(self.rows):,} a draft")
@@ -145,9 +149,14 @@ class TextReport:
             lines.append(f"interrupted after {len(self.rows)} drafts")
         return "\n".join(lines) + "\n"
 
-    def outcomes(self) -> dict[str, list[bool]]:
-        """By text, whether each draft is sound and compiles."""
-        return by_name((r["text"], r["sound"] and r["compiled"]) for r in self.rows)
+    def outcomes(self, agent: str) -> dict[str, list[bool]]:
+        """By text, whether each draft of an agent is sound and compiles."""
+        rows = [r for r in self.rows if r["agent"] == agent]
+        return by_name((r["text"], r["sound"] and r["compiled"]) for r in rows)
+
+
+def _groups(row: Mapping[str, Any]) -> tuple[str, ...]:
+    return (row["group"], "all", row["half"])
 
 
 def _texts(rows: Sequence[Mapping[str, Any]]) -> int:
@@ -162,15 +171,15 @@ def _mean(rows: Sequence[Mapping[str, Any]], column: str) -> float | None:
 
 def evaluate_texts(
     folder: Path,
-    agent: str,
-    draft: Drafter,
+    drafters: Mapping[str, Drafter],
     read: Reader,
     *,
     samples: int = 1,
     embedder: Embedder | None = None,
     progress: Progress | None = None,
 ) -> TextReport:
-    """Draft each of `folder/descriptions/*.txt` so often and compare it with `folder/bpmn/*.bpmn`.
+    """Draft each of `folder/descriptions/*.txt` so often, by each drafter, and compare it with
+    `folder/bpmn/*.bpmn`.
 
     An interruption ends it with the rows done so far. Raises `FileNotFoundError` where there are
     no texts, or no model for one.
@@ -178,7 +187,7 @@ def evaluate_texts(
     texts = sorted((folder / "descriptions").glob("*.txt"))
     if not texts:
         raise FileNotFoundError(f"no *.txt in {folder / 'descriptions'}")
-    report = TextReport(agent, embedder.name if embedder is not None else "")
+    report = TextReport(tuple(drafters), embedder.name if embedder is not None else "")
     remembering = Remembering(embedder) if embedder is not None else None
     halves = split_halves({path.stem: _group(path) for path in texts})
     try:
@@ -188,9 +197,10 @@ def evaluate_texts(
             truth = read(folder / "bpmn" / f"{path.stem}.bpmn")
             if truth is None:
                 raise FileNotFoundError(f"no model for {path.stem} in {folder / 'bpmn'}")
-            for sample in range(1, samples + 1):
-                row = _row(path, truth, draft, remembering)
-                report.rows.append(row | {"half": halves[path.stem], "sample": sample})
+            for agent, draft in drafters.items():
+                for sample in range(1, samples + 1):
+                    row = {"agent": agent, "half": halves[path.stem], "sample": sample}
+                    report.rows.append(_row(path, truth, draft, remembering) | row)
         report.complete = True
     except (KeyboardInterrupt, Cancelled):
         return report

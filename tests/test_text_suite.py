@@ -9,7 +9,8 @@ from pathlib import Path
 import orgflow
 import pytest
 from cli_cases import orgflowc
-from orgflow.evaluation.paged_metrics import bleu, by_bleu, paged_scores
+from orgflow.agents.text.bleu import bleu
+from orgflow.evaluation.paged_metrics import by_bleu, paged_scores
 from orgflow.evaluation.text_metrics import Remembering, Step, assign, match_steps, relations, score
 from orgflow.evaluation.text_suite import Drafted, evaluate_texts, split_halves
 
@@ -217,18 +218,20 @@ def test_samples_of_a_text(tmp_path: Path) -> None:
     turns = iter([Drafted(truth, True, True, 10), Drafted(None, False, False, 30, reason="no"),
                   Drafted(truth, True, True), Drafted(truth, True, True)])  # fmt: skip
     report = evaluate_texts(
-        tmp_path, "text", lambda name, text: next(turns), lambda path: truth, samples=2
+        tmp_path, {"text": lambda name, text: next(turns)}, lambda path: truth, samples=2
     )
     assert report.complete
     assert not report.ok
-    assert report.outcomes() == {"a": [True, False], "b": [True, True]}
+    assert report.outcomes("text") == {"a": [True, False], "b": [True, True]}
     shown = report.summary()
     assert "pass@1 0.750\npass@2 1.000\n" in shown
     assert "40 tokens, 10 a draft" in shown
     assert "not measured" not in shown
     row = next(line for line in shown.splitlines() if line.startswith("text, all")).split()
     assert row[2:6] == ["2", "0.750", "0.750", "0.750"]
-    assert report.to_csv().splitlines()[2].startswith("a,clean,reading,2,False,False,False,0.0,")
+    assert (
+        report.to_csv().splitlines()[2].startswith("text,a,clean,reading,2,False,False,False,0.0,")
+    )
 
 
 def test_texts_by_rules(tmp_path: Path) -> None:

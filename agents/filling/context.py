@@ -28,6 +28,7 @@ class TaskContext(NamedTuple):
         process: the name of the process.
         variables: process variables, by what is known of them.
         wanted: variables that conditions read and nothing is known to set.
+        failed: what went wrong when it ran with an earlier answer.
     """
 
     label: str
@@ -38,9 +39,10 @@ class TaskContext(NamedTuple):
     process: str
     variables: tuple[str, ...]
     wanted: tuple[str, ...]
+    failed: tuple[str, ...] = ()
 
 
-def task_context(gap: Gap, model: Model) -> TaskContext | None:
+def task_context(gap: Gap, model: Model, failed: tuple[str, ...] = ()) -> TaskContext | None:
     """The context of the task of a gap; `None` where it is about something else."""
     scope = next((s for s in model.scopes() if s.id == gap.scope), None)
     task = gap.element
@@ -62,6 +64,7 @@ def task_context(gap: Gap, model: Model) -> TaskContext | None:
         process=visible(process.label).strip(),
         variables=tuple(dict.fromkeys((*set_, *read)))[:_MOST_NAMES],
         wanted=tuple(name for name in read if name not in set_)[:_MOST_NAMES],
+        failed=failed,
     )
 
 

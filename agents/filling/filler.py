@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, TypeVar
 
+from orgflow.agents.feedback import feedback_about
 from orgflow.agents.filling.arrange import SCHEMA, Arrangement, arrange_prompt, arrangement
 from orgflow.agents.filling.choose import (
     Unusable,
@@ -59,7 +60,8 @@ class OperationFiller(GapAgent):
         """A binding as JSON; `None` where no operation does the task. At most six questions."""
         client = required(ctx.services.model, "language model")
         catalogue = required(ctx.services.catalogue, "catalogue of a target")
-        context = task_context(gap, model)
+        failed = feedback_about(ctx, gap.element.id) if gap.element is not None else ()
+        context = task_context(gap, model, failed)
         if context is None or not context.label:
             return None
         operation = choose(context, catalogue, client, ctx)

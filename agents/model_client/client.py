@@ -355,7 +355,7 @@ def _reply(completion: Any) -> Reply:
         message = choice.message
         usage = completion.usage
         calls = tuple(
-            ToolCall(str(c.id or f"call_{n}"), str(c.function.name), str(c.function.arguments))
+            ToolCall(str(c.id or f"call_{n}"), str(c.function.name), _json(c.function.arguments))
             for n, c in enumerate(message.tool_calls or ())
             if getattr(c, "function", None) is not None
         )
@@ -368,6 +368,13 @@ def _reply(completion: Any) -> Reply:
         )
     except (AttributeError, IndexError, TypeError, ValueError):
         raise _Unusable("answered with something that is no chat completion") from None
+
+
+def _json(arguments: Any) -> str:
+    """The arguments of a call as JSON text; some servers give an object, or nothing."""
+    if isinstance(arguments, dict):
+        return json.dumps(arguments, ensure_ascii=False)
+    return arguments if isinstance(arguments, str) else "{}"
 
 
 def _content(content: Any) -> str:

@@ -1,5 +1,6 @@
 """A process from a text with a language model: one draft, exact analysis, one repair where it finds
 errors, at most one review with what the text says and the draft does not; the best one is kept.
+With the option `rounds` the reviews are those of `orgflow.agents.text.rounds`.
 
 The model only writes graph lines. What it writes is read by a tolerant reader, checked by the same
 passes as any model, and compared with the text; nothing of it is executed or believed.
@@ -10,10 +11,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
+from orgflow.agents.feedback import all_feedback
 from orgflow.agents.model_client.answer_reading import fenced_text
 from orgflow.agents.prompting import render, visible
 from orgflow.agents.text.coverage import Coverage, coverage
 from orgflow.agents.text.drafts import draft_errors, read_draft
+from orgflow.agents.text.rounds import MOST_ROUNDS, ROUNDS, Point, meaning_points, select, shares
 from orgflow.agents.text.rules import DoubtfulDraft, NoSteps
 from orgflow.agents.text.sentences import Sentence, split_sentences
 
@@ -21,6 +24,7 @@ from orgflow_ir.diagnostics import Diagnostic, Rule
 from orgflow_ir.model import Model, Task
 from orgflow_ir.model.element_names import one_line
 from orgflow_ir.pipeline import PassContext
+from orgflow_ir.pipeline.agent_services import ModelClient
 from orgflow_ir.pipeline.services import OverBudget, required
 from orgflow_ir.plugins.agents import Document, ModelAgent
 
@@ -39,6 +43,7 @@ class _Candidate(NamedTuple):
     model: Model | None
     faults: tuple[str, ...]
     covered: Coverage | None
+    errors: tuple[Diagnostic, ...] = ()
 
     @property
     def badness(self) -> tuple[int, int]:
@@ -58,7 +63,8 @@ class TextModeller(ModelAgent):
     rules: ClassVar[tuple[type[Rule], ...]] = (NoSteps, DoubtfulDraft)
 
     def produce(self, documents: Sequence[Document], ctx: PassContext) -> Model | None:
-        """The best draft of at most three calls; raises as `ModelClient.ask` does."""
+        """The best draft of at most three calls, or of the rounds that are asked for; raises as
+        `ModelClient.ask` does."""
         client = required(ctx.services.model, "language model")
         text = "\n\n".join(document.text for document in documents)
         document = documents[0] if len(documents) == 1 else Document("texts", text)
@@ -70,24 +76,27 @@ class TextModeller(ModelAgent):
                 help="describe one process in it",
             )  # fmt: skip
             return None
-        messages = draft_messages(sentences)
+        messages = draft_messages(sentences, all_feedback(ctx))
         best = self._candidate(client.ask(messages).text, document, sentences, ctx)
-        for prompt in ("repair", "review"):
-            asked = _follow_up(prompt, best)
-            if asked is None:
-                continue
+        rounds = ctx.options.get(ROUNDS, 0)
+        plan = _Rounds(rounds, client, ctx) if rounds else _Reviews()
+        while True:
             ctx.services.cancellation.check()
-            conversation = [
-                *messages,
-                {"role": "assistant", "content": best.lines},
-                {"role": "user", "content": asked},
-            ]
             try:
+                asked = plan.next_prompt(best)
+                if asked is None:
+                    break
+                conversation = [
+                    *messages,
+                    {"role": "assistant", "content": best.lines},
+                    {"role": "user", "content": asked},
+                ]
                 again = client.ask(conversation).text
             except OverBudget:  # what there is stands; the draft was paid for
                 break
             other = self._candidate(again, document, sentences, ctx)
-            best = min(best, other, key=lambda candidate: candidate.badness)
+            if other.badness < best.badness or (rounds and other.badness == best.badness):
+                best = other  # what was said of the meaning shows in no count
         return self._finished(best, ctx)
 
     def _candidate(
@@ -102,8 +111,9 @@ class TextModeller(ModelAgent):
         if steps > most:
             return _Candidate(lines, None, (f"there are {steps} steps; at most {most}",), None)
         unread = [_placed(d) for d in found]
-        errors = [_described(d) for d in draft_errors(model, ctx)]
-        return _Candidate(lines, model, (*errors, *unread), coverage(model, sentences))
+        errors = draft_errors(model, ctx)
+        faults = (*map(_described, errors), *unread)
+        return _Candidate(lines, model, faults, coverage(model, sentences), errors)
 
     def _finished(self, best: _Candidate, ctx: PassContext) -> Model | None:
         """The model, with what stays doubtful reported."""
@@ -127,16 +137,64 @@ class TextModeller(ModelAgent):
         return best.model
 
 
-def draft_messages(sentences: tuple[Sentence, ...]) -> list[dict[str, Any]]:
-    """The conversation that asks for a draft: the rules, and the fenced text."""
+def draft_messages(
+    sentences: tuple[Sentence, ...], feedback: tuple[str, ...] = ()
+) -> list[dict[str, Any]]:
+    """The conversation that asks for a draft: the rules, the fenced text, and what went wrong with
+    an earlier draft."""
     numbered = "\n".join(
         f"{'title' if s.heading else f's{s.number}'} {' '.join(s.text.split())}" for s in sentences
     )
     document = render("text_document", sentences=numbered)
+    if feedback:
+        document += "\n" + render("text_feedback", feedback=feedback)
     return [
         {"role": "system", "content": render("text_draft")},
         {"role": "user", "content": document},
     ]
+
+
+class _Reviews:
+    """One repair where there are errors, and one review of what only draft or text have."""
+
+    def __init__(self) -> None:
+        self._left = ["repair", "review"]
+
+    def next_prompt(self, best: _Candidate) -> str | None:
+        """What is asked next, `None` where there is nothing to ask."""
+        while self._left:
+            asked = _follow_up(self._left.pop(0), best)
+            if asked is not None:
+                return asked
+        return None
+
+
+class _Rounds:
+    """Rounds of scored feedback; the meaning is asked about where the flow has no errors, since a
+    gateway that nothing reaches has none."""
+
+    def __init__(self, rounds: int, client: ModelClient, ctx: PassContext) -> None:
+        self._left = min(rounds, MOST_ROUNDS)
+        self._client, self._ctx = client, ctx
+        self._given: list[str] = []
+
+    def next_prompt(self, best: _Candidate) -> str | None:
+        """What is asked next, `None` where there is nothing to ask. Raises as `ModelClient.ask`."""
+        if self._left == 0:
+            return None
+        self._left -= 1
+        points: list[Point] = []
+        if best.faults:
+            share = shares(best.model) if best.model is not None else {}
+            affected = [share.get(d.element or "", 1.0) for d in best.errors]
+            affected += [1.0] * (len(best.faults) - len(affected))
+            points = [Point(text, u) for text, u in zip(best.faults, affected, strict=True)]
+        elif best.model is not None:
+            stop = self._ctx.services.cancellation
+            points = meaning_points(best.model, self._client, stop)
+        chosen = select(points, self._given)
+        self._given += chosen
+        return render("round_refine", findings=chosen) if chosen else None
 
 
 def _follow_up(prompt: str, best: _Candidate) -> str | None:

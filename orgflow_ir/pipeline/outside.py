@@ -7,6 +7,7 @@ these functions do for plugins.
 from __future__ import annotations
 
 import os
+import reprlib
 import sys
 from typing import TYPE_CHECKING
 
@@ -111,10 +112,25 @@ def exception_text(error: BaseException) -> str:
     return f"{type(error).__name__}: {message or 'no message'}"
 
 
+class _Short(reprlib.Repr):
+    """Goes into no more of a list or an object than a message can show."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.maxlevel, self.maxstring, self.maxother, self.maxlong = 5, 200, 200, 200
+
+    def repr_instance(self, x: object, level: int) -> str:
+        """Whatever is no container: as itself, so that a `repr` that fails is noticed."""
+        return repr(x)
+
+
+_SHORT = _Short()
+
+
 def shown(value: object) -> str:
     """A value of a plugin as short text for a message."""
     try:
-        text = repr(value)
+        text = _SHORT.repr(value)
     except Exception as error:  # noqa: BLE001  # the plugin's own
         return f"a `{type(value).__name__}` whose `repr` failed with {exception_text(error)}"
     return text if len(text) <= 60 else f"{text[:60]}…"

@@ -83,13 +83,30 @@ def test_discovery(snapshot: Any) -> None:
     assert len(texts[0]) / 4 < 600
 
 
+def test_the_questions_after_a_run(snapshot: Any) -> None:
+    record = render(
+        "feedback", known="it ended at: execution\nthe moon is full", steps="m = Send a message",
+        target="n8n", limitation="n8n_limitation", fault="it is empty",
+    )  # fmt: skip
+    again = render("text_feedback", feedback=("the channel does not exist; name one",))
+    assert f"{record}==\n{again}" == snapshot
+
+
+def test_the_questions_of_a_round(snapshot: Any) -> None:
+    gateway = render("round_gateway", sentences="She calls and writes.", gateway="At `A1` all.")
+    part = render("round_segment", sentences="She calls.", segment="`call`, then `write`")
+    refined = render("round_refine", findings=["behind `A1`: write first"])
+    assert f"{gateway}==\n{part}==\n{refined}" == snapshot
+
+
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.j2")), ids=lambda p: p.stem)
 def test_every_prompt_is_in_a_snapshot(path: Path) -> None:
     filling = {"fill_rules", "fill_choose", "fill_arrange", "fill_parameters", "fill_answer"}
     discovery = {f"discover_{name}" for name in ("rules", "case", "rest", "review", "all",
                                                  "baseline")}  # fmt: skip
     texts = {"text_draft", "text_document", "text_repair", "text_review"}
-    assert path.stem in texts | filling | discovery
+    others = {"feedback", "text_feedback", "round_gateway", "round_segment", "round_refine"}
+    assert path.stem in texts | filling | discovery | others
 
 
 def test_a_draft_is_short() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -49,6 +51,17 @@ def asks(gap: Gap, model: Model, ctx: PassContext, refused: Any) -> Answer | Non
     return Answer({"kind": "script", "code": code})
 
 
+class Clocked(Client):
+    """A service may look at the clock, draw and wait; it is not the agent."""
+
+    def ask(self, messages: Any, **_: Any) -> Reply:
+        return Reply(f"return {time.time() > 0 and random.random() >= 0};")
+
+
+def test_services_may_do_what_agents_may_not() -> None:
+    check_agent(Act(asks), MODELS, services=lambda: Services(Clocked("")))
+
+
 def test_good_agents() -> None:
     check_agent(Scripted(good_answer), MODELS)
     check_agent(Act(lambda *_: None), MODELS)
@@ -78,6 +91,35 @@ def holding_back(gap: Gap, model: Model, ctx: PassContext, refused: Any) -> None
             return
 
 
+def deep(how: str) -> Callable[..., Any]:
+    def act(*_: Any) -> Any:
+        value: Any = []
+        if how == "circle":
+            value.append(value)
+        for _ in range(5_000 if how == "deep" else 0):
+            value = [value]
+        for _ in range(40 if how == "shared" else 0):  # 2 to the 40th parts, in little memory
+            value = [value, value]
+        return Answer(value)
+
+    return act
+
+
+def reading_the_clock(gap: Gap, *_: Any) -> Any:
+    later = time.time() + 60 > 0
+    return Answer({"kind": "script", "code": str(later)}) if gap.kind == "task" else None
+
+
+def drawing(gap: Gap, *_: Any) -> Any:
+    return (
+        Answer({"kind": "script", "code": "x"}) if gap.kind == "task" and random.random() else None
+    )
+
+
+def printing(gap: Gap, *_: Any) -> None:
+    print("thinking about", gap.kind)
+
+
 BAD: dict[str, tuple[Callable[..., Any], str]] = {
     "raises": (lambda *_: {}["x"], "raised KeyError: 'x'"),
     "raises after a refusal": (
@@ -94,6 +136,12 @@ BAD: dict[str, tuple[Callable[..., Any], str]] = {
     ),
     "another answer each time": (counting(), "the second time it answers the same question in"),
     "edits": (editing, "it changed the model; an agent returns an answer"),
+    "nested 5,000 deep": (deep("deep"), "is refused: it is nested deeper than 100"),
+    "in a circle": (deep("circle"), "is refused: it is nested deeper than 100"),
+    "too many parts": (deep("shared"), "is refused: it has more than 100000 parts"),
+    "the clock": (reading_the_clock, "it asks for the clock; the same question has the same"),
+    "chance": (drawing, "it asks for chance"),
+    "prints": (printing, "it prints: 'thinking about"),
     "goes on": (holding_back, "goes on after it was asked to stop, and the model said so"),
 }  # fmt: skip
 

@@ -241,7 +241,7 @@ WRONG: list[tuple[str, Any, str]] = [
     ("task", Strange(), "it is no JSON"),
     ("task", {"kind": "script", "code": Strange()}, "it is no JSON"),
     ("task", float("nan"), "it is no JSON"),
-    ("task", _nested(), "it is no JSON"),
+    ("task", _nested(), "it is nested deeper than 100"),
     ("message", {"kind": "mail"}, "'to' is a required property"),
     ("time", {"kind": "duration"}, "'value' is a required property"),
     ("time", {"kind": "duration", "value": "soon"}, "`soon` is no duration in the form of ISO"),

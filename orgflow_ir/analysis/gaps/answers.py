@@ -33,6 +33,8 @@ from orgflow_ir.model.timers import Moment, read_time
 
 MAX_LENGTH = 100_000
 """An answer is at most so many characters long as JSON."""
+MAX_DEPTH = 100
+"""Lists and objects of an answer are nested at most so deep."""
 
 
 class AnswerError(ValueError):
@@ -61,6 +63,7 @@ def fix(gap: Gap, answer: Any, model: Model) -> Fix:
 
 def _plain(answer: Any) -> Any:
     """The answer as what JSON has, whatever it was made of. Raises `AnswerError`."""
+    check_size(answer)
     try:
         text = json.dumps(answer, ensure_ascii=False, allow_nan=False)
         text.encode()
@@ -74,6 +77,23 @@ def _plain(answer: Any) -> Any:
         if re.search(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]", part):
             raise AnswerError(f"it has control characters: {_short(repr(part))}")
     return plain
+
+
+def check_size(answer: Any) -> None:
+    """Raises `AnswerError` for an answer that is nested too deep, in a circle, or made of too many
+    parts: what follows goes into it part by part."""
+    todo, parts = [(answer, 0)], 0
+    while todo:
+        value, depth = todo.pop()
+        parts += 1
+        if depth > MAX_DEPTH:
+            raise AnswerError(f"it is nested deeper than {MAX_DEPTH}")
+        if parts > MAX_LENGTH:
+            raise AnswerError(f"it has more than {MAX_LENGTH} parts")
+        if isinstance(value, dict):
+            todo += [(inner, depth + 1) for inner in value.values()]
+        elif isinstance(value, list | tuple):
+            todo += [(inner, depth + 1) for inner in value]
 
 
 def _texts(value: Any) -> Iterator[str]:

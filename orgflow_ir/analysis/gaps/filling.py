@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from orgflow_ir.analysis.gaps.answers import AnswerError, fix
+from orgflow_ir.analysis.gaps.answers import AnswerError, check_size, fix
 from orgflow_ir.analysis.gaps.find import find_gaps
 from orgflow_ir.analysis.gaps.gap import Gap
 from orgflow_ir.diagnostics import Diagnostic, Rule
@@ -195,6 +195,7 @@ def _key(gap: Gap) -> _Key:
 def _text(value: Any) -> str:
     """An answer in a message: JSON, on one line, short."""
     try:
+        check_size(value)
         text = one_line(json.dumps(value, ensure_ascii=False, default=repr))
     except Exception:  # noqa: BLE001  # an agent's own classes; that it is no JSON is reported
         text = f"a `{type(value).__name__}`"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from orgflow_ir.analysis.evidence import check_evidence
 from orgflow_ir.analysis.gaps import Gap, find_gaps
-from orgflow_ir.analysis.gaps.answers import AnswerError, fix
+from orgflow_ir.analysis.gaps.answers import AnswerError, check_size, fix
 from orgflow_ir.diagnostics import Diagnostic, FixError, Severity, apply
 from orgflow_ir.model import Evidence, Model
 from orgflow_ir.model.verifier import violations
@@ -24,6 +25,7 @@ from orgflow_ir.pipeline.services import (
 from orgflow_ir.plugins.agents import Agent, Answer, Document, GapAgent, ModelAgent, Refusal
 from orgflow_ir.plugins.guards import fault
 from orgflow_ir.testing.conformance.odd_models import HOSTILE
+from orgflow_ir.testing.conformance.surroundings import silent, watched
 from orgflow_ir.testing.conformance.words import name_problems, rule_problems, said_problems
 
 ServicesOf = Callable[[], Services]
@@ -66,10 +68,18 @@ class _Result(NamedTuple):
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
-def _call(act: Callable[[PassContext], Any], services: Services) -> _Result:
-    ctx = PassContext(services=services)
+def _call(
+    act: Callable[[PassContext], Any], services: Services, asked: list[str] | None = None
+) -> _Result:
+    """The result of a call; `asked` gets what the agent itself asks of the machine."""
+    ctx = PassContext(services=_unwatched(services) if asked is not None else services)
     try:
-        value = act(ctx)
+        if asked is None:
+            value = act(ctx)
+        else:
+            with watched() as seen:
+                value = act(ctx)
+            asked += [what for what in seen if what.startswith(_GIVEN)]
     except (MissingService, OverBudget, ServiceError):
         return _Result(refuses=True)
     except Cancelled:
@@ -77,6 +87,62 @@ def _call(act: Callable[[PassContext], Any], services: Services) -> _Result:
     except (Exception, SystemExit) as error:  # noqa: BLE001  # "never raises" is what is tested
         return _Result(problem=f"raised {exception_text(error)}")
     return _Result(value, diagnostics=tuple(ctx.diagnostics))
+
+
+_GIVEN = ("the clock", "chance")
+"""What an agent may not ask the machine for: the same question has the same answer tomorrow. The
+environment and the folder are where its own settings may be."""
+
+
+def _unwatched(services: Services) -> Services:
+    """The same services, whose own work is not the agent's."""
+
+    def apart(service: Any) -> Any:
+        return None if service is None else _Apart(service)
+
+    return Services(
+        apart(services.model), services.budget, services.progress, services.cancellation,
+        store=apart(services.store), embedder=apart(services.embedder),
+        catalogue=services.catalogue,
+    )  # fmt: skip
+
+
+class _Apart:
+    """A service during whose calls nobody watches."""
+
+    def __init__(self, service: Any) -> None:
+        self._service = service
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._service, name)
+        if not callable(value):
+            return value
+
+        def unseen(*args: Any, **named: Any) -> Any:
+            watching = sys.getprofile()
+            sys.setprofile(None)
+            try:
+                return value(*args, **named)
+            finally:
+                sys.setprofile(watching)
+
+        return unseen
+
+
+def _machine_problems(asked: Iterable[str], printed: str) -> list[str]:
+    problems = [f"it asks for {what}; the same question has the same answer" for what in asked]
+    if printed:
+        problems.append(f"it prints: {printed[:40]!r}; it reports to its context")
+    return problems
+
+
+def _same(first: Any, again: Any) -> bool:
+    try:
+        check_size(first)
+        check_size(again)
+    except AnswerError:  # which is why it is refused
+        return True
+    return bool(first == again)
 
 
 def _cancelled_problems(act: Callable[[PassContext], Any], services: Services) -> list[str]:
@@ -130,13 +196,16 @@ def _gap(agent: GapAgent, gap: Gap, model: Model, services: ServicesOf) -> list[
     def act(ctx: PassContext, refused: tuple[Refusal, ...] = ()) -> Any:
         return agent.answer(gap, model, ctx, refused)
 
-    first, again = _call(act, services()), _call(act, services())
-    bare = _call(act, Services())
+    asked: list[str] = []
+    with silent() as printed:
+        first, again = _call(act, services()), _call(act, services(), asked)
+        bare = _call(act, Services())
     problems = [r.problem for r in (first, again) if r.problem is not None]
     if bare.problem is not None:
         problems.append(f"without any service it {bare.problem}")
     problems = list(dict.fromkeys(problems)) or _answer_problems(agent, gap, model, first)
-    if first.value != again.value or first.diagnostics != again.diagnostics:
+    problems += _machine_problems(asked, printed.getvalue())
+    if not _same(first.value, again.value) or first.diagnostics != again.diagnostics:
         problems.append("the second time it answers the same question in another way")
     refused: tuple[Refusal, ...] = (Refusal("another", None, "it is no answer"),)
     if isinstance(first.value, Answer):
@@ -181,12 +250,15 @@ def _documents(agent: ModelAgent, texts: Sequence[Document], services: ServicesO
     def act(ctx: PassContext) -> Any:
         return agent.produce(texts, ctx)
 
-    first, again = _call(act, services()), _call(act, services())
-    bare = _call(act, Services())
+    asked: list[str] = []
+    with silent() as printed:
+        first, again = _call(act, services()), _call(act, services(), asked)
+        bare = _call(act, Services())
     problems = [r.problem for r in (first, again) if r.problem is not None]
     if bare.problem is not None:
         problems.append(f"without any service it {bare.problem}")
     problems = list(dict.fromkeys(problems)) or _model_problems(agent, texts, services(), first)
+    problems += _machine_problems(asked, printed.getvalue())
     if _text(first.value) != _text(again.value) or first.diagnostics != again.diagnostics:
         problems.append("the second time it makes something else of the same documents")
     return problems + _cancelled_problems(act, services())

@@ -1,0 +1,164 @@
+"""Typed records from a language model for failures that no rule explains, and what is made of
+records for the next try of an agent."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, get_args
+
+from orgflow.agents.model_client.answer_reading import UnreadableAnswer, read_json
+from orgflow.agents.prompting import render, visible
+from orgflow.evaluation.failures import Confidence, Failure, Severity, limitation
+
+from orgflow_ir.model import Model
+from orgflow_ir.model.element_names import one_line
+from orgflow_ir.model.index import ModelIndex
+from orgflow_ir.pipeline.agent_services import ModelClient
+from orgflow_ir.pipeline.services import Cancellation, OverBudget
+
+TRIES, MOST = 2, 8
+"""Each failure is asked about so often, and so many failures at most."""
+BY_MODEL = "language-model"
+"""The rule of a record that a language model filled in."""
+
+_STEPS, _LONGEST = 60, 300
+
+
+def diagnosed(
+    failures: Sequence[Failure],
+    model: Model,
+    target: str,
+    client: ModelClient,
+    cancellation: Cancellation,
+) -> tuple[Failure, ...]:
+    """The failures, those without a rule with the record of the language model where it gives one.
+
+    The stage and the evidence stay; nothing has checked such a record, so its confidence is
+    `medium` at most. Raises `ServiceError` and `Cancelled` as `ModelClient.ask` does; a spent
+    budget leaves the rest as it is.
+    """
+    found = list(failures)
+    asked = [n for n, one in enumerate(found) if is_unexplained(one)][:MOST]
+    try:
+        for number in asked:
+            found[number] = _record(found[number], model, target, client, cancellation)
+    except OverBudget:
+        pass  # what was asked before is paid and kept
+    return tuple(found)
+
+
+def is_unexplained(failure: Failure) -> bool:
+    """Whether no rule says where a failure comes from."""
+    return failure.failure_source == "unknown" and failure.rule == "none"
+
+
+def _record(
+    failure: Failure, model: Model, target: str, client: ModelClient, cancellation: Cancellation
+) -> Failure:
+    index = ModelIndex(model)
+    known = [f"it ended at: {failure.failure_stage}", *failure.evidence]
+    if failure.element is not None:
+        known.append(f"it ended at the step: {one_line(index.label(failure.element))}")
+    steps = [f"{node.id} = {one_line(node.label)}" for node in index.nodes.values()][:_STEPS]
+    fault = ""
+    for _ in range(TRIES):
+        cancellation.check()
+        prompt = render(
+            "feedback", known="\n".join(known), steps="\n".join(steps), target=target,
+            limitation=limitation(target), fault=fault,
+        )  # fmt: skip
+        reply = client.ask([{"role": "user", "content": prompt}], schema=_schema(target))
+        try:
+            return _read(read_json(reply.text).value, failure, index, target)
+        except UnreadableAnswer as error:
+            fault = f"it {error}"
+        except _Unusable as error:
+            fault = str(error)
+    return failure
+
+
+class _Unusable(ValueError):
+    """An answer that is no record; the message says why."""
+
+
+def _schema(target: str) -> dict[str, Any]:
+    properties: dict[str, Any] = {
+        "failure_source": {"enum": _sources(target)},
+        "root_cause": {"type": "string"},
+        "suggested_fix": {"type": "string"},
+        "is_fixable": {"type": "boolean"},
+        "element": {"type": ["string", "null"]},
+        "severity": {"enum": list(get_args(Severity))},
+        "confidence": {"enum": list(get_args(Confidence))},
+    }
+    return {
+        "type": "object", "properties": properties, "required": list(properties),
+        "additionalProperties": False,
+    }  # fmt: skip
+
+
+def _sources(target: str) -> list[str]:
+    return ["bpmn_quality", "translation_error", limitation(target), "unknown"]
+
+
+def _read(answer: Any, failure: Failure, index: ModelIndex, target: str) -> Failure:
+    """The record in an answer. Raises `_Unusable`."""
+    if not isinstance(answer, dict):
+        raise _Unusable("it is no object")
+    for name, allowed in (
+        ("failure_source", _sources(target)), ("severity", get_args(Severity)),
+        ("confidence", get_args(Confidence)), ("is_fixable", (True, False)),
+    ):  # fmt: skip
+        if answer.get(name) not in allowed or isinstance(answer.get(name), int) is not (
+            name == "is_fixable"
+        ):
+            shown = ", ".join(map(str, allowed))
+            raise _Unusable(f"`{name}` is {str(answer.get(name))[:60]!r}; it is one of: {shown}")
+    texts = {}
+    for name in ("root_cause", "suggested_fix"):
+        value = answer.get(name)
+        if not isinstance(value, str) or not value.strip():
+            raise _Unusable(f"`{name}` is no text")
+        texts[name] = " ".join(visible(value).split())[:_LONGEST]
+    element = answer.get("element") or failure.element
+    if element is not None and element not in index.nodes:
+        raise _Unusable(f"there is no step with the id `{str(element)[:60]}`")
+    if answer["failure_source"] == "unknown":
+        return failure  # it does not know either
+    return failure.replace(
+        failure_source=answer["failure_source"], is_fixable=answer["is_fixable"],
+        severity=answer["severity"], element=element, rule=BY_MODEL,
+        confidence="low" if answer["confidence"] == "low" else "medium",
+        bpmn_construct_responsible=index.nodes[element].construct if element else None, **texts,
+    )  # fmt: skip
+
+
+# -- for the next try ------------------------------------------------------------------------
+
+
+class ReportError(ValueError):
+    """A file that is no report with failures; the message says why."""
+
+
+def read_failures(text: str) -> tuple[Failure, ...]:
+    """The failures in a report of `run --json`. Raises `ReportError`."""
+    try:
+        rows = json.loads(text)["failures"]
+        return tuple(Failure.validate(row) for row in rows)
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise ReportError("it is no report that `orgflowc run --json` printed") from None
+
+
+def feedback_of(failures: Iterable[Failure]) -> Mapping[str, tuple[str, ...]]:
+    """Failures as agents are told of them (`orgflow.agents.feedback`): those that somebody can do
+    something about, by element."""
+    found: dict[str, tuple[str, ...]] = {}
+    for one in failures:
+        if one.failure_stage == "none":
+            continue
+        said = one.root_cause if not is_unexplained(one) else "; ".join(one.evidence)
+        fix = f"; {one.suggested_fix}" if one.is_fixable else ""
+        key = one.element or ""
+        found[key] = (*found.get(key, ()), f"{said}{fix}")
+    return found
