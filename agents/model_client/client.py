@@ -297,7 +297,7 @@ class OpenAIModelClient:
     def _adapt(self, error: Any, arguments: Mapping[str, Any]) -> bool:
         """Whether a refusal is about a part that the endpoint does not know, which the next try
         leaves out."""
-        if error.status_code not in (400, 404, 415, 422, 501):
+        if error.status_code not in (400, 404, 415, 422, 500, 501):
             return False
         text = str(error).lower()
         if "response_format" in arguments and any(
