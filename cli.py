@@ -184,6 +184,9 @@ def _crashed(error: Exception) -> int:
 class Ended(BaseException):
     """SIGTERM or SIGHUP; what is open is put away before the process dies of it."""
 
+    ends_process = True
+    """Who guards against the faults of plugins lets it through."""
+
     def __init__(self, number: int) -> None:
         super().__init__(number)
         self.number = number

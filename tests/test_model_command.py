@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -146,3 +151,20 @@ def test_a_description_is_no_model_yet(text: Path, command: str, suffix: str) ->
     assert code == 2
     assert "is in no notation of a process" in said
     assert f"orgflowc model {prose}" in said
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+def test_ended_while_the_model_thinks(text: Path) -> None:
+    """It is the user who ends it, and no fault of the agent."""
+    with model_server([Scripted(LINES, delay=20)]) as server:
+        command = [sys.executable, "-m", "orgflow.cli", "model", str(text)]
+        running = subprocess.Popen(
+            [*command, "--model-url", server.url, "--model", "toy"],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        while not server.requests and running.poll() is None:
+            time.sleep(0.05)
+        running.terminate()
+        _, err = running.communicate(timeout=60)
+    assert running.returncode == -signal.SIGTERM
+    assert "OF903" not in err

@@ -127,7 +127,9 @@ def _called(
         raise AgentFailure(f"stopped: {reason}", unavailable=True) from None
     except ServiceError as error:
         raise AgentFailure(f"stopped: {error}", unavailable=True) from None
-    except BaseException as error:  # noqa: BLE001  # an agent must not end the program
+    except BaseException as error:  # an agent must not end the program
+        if getattr(error, "ends_process", False):  # a signal does, and the agent has no part in it
+            raise
         debug(error)
         text = exception_text(error)
         raise AgentFailure(f"failed with {text} (ORGFLOW_DEBUG=1 shows where)") from None

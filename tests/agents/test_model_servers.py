@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from cli_cases import orgflowc
 from model_quirks import SERVERS
-from model_server import model_server
+from model_server import Scripted, model_server
 from orgflow.agents.model_client.answer_reading import read_json
 from orgflow.agents.model_client.client import OpenAIModelClient
 from orgflow.agents.model_client.settings import ModelSettings
@@ -75,3 +75,21 @@ def test_tool_calls(name: str) -> None:
     (call,) = reply.calls
     assert (call.name, json.loads(call.arguments)) == ("look_up", {"word": "a"})
     assert reply.text == ""
+
+
+def test_a_refusal_that_is_called_a_failure() -> None:
+    """llama-cpp-python answers 500 to a form of structured output that it does not know."""
+
+    def answer(request: dict[str, Any]) -> Scripted:
+        form = (request.get("response_format") or {}).get("type")
+        if form == "json_schema":
+            said = "1 validation error: {'loc': ('body', 'response_format', 'type'), 'msg': 'no'}"
+            return Scripted(said, status=500)
+        return Scripted('{"element": "m"}')
+
+    with model_server(answer) as server:
+        one = client(server.url)
+        reply = one.ask([{"role": "user", "content": "Which?"}], schema=SCHEMA)
+    assert read_json(reply.text).value == {"element": "m"}
+    assert len(server.requests) == 2
+    assert one.usage.total.retries == 0
