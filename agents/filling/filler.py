@@ -27,7 +27,7 @@ from orgflow.agents.filling.parameters import (
 )
 from orgflow.agents.filling.rules import LeftOutParameter
 from orgflow.agents.model_client.answer_reading import UnreadableAnswer, read_json
-from orgflow.agents.prompting import render
+from orgflow.agents.prompting import render, visible
 
 from orgflow_ir.analysis.gaps.gap import Gap, GapKind
 from orgflow_ir.diagnostics import Rule
@@ -128,12 +128,12 @@ def give_parameters(
         try:
             given = read_values(_json(prompt, schema, client, ctx))
         except Unusable as error:
-            fault = str(error)
+            fault = visible(str(error))
             continue
         found = faults(given, operation, arranged.inputs, catalogue, context)
         if not found:
             break
-        fault = told(found)
+        fault = visible(told(found))
     result, inputs = kept(given, operation, arranged.inputs, catalogue, context)
     for one in result.left_out:
         path = ".".join(str(part) for part in one.path) or "all parameters"
@@ -159,7 +159,7 @@ def _asked(
         try:
             return read(_json(prompt(fault), schema, client, ctx))
         except Unusable as error:
-            fault = str(error)
+            fault = visible(str(error))
     return otherwise
 
 

@@ -14,7 +14,9 @@ from orgflow_ir.model.bindings import Parameter
 from orgflow_ir.targets.catalogue import Catalogue, Operation, Values
 
 _MOST_FAULTS = 6
-_SPECIFIC = re.compile(r"\d{3,}|@|://|^[#/]|[A-Z0-9]{6,}")
+_SPECIFIC = re.compile(
+    r"\d{3,}|@|://|^[#/]|[A-Z0-9]{6,}|\b(?:sk|pk|rk|gh[opsu]|xox[abprs]|glpat)[-_][\w-]{6,}"
+)
 """What nobody writes who was not told it: numbers, addresses, names of channels, keys."""
 
 
