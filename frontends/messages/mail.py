@@ -186,11 +186,14 @@ def _content(parsed: email.message.Message) -> _Content:
     htmls: list[str] = []
     attachments: list[Attachment] = []
     inner: list[email.message.Message] = []
+    invitations: list[str] = []
     stack = [parsed]
     while stack:
         part = stack.pop()
         kind = part.get_content_type()
         payload = part.get_payload()
+        if kind == "message/rfc822" and isinstance(payload, list) and _encoded(part):
+            payload = [_PARSER.parsebytes(_decoded_mail(part))]
         if kind == "message/rfc822" and isinstance(payload, list) and payload:
             mail = payload[0]
             if isinstance(mail, email.message.Message):
@@ -202,6 +205,9 @@ def _content(parsed: email.message.Message) -> _Content:
             stack.extend(p for p in reversed(payload) if isinstance(p, email.message.Message))
             continue
         disposition = str(part.get("Content-Disposition") or "").lower()
+        if kind.startswith("multipart/"):  # it states a boundary that it does not have
+            texts.append(_part_text(part))
+            continue
         name = _filename(part) if disposition or "name" in str(part.get("Content-Type")) else ""
         if kind in ("text/plain", "text/html") and not (
             name or disposition.lstrip().startswith("attachment")
@@ -210,7 +216,44 @@ def _content(parsed: email.message.Message) -> _Content:
         elif name or disposition.startswith("attachment") or not kind.startswith("multipart/"):
             size = len(part.get_payload(decode=True) or b"")
             attachments.append(Attachment(name or kind, kind, size))
+        if kind == "text/calendar":
+            invitations.append(_invitation(_part_text(part)))
+    if not any(text.strip() for text in (*texts, *htmls)):
+        texts += invitations
     return texts, htmls, attachments, inner
+
+
+def _encoded(part: email.message.Message) -> bool:
+    return str(part.get("Content-Transfer-Encoding") or "").strip().lower() in (
+        "base64", "quoted-printable",
+    )  # fmt: skip
+
+
+def _decoded_mail(part: email.message.Message) -> bytes:
+    """An attached mail that is encoded as a whole, against the rules; the parser takes the encoded
+    lines for its text."""
+    inner = part.get_payload(0)
+    holder = email.message.Message(policy=_RAW)
+    holder.set_raw("Content-Transfer-Encoding", str(part.get("Content-Transfer-Encoding")))
+    text = inner.get_payload() if isinstance(inner, email.message.Message) else ""
+    holder.set_payload(text)
+    data = holder.get_payload(decode=True)
+    return data if isinstance(data, bytes) else b""
+
+
+_EVENT_LINE = re.compile(r"^(SUMMARY|LOCATION|DESCRIPTION|DTSTART)(?:;[^:]*)?:(.*)$", re.MULTILINE)
+
+
+def _invitation(calendar: str) -> str:
+    """What an invitation (RFC 5545) is about, when and where."""
+    unfolded = re.sub(r"\r?\n[ \t]", "", calendar).replace("\r", "")
+    _, _, event = unfolded.partition("BEGIN:VEVENT")
+    found = dict(reversed(_EVENT_LINE.findall(event)))
+    texts = [
+        found[key] for key in ("SUMMARY", "DTSTART", "LOCATION", "DESCRIPTION") if key in found
+    ]
+    plain = "\n".join(texts).replace("\\n", "\n").replace("\\N", "\n")
+    return re.sub(r"\\(.)", r"\1", plain)
 
 
 def _part_text(part: email.message.Message) -> str:

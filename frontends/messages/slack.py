@@ -17,7 +17,7 @@ _CHANNEL_FILES = ("channels.json", "groups.json", "dms.json", "mpims.json")
 _NO_MESSAGES = frozenset(
     ("channel_join", "channel_leave", "channel_topic", "channel_purpose", "channel_name",
      "channel_archive", "channel_unarchive", "group_join", "group_leave", "bot_add", "bot_remove",
-     "pinned_item", "reminder_add", "tombstone", "channel_convert_to_private")
+     "pinned_item", "reminder_add", "channel_convert_to_private")
 )  # fmt: skip
 """Subtypes that Slack writes itself, about the channel."""
 
@@ -134,6 +134,36 @@ def _text(text: str, users: Mapping[str, Person]) -> str:
     return html.unescape(_MARKUP.sub(plain, text)).strip()
 
 
+def _attachment_texts(attachments: object) -> Iterator[str]:
+    """What programs write beside an empty text."""
+    for one in attachments if isinstance(attachments, list) else ():
+        if isinstance(one, dict):
+            parts = [str(one.get(key) or "") for key in ("pretext", "title", "text")]
+            yield "\n".join(part for part in parts if part) or str(one.get("fallback") or "")
+
+
+def _block_texts(blocks: object) -> Iterator[str]:
+    """The texts of blocks: a line each, its parts joined."""
+    for block in blocks if isinstance(blocks, list) else ():
+        if not isinstance(block, dict):
+            continue
+        text = block.get("text")
+        if isinstance(text, dict):
+            yield str(text.get("text") or "")
+        for section in block.get("elements") or ():
+            if isinstance(section, dict) and isinstance(section.get("elements"), list):
+                yield "".join(_part(part) for part in section["elements"] if isinstance(part, dict))
+
+
+def _part(part: Mapping[str, Any]) -> str:
+    if part.get("type") == "user":
+        return f"<@{part.get('user_id')}>"
+    inner = part.get("elements")
+    if isinstance(inner, list):
+        return "".join(_part(one) for one in inner if isinstance(one, dict)) + "\n"
+    return str(part.get("text") or part.get("url") or "")
+
+
 def _message(
     entry: dict[str, Any],
     channel: str,
@@ -143,12 +173,20 @@ def _message(
 ) -> Iterator[Message | BrokenMessage]:
     if entry.get("type", "message") != "message" or entry.get("subtype") in _NO_MESSAGES:
         return
+    if entry.get("subtype") in ("tombstone", "message_deleted"):
+        yield BrokenMessage(where, 0, f"`{entry.get('ts')}` was deleted by its author")
+        return
+    changed = entry.get("message")
+    if entry.get("subtype") == "message_changed" and isinstance(changed, dict):
+        entry = {**changed, "ts": entry.get("ts")}
     try:
         date = datetime.fromtimestamp(float(entry["ts"]), UTC)
     except (KeyError, TypeError, ValueError, OverflowError, OSError):
         yield BrokenMessage(where, 0, f"has a message without a time: ts {entry.get('ts')!r}")
         return
-    text = str(entry.get("text") or "")
+    text = str(entry.get("text") or "") or "\n".join(
+        [*_block_texts(entry.get("blocks")), *_attachment_texts(entry.get("attachments"))]
+    )
     user = str(entry.get("user") or entry.get("bot_id") or "")
     profile = entry.get("user_profile") or {}
     name = profile.get("real_name") or entry.get("username") or user
@@ -162,6 +200,7 @@ def _message(
     files = entry.get("files") or ()
     body = _text(text, users)
     if not body and not files:
+        yield BrokenMessage(where, 0, f"`{entry['ts']}` has neither text nor files")
         return
     yield Message(
         id=f"slack:{channel}:{entry['ts']}",

@@ -57,7 +57,8 @@ def columns_of(header: Iterable[str], mapping: Mapping[str, str]) -> dict[str, s
 def read_jsonl(
     lines: Iterable[str], file: str, mapping: Mapping[str, str]
 ) -> Iterator[Message | BrokenMessage]:
-    """One message a line. Raises `MappingError` where no record has a column for the text."""
+    """One message a line. Raises `MappingError` where the first record has no text."""
+    mapped = False
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
@@ -69,7 +70,15 @@ def read_jsonl(
         if not isinstance(record, dict):
             yield BrokenMessage(file, number, "is no JSON object")
             continue
-        yield _message(record, columns_of(record, mapping), file, number)
+        try:
+            columns = columns_of(record, mapping)
+        except MappingError as error:
+            if not mapped:
+                raise
+            yield BrokenMessage(file, number, f"has other fields than the first: {error}")
+            continue
+        mapped = True
+        yield _message(record, columns, file, number)
 
 
 def read_csv(

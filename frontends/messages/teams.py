@@ -42,7 +42,9 @@ def _message(
     id_ = str(entry.get("id") or "")
     channel = entry.get("channelIdentity") or {}
     group = str(entry.get("chatId") or channel.get("channelId") or "") or group
-    if entry.get("messageType", "message") == "message" and not entry.get("deletedDateTime"):
+    if entry.get("deletedDateTime"):
+        yield BrokenMessage(file, 0, f"`{id_}` was deleted by its author")
+    elif entry.get("messageType", "message") == "message":
         try:
             date = datetime.fromisoformat(str(entry["createdDateTime"]))
         except (KeyError, ValueError):
@@ -51,16 +53,18 @@ def _message(
             yield BrokenMessage(file, 0, f"has a message `{id_}` without id or createdDateTime")
         else:
             yield _one(entry, file, root, f"teams:{group}", id_, date)
-    for reply in entry.get("replies") or ():
+    for number, reply in enumerate(entry.get("replies") or (), 1):
         if isinstance(reply, dict):
             yield from _message(reply, file, id_, group)
+        else:
+            yield BrokenMessage(file, 0, f"has no object as reply {number} to `{id_}`")
 
 
 def _one(
     entry: dict[str, Any], file: str, root: str, group: str, id_: str, date: datetime
 ) -> Message:
     body = entry.get("body") or {}
-    text = str(body.get("content") or "") if isinstance(body, dict) else str(body)
+    text = str(body.get("content") or "") if isinstance(body, dict) else str(body or "")
     if isinstance(body, dict) and body.get("contentType") == "html":
         text = html_text(text)[0]
     answered = root or str(entry.get("replyToId") or "")

@@ -27,9 +27,10 @@ def read_transcript(lines: Iterable[str], file: str) -> Iterator[Message | Broke
     (`2026-03-02 10-15 …`), else the file's own time where it is a file.
     """
     turns: list[tuple[str, str]] = []
-    count = broken = 0
     for number, cue in _cues(lines):
-        count += 1
+        if cue is None:
+            yield BrokenMessage(file, number, "is a cue whose time cannot be read")
+            continue
         words = 0
         for name, text in _turns(cue):
             text = " ".join(_TAG.sub("", text).split())
@@ -42,7 +43,6 @@ def read_transcript(lines: Iterable[str], file: str) -> Iterator[Message | Broke
             else:
                 turns.append((name, text))
         if not words:
-            broken += 1
             yield BrokenMessage(file, number, "is a cue without words")
     if not turns:
         yield BrokenMessage(file, 1, "has no cue with words")
@@ -63,16 +63,23 @@ def read_transcript(lines: Iterable[str], file: str) -> Iterator[Message | Broke
     )
 
 
-def _cues(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
-    """The text of each cue with the line it begins at; notes and styles are left out."""
+def _cues(lines: Iterable[str]) -> Iterator[tuple[int, str | None]]:
+    """The text of each cue with the line it begins at, `None` for one whose time cannot be read;
+    notes and styles are left out."""
     begin = 0
     text: list[str] = []
+    unread = False
     for number, line in enumerate(lines, 1):
         if _TIME.match(line):
             if begin:
                 yield begin, "\n".join(_without_number(text))
-            begin, text = number, []
-        elif begin:
+            begin, text, unread = number, [], False
+        elif "-->" in line:
+            if begin:
+                yield begin, "\n".join(_without_number(text))
+            begin, text, unread = 0, [], True
+            yield number, None
+        elif begin and not unread:
             text.append(line.rstrip("\r\n"))
     if begin:
         yield begin, "\n".join(text).strip()

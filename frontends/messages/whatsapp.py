@@ -14,11 +14,33 @@ _LINE = re.compile(
     r"[\u200e\u200f\ufeff]*\[?(?P<a>\d{1,4})[./-](?P<b>\d{1,2})[./-](?P<c>\d{2,4})\.?,?[\s\u202f]+"
     r"(?:(?:um|à|at|om|às|a las|alle)[\s\u202f]+)?"
     r"(?P<h>\d{1,2})[:.](?P<m>\d{2})(?:[:.](?P<s>\d{2}))?[\s\u202f\xa0]*"
-    r"(?P<half>[AaPp][.\s\u202f\xa0]*[Mm]\.?)?(?:\s?Uhr)?(?:\]|[\s\u202f]+[-–])[\s\u202f]+(?P<rest>.*)"
+    r"(?P<half>[AaPp][.\s\u202f\xa0]*[Mm]\.?|(?:vorm|nachm)\.)?(?:\s?Uhr)?(?:\]|[\s\u202f]+[-–])[\s\u202f]+(?P<rest>.*)"
 )
 _ATTACHED = re.compile(
     r"[\u200e]*(?:<[^<>:]{3,20}:\s*(?P<ios>[^<>]+\.\w{2,4})>"
     r"|(?P<android>\S+\.\w{2,4}) \([^()]{5,30}\))\s*"
+)
+
+
+_DELETED = re.compile(
+    r"(?:this message was deleted|you deleted this message|diese nachricht wurde gelöscht|"
+    r"du hast diese nachricht gelöscht|ce message a été supprimé|vous avez supprimé ce message|"
+    r"(?:se )?eliminó este mensaje|eliminaste este mensaje|questo messaggio è stato eliminato|"
+    r"esta mensagem foi apagada|mensagem apagada|dit bericht (?:is|werd) verwijderd)\.?",
+    re.IGNORECASE,
+)
+_EDITED = re.compile(
+    r"\s*<[^<>]*(?:was edited|bearbeitet|modifié|se editó|modificato|editada|bewerkt)[^<>]*>$",
+    re.IGNORECASE,
+)
+_OMITTED = re.compile(
+    r"<?(?:media|image|video|audio|sticker|gif|document|contact card|voice message) omitted>?"
+    r"|<?(?:medien|bild|video|audio|sticker|gif|dokument|kontaktkarte) "
+    r"(?:ausgeschlossen|weggelassen)>?"
+    r"|<?(?:médias omis|image absente|vidéo absente|audio omis|document omis)>?"
+    r"|<?(?:multimedia omitido|imagen omitida|video omitido|audio omitido)>?"
+    r"|<?(?:media omessi|immagine omessa|arquivo de mídia oculto|imagem ocultada)>?",
+    re.IGNORECASE,
 )
 
 
@@ -67,11 +89,19 @@ def read_whatsapp(
             yield BrokenMessage(file, raw.line, "has a date that no calendar knows")
             continue
         body = "\n".join([text, *more]).replace("\u200e", "").strip()
+        if _DELETED.fullmatch(body):
+            yield BrokenMessage(file, raw.line, "was deleted by its author")
+            continue
+        body = _EDITED.sub("", body)
         attachments = []
-        if found := _ATTACHED.match(body):
+        if _OMITTED.fullmatch(body):
+            attachments.append(Attachment(body.strip("<>")))
+            body = ""
+        elif found := _ATTACHED.match(body):
             attachments.append(Attachment((found["ios"] or found["android"]).strip()))
             body = body[found.end() :].strip()
         if not body and not attachments:
+            yield BrokenMessage(file, raw.line, "has no text")
             continue
         yield Message(
             id=content_id(group, date.isoformat(), name, body, *(a.name for a in attachments)),
@@ -136,7 +166,7 @@ def _order(lines: Iterable[str]) -> str:
     for raw in (entry for entry, _ in _entries(lines)):
         if raw.widths == 4:
             return "ymd"
-        twelve = twelve or bool(raw.half)
+        twelve = twelve or raw.half in ("am", "pm")
         if raw.numbers[0] > 12:
             possible.discard("mdy")
         if raw.numbers[1] > 12:
@@ -150,9 +180,9 @@ def _date(raw: _Raw, order: str) -> datetime | None:
     parts = dict(zip(order, raw.numbers, strict=True))
     year = parts["y"] + 2000 if parts["y"] < 100 else parts["y"]
     hour = raw.time[0]
-    if raw.half.startswith("p") and hour < 12:
+    if raw.half.startswith(("p", "n")) and hour < 12:
         hour += 12
-    elif raw.half.startswith("a") and hour == 12:
+    elif raw.half.startswith(("a", "v")) and hour == 12:
         hour = 0
     try:
         return datetime(year, parts["m"], parts["d"], hour, raw.time[1], raw.time[2])
