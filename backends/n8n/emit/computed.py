@@ -18,7 +18,7 @@ from orgflow_ir.analysis.work.operations import CatalogueOperation
 from orgflow_ir.analysis.work.requests import Part, Request
 from orgflow_ir.analysis.work.tasks import Unread, Work, library_of, work_of
 from orgflow_ir.model import Event, Scope, Task
-from orgflow_ir.model.bindings import Decision
+from orgflow_ir.model.bindings import Decision, Form
 from orgflow_ir.pipeline import PassContext
 
 if TYPE_CHECKING:
@@ -47,6 +47,10 @@ def work_in(task: Task, ctx: PassContext) -> Work:
 def computed_in(scope: Scope, ctx: PassContext) -> Iterator[str]:
     """Process variables that the work of tasks in a scope reads, and what waits there."""
     for node in scope.nodes:
+        if isinstance(node, Task) and isinstance(node.binding, Form):
+            from orgflow_ir.analysis.work.people import about
+
+            yield from (needed.path[0] for needed in about(node.binding).work.reads())
         if isinstance(node, Task) and node.binding is not None:
             yield from (needed.path[0] for needed in work_in(node, ctx).reads())
         if isinstance(node, Event) and node.position == "catch" and node.trigger == "timer":

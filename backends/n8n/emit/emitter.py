@@ -52,6 +52,7 @@ from orgflow_ir.model import (
     SubProcess,
     Task,
 )
+from orgflow_ir.model.bindings import Form
 from orgflow_ir.model.element_names import listed, slug
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets import executable_processes
@@ -64,6 +65,7 @@ if TYPE_CHECKING:
     from orgflow.backends.n8n.emit.variables import Carried
 
     from orgflow_ir.analysis.variables import Variables
+    from orgflow_ir.analysis.work.people import About
     from orgflow_ir.analysis.work.tasks import Work
 
 MERGE_INPUTS = 10
@@ -490,19 +492,47 @@ class _Emitter:
         from orgflow.backends.n8n.emit import forms
 
         counter = self._count_rounds(task) if form.again else ""
-        parameters = forms.parameters(task, form, self.scope.lanes, counter)
+        said = self._say_of(task)
+        computed = ""
+        if said is not None and said.work.before:
+            self._before(task.id, f"{task.name or task.id} inputs", notes.about())
+            computed = self.workflow_graph.nodes[HelperKey(task.id, "inputs")].name
+        page = forms.Page(self.scope.lanes, counter, said, computed)
+        parameters = forms.parameters(task, form, page)
         node = self.workflow_graph.add(
             task.id, task.name, "wait", parameters, element=task.id, webhook=True
         )
-        node.notes += notes.form(task, form.variables, self.defaults, self.ctx)
+        node.notes += notes.form(task, form.variables, said, self.defaults, self.ctx)
+        first: NodeKey = task.id
         if form.again:
-            self.workflow_graph.connect(Port(HelperKey(task.id, "round")), Port(task.id))
+            first = HelperKey(task.id, "round")
+            self.workflow_graph.connect(Port(first), Port(task.id))
+        if computed:
+            self.workflow_graph.connect(Port(HelperKey(task.id, "inputs")), Port(first))
         if form.fields:
             key = HelperKey(task.id, "data")
             self.workflow_graph.add(
                 key, f"{node.name} data", "set", {}, element=task.id, role="data"
             )
             self.workflow_graph.connect(Port(task.id), Port(key))
+
+    def _say_of(self, task: Task) -> About | None:
+        """What the page of a task says of it; `None` where the model says nothing."""
+        binding = task.binding
+        if not isinstance(binding, Form) or not (
+            binding.assignee
+            or binding.candidate_users
+            or binding.candidate_groups
+            or binding.priority
+            or binding.due
+        ):
+            return None
+        from orgflow_ir.analysis.work.people import about
+
+        found = about(binding)
+        if found.work.before:
+            self.e.work[task.id] = found.work
+        return found
 
     def _count_rounds(self, task: Task) -> str:
         """In front of a form that a run may come to again a node that counts, so that the page of

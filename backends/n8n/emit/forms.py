@@ -28,11 +28,12 @@ from orgflow_ir.analysis.forms import (
     read_at_start,
 )
 from orgflow_ir.model import Lane, Node, Task
-from orgflow_ir.model.bindings import Form
 from orgflow_ir.model.element_names import listed, slug
 
 if TYPE_CHECKING:
     from orgflow.backends.n8n.emit.emitter import CompiledScope
+
+    from orgflow_ir.analysis.work.people import About
 
 YES, NO = "Yes", "No"
 OTHER = "Something else"
@@ -364,33 +365,47 @@ def fields_of(form: TaskForm, counter: str = "") -> list[dict[str, Any]]:
     return rows
 
 
-def parameters(
-    task: Task, form: TaskForm, lanes: tuple[Lane, ...], counter: str = ""
-) -> dict[str, Any]:
-    """The Wait of a task. `counter` is the node that counts its rounds."""
+class Page(NamedTuple):
+    """What the page of a task says besides its form.
+
+    Attributes:
+        lanes: those of its process.
+        counter: the node that counts its rounds, where it is come to again.
+        said: for whom it is, and until when.
+        inputs: the node that computes what of that depends on the run.
+    """
+
+    lanes: tuple[Lane, ...]
+    counter: str = ""
+    said: About | None = None
+    inputs: str = ""
+
+
+def parameters(task: Task, form: TaskForm, page: Page) -> dict[str, Any]:
+    """The Wait of a task."""
     title = plain(task.name) or plain(task.id) or "Task"
-    return form_fields.wait_for_form(
-        title, _description(task, form, lanes), fields_of(form, counter)
-    )
+    fields = fields_of(form, page.counter)
+    return form_fields.wait_for_form(title, _description(task, form, page), fields)
 
 
-def _description(task: Task, form: TaskForm, lanes: tuple[Lane, ...]) -> str:
-    """What stands above the fields: HTML, so that nothing of the model is markup."""
+_SAID = (
+    ("For", "assignee"),
+    ("For", "candidate_users"),
+    ("Group", "candidate_groups"),
+    ("Due", "due"),
+    ("Priority", "priority"),
+)
+
+
+def _description(task: Task, form: TaskForm, page: Page) -> str:
+    """What stands above the fields: HTML, so that nothing of the model is markup, nor of a run."""
     said = task.doc.partition(HEADING)[0].strip()  # what follows is for those who fill in nodes
     lines = [said] if said else []
     facts = []
-    binding = task.binding
-    if isinstance(binding, Form):
-        for what, text in (
-            ("For", binding.assignee),
-            ("For", binding.candidate_users),
-            ("Group", binding.candidate_groups),
-            ("Due", binding.due),
-            ("Priority", binding.priority),
-        ):
-            if text and not text.lstrip().startswith(("${", "#{", "=")):
-                facts.append(f"{what}: {plain(text)}")
-    lane = next((lane for lane in reversed(lanes) if task.id in lane.members), None)
+    if page.said is not None:
+        fixed = page.said.fixed
+        facts = [f"{what}: {plain(fixed[name])}" for what, name in _SAID if name in fixed]
+    lane = next((lane for lane in reversed(page.lanes) if task.id in lane.members), None)
     if lane is not None and plain(lane.caption):
         facts.append(f"Lane: {plain(lane.caption)}")
     for field in form.fields:
@@ -400,4 +415,24 @@ def _description(task: Task, form: TaskForm, lanes: tuple[Lane, ...]) -> str:
     if facts:
         lines.append("\n".join(facts))
     text = html.escape("\n\n".join(lines), quote=False).lstrip("= ")
-    return text.replace("\\n", "\\\u200bn")  # n8n takes a backslash with an n for a new line
+    text = text.replace("\\n", "\\\u200bn")  # n8n takes a backslash with an n for a new line
+    if page.said is None or not page.said.computed:
+        return text
+    return expression(_with_computed(text, page.said, page.inputs))
+
+
+def _with_computed(text: str, said: About, inputs: str) -> str:
+    """JavaScript for a description: a text, and behind it what the node `inputs` has computed."""
+    from orgflow_ir.analysis.work.people import ABOUT, DUE
+
+    found = []
+    for what, name in _SAID:
+        if name in said.computed:
+            value = f"item.{DUE}" if name == "due" else f"(item.{ABOUT} ?? {{}}).{name}"
+            found.append(f"[{js_string(what)}, {value}]")
+    shown = (
+        f"((item) => [{', '.join(found)}])($({quote_node(inputs)}).first().json)"
+        '.filter((o) => o[1] != null).map((o) => o[0] + ": " + [].concat(o[1]).join(", ")'
+        '.replace(/[&<>\\\\]/g, (c) => "&#" + c.charCodeAt(0) + ";"))'
+    )
+    return f"[{js_string(text)}, ...{shown}]" + '.filter((o) => o !== "").join("\\n")'

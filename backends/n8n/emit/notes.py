@@ -30,6 +30,7 @@ from orgflow_ir.targets.rules import UnsupportedBinding
 if TYPE_CHECKING:
     from orgflow.backends.n8n.emit.outside import OutsideNode
 
+    from orgflow_ir.analysis.work.people import About
     from orgflow_ir.analysis.work.tasks import Unread, Work
 
 _REPLACE = "in n8n, replace the placeholder by the node that does this and keep its name"
@@ -71,6 +72,11 @@ def mapping(*, before: bool) -> list[str]:
     if before:
         return ["Computes what the next step is given, as the model says."]
     return ["Sets process variables from what the step before hands on, as the model says."]
+
+
+def about() -> list[str]:
+    """Note of the node that computes for whom a task is, and until when."""
+    return ["Computes for whom the task is, and until when, as the model says."]
 
 
 def moment() -> list[str]:
@@ -208,12 +214,19 @@ def _why(unread: Sequence[Unread]) -> str:
     return f" ({'; '.join(reasons)})" if reasons else ""
 
 
-def form(node: Task, variables: tuple[str, ...], defaults: Defaults, ctx: PassContext) -> list[str]:
-    """Note of the form of a task; OF404 where the model says more of it than a form can do."""
+def form(
+    node: Task,
+    variables: tuple[str, ...],
+    said: About | None,
+    defaults: Defaults,
+    ctx: PassContext,
+) -> list[str]:
+    """Note of the form of a task, whose page has what is `said` of it; OF404 where the model says
+    more of it than a form can do."""
     binding = node.binding
     if isinstance(binding, Form):
-        kept = binding.replace(fields=(), assignee=None, candidate_users=None,
-                               candidate_groups=None, priority=None)  # fmt: skip
+        shown = (*said.fixed, *said.computed) if said is not None else ()
+        kept = binding.replace(fields=(), **dict.fromkeys(shown))
         rest = summary(node.replace(binding=kept))
         if rest:
             ctx.emit(

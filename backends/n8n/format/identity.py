@@ -25,7 +25,7 @@ _MAP_LINE: Final = re.compile(rf"^(?:`|{re.escape(HIDDEN)})?{MAP_PREFIX}", re.MU
 
 _TAG: Final = (
     r"^orgflow: (?P<element>.+?)"
-    r"(?: \((?P<role>stop|decide|branch|join|pass|data|before|latest|guard|caught|check)\))?$"
+    r"(?: \((?P<role>stop|decide|branch|join|pass|data|before|latest|guard|caught|check|round)\))?$"
 )
 
 

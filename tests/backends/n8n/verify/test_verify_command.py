@@ -50,7 +50,7 @@ def test_proved(invoke: Invoke, workflow: Path) -> None:
     assert ran.out == (
         "proved: the workflow `Leave request` does what the process `Leave request` says;\n"
         "  all 21 states were looked at\n"
-        "  17 nodes found: 11 by the map, 4 by their notes, 2 by their ids\n"
+        "  17 nodes found: 11 by the map, 6 by their notes\n"
     )
 
 
