@@ -15,6 +15,7 @@ from orgflow.commands.options import FORMATS
 
 from orgflow_ir.diagnostics import Category, Diagnostic, Severity
 from orgflow_ir.diagnostics.core_rules import UnknownFormat, UnreadableInput
+from orgflow_ir.diagnostics.message_rules import NoMessageStore
 from orgflow_ir.model import Model
 from orgflow_ir.model.source import Source, SourceFile, SourceStream
 from orgflow_ir.pipeline import PassContext
@@ -24,7 +25,7 @@ from orgflow_ir.plugins import Registry
 if TYPE_CHECKING:
     from orgflow_ir.diagnostics.streamed_lines import StreamedLines
 
-MISUSE_CODES = (UnreadableInput.code, UnknownFormat.code)
+MISUSE_CODES = (UnreadableInput.code, UnknownFormat.code, NoMessageStore.code)
 """Codes that are about the call, not about a model: exit code 2."""
 
 

@@ -187,7 +187,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
 
 
 def test_what_is_no_store(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.run(["discover", str(tmp_path)]) == 1
+    assert cli.run(["discover", str(tmp_path)]) == 2
     assert f"error {NoMessageStore.code}" in capsys.readouterr().err
 
 
