@@ -461,7 +461,9 @@ class Editor:
         return Done("move wire", [fact], rewired={mine, its, self.element(target)})
 
     def edit_condition(self) -> Done | None:
-        row = self.pick(n for n in self.steps() if n["type"] == f"{PREFIX}if")
+        # whether a page was answered is no decision: with another condition the run asks again
+        decides = (n for n in self.steps() if not n["name"].endswith(" answered?"))
+        row = self.pick(n for n in decides if n["type"] == f"{PREFIX}if")
         if row is None:
             return None
         mark, of = self.mark(), self.element(row["name"])
