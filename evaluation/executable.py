@@ -33,9 +33,9 @@ COLUMNS = (
     "runs_equal", "placeholders", "empty", "options",
 )  # fmt: skip
 
-WANTED = {"stubs": "workflow", "people": "form"}
+WANTED = {"stubs": "workflow", "people": "form", "messages": "request"}
 """Options of targets that leave least open: work that a model only names is called by its name,
-and what people do is asked for by forms."""
+what people do is asked for by forms, and messages are requests to an address that is set later."""
 
 LEAST_COMPILED, LEAST_EQUAL = 0.90, 0.75
 """Shares of the models without races and parallel waits that are aimed at: that compile, and that
@@ -55,7 +55,13 @@ SEPARATELY = "each process by itself"
 
 def options_for(target: TargetSpec) -> dict[str, str]:
     """Those of `WANTED` that a target has."""
-    return {k: v for k, v in WANTED.items() if v in target.options.get(k, ())}
+    return {k: v for k, v in WANTED.items() if _takes(target, k, v)}
+
+
+def _takes(target: TargetSpec, option: str, value: str) -> bool:
+    why_not = target.values.get(option)
+    free = why_not is not None and why_not(value) is None
+    return free or value in target.options.get(option, ())
 
 
 @dataclass

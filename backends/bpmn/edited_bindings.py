@@ -1,19 +1,21 @@
 """Bindings that were edited after they were read: the engine's data that contradict them go.
 
-What an engine's extensions say stands twice in a model, as the task's binding and, as it was
-written, in its `extra`. An unedited task is written with the latter, so that nothing of the
-vendor's is lost. Whether a task was edited is seen by reading the written file again.
+What an engine's extensions say stands twice in a model, as the binding of a task or event and, as
+it was written, in its `extra`. What was not edited is written with the latter, so that nothing of
+the vendor's is lost. Whether it was edited is seen by reading the written file again.
 """
 
 from __future__ import annotations
 
 from orgflow.backends.bpmn.writer import Writer
 
-from orgflow_ir.model import CallActivity, Model, Task
+from orgflow_ir.model import CallActivity, Event, Model, Task
 from orgflow_ir.model.bindings import without_binding
 from orgflow_ir.model.rewriter import Rewriter
 from orgflow_ir.model.source import SourceFile
 from orgflow_ir.pipeline import PassContext
+
+Bound = Task | CallActivity | Event
 
 
 def without_outdated(model: Model, text: str, ctx: PassContext) -> Model:
@@ -29,7 +31,7 @@ def without_outdated(model: Model, text: str, ctx: PassContext) -> Model:
         (scope, node)
         for scope in model.scopes()
         for node in scope.nodes
-        if isinstance(node, Task | CallActivity) and without_binding(node.extra) != node.extra
+        if isinstance(node, Bound) and _without(node) != node
     ]
     if not suspects or ctx.registry is None:
         return model
@@ -44,11 +46,19 @@ def without_outdated(model: Model, text: str, ctx: PassContext) -> Model:
         node.id: node.binding
         for scope in again.scopes()
         for node in scope.nodes
-        if isinstance(node, Task | CallActivity)
+        if isinstance(node, Bound)
     }
     rewriter, written = Rewriter(model), Writer(model)
     for scope, node in suspects:
         id = written.id(node.id)
         if id in found and found[id] != node.binding:
-            rewriter.replace(scope.id, node.id, node.replace(extra=without_binding(node.extra)))
+            rewriter.replace(scope.id, node.id, _without(node))
     return rewriter.done() if rewriter.count else model
+
+
+def _without(node: Bound) -> Bound:
+    """The same without extension data that says what does it."""
+    if isinstance(node, Event):
+        definitions = (d.replace(extra=without_binding(d.extra)) for d in node.definitions)
+        node = node.replace(definitions=tuple(definitions))
+    return node.replace(extra=without_binding(node.extra))

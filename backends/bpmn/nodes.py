@@ -279,7 +279,14 @@ def event(w: Writer, node: Event, depth: int, data: list[Child]) -> str:
         else:
             local = _DEFINITION_TAGS[definition.kind][0]
             children.append(child(tag, local, event_definition(w, definition, depth + 1)))
-    return w.thing(depth, tag, node, attributes, children)
+    extra = node.extra
+    if node.binding is not None and not any(map(_speaks, (extra, *_extras(node)))):
+        extra = (*extra, (f"{{{ORGFLOW}}}binding", foreign_binding(w, node.binding)))
+    return w.thing(depth, tag, node, attributes, children, extra=extra)
+
+
+def _extras(event: Event) -> list[Extra]:
+    return [definition.extra for definition in event.definitions]
 
 
 def event_definition(w: Writer, value: EventDefinition, depth: int) -> str:

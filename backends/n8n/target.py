@@ -22,6 +22,7 @@ from orgflow_ir.lowering.common import (
 from orgflow_ir.lowering.compensation import COMPENSATION, why_not_undone
 from orgflow_ir.lowering.complex_gateways import COMPLEX_GATEWAYS
 from orgflow_ir.lowering.loops import LOOPS, why_not_repeated
+from orgflow_ir.lowering.sending import SENDING, is_sent_by_itself
 from orgflow_ir.lowering.sub_processes import SUB_PROCESSES, why_no_path, why_not_inline
 from orgflow_ir.model import CallActivity, Event, EventDefinition, Gateway, Model, Node, Task
 from orgflow_ir.model.constructs import ConstructUse
@@ -194,11 +195,18 @@ _UNDO = "draw what undoes it as a path of its own, which a gateway leads to"
 _LATER = "decide behind the step what to do when it took too long or something else came"
 _TELL = "send a message, or decide at a gateway how the run goes on"
 _OUTSIDE = "nothing in the model throws its signal: a call from outside brings it"
-_NOT_HEARD = "nothing in the model waits for its signal: a placeholder until it is filled"
+_NOT_HEARD = (
+    "nothing in the model waits for its signal: a placeholder until it is filled, or a request"
+)
 _NO_TRIGGER = "no trigger is emitted for it"
 _OTHER_START = (
     "start the process with a message, a timer or by hand; where it begins an event sub-process, "
     "decide in the process itself what to do when the event has come"
+)
+
+_SENT = LegalIf(
+    is_sent_by_itself,
+    "nothing in the model says what sends it: a placeholder until it is filled, or a request",
 )
 
 N8N_TARGET = TargetSpec(
@@ -267,7 +275,7 @@ N8N_TARGET = TargetSpec(
         "event.catch.none": Illegal("it has no trigger, so it waits for nothing", "give it one"),
         "event.catch": Illegal(_NO_NODE, "wait for a message or a time instead", yet=True),
         "event.throw.none": Legal(),
-        "event.throw.message": Legal("a placeholder until it is filled"),
+        "event.throw.message": _SENT,
         "event.throw.signal": LegalIf(from_outside, _NOT_HEARD, why_not_signal, _TELL, yet=True),
         "event.throw": Illegal(_NO_NODE, _TELL, yet=True),
         "event.throw.compensation": Illegal(_UNDOES, _UNDO, yet=True, because=why_not_undone),
@@ -288,7 +296,7 @@ N8N_TARGET = TargetSpec(
         ),
         "event.boundary.compensation": Illegal(_UNDOES, _UNDO, yet=True, because=why_not_undone),
         "event.end.none": Legal(),
-        "event.end.message": Legal("a placeholder until it is filled"),
+        "event.end.message": _SENT,
         "event.end.signal": LegalIf(from_outside, _NOT_HEARD, why_not_signal, _TELL, yet=True),
         "event.end.terminate": LegalIf(
             nothing_beside,
@@ -345,7 +353,15 @@ N8N_TARGET = TargetSpec(
         "stub": Legal("a Stop and Error node, and a placeholder behind it"),
     },
     derivations=(mixed_gateways, conditional_splits, unstructured_inclusive, unsupported_times),
-    lowerings=(*LOWERINGS, *COMPLEX_GATEWAYS, *COMPENSATION, *LOOPS, *CALLS, *SUB_PROCESSES),
+    lowerings=(
+        *LOWERINGS,
+        *COMPLEX_GATEWAYS,
+        *COMPENSATION,
+        *LOOPS,
+        *CALLS,
+        *SUB_PROCESSES,
+        *SENDING,
+    ),
     options={
         "version": tuple(str(v) for v in reversed(KNOWN_VERSIONS)),
         "people": ("form", "placeholder"),

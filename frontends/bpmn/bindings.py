@@ -71,12 +71,16 @@ _DROOLS_FORM = {
 
 
 class _Source:
-    """What vendors say of one task: attributes and extension elements by vendor."""
+    """What vendors say of one element and its parts: attributes and extension elements."""
 
-    def __init__(self, node: XmlElement) -> None:
+    def __init__(self, node: XmlElement, *parts: XmlElement) -> None:
         self.node = node
         self.attributes: dict[tuple[str, str], str] = {}
         self.elements: list[tuple[str, XmlElement]] = []
+        for one in (node, *parts):
+            self._add(one)
+
+    def _add(self, node: XmlElement) -> None:
         for key, value in node.attrs.items():
             if ":" in key and not key.startswith("xmlns"):
                 ns, local = node.scope.attribute_name(key)
@@ -144,6 +148,23 @@ def read_binding(
     if inputs:
         args["inputs"] = (*args.get("inputs", ()), *inputs)
     return (plain.replace(**args) if plain is not None else Worker(**args)), False
+
+
+def read_sending(r: Reading, node: XmlElement, definition: XmlElement) -> AnyBinding | None:
+    """What sends the message of a throw or end event: in the Activiti family its event definition
+    says it, in Zeebe the event."""
+    own = _own(r, node)
+    if own is not None or not (_speaks(node) or _speaks(definition)):
+        return own
+    source = _Source(node, definition)
+    if source.empty:
+        return None
+    args = _common(source)
+    for read in (_zeebe, _activiti):
+        found = read(source, args, ())
+        if found is not None:
+            return found
+    return Worker(**args) if args else None
 
 
 def read_script(node: XmlElement) -> Script | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from orgflow.backends.bpmn.format import ITEM_END
-from orgflow.frontends.bpmn.bindings import read_binding, read_script
+from orgflow.frontends.bpmn.bindings import read_binding, read_script, read_sending
 from orgflow.frontends.bpmn.names import BPMN, EVENT_DEFINITIONS, EVENTS, GATEWAYS, TASKS
 from orgflow.frontends.bpmn.own import is_empty, own_extensions
 from orgflow.frontends.bpmn.reading import NAMED, NOTHING, Reading, describe
@@ -52,6 +52,7 @@ _EVENT_ATTRIBUTES: dict[str, frozenset[str]] = {
     "intermediateThrowEvent": NAMED,
     "endEvent": NAMED,
 }
+_SENDING = ("intermediateThrowEvent", "endEvent")
 _GATEWAY_ATTRIBUTES: dict[str, frozenset[str]] = {
     "exclusiveGateway": NAMED | {"default"},
     "inclusiveGateway": NAMED | {"default"},
@@ -250,11 +251,13 @@ def read_event(r: Reading, node: XmlElement) -> dict[str, Any]:
     local = node.local
     args = r.base(node, _EVENT_ATTRIBUTES[local], _EVENT_CHILDREN)
     definitions: list[EventDefinition] = []
+    said: list[XmlElement] = []
     for child in node.children:
         if child.ns != BPMN:
             continue
         if child.local in EVENT_DEFINITIONS:
             definitions.append(_definition(r, child))
+            said.append(child)
         elif child.local == "eventDefinitionRef":
             name = r.resolve(child.text)
             target = r.event_definitions.get(name or "")
@@ -264,7 +267,10 @@ def read_event(r: Reading, node: XmlElement) -> dict[str, Any]:
                 continue
             r.used_definitions.add(name or "")
             definitions.append(_definition(r, target))
+            said.append(target)
     args["definitions"] = tuple(definitions)
+    if len(said) == 1 and definitions[0].kind == "message" and local in _SENDING:
+        args["binding"] = read_sending(r, node, said[0])
     attrs = node.attrs
     if "parallelMultiple" in attrs and "parallelMultiple" in _EVENT_ATTRIBUTES[local]:
         args["parallel_multiple"] = r.boolean(node, "parallelMultiple", False)

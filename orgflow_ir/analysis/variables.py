@@ -109,7 +109,7 @@ class Variables:
             tested = null_tested(b.tree for b in decision.branches if b.tree is not None)
             found += [Read(gateway, p, "condition", p in tested) for p in decision.coded]
         for node in self.graph.scope.nodes:
-            if isinstance(node, Task | CallActivity) and node.binding is not None:
+            if isinstance(node, Task | CallActivity | Event) and node.binding is not None:
                 texts = [Expression(text=p.text, language=p.language) for p in node.binding.inputs]
                 found += [Read(node.id, path, "mapping") for path in _paths(texts)]
             loop = None if isinstance(node, Event | Gateway | Opaque) else node.loop
@@ -130,7 +130,7 @@ class Variables:
     def constant(self, element: str, variable: str) -> str | None:
         """The text that the mapping of an element always sets a variable to, if it is constant."""
         node = self.graph.nodes[element]
-        if not isinstance(node, Task | CallActivity) or node.binding is None:
+        if not isinstance(node, Task | CallActivity | Event) or node.binding is None:
             return None
         texts = [p.text.strip() for p in node.binding.outputs if p.name == variable]
         found = texts[-1] if texts else ""
@@ -407,7 +407,7 @@ def _set_by(code: str, language: str | None) -> Iterator[str]:
 
 def _sets(node: Node) -> Iterator[tuple[str, SetBy]]:
     """Variables that the model says an element sets."""
-    if not isinstance(node, Task | CallActivity) or node.binding is None:
+    if not isinstance(node, Task | CallActivity | Event) or node.binding is None:
         return
     binding = node.binding
     if isinstance(binding, Form):

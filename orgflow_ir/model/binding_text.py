@@ -19,7 +19,7 @@ from orgflow_ir.model.bindings import (
     SubProcessCall,
     Worker,
 )
-from orgflow_ir.model.elements import CallActivity, Task
+from orgflow_ir.model.elements import CallActivity, Event, Task
 
 _COMMON = ("inputs", "outputs", "result", "retries", "parameters", "listeners")
 _LABELS = {
@@ -46,8 +46,8 @@ class Statement(NamedTuple):
     code: bool = False
 
 
-def statements(node: Task | CallActivity) -> tuple[Statement, ...]:
-    """Everything a task's binding says, in order; nothing where it has none."""
+def statements(node: Task | CallActivity | Event) -> tuple[Statement, ...]:
+    """Everything a binding says, in order; nothing where there is none."""
     return tuple(_binding(node.binding)) if node.binding is not None else ()
 
 
@@ -57,7 +57,7 @@ def listed(names: list[str]) -> str:
     return once[0] if len(once) == 1 else f"{', '.join(once[:-1])} and {once[-1]}"
 
 
-def summary(node: Task | CallActivity) -> str:
+def summary(node: Task | CallActivity | Event) -> str:
     """What the binding says, by its parts: `the class `org.acme.Ship` and input mappings`; nothing
     where it has none."""
     names = list(dict.fromkeys(s.what for s in statements(node)))

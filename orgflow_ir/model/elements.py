@@ -175,6 +175,7 @@ class Event(Element):
 
     Several definitions: any of them, or all of them where `parallel_multiple` is set.
     `interrupting` is `cancelActivity` of a boundary event, `isInterrupting` of a start event.
+    `binding` is what sends the message of an event that throws one.
     """
 
     kind: Literal["event"] = "event"
@@ -183,6 +184,7 @@ class Event(Element):
     parallel_multiple: bool = False
     attached_to: str | None = None
     interrupting: bool = True
+    binding: Binding | None = None
 
     @property
     def trigger(self) -> str:

@@ -592,14 +592,14 @@ class _Emitter:
 
         if not sends_message(element):
             return False
-        name, work, made = request_of(element, self.scope.model, self.ctx, base)
+        kind, name, work, made = request_of(element, self.scope.model, self.ctx, base)
         self.e.work[element.id] = work
         label = element.name or (_event_words(element) if isinstance(element, Event) else "")
         self._before(element.id, f"{label or element.id} inputs", notes.mapping(before=True))
         node = self.workflow_graph.add(
             element.id, label, made.type, made.parameters, element=element.id
         )
-        node.notes += notes.message(element, name, made, self.defaults)
+        node.notes += notes.message(element, kind, name, made, self.defaults)
         self.workflow_graph.connect(Port(HelperKey(element.id, "inputs")), Port(element.id))
         return True
 

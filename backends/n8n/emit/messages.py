@@ -1,5 +1,5 @@
-"""Messages that a process sends to somebody whom the model does not have: a request a message, to
-an address that one option sets for all of them."""
+"""Messages and signals that a process sends to somebody whom the model does not have: a request
+each, to an address that one option sets for all of them."""
 
 from __future__ import annotations
 
@@ -23,37 +23,40 @@ _NOWHERE = "https://address-to-set.invalid"
 """An address that no server has (RFC 2606): a request to it fails."""
 
 _BODY = (
-    "JSON.stringify(({{ message: {name}, data: Object.fromEntries("
+    "JSON.stringify(({{ {kind}: {name}, data: Object.fromEntries("
     "Object.entries($json).filter((one) => one[0] !== {sent})) }}))"
 )
-"""The code of what is sent: the name of the message and all process variables."""
+"""The code of what is sent: the name of the message or signal and all process variables."""
 
 
 class SentMessage(NamedTuple):
-    """A message as a request: what is computed in front of it, and its node."""
+    """A message or signal (`kind`) as a request: what is computed in front of it, and its node."""
 
+    kind: str
     name: str
     work: Work
     node: OutsideNode
 
 
 def sends_message(element: Task | Event) -> bool:
-    """Whether an element sends a message of which the model does not say how."""
+    """Whether an element sends a message or a signal of which the model does not say how."""
     if isinstance(element, Event):
-        return element.trigger == "message" and element.position in ("throw", "end")
+        return element.trigger in ("message", "signal") and element.position in ("throw", "end")
     return element.task_type == "send" and not has_implementation(element)
 
 
 def message_name(element: Task | Event, model: Model) -> str:
-    """The name of the message that an element sends, else its own."""
+    """The name of the message or signal that an element sends, else its own."""
     ref = element.message if isinstance(element, Task) else element.definitions[0].ref
-    entry = next((m for m in model.catalog.messages if m.id == ref), None)
+    entries = (*model.catalog.messages, *model.catalog.signals)
+    entry = next((one for one in entries if one.id == ref), None)
     return plain(entry.name if entry is not None else "") or plain(element.caption)
 
 
 def request_of(element: Task | Event, model: Model, ctx: PassContext, base: str) -> SentMessage:
-    """The request that sends the message of an element; OF426 where nobody has said to which
-    address, once a message."""
+    """The request that sends the message or signal of an element; OF426 where nobody has said to
+    which address, once a message."""
+    kind = element.trigger if isinstance(element, Event) else "message"
     name = message_name(element, model)
     known = base != REQUEST
     path = slug(name).replace("_", "-") or "message"
@@ -67,9 +70,9 @@ def request_of(element: Task | Event, model: Model, ctx: PassContext, base: str)
         sendBody=True,
         contentType="raw",
         rawContentType="application/json",
-        body=expression(_BODY.format(name=js_string(name), sent=js_string(SENT))),
+        body=expression(_BODY.format(kind=kind, name=js_string(name), sent=js_string(SENT))),
     )
-    said = f"the model does not say to which address the message `{name}` goes"
+    said = f"the model does not say to which address the {kind} `{name}` goes"
     if not known and not any(d.message == said for d in ctx.diagnostics):
         ctx.emit(
             SettingNeeded,
@@ -78,4 +81,4 @@ def request_of(element: Task | Event, model: Model, ctx: PassContext, base: str)
             help=f"give the target n8n{{messages=URL}}, and it goes to URL/{path}; or set URL in "
             "the nodes that send it",
         )
-    return SentMessage(name, work, made)
+    return SentMessage(kind, name, work, made)

@@ -197,15 +197,17 @@ def outside(node: Task, made: OutsideNode, ctx: PassContext) -> list[str]:
     return [*lines, *made.notes, *_doc(node.doc)]
 
 
-def message(node: Task | Event, name: str, made: OutsideNode, defaults: Defaults) -> list[str]:
-    """Note of a node that sends a message."""
+def message(
+    node: Task | Event, kind: str, name: str, made: OutsideNode, defaults: Defaults
+) -> list[str]:
+    """Note of a node that sends a message or a signal (`kind`)."""
     defaults.add(
         (OpenTask, OpenMessage),
         node.id,
-        f"emitted a request with the message `{name}`",
+        f"emitted a request with the {kind} `{name}`",
         "let what answers at its address hand the message on",
     )
-    return [f"Sends the message “{name}” with all process variables.", *made.notes, *_doc(node.doc)]
+    return [f"Sends the {kind} “{name}” with all process variables.", *made.notes, *_doc(node.doc)]
 
 
 def _why(unread: Sequence[Unread]) -> str:

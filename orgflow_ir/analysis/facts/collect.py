@@ -74,7 +74,7 @@ def all_statements(model: Model) -> Iterator[tuple[Element, Statement]]:
         about = found.about.get(process.id, {})
         for scope in process.scopes():
             for node in scope.nodes:
-                own = statements(node) if isinstance(node, Task | CallActivity) else ()
+                own = statements(node) if isinstance(node, Task | CallActivity | Event) else ()
                 for fact in (*own, *about.get(node.id, ())):
                     yield node, fact
 

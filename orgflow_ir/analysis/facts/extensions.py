@@ -87,13 +87,13 @@ def extension_statements(
     """What the extension data of an element says, its event definitions and loop included, but for
     what its binding says already; `names` are those of root elements by their ids."""
     bound = ""
-    if isinstance(element, Task | CallActivity) and element.extra:
+    if isinstance(element, Task | CallActivity | Event) and element.binding is not None:
         bound = " ".join(f"{s.what} {s.label} {s.text}" for s in statements(element)).lower()
     names = names or {}
     yield from _of(element.extra, bound, names)
     if isinstance(element, Event):
         for definition in element.definitions:
-            yield from _of(definition.extra, "", names)
+            yield from _of(definition.extra, bound, names)
     loop = getattr(element, "loop", None)
     if loop is not None:
         yield from loop_extensions(loop, names)

@@ -43,7 +43,7 @@ def keep(model: Model, where: str, ctx: PassContext, *, lanes: bool = False) -> 
     for scope in model.scopes():
         for node in scope.nodes:
             long = long or len(node.doc) > MOST_DOCUMENTATION
-            if isinstance(node, Task | CallActivity) and node.binding is not None:
+            if isinstance(node, Task | CallActivity | Event) and node.binding is not None:
                 about[node.id] = list(statements(node))
     whole = {process.id: list(facts.whole.get(process.id, ())) for process in model.processes}
     names = facts.lanes if lanes else {}

@@ -122,7 +122,7 @@ class _Finder:
                 yield from self._decision(decisions[node.id], node, scope, graph)
             elif isinstance(node, Gateway):
                 yield from self._single_branch(node, scope, graph)
-            if isinstance(node, Task | CallActivity):
+            if isinstance(node, Task | CallActivity | Event):
                 binding = node.binding
                 if binding is not None and (binding.inputs or binding.outputs):
                     yield from self._mappings(node, scope)
@@ -151,7 +151,7 @@ class _Finder:
             "emit a placeholder that passes on what it receives",
         )  # fmt: skip
 
-    def _mappings(self, node: Task | CallActivity, scope: Scope) -> Iterator[Gap]:
+    def _mappings(self, node: Task | CallActivity | Event, scope: Scope) -> Iterator[Gap]:
         """Variables that the mappings of an activity read, and of which nothing says who sets
         them: one gap for each side."""
         from orgflow_ir.analysis.work.tasks import mapping_reads
@@ -176,7 +176,7 @@ class _Finder:
                 "stop the run where a variable is not set",
             )  # fmt: skip
 
-    def _possible(self, node: Task | CallActivity, side: str, scope: Scope) -> str:
+    def _possible(self, node: Task | CallActivity | Event, side: str, scope: Scope) -> str:
         """Who may set what a mapping reads, by name."""
         if side == "output" and isinstance(node, CallActivity):
             return f"the process that {self.names.name(node)} calls"
@@ -215,6 +215,8 @@ class _Finder:
     # -- events ------------------------------------------------------------------------------
 
     def _event(self, event: Event, scope: Scope) -> Iterator[Gap]:
+        if event.trigger == "message" and has_implementation(event):
+            return
         named = self.names.name(event)
         if event.trigger == "timer":
             from orgflow_ir.analysis.gaps.times import is_open  # only for timers

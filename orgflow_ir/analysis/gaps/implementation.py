@@ -1,15 +1,16 @@
-"""Whether a model defines what does a task."""
+"""Whether a model defines what does a task, or sends the message of an event."""
 
 from __future__ import annotations
 
-from orgflow_ir.model import Task
+from orgflow_ir.model import Event, Task
 from orgflow_ir.model.bindings import Worker
 
 
-def has_implementation(task: Task) -> bool:
-    """Whether the model defines what does a task, whatever a target makes of it: settings and
-    mappings alone do no work, and the name of a technology names nothing that does."""
-    binding = task.binding
+def has_implementation(node: Task | Event) -> bool:
+    """Whether the model defines what does a task, or sends the message of an event, whatever a
+    target makes of it: settings and mappings alone do no work, and the name of a technology names
+    nothing that does."""
+    binding = node.binding
     if isinstance(binding, Worker):
         if binding.by == "implementation" and (binding.target or "").lower() in _TECHNOLOGIES:
             return False

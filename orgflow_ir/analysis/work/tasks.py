@@ -28,7 +28,7 @@ from orgflow_ir.analysis.work.statements import (
 )
 from orgflow_ir.decisions.found import Unusable
 from orgflow_ir.decisions.library import DecisionLibrary, DecisionReader
-from orgflow_ir.model import CallActivity, Task
+from orgflow_ir.model import CallActivity, Event, Task
 from orgflow_ir.model.bindings import (
     CATALOGUE,
     AnyBinding,
@@ -145,7 +145,7 @@ class MappingRead(NamedTuple):
     path: VariablePath
 
 
-def mapping_reads(node: Task | CallActivity) -> Iterator[MappingRead]:
+def mapping_reads(node: Task | CallActivity | Event) -> Iterator[MappingRead]:
     """What the mappings of a task or call read that nothing in the same activity sets, as far as
     they are understood; what they test for null or empty is left out. The output mapping of a call
     reads variables of the process that it calls."""

@@ -9,7 +9,7 @@ from bpmn_trips import REGISTRY, read
 from orgflow.backends.bpmn.backend import BpmnBackend
 from orgflow.backends.bpmn.format import BPMN
 
-from orgflow_ir.model import CallActivity, Model, Task
+from orgflow_ir.model import CallActivity, Event, Model, Task
 from orgflow_ir.model.bindings import BINDINGS, AnyBinding
 from orgflow_ir.model.rewriter import Rewriter
 from orgflow_ir.pipeline import PassContext
@@ -26,6 +26,8 @@ SOURCES = {
     "handler": '<task id="x" drools:taskName="Ship"/>',
     "script": '<scriptTask id="x" scriptFormat="groovy" camunda:resultVariable="r">'
     "<script>x</script></scriptTask>",
+    "message": '<endEvent id="x"><messageEventDefinition camunda:class="org.acme.Tell"/>'
+    "</endEvent>",
     "call": '<callActivity id="x" calledElement="other"><extensionElements>'
     '<camunda:in source="a" target="b"/></extensionElements></callActivity>',
 }
@@ -45,10 +47,10 @@ def model(source: str) -> Model:
     return found
 
 
-def task(found: Model) -> Task | CallActivity:
+def task(found: Model) -> Task | CallActivity | Event:
     """Its task."""
     node = by_id(found)["x"]
-    assert isinstance(node, Task | CallActivity)
+    assert isinstance(node, Task | CallActivity | Event)
     return node
 
 

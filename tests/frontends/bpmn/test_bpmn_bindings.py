@@ -227,6 +227,42 @@ JBPM: list[tuple[str, Any]] = [
 ]  # fmt: skip
 
 
+def _event(attributes: str, inside: str = "", extensions: str = "", tag: str = "endEvent") -> str:
+    said = f"<extensionElements>{inside}</extensionElements>" if inside else ""
+    own = f"<extensionElements>{extensions}</extensionElements>" if extensions else ""
+    definition = f"<messageEventDefinition {attributes}>{said}</messageEventDefinition>"
+    return f'<{tag} id="x">{own}{definition}</{tag}>'
+
+
+EVENTS: list[tuple[str, Any]] = [
+    (_event('camunda:type="external" camunda:topic="ship"'), Worker(by="topic", target="ship")),
+    (_event('camunda:class="A"', "", "<camunda:inputOutput>"
+            '<camunda:inputParameter name="a">${b}</camunda:inputParameter></camunda:inputOutput>',
+            "intermediateThrowEvent"),
+     Worker(by="class", target="A", inputs=(Parameter(name="a", text="${b}"),))),
+    (_event('camunda:expression="${bean.go()}" camunda:resultVariable="r"'),
+     Worker(by="expression", target="${bean.go()}", result="r")),
+    (_event("", '<camunda:connector><camunda:inputOutput><camunda:inputParameter name="url">'
+            'https://a.example</camunda:inputParameter><camunda:inputParameter name="method">POST'
+            "</camunda:inputParameter></camunda:inputOutput><camunda:connectorId>http-connector"
+            "</camunda:connectorId></camunda:connector>"),
+     Http(by="camunda", url="https://a.example", method="POST")),
+    (_event("", "", '<zeebe:taskDefinition type="tell" retries="2"/>', "intermediateThrowEvent"),
+     Worker(by="job", target="tell", retries="2")),
+    (_event(""), None),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("content", "expected"), EVENTS)
+def test_what_sends_the_message_of_an_event_is_read(content: str, expected: Any) -> None:
+    assert _read(content).binding == expected
+
+
+def test_an_event_that_waits_for_a_message_sends_none() -> None:
+    content = _event('camunda:class="A"', tag="intermediateCatchEvent")
+    assert _read(content).binding is None
+
+
 def _read(content: str) -> Any:
     return by_id(model_of(_file(content)))["x"]
 
@@ -236,7 +272,7 @@ def test_an_extension_is_a_typed_binding(content: str, expected: Any) -> None:
     assert _read(content).binding == expected
 
 
-@pytest.mark.parametrize("content", [c for c, _ in (*CAMUNDA_7, *ZEEBE, *FLOWABLE, *JBPM)])
+@pytest.mark.parametrize("content", [c for c, _ in (*CAMUNDA_7, *ZEEBE, *FLOWABLE, *JBPM, *EVENTS)])
 def test_the_extension_itself_comes_back(content: str) -> None:
     model = model_of(_file(content))
     text = written(model)

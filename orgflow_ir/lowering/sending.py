@@ -1,0 +1,57 @@
+"""Events that send their message by something that the model names: tasks that do it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from orgflow_ir.analysis.gaps.implementation import has_implementation
+from orgflow_ir.model import Event, Flow, Model, Task
+from orgflow_ir.model.constructs import ConstructUse
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.targets.lowering import RewritePattern
+
+if TYPE_CHECKING:
+    from orgflow_ir.model.rewriter import Rewriter
+
+
+def is_sent_by_itself(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
+    """Whether nothing in the model says what sends the message of an event."""
+    del model, ctx
+    return not (isinstance(use.element, Event) and has_implementation(use.element))
+
+
+class SendingEventToTask(RewritePattern):
+    """An event that throws a message by a class, topic, job type or connector becomes the send task
+    that does so; behind that of an end event stands a plain end. For the token game a thrown
+    message and a task are one step each."""
+
+    name = "sending-event-to-task"
+    consumes = ("event.throw.message", "event.end.message")
+    produces = ("task.send", "event.end.none")
+
+    def rewrite(self, use: ConstructUse, rewriter: Rewriter, ctx: PassContext) -> str | None:
+        event, scope = use.element, use.scope
+        assert isinstance(event, Event)
+        assert scope is not None
+        if not has_implementation(event):
+            return None
+        task = Task(
+            id=event.id,
+            name=event.name,
+            doc=event.doc,
+            extra=event.extra,
+            loc=event.loc,
+            task_type="send",
+            binding=event.binding,
+            message=event.definitions[0].ref,
+        )
+        rewriter.replace(scope.id, event.id, task)
+        if event.position == "end":
+            end = Event(id=rewriter.fresh_id(event.id, "end"), position="end")
+            rewriter.insert(scope.id, end)
+            flow = rewriter.fresh_id(event.id, "ends")
+            rewriter.insert(scope.id, Flow(id=flow, source=event.id, target=end.id))
+        return f"{ctx.name(event)} became the task that sends its message"
+
+
+SENDING: tuple[RewritePattern, ...] = (SendingEventToTask(),)
