@@ -11,12 +11,14 @@ from orgflow.backends.asl.times import is_kept, timer_seconds, unsaid
 from orgflow.backends.asl.unseen import unseen_variables
 
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
+from orgflow_ir.lowering.ad_hoc import AD_HOC
 from orgflow_ir.lowering.common import (
     LOWERINGS,
     conditional_splits,
     mixed_gateways,
     timer_use,
 )
+from orgflow_ir.lowering.sending import SENDING, is_sent_by_itself
 from orgflow_ir.model import (
     CallActivity,
     Event,
@@ -130,6 +132,9 @@ def mappable(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
 
 _NO_STATE = "no state is emitted for it"
 _RACE = "a state waits for one answer at a time, and cannot be left by anything else meanwhile"
+_SENT = LegalIf(
+    is_sent_by_itself, "nothing in the model says what sends it: a placeholder until it is filled"
+)
 
 ASL_TARGET = TargetSpec(
     name="asl",
@@ -173,7 +178,7 @@ ASL_TARGET = TargetSpec(
         "event.catch.conditional": Legal("a callback"),
         "event.catch": Illegal(_NO_STATE, yet=True),
         "event.throw.none": Legal(),
-        "event.throw.message": Legal("a placeholder until it is filled"),
+        "event.throw.message": _SENT,
         "event.throw": Illegal(_NO_STATE, yet=True),
         "event.boundary.error": LegalIf(
             error_host, "it stands on a task without a marker for repetition, or on a sub-process"
@@ -185,7 +190,7 @@ ASL_TARGET = TargetSpec(
         "event.boundary.timer.non-interrupting": Illegal(_RACE),
         "event.boundary": Illegal(_RACE, "wait for one of them only"),
         "event.end.none": Legal(),
-        "event.end.message": Legal("a placeholder until it is filled"),
+        "event.end.message": _SENT,
         "event.end.error": Legal("a Fail state"),
         "event.end.terminate": Legal("in a branch an error that is caught outside it"),
         "event.end": Illegal(_NO_STATE, yet=True),
@@ -239,6 +244,6 @@ ASL_TARGET = TargetSpec(
         unsupported_times,
         unseen_variables,
     ),
-    lowerings=LOWERINGS,
+    lowerings=(*LOWERINGS, *AD_HOC, *SENDING),
     options={"tasks": ("placeholder", "callback")},
 )

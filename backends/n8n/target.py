@@ -12,6 +12,7 @@ from orgflow_ir.analysis.calls import called_from, callee, variable_of
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.analysis.control_flow.outgoing import outgoing
 from orgflow_ir.analysis.signals import other_end
+from orgflow_ir.lowering.ad_hoc import AD_HOC
 from orgflow_ir.lowering.calls import CALLS
 from orgflow_ir.lowering.common import (
     LOWERINGS,
@@ -360,6 +361,7 @@ N8N_TARGET = TargetSpec(
         *LOOPS,
         *CALLS,
         *SUB_PROCESSES,
+        *AD_HOC,
         *SENDING,
     ),
     options={

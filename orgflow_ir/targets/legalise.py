@@ -148,7 +148,9 @@ def legalise(model: Model, spec: TargetSpec, ctx: PassContext, *, allow_lossy: b
     refused = tuple(_refusals(illegal, ctx))
     _report_rewritten(done, {element.id for element, *_ in refused}, ctx)
     _report_stubs(stubs, spec, ctx)
-    _report_refused(refused, spec, ctx)
+    # Patterns that lose something were tried where that is allowed.
+    lossy = () if allow_lossy else tuple(p for p in spec.lowerings if p.loses is not None)
+    _report_refused(refused, lossy, model, spec, ctx)
     return model
 
 
@@ -460,11 +462,16 @@ def _report_rewritten(done: Iterable[Rewritten], refused: set[str], ctx: PassCon
         )
 
 
-def _report_refused(refused: Iterable[_Refusal], spec: TargetSpec, ctx: PassContext) -> None:
-    lossy = [pattern for pattern in spec.lowerings if pattern.loses is not None]
+def _report_refused(
+    refused: Iterable[_Refusal],
+    lossy: Sequence[RewritePattern],
+    model: Model,
+    spec: TargetSpec,
+    ctx: PassContext,
+) -> None:
     for element, item in refused:
         use, rule = item.use, item.rule
-        way = next((pattern for pattern in lossy if pattern.takes(use.construct)), None)
+        way = next((p for p in lossy if _would_rewrite(p, use, model, ctx)), None)
         if way is not None:
             ctx.emit(
                 LossyLowering,
@@ -478,6 +485,15 @@ def _report_refused(refused: Iterable[_Refusal], spec: TargetSpec, ctx: PassCont
             rule, _refusal(item, element, spec, ctx), element=element,
             help=_ways(item, element, spec, ctx),
         )  # fmt: skip
+
+
+def _would_rewrite(
+    pattern: RewritePattern, use: ConstructUse, model: Model, ctx: PassContext
+) -> bool:
+    """Whether a pattern applies to a use. One of a plugin is believed: it may fail."""
+    if not pattern.takes(use.construct):
+        return False
+    return not is_ours(pattern) or bool(rewrite_all(pattern, (use,), model, ctx)[1])
 
 
 def _is_rewritten(item: IllegalUse, element: Element) -> bool:

@@ -151,7 +151,7 @@ def test_runs_are_the_same_before_and_after() -> None:
 def test_every_construct_has_a_verdict_with_a_reason() -> None:
     for construct in CONSTRUCTS:
         verdict = support_level(N8N_TARGET, construct)
-        assert verdict in ("supported", "conditional", "lowered", "refused")
+        assert verdict in ("supported", "conditional", "lowered", "degraded", "refused")
         if verdict == "refused":
             assert getattr(N8N_TARGET.legality(construct), "reason", "")
 

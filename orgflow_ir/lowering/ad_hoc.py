@@ -1,0 +1,123 @@
+"""Ad-hoc sub-processes as sequences: one of the orders that they allow."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from orgflow_ir.model import (
+    CallActivity,
+    Event,
+    Flow,
+    Gateway,
+    Node,
+    SubProcess,
+    Task,
+)
+from orgflow_ir.model.constructs import ConstructUse
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.targets.lowering import RewritePattern
+
+if TYPE_CHECKING:
+    from orgflow_ir.model.rewriter import Rewriter
+
+
+class AdHocInOrder(RewritePattern):
+    """Who works on an ad-hoc sub-process begins its steps as often, and in whatever order, they
+    like (BPMN 2.0.2, 10.3.5). Without people who choose, each is done once, in the order of the
+    model; a completion condition ends it behind the first step after which it holds. The runs that
+    are left are runs of the source."""
+
+    name = "ad-hoc-in-order"
+    consumes = ("sub-process.ad-hoc",)
+    produces = (
+        "sub-process.plain", "event.start.none", "event.end.none", "gateway.exclusive",
+        "flow.sequence", "flow.conditional", "flow.default",
+    )  # fmt: skip
+    loses = "that people choose which of its steps are done, how often, and in which order"
+
+    def rewrite(self, use: ConstructUse, rewriter: Rewriter, ctx: PassContext) -> str | None:
+        sub, scope = use.element, use.scope
+        assert isinstance(sub, SubProcess)
+        assert scope is not None
+        steps = steps_of(sub)
+        if steps is None:
+            return None
+
+        def flow(source: str, target: str, role: str, **more: object) -> Flow:
+            id = rewriter.fresh_id(sub.id, role)
+            return Flow.validate({"id": id, "source": source, "target": target, **more})
+
+        start = Event(id=rewriter.fresh_id(sub.id, "start"), position="start")
+        end = Event(id=rewriter.fresh_id(sub.id, "end"), position="end")
+        added: list[Node] = [start, end]
+        flows: list[Flow] = []
+        last = start.id
+        for number, (first, final) in enumerate(steps, 1):
+            flows.append(flow(last, first, f"to-{number}"))
+            last = final
+            if sub.completion is not None and number < len(steps):
+                done = rewriter.fresh_id(sub.id, f"done-{number}")
+                added.append(Gateway(id=done, gateway_kind="exclusive"))
+                flows.append(flow(last, done, f"after-{number}"))
+                flows.append(flow(done, end.id, f"ends-{number}", condition=sub.completion))
+                last = done
+        flows.append(flow(last, end.id, "done"))
+        if sub.completion is not None:
+            ends = {f.source for f in flows if f.condition is not None}
+            flows = [
+                f.replace(default=True) if f.source in ends and f.condition is None else f
+                for f in flows
+            ]
+        plain = sub.replace(
+            flavour="plain",
+            nodes=(*sub.nodes, *added),
+            flows=(*sub.flows, *flows),
+            completion=None,
+            sequential=False,
+            cancel_remaining=True,
+        )
+        rewriter.replace(scope.id, sub.id, plain)
+        return f"each step of {ctx.name(sub)} is done once, in the order of the model"
+
+
+def steps_of(sub: SubProcess) -> list[tuple[str, str]] | None:
+    """First and last node of each part of an ad-hoc sub-process that flows hold together, in the
+    order of the model; `None` where one begins or ends in several ways, or nothing is in it."""
+    nodes = {n.id: n for n in sub.nodes if not getattr(n, "for_compensation", False)}
+    part = {id: id for id in nodes}
+
+    def root(id: str) -> str:
+        while part[id] != id:
+            id = part[id]
+        return id
+
+    pairs = [(f.source, f.target) for f in sub.flows]
+    pairs += [
+        (n.attached_to, n.id)
+        for n in nodes.values()
+        if isinstance(n, Event) and n.attached_to is not None
+    ]
+    for source, target in pairs:
+        if source not in nodes or target not in nodes:
+            return None
+        part[root(target)] = root(source)
+    entered = {target for _, target in pairs}
+    left = {f.source for f in sub.flows}
+    found: dict[str, tuple[list[str], list[str]]] = {}
+    for id, node in nodes.items():
+        if isinstance(node, Event) and node.position in ("start", "end"):
+            return None
+        firsts, lasts = found.setdefault(root(id), ([], []))
+        if id not in entered:
+            firsts.append(id)
+        if id not in left:
+            lasts.append(id)
+    steps = list(found.values())
+    if not any(isinstance(n, Task | CallActivity | SubProcess) for n in nodes.values()):
+        return None
+    if any(len(firsts) != 1 or len(lasts) != 1 for firsts, lasts in steps):
+        return None
+    return [(firsts[0], lasts[0]) for firsts, lasts in steps]
+
+
+AD_HOC: tuple[RewritePattern, ...] = (AdHocInOrder(),)
