@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from orgflow.backends.n8n.emit.inclusive import inclusive_joins
 from orgflow.backends.n8n.emit.settings import why_no_limit, why_no_messages, why_no_sender
 from orgflow.backends.n8n.format.versions import KNOWN_VERSIONS
+from orgflow.backends.n8n.timed_starts import TIMED_STARTS
 
 from orgflow_ir.analysis.calls import called_from, callee, variable_of
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
@@ -62,9 +63,10 @@ def _why_not(position: str, definition: EventDefinition) -> str | None:
     """Why no node keeps the time of an event; `None` where one does, or the position counts."""
     assert definition.time is not None
     if position == "start":
-        from orgflow.backends.n8n.node_types import schedule_trigger
+        from orgflow.backends.n8n.node_types import n8n_trigger, schedule_trigger
 
         kept = schedule_trigger.for_timer(definition) is not None
+        kept = kept or n8n_trigger.for_timer(definition) is not None
         return None if kept else schedule_trigger.why_not(definition.time)
     if position == "catch":
         from orgflow.backends.n8n.node_types import wait
@@ -265,7 +267,7 @@ N8N_TARGET = TargetSpec(
         ),
         "event.start.none": Legal(),
         "event.start.message": Legal("a webhook"),
-        "event.start.timer": Legal("a schedule, where the cycle can be read"),
+        "event.start.timer": Legal("a schedule, where the cycle can be read; once: when published"),
         "event.start.signal": LegalIf(from_outside, _OUTSIDE, why_not_signal, _TELL, yet=True),
         "event.start.signal.non-interrupting": Illegal(_NO_TRIGGER, _OTHER_START, yet=True),
         "event.start": Illegal(_NO_TRIGGER, _OTHER_START, yet=True),
@@ -363,6 +365,7 @@ N8N_TARGET = TargetSpec(
         *SUB_PROCESSES,
         *AD_HOC,
         *SENDING,
+        *TIMED_STARTS,
     ),
     options={
         "version": tuple(str(v) for v in reversed(KNOWN_VERSIONS)),

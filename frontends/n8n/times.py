@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from orgflow.backends.n8n.format.json_values import number
-from orgflow.backends.n8n.node_types import schedule_trigger, wait
+from orgflow.backends.n8n.node_types import n8n_trigger, schedule_trigger, wait
 from orgflow.frontends.n8n.conditions import LANGUAGE, operand
 from orgflow.frontends.n8n.keeping import text
 
@@ -51,7 +51,13 @@ def limit_timer(parameters: Mapping[str, Any]) -> EventDefinition:
 
 def schedule(short: str, parameters: Mapping[str, Any]) -> tuple[EventDefinition, ...]:
     """The timers of a schedule, one for each of its rules; one without a time where it says none
-    (n8n's defaults depend on the version)."""
+    (n8n's defaults depend on the version). Publication is a time that has come."""
+    if short == n8n_trigger.NODE.name:
+        if parameters.get("events") == [n8n_trigger.PUBLISHED]:
+            at_once = Expression(text="PT0S")
+            return (EventDefinition(kind="timer", timer="duration", expression=at_once),)
+        said = Expression(text=text(parameters), language=LANGUAGE)
+        return (EventDefinition(kind="timer", timer="cycle", expression=said),)
     found = (_repeat(one) for one in schedule_trigger.repeats(short, parameters))
     timers = tuple(EventDefinition(kind="timer", timer="cycle", expression=e) for e in found)
     return timers or (EventDefinition(kind="timer", timer="cycle"),)

@@ -792,11 +792,15 @@ class _Emitter:
             called = kind in ("formTrigger", "webhook")
         schedule = None
         if event.trigger == "timer":
-            from orgflow.backends.n8n.node_types import schedule_trigger
+            from orgflow.backends.n8n.node_types import n8n_trigger, schedule_trigger
 
             schedule = schedule_trigger.for_timer(definition)
+            once = n8n_trigger.for_timer(definition)
             if schedule is not None:
                 kind, parameters = "scheduleTrigger", schedule
+            elif once is not None:
+                kind, parameters = "n8nTrigger", once
+                schedule = once
         if event.trigger in _BROUGHT or (kind == "manualTrigger" and not first):
             from orgflow.backends.n8n.node_types import webhook
 

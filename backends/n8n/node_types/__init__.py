@@ -28,6 +28,7 @@ _MODULES: Final = {
     "limit": "limit",
     "manualTrigger": "manual_trigger",
     "merge": "merge",
+    "n8nTrigger": "n8n_trigger",
     "noOp": "no_op",
     "respondToWebhook": "respond_to_webhook",
     "scheduleTrigger": "schedule_trigger",

@@ -11,6 +11,7 @@ from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.format.document import Workflow
 from orgflow.backends.n8n.runner import LocalRunner
 from orgflow.backends.n8n.target import N8N_TARGET
+from orgflow.backends.n8n.verify.verify import verify_process
 from orgflow.evaluation.replay import replay_model
 from orgflow.passes.pipelines import GAPS
 
@@ -18,6 +19,7 @@ from orgflow_ir.diagnostics import Diagnostic, Severity
 from orgflow_ir.model import Flow, Gateway, Model, Process, Task
 from orgflow_ir.model.bindings import Script
 from orgflow_ir.pipeline import PassContext, PassManager
+from orgflow_ir.plugins import Registry
 from orgflow_ir.targets import legalise
 
 
@@ -85,9 +87,6 @@ NOT_KEPT = [
     ("catch", "P0.5M", "a part of it is no whole number"),
     ("catch", "2030-13-01", "there is no such moment"),
     ("catch", "0 0 12 L * ?", "this cron expression has parts that are not understood"),
-    ("start", "PT5M", "a Schedule Trigger repeats, and this is once"),
-    ("start", "14 Tage", "a Schedule Trigger repeats, and this is once"),
-    ("start", "2036-11-14T11:12:22", "a Schedule Trigger repeats, and this is once"),
     ("start", "${due}", "an expression computes it, and a trigger has no data to read"),
     ("start", "R3/PT10M", "a Schedule Trigger repeats without end"),
     ("start", "R/2030-01-01/P1D", "a Schedule Trigger has no first or last moment"),
@@ -137,6 +136,41 @@ def test_schedules(text: str, interval: dict[str, Any]) -> None:
     start = node(workflow, "s")
     assert start["type"].endswith("scheduleTrigger")
     assert start["parameters"] == {"rule": {"interval": [interval]}}
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "waits"),
+    [
+        ("duration", "PT5M", {"resume": "timeInterval", "amount": 5, "unit": "minutes"}),
+        ("duration", "14 Tage", {"resume": "timeInterval", "amount": 14, "unit": "days"}),
+        ("date", "2036-11-14T11:12:22Z",
+         {"resume": "specificTime", "dateTime": "2036-11-14T11:12:22Z"}),
+    ],
+)  # fmt: skip
+def test_a_start_at_a_time_that_comes_once_waits_from_publication_on(
+    engine: LocalEngine, kind: str, text: str, waits: dict[str, Any]
+) -> None:
+    model = line(timer("s", kind, text, "start"), Task(id="t", name="Work"), event("e", "end"))
+    workflow, found = compiled(model)
+    assert node(workflow, "s")["type"] == "n8n-nodes-base.n8nTrigger"
+    assert node(workflow, "s")["parameters"] == {"events": ["activate"]}
+    (wait,) = (n for n in workflow["nodes"] if n["type"].endswith(".wait"))
+    assert wait["parameters"] == waits
+    assert not [d for d in found if d.code in ("OF405", "OF504")]
+    legal = legalise(model, N8N_TARGET, PassContext(), allow_lossy=False)
+    report = replay_model(model, emitted(legal), LocalRunner(engine), PassContext())
+    assert report.ok, [r.divergence for r in report.runs]
+    (process,) = model.processes
+    proof = verify_process(model, process, workflow, PassContext(registry=Registry()))
+    assert proof.verdict.value == "proved", proof.difference
+
+
+def test_a_start_that_has_come_waits_for_nothing() -> None:
+    model = line(timer("s", "duration", "PT0S", "start"), event("e", "end"))
+    workflow, _ = compiled(model)
+    kinds = {n["type"].rpartition(".")[2] for n in workflow["nodes"]}
+    assert kinds >= {"n8nTrigger"}
+    assert "wait" not in kinds
 
 
 def test_a_schedule_that_cannot_be_read_starts_by_hand() -> None:

@@ -37,6 +37,7 @@ def start_of(type_: str, **p: Any) -> Event:
         ("scheduleTrigger", "event.start.timer"),
         ("cron", "event.start.timer"),
         ("errorTrigger", "event.start.error"),
+        ("n8nTrigger", "event.start.timer"),
     ],
 )
 def test_triggers(type_: str, construct: str) -> None:

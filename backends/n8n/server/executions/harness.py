@@ -109,7 +109,7 @@ class Harness:
                 continue
             if kind == "wait":
                 row["parameters"] = _short(row["parameters"])
-            elif kind in ("webhook", "scheduleTrigger", "formTrigger"):
+            elif kind in ("webhook", "scheduleTrigger", "n8nTrigger", "formTrigger"):
                 row["disabled"] = True  # another way to start it, which nobody shall find
             rows.append(row)
         workflow["nodes"] = rows

@@ -1,0 +1,34 @@
+"""n8n Trigger: starts when the workflow is published or n8n itself is started."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from orgflow.backends.n8n.node_types.behaviour import trigger
+from orgflow.backends.n8n.node_types.node_type import NodeType, none
+
+from orgflow_ir.model import EventDefinition
+from orgflow_ir.model.timers import Duration
+
+PUBLISHED: Final = "activate"
+"""The event that a workflow which was not published is."""
+
+
+def for_timer(definition: EventDefinition | None) -> dict[str, Any] | None:
+    """Parameters for a timer start that comes at once, `PT0S`, which a process that waits for its
+    publication has; else `None`."""
+    time = definition.time if definition is not None else None
+    at_once = isinstance(time, Duration) and time.is_plain and time.exact_seconds == 0
+    return {"events": [PUBLISHED]} if at_once else None
+
+
+NODE = NodeType(
+    name="n8nTrigger",
+    label="n8n Trigger",
+    emitted=True,
+    versions=((1,), (1,)),
+    start="schedule",
+    inputs=none,
+    behaviour=trigger,
+    task=None,
+)
