@@ -274,7 +274,7 @@ N8N_TARGET = TargetSpec(
         "event.catch.timer": Legal(),
         "event.catch.message": Legal("a webhook wait"),
         "event.catch.signal": LegalIf(from_outside, _OUTSIDE, why_not_signal, _TELL, yet=True),
-        "event.catch.conditional": Legal("a placeholder"),
+        "event.catch.conditional": Legal("a check, alone and where it is code, else a placeholder"),
         "event.catch.none": Illegal("it has no trigger, so it waits for nothing", "give it one"),
         "event.catch": Illegal(_NO_NODE, "wait for a message or a time instead", yet=True),
         "event.throw.none": Legal(),

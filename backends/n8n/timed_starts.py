@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from orgflow.backends.n8n.node_types import wait
-
 from orgflow_ir.model import Event, EventDefinition, Expression, Flow, Process
 from orgflow_ir.model.constructs import ConstructUse
-from orgflow_ir.model.timers import Duration, Moment
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets.lowering import RewritePattern
 
@@ -24,6 +21,10 @@ def starts_once(event: Event) -> bool:
     can wait for."""
     if event.position != "start" or event.trigger != "timer":
         return False
+    from orgflow.backends.n8n.node_types import wait
+
+    from orgflow_ir.model.timers import Duration, Moment
+
     (definition,) = event.definitions
     time = definition.time
     return isinstance(time, Duration | Moment) and wait.for_timer(definition) is not None

@@ -57,6 +57,11 @@ def computed_in(scope: Scope, ctx: PassContext) -> Iterator[str]:
             from orgflow_ir.analysis.work.waiting import waiting_until  # of computed times only
 
             yield from (n.path[0] for n in waiting_until(node.definitions[0]).reads())
+        if isinstance(node, Event) and node.construct == "event.catch.conditional":
+            from orgflow_ir.analysis.work.waiting import holding
+
+            work = holding(node.definitions[0], "")
+            yield from (n.path[0] for n in work.reads()) if work is not None else ()
 
 
 def _answer(work: Work) -> tuple[tuple[str, Part], ...] | None:

@@ -731,7 +731,7 @@ class _Emitter:
         if event.position == "start":
             self._start(event)
             return
-        if self._sent(event):
+        if self._sent(event) or self._checked(event):
             return
         definition = event.definitions[0] if event.definitions else None
         kind, parameters, called = "noOp", {}, False
@@ -773,6 +773,31 @@ class _Emitter:
         if event.id in self.e.work:
             self.workflow_graph.connect(Port(HelperKey(event.id, "inputs")), Port(event.id))
         node.notes += notes.event(event, open_time, text, suffix, self.defaults)
+
+    def _checked(self, event: Event) -> bool:
+        """Whether an event waits for a condition that nothing can change while it waits, and became
+        a node that stops the run where it does not hold."""
+        if event.construct != "event.catch.conditional":
+            return False
+        from orgflow_ir.analysis.control_flow.concurrency import Concurrency
+        from orgflow_ir.analysis.work.waiting import holding
+
+        if self.ctx.analysis(Concurrency, self.graph).beside(event.id):
+            return False
+        words = plain(event.name) or "The event"
+        (definition,) = event.definitions
+        work = holding(
+            definition,
+            f"{words} waits for a condition that does not hold, and nothing else is under way that "
+            "could make it hold.",
+        )
+        if work is None:
+            return False
+        self.e.work[event.id] = work
+        name = event.name or _event_words(event)
+        node = self.workflow_graph.add(event.id, name, "code", {}, element=event.id)
+        node.notes += notes.condition(event, self.defaults)
+        return True
 
     def _error_text(self, definition: EventDefinition | None) -> str:
         """The message of an error, by its entry of the catalogue."""

@@ -333,6 +333,23 @@ def event(node: Event, open_time: bool, text: str, suffix: str, defaults: Defaul
     return [*lines, *_doc(node.doc)]
 
 
+def condition(node: Event, defaults: Defaults) -> list[str]:
+    """Note of an event that waits for a condition which nothing can change while it waits."""
+    defaults.add(
+        (OpenMessage,),
+        node.id,
+        "the run stops there where the condition does not hold",
+        "let the steps before it make the condition hold",
+    )
+    (definition,) = node.definitions
+    text = plain(definition.expression.text) if definition.expression is not None else ""
+    return [
+        f"Goes on if this holds: {text}. Stops the run if not: nothing else is under way that "
+        "could change it.",
+        *_doc(node.doc),
+    ]
+
+
 def start(
     node: Event,
     kind: str,

@@ -1,10 +1,10 @@
-"""Until when an event waits whose time a run computes, as statements before it."""
+"""What events wait for that a run computes: until when, or whether a condition holds."""
 
 from __future__ import annotations
 
 from orgflow_ir.analysis.expressions.syntax import ConditionError, Constant, Tree
 from orgflow_ir.analysis.work.mappings import read_value
-from orgflow_ir.analysis.work.statements import NextMoment, Until
+from orgflow_ir.analysis.work.statements import Fail, NextMoment, Until, When
 from orgflow_ir.analysis.work.tasks import Work
 from orgflow_ir.model import EventDefinition, Expression
 from orgflow_ir.model.timers import Computed, Cron, first_of
@@ -26,6 +26,23 @@ def waiting_until(definition: EventDefinition) -> Work:
     expression = definition.expression
     assert expression is not None
     return Work(before=(Until(UNTIL, _value(expression)),))
+
+
+def holding(definition: EventDefinition, otherwise: str) -> Work | None:
+    """What an event does that goes on if its condition holds and fails with a message where it does
+    not, which is all that waiting comes to where nothing else of the process is under way; `None`
+    where its condition is no code."""
+    from orgflow_ir.analysis.expressions.recognise import read_condition
+
+    if definition.expression is None:
+        return None
+    try:
+        tree = read_condition(definition.expression)
+    except ConditionError:
+        return None
+    if tree is None:
+        return None
+    return Work(steps=(When(tree, (), (Fail(Constant(otherwise)),)),))
 
 
 def _value(expression: Expression) -> Tree:
