@@ -1,7 +1,7 @@
 """What becomes of the times of events on n8n: `python benchmarks/timers.py FOLDER…`.
 
 Counts the timer events of BPMN files by where they are and how their time is written: kept by a
-node, a gap (no time at all, or computed from what no step is said to set), or refused, with the
+node or by what a lowering makes of it, a gap (no time at all, or computed from what no step is said to set), or refused, with the
 reason. `--each` prints every text.
 """
 
@@ -14,11 +14,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from orgflow.backends.n8n.target import unsupported_times
+from orgflow.backends.n8n.timed_starts import starts_once
 from orgflow.compiler import load
 
 from orgflow_ir.analysis.gaps import find_gaps
 from orgflow_ir.analysis.gaps.rules import OpenTime
-from orgflow_ir.model import Event
+from orgflow_ir.model import Event, Process
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
 
@@ -42,7 +43,15 @@ def timers(path: Path, registry: Registry) -> Iterator[Timer]:
     model = load(str(path), registry, ctx, diagram=False)
     if model is None:
         return
-    reasons = {use.element.id: use.reason for use in unsupported_times(model, ctx)}
+    reasons = {
+        use.element.id: use.reason
+        for use in unsupported_times(model, ctx)
+        if not (
+            isinstance(use.scope, Process)
+            and isinstance(use.element, Event)
+            and starts_once(use.element)
+        )
+    }
     gaps = {g.element.id for g in find_gaps(model, ctx) if g.rule is OpenTime and g.element}
     for scope in model.scopes():
         for node in scope.nodes:
