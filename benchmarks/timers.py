@@ -1,8 +1,8 @@
 """What becomes of the times of events on n8n: `python benchmarks/timers.py FOLDER…`.
 
-Counts the timer events of BPMN files by where they are and how their time is written: kept by a
-node or by what a lowering makes of it, a gap (no time at all, or computed from what no step is said to set), or refused, with the
-reason. `--each` prints every text.
+Counts the timer events of BPMN files by where they are and how their time is written: kept (by a
+node, or by what a lowering makes of it), a gap (no time at all, or computed from what no step is
+said to set), or refused, with the reason. `--each` prints every text.
 """
 
 from __future__ import annotations
