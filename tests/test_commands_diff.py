@@ -117,7 +117,8 @@ def test_two_drawings(invoke: Invoke, leave: Path, tmp_path: Path) -> None:
     ("args", "said"),
     [
         (("missing.json", "{old}"), "missing.json does not exist"),
-        (("{old}", "{tmp}"), "is a folder"),
+        (("{old}", "{tmp}"), "bad.json is not JSON"),
+        (("{old}", "{empty}"), "has no JSON files in it"),
         (("-", "-"), "only one of OLD and NEW can be standard input"),
         (("-", "{old}"), "standard input needs its format"),
         (("{old}", "{old}", "--from", "n9n"), "no frontend `n9n`"),
@@ -135,7 +136,9 @@ def test_what_cannot_be_compared_is_exit_code_2(
         "bad": write(tmp_path / "bad.json", "<<<<<<< HEAD"),
         "text": write(tmp_path / "a.txt", "words"),
         "tmp": tmp_path,
+        "empty": tmp_path / "empty",
     }
+    places["empty"].mkdir()
     ran = invoke("diff", *(a.format(**places) for a in args))
     assert (ran.code, ran.out) == (2, "")
     assert said in " ".join(ran.err.split())

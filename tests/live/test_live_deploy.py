@@ -163,7 +163,7 @@ def test_the_key_is_nowhere_but_in_the_header(
     deployed = orgflowc("deploy", str(CALLED), str(MODEL), "--json", env=environment)
     assert deployed.code == 0, deployed.err
     rows = {row["name"]: row for row in json.loads(deployed.out)["workflows"]}
-    assert {row["state"] for row in rows.values()} == {"published", "by hand"}
+    assert {row["state"] for row in rows.values()} == {"published"}
     said += deployed.out + deployed.err
     (url,) = rows["IT incident"]["urls"]
     assert site.direct.call(url, {})["status"] == 200

@@ -95,9 +95,9 @@ def test_edited_in_the_real_editor(client: Client, page: Any, tmp_path: Path) ->
         assert after[about]["parameters"] == before[about]["parameters"]
         wires = edited["connections"]
         assert wires["Leave needed"]["main"][0][0]["node"] == step
-        assert wires[step]["main"][0][0]["node"] == "Fill in leave request"
+        assert wires[step]["main"][0][0]["node"] == "Fill in leave request round"
         assert verified(tmp_path, edited) == 0
-        wires[step]["main"][0][0]["node"] = "Check leave request"
+        wires[step]["main"][0][0]["node"] = "Check leave request round"
         assert verified(tmp_path, edited) == 1
     finally:
         client.delete(edited["id"])
