@@ -89,7 +89,7 @@ def test_it_is_green_then_red_then_updated_and_green(repo: Path) -> None:
     assert "2 failed, 1 passed" in said
     assert f"{MODEL} does not compile to {GOLDEN} any more\n" in said
     assert "Leave request: different behaviour\n" in said
-    assert "≠ Fill in leave request                Check leave request\n" in said
+    assert "≠ Fill in leave request round          Check leave request round\n" in said
     assert "Traceback" not in said
     assert "pytest --orgflow-update" in said
     assert (repo / GOLDEN).read_bytes() == before

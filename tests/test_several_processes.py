@@ -56,7 +56,11 @@ def trade(tmp_path: Path) -> Path:
 @pytest.fixture
 def half(tmp_path: Path) -> Path:
     """The buyer has what n8n does not support."""
-    return model(tmp_path, '<adHocSubProcess id="ta" name="Rate"><task id="x"/></adHocSubProcess>')
+    steps = "".join(f'<task id="{id}"/>' for id in "xyz")
+    ways = "".join(
+        f'<sequenceFlow id="to-{id}" sourceRef="x" targetRef="{id}"/>' for id in "yz"
+    )  # what ends in two ways keeps no order
+    return model(tmp_path, f'<adHocSubProcess id="ta" name="Rate">{steps}{ways}</adHocSubProcess>')
 
 
 def files(folder: Path) -> list[str]:
