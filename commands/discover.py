@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -244,19 +243,14 @@ def _decided_on_page(
     def show(stages: Stages, found: Discovery, embedder: Embedder) -> Discovery:
         from orgflow.agents.discovery.decisions import FILE, write_decisions
         from orgflow.commands.discovery_page import DiscoveryPage
-        from orgflow.commands.page_server import PageServer
+        from orgflow.commands.page_server import serve_page
 
         path = Path(local_folder(folder, make=True)) / FILE
         page = DiscoveryPage(
             stages, found, _decisions(folder), embedder,
             lambda model: drawn(model, session), lambda decided: write_decisions(path, decided),
         )  # fmt: skip
-        with PageServer() as server:
-            address = server.add(page)
-            click.echo(f"{len(found.found)} processes at {address}", err=True)
-            if sys.stderr is not None and sys.stderr.isatty():
-                click.launch(address)
-            server.wait(session.services.cancellation)
+        serve_page(page, f"{len(found.found)} processes", session.services.cancellation)
         return page.discovery
 
     return show

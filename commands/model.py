@@ -223,7 +223,7 @@ def _answered_on_page(
 ) -> dict[str, Any]:
     """The answers that a person gives on a page; each time some are saved they go to a file."""
     from orgflow.agents.text.doubts import questions_json
-    from orgflow.commands.page_server import PageServer
+    from orgflow.commands.page_server import serve_page
     from orgflow.commands.questions_page import QuestionsPage
 
     def keep(given: dict[str, Any]) -> None:
@@ -231,12 +231,8 @@ def _answered_on_page(
             write_files([(Path(questions), questions_json(asked, given))])
 
     page = QuestionsPage(model, asked, lambda answered: drawn(answered, session), keep)
-    with PageServer() as server:
-        address = server.add(page)
-        click.echo(f"{len(asked)} question{'s'[: len(asked) != 1]} at {address}", err=True)
-        if sys.stderr is not None and sys.stderr.isatty():
-            click.launch(address)
-        server.wait(session.services.cancellation)
+    what = f"{len(asked)} question{'s'[: len(asked) != 1]}"
+    serve_page(page, what, session.services.cancellation)
     return dict(page.given)
 
 

@@ -18,6 +18,7 @@ import hmac
 import json
 import re
 import secrets
+import sys
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -26,6 +27,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, ClassVar, NamedTuple, Self
 from urllib.parse import parse_qs, urlsplit
+
+import click
 
 from orgflow_ir.pipeline.services import Cancellation
 
@@ -372,3 +375,14 @@ def _document(body: str) -> str:
         '<meta name="viewport" content="width=device-width"><title>orgflow</title></head>'
         f"<body><main>{body}</main></body></html>\n"
     )
+
+
+def serve_page(page: Page, what: str, cancellation: Cancellation) -> None:
+    """Serve a page until its reader is done: prints `what` is there and its address, and opens a
+    browser where somebody sits at a terminal. Raises what `PageServer` and its `wait` raise."""
+    with PageServer() as server:
+        address = server.add(page)
+        click.echo(f"{what} at {address}", err=True)
+        if sys.stderr is not None and sys.stderr.isatty():
+            click.launch(address)
+        server.wait(cancellation)

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from orgflow.agents.discovery.discover import Found
-from orgflow.evaluation.page import TEMPLATES, clean_text
+from orgflow.evaluation.page import clean_text, page_templates
 
 from orgflow_ir.model import Event, Flow, Gateway, Task
 from orgflow_ir.model.message import Message
@@ -48,12 +48,7 @@ def render_discovery(
 
     Every text may come from a message or a model: all are escaped.
     """
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined,
-        trim_blocks=True, lstrip_blocks=True,
-    )  # fmt: skip
+    environment = page_templates()
     of = {message.id: message for message in messages}
     style = environment.get_template("discovery.css.j2").render()
     html = environment.get_template("discovery.html.j2").render(

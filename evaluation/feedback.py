@@ -151,8 +151,8 @@ def read_failures(text: str) -> tuple[Failure, ...]:
 
 
 def feedback_of(failures: Iterable[Failure]) -> Mapping[str, tuple[str, ...]]:
-    """Failures as agents are told of them (`orgflow.agents.feedback`): those that somebody can do
-    something about, by element."""
+    """The failures that somebody can act on, by element, as `orgflow.agents.feedback` hands them to
+    agents."""
     found: dict[str, tuple[str, ...]] = {}
     for one in failures:
         if one.failure_stage == "none":

@@ -10,9 +10,12 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 Verdict = Literal["ok", "different", "failed", "open"]
 """As the model says; not so; ended with an error; cannot be judged."""
@@ -133,9 +136,19 @@ class Page(NamedTuple):
     lists: tuple[tuple[str, str, tuple[str, ...]], ...] = ()
 
 
+def page_templates(*, finalize: Callable[[Any], Any] | None = None) -> Environment:
+    """The templates of pages: every text is escaped, and a missing one is an error. `finalize`
+    changes each value before it is shown."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    return Environment(
+        loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined,
+        finalize=finalize, trim_blocks=True, lstrip_blocks=True,
+    )  # fmt: skip
+
+
 def render_page(page: Page) -> str:
     """The page as HTML text; the same text for the same page."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
     from orgflow.backends.svg.style import style
 
@@ -153,14 +166,7 @@ def render_page(page: Page) -> str:
         ]
         return Markup("").join(shown)
 
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        finalize=clean,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = page_templates(finalize=clean)
     environment.filters["words"] = words
     screen = style("auto").replace("@media (prefers", "@media screen and (prefers")
     numbers = range(len(page.runs) + 1)

@@ -6,7 +6,7 @@ import base64
 from collections.abc import Mapping, Sequence
 
 from orgflow.agents.text.doubts import OPTIONS, Question
-from orgflow.evaluation.page import TEMPLATES, clean_text
+from orgflow.evaluation.page import clean_text, page_templates
 
 
 def render_questions(
@@ -21,12 +21,7 @@ def render_questions(
 
     Every text may come from a document or a model: all are escaped.
     """
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined,
-        trim_blocks=True, lstrip_blocks=True,
-    )  # fmt: skip
+    environment = page_templates()
     rows = [
         {
             "element": q.element,

@@ -8,7 +8,7 @@ from typing import Any
 
 from orgflow.agents.text.coverage import coverage
 from orgflow.agents.text.sentences import Sentence
-from orgflow.evaluation.page import TEMPLATES, clean_text
+from orgflow.evaluation.page import clean_text, page_templates
 
 from orgflow_ir.model import Model
 from orgflow_ir.model.element_names import one_line
@@ -19,12 +19,7 @@ def render_text_page(model: Model, sentences: Sequence[Sentence], picture: str) 
 
     Every text may come from a document or a model: all are escaped, and the picture is an image.
     """
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined,
-        trim_blocks=True, lstrip_blocks=True,
-    )  # fmt: skip
+    environment = page_templates()
     covered = coverage(model, tuple(sentences))
     unused = {sentence.number for sentence in covered.unused}
     elements: dict[tuple[int, int], list[tuple[str, str]]] = {}

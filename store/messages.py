@@ -236,9 +236,9 @@ class MessageStore(MessageStorage):
             yield Linked(id_, tuple(json.loads(refs)), named, subject, at, frozenset(people))
 
     def delete_person(self, key: str) -> int:
-        """Delete everything a person wrote, and the person as a receiver; what others quote of
-        these messages is deleted, too. Returns how many messages were deleted. What others write
-        about a person in their own words stays."""
+        """Delete everything a person wrote, what others quote of it, and the person as a receiver.
+        What others write about a person in their own words stays. Returns how many messages were
+        deleted."""
         found = self._db.execute("SELECT n FROM people WHERE key = ?", (key.lower(),)).fetchone()
         if found is None:
             return 0

@@ -174,7 +174,7 @@ _VERBS = frozenset((*_IRREGULAR, *_DOUBLED, *_SYNONYMS)) | frozenset(
         """
     )
 )
-"""Verbs that names of tasks begin with; what is not among them may be one, too."""
+"""Verbs that names of tasks begin with. The list is not complete."""
 
 _NOUNS = frozenset(
     words(

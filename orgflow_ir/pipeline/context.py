@@ -160,7 +160,7 @@ class PassContext:
         for index, advice, names in waiting:
             try:
                 fix, help = advice()
-            except Exception as error:  # noqa: BLE001  # a broken pass must not hide what was found
+            except (Exception, SystemExit) as error:  # noqa: BLE001  # a broken pass must not hide what was found
                 report_crash(self._found[index].source or "", error, self)
                 continue
             for made, source in names.items():

@@ -118,9 +118,9 @@ class MessageStorage(ABC):
 
     @abstractmethod
     def delete_person(self, key: str) -> int:
-        """Delete everything a person wrote, and the person as a receiver; what others quote of
-        these messages is deleted, too. Returns how many messages were deleted. What others write
-        about a person in their own words stays."""
+        """Delete everything a person wrote, what others quote of it, and the person as a receiver.
+        What others write about a person in their own words stays. Returns how many messages were
+        deleted."""
 
     @abstractmethod
     def delete_before(self, date: datetime) -> int:

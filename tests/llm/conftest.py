@@ -51,6 +51,8 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
                 except OSError:
                     assert running.poll() is None, (folder / "log").read_text()[-2_000:]
                     time.sleep(0.5)
+            else:
+                pytest.fail("the model server does not answer")
             yield f"http://127.0.0.1:{port}/v1"
         finally:
             running.terminate()

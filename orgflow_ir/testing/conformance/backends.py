@@ -91,7 +91,7 @@ def _derived(spec: TargetSpec) -> set[str]:
     for _, model in (*minimal_models(), *shapes()):
         ctx = PassContext(target=spec)
         for derive in spec.derivations:
-            with suppress(Exception):  # one that raises is told of with the model it raises on
+            with suppress(Exception):  # reported with the model on which it raises
                 found |= {use.construct for use in derive(model, ctx)}
     return found
 
