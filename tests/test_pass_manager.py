@@ -153,14 +153,14 @@ class Advises(Pass):
     name = "advises"
     stage = Stage.ANALYSE
     looked: list[str]
-    fails: bool = False
+    fails: BaseException | None = None
 
     def run(self, model: Model, ctx: PassContext) -> Model:
         def advice() -> tuple[Fix | None, str | None]:
             self.looked.append(model.id)
-            if self.fails:
-                raise KeyError("gone")
-            return Fix(title="mend it", applicability="safe"), "mend it"
+            if self.fails is not None:
+                raise self.fails
+            return Fix(title="repair it", applicability="safe"), "repair it"
 
         ctx.emit(Slow, "it is broken", help="look at it", advice=advice)
         return model
@@ -180,7 +180,7 @@ def test_advice_is_looked_for_once_when_somebody_reads_a_finding() -> None:
     assert ctx.count == 1
     assert looked == []
     (told,) = ctx.diagnostics
-    assert (told.help, told.fix and told.fix.title) == ("mend it", "mend it")
+    assert (told.help, told.fix and told.fix.title) == ("repair it", "repair it")
     assert ctx.diagnostics == [told]
     assert looked == ["m"]
 
@@ -191,7 +191,7 @@ def test_advice_is_about_the_model_of_its_pass() -> None:
     PassManager((Advises(looked),)).run(model(), ctx)
     PassManager((Advises(looked),)).run(model().replace(id="later"), ctx)
     assert looked == ["m"]
-    assert [d.help for d in ctx.diagnostics] == ["mend it", "mend it"]
+    assert [d.help for d in ctx.diagnostics] == ["repair it", "repair it"]
     assert looked == ["m", "later"]
 
 
@@ -204,9 +204,12 @@ def test_advice_of_a_pass_from_outside_is_checked_with_its_finding(
     assert looked == ["m"]
 
 
-def test_advice_that_fails_is_a_crash_of_its_pass_and_the_finding_stays() -> None:
+@pytest.mark.parametrize("error", [KeyError("gone"), SystemExit(3)])
+def test_advice_that_fails_is_a_crash_of_its_pass_and_the_finding_stays(
+    error: BaseException,
+) -> None:
     ctx = PassContext()
-    PassManager((Advises([], fails=True),)).run(model(), ctx)
+    PassManager((Advises([], fails=error),)).run(model(), ctx)
     told, crash = ctx.diagnostics
     assert (told.code, told.help) == ("OF299", "look at it")
     assert (crash.code, crash.severity) == ("OF901", Severity.ERROR)
