@@ -31,8 +31,9 @@ from orgflow_ir.diagnostics.agent_rules import UnavailableAgent
 )  # fmt: skip
 @click.option("-o", "output", metavar="FILE", help="Write there instead of to stdout.")
 @click.option(
-    "--catalogue", metavar="DIR", default="",
-    help="The folder in which the target is installed.  [default: that of `engine install`]",
+    "--catalogue", metavar="DIR|URL", default="",
+    help="The folder in which the target is installed, or the address of a server.  "
+    "[default: what `engine install` installed]",
 )  # fmt: skip
 @click.option("--no-model", is_flag=True, help="Fill by rules alone.")
 @click.option(

@@ -43,7 +43,7 @@ def fill_model(
     Args:
         flags: what `model_flags` gave.
         near: the file of the model, near which `orgflow.toml` is looked for.
-        where: an installation of the target; else the usual one.
+        where: an installation of the target, or the address of a server; else the usual one.
         accept: whether operations are used that fit by their words alone.
         more: further agents, which are asked first.
         feedback: a report of what went wrong with an earlier filling.

@@ -106,10 +106,13 @@ class N8nBackend(Backend):
         return N8nExecutions()
 
     def catalogue(self, where: str = "") -> Catalogue:
-        """The node types of n8n's engine on this machine, or of the n8n in a folder."""
+        """The node types of the n8n on this machine, in a folder, or of a server."""
         from orgflow.backends.n8n.catalogue.catalogue import read_catalogue
+        from orgflow.backends.n8n.catalogue.from_server import server_catalogue
         from orgflow.backends.n8n.engine.install import engine_dir
 
+        if "://" in where:
+            return server_catalogue(where)
         return read_catalogue(Path(where).expanduser() if where else engine_dir())
 
     def shape(self, artifact: Artifact) -> str:

@@ -165,8 +165,8 @@ class Backend(ABC):
 
     def catalogue(self, where: str = "") -> Catalogue | None:
         """The operations that tasks can be filled with, as they are installed; `None` where the
-        target has none. `where` is an installation, else the usual one. Raises `CatalogueError`
-        where it is not there."""
+        target has none. `where` is an installation or the address of a server, else the usual
+        installation. Raises `CatalogueError` where it is not there."""
         del where
         return None
 

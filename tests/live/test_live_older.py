@@ -21,8 +21,11 @@ from deploy_faults import (
 )
 from ended_commands import MOMENTS, Moment, ended_in_the_middle
 from engine_fixture import missing
+from orgflow.backends.n8n.catalogue.catalogue import read_catalogue
+from orgflow.backends.n8n.catalogue.from_server import server_catalogue
+from orgflow.backends.n8n.server.client.client import Client
 from orgflow.backends.n8n.server.client.workflows import WorkflowClient
-from orgflow.backends.n8n.server.install import OLDER_VERSION, status
+from orgflow.backends.n8n.server.install import N8N_VERSION, OLDER_VERSION, status
 from orgflow.backends.n8n.server.process import N8nServer, Owner
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -31,12 +34,11 @@ REPLAYED = ("leave-request", "insurance-claim", "invoice-approval")
 
 
 @pytest.fixture(scope="module")
-def older() -> Iterator[tuple[str, str]]:
+def older(owner: Owner) -> Iterator[tuple[str, str]]:
     """Address and key of a fresh n8n 1."""
     found = status(OLDER_VERSION)
     if found.files is None:
         missing(f"n8n {OLDER_VERSION} is not installed: {found.problem}")
-    owner = Owner()
     with N8nServer(files=found.files) as server, WorkflowClient(server.url) as client:
         yield server.url, client.set_up_owner(owner.email, owner.password)
 
@@ -93,3 +95,21 @@ def test_examples_run_as_the_model_says(older: tuple[str, str], site: Site, name
     assert done.code == 0, done.out + done.err
     assert "mean F1 1.000" in done.out
     assert site.rows() == []
+
+
+def test_the_catalogue_is_that_of_its_package(
+    older: tuple[str, str], server_url: str, owner: Owner, client: Client, tmp_path: Path
+) -> None:
+    """Operations and schemas that servers of both versions give are those of what is installed."""
+    login = {"N8N_EMAIL": owner.email, "N8N_PASSWORD": owner.password}
+    assert client.key  # the owner is set up
+    for url, version in ((older[0], OLDER_VERSION), (server_url, N8N_VERSION)):
+        given = server_catalogue(url, login, tmp_path)
+        assert given.name == f"n8n {version} at {url}"
+        installed = read_catalogue(status(version).path)
+        assert given.operations == installed.operations
+        assert len(given.operations) > 3_000
+        for operation in given.operations[::20]:
+            assert given.schema(operation, {}) == installed.schema(operation, {})
+    older_ids = {o.id for o in server_catalogue(older[0], {}, tmp_path).operations}
+    assert older_ids != {o.id for o in given.operations}

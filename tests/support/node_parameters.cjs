@@ -16,12 +16,10 @@ require('node:readline')
     const node = { typeVersion: version, type: name, name, parameters: values };
     const resolved = NodeHelpers.getNodeParameters(
       description.properties, values, true, false, node, description);
-    const full = NodeHelpers.getNodeParameters(
-      description.properties, values, true, true, node, description);
     const issues = NodeHelpers.getNodeParametersIssues(
       description.properties, { ...node, parameters: resolved }, description);
     console.log(JSON.stringify({
-      names: Object.keys(resolved), resolved, all: Object.keys(full),
+      names: Object.keys(resolved), resolved,
       missing: Object.keys(issues?.parameters ?? {}),
     }));
   });

@@ -1,7 +1,8 @@
 """The catalogue of an installed n8n, read from the descriptions of its node types.
 
-n8n-nodes-base keeps the descriptions of all its node types in one file. Nothing of it is part of
-this project: it is read where the user has installed it, each time, and kept nowhere else.
+n8n-nodes-base keeps the descriptions of all its node types in one file, and a server gives the same
+to its editor, with the types of other packages. Nothing of it is part of this project: it is read
+where the user has installed it.
 """
 
 from __future__ import annotations
@@ -42,6 +43,11 @@ from orgflow_ir.targets.catalogue import Blank, Catalogue, CatalogueError, Opera
 BACKEND = "n8n"
 FILE = Path("n8n-nodes-base", "dist", "types", "nodes.json")
 _PACKAGE = "n8n-nodes-base"
+_FOLDERS = (
+    Path("node_modules"), Path(), Path("node_modules", "n8n", "node_modules"),
+    Path("app", "node_modules"),
+)  # fmt: skip
+"""Where packages are in a folder; the last one in that of `engine install --server`."""
 
 _OURS = frozenset(
     {
@@ -49,7 +55,7 @@ _OURS = frozenset(
         "compareDatasets", "splitOut", "sort", "removeDuplicates", "summarize", "itemLists",
         # what only helps in n8n's own editor
         "debugHelper", "simulate", "executionData", "timeSaved", "evaluation", "messageAnAgent",
-        "agent",
+        "agent", "e2eTest",
         "n8nTrainingCustomerDatastore", "n8nTrainingCustomerMessenger",
     }
 )  # fmt: skip
@@ -243,7 +249,7 @@ def read_catalogue(path: Path) -> N8nCatalogue:
     """
     file = path
     if path.is_dir():
-        for middle in (Path("node_modules"), Path(), Path("node_modules", "n8n", "node_modules")):
+        for middle in _FOLDERS:
             file = path / middle / FILE
             if file.is_file():
                 break
@@ -256,18 +262,35 @@ def read_catalogue(path: Path) -> N8nCatalogue:
         data = file.read_bytes()
     except OSError as error:
         raise CatalogueError(f"{file} cannot be read: {error.strerror or error}") from None
+    return make_catalogue(data, f"{_PACKAGE} {_version_of(file)}".strip(), str(file))
+
+
+def make_catalogue(data: bytes, source: str, where: str) -> N8nCatalogue:
+    """The catalogue of descriptions as JSON.
+
+    Args:
+        data: a list of descriptions.
+        source: the name of the catalogue.
+        where: what is to blame for an error.
+
+    Raises:
+        CatalogueError: these are none.
+    """
     try:
-        return _parsed(data, _version_of(file), hashlib.sha256(data).hexdigest())
+        return _parsed(data, source, hashlib.sha256(data).hexdigest())
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise CatalogueError(f"{file} has no descriptions of node types ({error!r})") from None
+        raise CatalogueError(f"{where} has no descriptions of node types ({error!r})") from None
 
 
 @lru_cache(maxsize=2)
-def _parsed(data: bytes, version: str, content: str) -> N8nCatalogue:
+def _parsed(data: bytes, source: str, content: str) -> N8nCatalogue:
     types = json.loads(data)
     if not isinstance(types, list):
         raise ValueError("no list")
-    return N8nCatalogue(types, f"{_PACKAGE} {version}".strip(), content)
+    made = N8nCatalogue(types, source, content)
+    if not made.types:
+        raise ValueError("no node types")
+    return made
 
 
 def _version_of(file: Path) -> str:
@@ -282,18 +305,19 @@ def newest(types: Sequence[Mapping[str, Any]]) -> Iterator[NodeType]:
     """Of each type a task may be filled with the version that n8n gives new nodes, by name."""
     found: dict[str, NodeType] = {}
     for description in types:
-        name, versions = description["name"], description["version"]
+        name, versions = description["name"].removeprefix(f"{_PACKAGE}."), description["version"]
+        if "." in name:  # of another package
+            continue
         versions = versions if isinstance(versions, list) else [versions]
         version = description.get("defaultVersion", max(versions))
-        if version in versions and _is_offered(description):
+        if version in versions and _is_offered(name, description):
             older = found.get(name)
             if older is None or older.version < version:
                 found[name] = NodeType(name, version, description)
     yield from (found[name] for name in sorted(found))
 
 
-def _is_offered(description: Mapping[str, Any]) -> bool:
-    name = description["name"]
+def _is_offered(name: str, description: Mapping[str, Any]) -> bool:
     return (
         not description.get("hidden")
         and "trigger" not in description.get("group", ())

@@ -127,6 +127,13 @@ class Client:
         self._call(self._editor, "POST", "/rest/login", who)
         self._logged_in = True
 
+    def node_types(self) -> list[Json]:
+        """The descriptions of all node types, which n8n gives its editor. Needs a login."""
+        found = self._call(self._editor, "GET", "/types/nodes.json").get("data")
+        if not isinstance(found, list):
+            raise RefusedError(f"n8n at {self.shown} gives no list of node types", 0)
+        return found
+
     # -- workflows -----------------------------------------------------------------------------
 
     def create(self, workflow: Mapping[str, Any]) -> str:

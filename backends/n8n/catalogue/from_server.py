@@ -1,0 +1,128 @@
+"""The catalogue of a running n8n, which gives its node types to whoever is logged in.
+
+n8n's public API has no route for node types, and `/types/nodes.json`, which the editor reads, takes
+a login and no API key. What was read is kept in the user's cache folder, readable by the user only,
+so that later commands need no login.
+"""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from orgflow.backends.n8n.catalogue.catalogue import N8nCatalogue, make_catalogue
+from orgflow.backends.n8n.server.client.credentials import server_urls
+from orgflow.backends.n8n.server.client.errors import NotN8nError, RefusedError, ServerError
+
+from orgflow_ir.plugins.engines import AccessError
+from orgflow_ir.targets.catalogue import CatalogueError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+EMAIL, PASSWORD = "N8N_EMAIL", "N8N_PASSWORD"
+
+_SAVE = "or log in with a browser, save {url}/types/nodes.json and name that file"
+
+
+def server_catalogue(
+    address: str, environment: Mapping[str, str] = os.environ, folder: Path | None = None
+) -> N8nCatalogue:
+    """The catalogue of the server at an address: as it is now where the environment has a login,
+    else as it was last read from there.
+
+    Args:
+        address: as a person types it.
+        environment: has `N8N_EMAIL` and `N8N_PASSWORD`.
+        folder: where copies are kept; by default in the user's cache.
+
+    Raises:
+        CatalogueError: there is neither a login nor a copy, or the server does not give them.
+    """
+    try:
+        urls = server_urls(address)
+    except AccessError as error:
+        raise CatalogueError(str(error)) from None
+    kept = (folder or catalogue_folder()) / f"{_named_after(urls[0])}.json"
+    email, password = environment.get(EMAIL, "").strip(), environment.get(PASSWORD, "")
+    if not email or not password:
+        return _kept(kept, urls[0])
+    types, version = _read(urls, email, password)
+    text = json.dumps(types, ensure_ascii=False, separators=(",", ":"))
+    made = make_catalogue(text.encode(), f"n8n {version} at {urls[0]}".replace("  ", " "), urls[0])
+    _keep(kept, text)
+    return made
+
+
+def catalogue_folder() -> Path:
+    """Where copies are kept: in the user's cache."""
+    cache = os.environ.get("XDG_CACHE_HOME")
+    base = Path(cache) if cache else Path.home() / ".cache"
+    return base / "orgflow" / "catalogues"
+
+
+def _named_after(url: str) -> str:
+    return hashlib.blake2b(url.encode(), digest_size=8).hexdigest()
+
+
+def _read(urls: tuple[str, ...], email: str, password: str) -> tuple[list[Any], str]:
+    """Descriptions of node types and the version of n8n."""
+    from orgflow.backends.n8n.server.client.workflows import WorkflowClient
+
+    for at, url in enumerate(urls):
+        try:
+            with WorkflowClient(url) as client:
+                client.login(email, password)
+                return client.node_types(), client.version_text() or ""
+        except NotN8nError as error:
+            if at + 1 == len(urls):
+                raise CatalogueError(str(error)) from None
+        except RefusedError as error:
+            if error.status == 404 and at + 1 < len(urls):
+                continue
+            said = (
+                f"{error}: {error.said}"
+                if error.said and error.said not in str(error)
+                else str(error)
+            )
+            hint = ""
+            if error.status in (401, 403):
+                hint = f"; check {EMAIL} and {PASSWORD}, {_SAVE.format(url=url)}"
+            raise CatalogueError(f"{said}{hint}") from None
+        except ServerError as error:
+            raise CatalogueError(str(error)) from None
+    raise AssertionError("there is at least one address")
+
+
+def _kept(file: Path, url: str) -> N8nCatalogue:
+    try:
+        data = file.read_bytes()
+        read = datetime.datetime.fromtimestamp(file.stat().st_mtime)
+    except FileNotFoundError:
+        raise CatalogueError(
+            f"n8n gives its node types only to a login: set {EMAIL} and {PASSWORD}, "
+            f"{_SAVE.format(url=url)}"
+        ) from None
+    except OSError as error:
+        raise CatalogueError(f"{file} cannot be read: {error.strerror or error}") from None
+    return make_catalogue(data, f"n8n at {url}, as read on {read:%Y-%m-%d}", str(file))
+
+
+def _keep(file: Path, text: str) -> None:
+    """Written beside and moved there, since two commands may do it at once."""
+    made = file.with_name(f"{file.name}.{os.getpid()}")
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with open(
+            os.open(made, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8"
+        ) as out:
+            out.write(text)
+        made.replace(file)
+    except OSError as error:
+        raise CatalogueError(f"{file} cannot be written: {error.strerror or error}") from None
+    finally:
+        made.unlink(missing_ok=True)
