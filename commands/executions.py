@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 from orgflow import compiler
-from orgflow.commands.language_model import diagnose_failures
+from orgflow.commands.language_model import diagnose_runs
 from orgflow.commands.output import write_files, write_stdout
 from orgflow.commands.progress import progress_bar
 from orgflow.commands.run_table import chain, failure_lines, table, wrapped
@@ -120,7 +120,7 @@ def _judged(
     observer = reader.observer(asked.model, emitted)
     report = replay_executions(asked.model, executions, asked.backend, observer)
     target = asked.backend.name
-    failures = diagnose_failures(report.failures, asked.model, target, asked.session)
+    failures = diagnose_runs(report.failures, asked.model, target, asked.session)
     return replace(report, failures=failures)
 
 

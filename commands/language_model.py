@@ -171,6 +171,22 @@ def diagnose_failures(
         current_agent.reset(token)
 
 
+def diagnose_runs(
+    failures: Sequence[Failure], model: Model, target: str, session: Session
+) -> tuple[Failure, ...]:
+    """As `diagnose_failures`, and what the calls took is printed after them."""
+    client = session.services.model
+    if client is None:
+        return tuple(failures)
+    from orgflow.agents.model_client.client import OpenAIModelClient
+
+    try:
+        return diagnose_failures(failures, model, target, session)
+    finally:
+        if isinstance(client, OpenAIModelClient):
+            click.echo(client.usage.table(), err=True, nl=False)
+
+
 def describe_client(client: OpenAIModelClient) -> str:
     """What is about to be asked, and what it may take, in a line."""
     settings = client.settings

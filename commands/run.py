@@ -11,7 +11,7 @@ import click
 from orgflow.backends import DEFAULT_TARGET
 from orgflow.commands.completion_values import FILE
 from orgflow.commands.executions import Asked, Pull, executions_options, replay_production
-from orgflow.commands.language_model import connect_to_diagnose, diagnose_failures
+from orgflow.commands.language_model import connect_to_diagnose, diagnose_runs
 from orgflow.commands.options import process_option, resolve_target, source_options
 from orgflow.commands.output import write_files, write_stdout
 from orgflow.commands.run_table import report_text
@@ -137,7 +137,7 @@ def command(
     except RunnerError as error:
         leave(_engine_failed(error, backend, as_json))
     failures = () if report.ok else by_replay(model, report, backend)
-    failures = diagnose_failures(failures, model, backend.name, session)
+    failures = diagnose_runs(failures, model, backend.name, session)
     write_stdout(report_json(report, failures) if as_json else report_text(report, failures))
     if html is not None:
         write_page(html, model, shown, ctx, backend, report, failures, engine)

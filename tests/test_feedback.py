@@ -18,6 +18,7 @@ from orgflow.compiler import choose_agents, fill_gaps
 from orgflow.evaluation.failures import Failure, by_message, unknown
 from orgflow.evaluation.feedback import ReportError, diagnosed, feedback_of, read_failures
 from small_catalogue import small_catalogue
+from stored_executions import plain, stored
 
 from orgflow_ir.model import Event, Flow, Model, Process, Task
 from orgflow_ir.model.codec import to_data
@@ -187,6 +188,51 @@ def test_model_asks_about_what_no_rule_explains_and_drafts_again(tmp_path: Path)
     assert "the channel of the message does not exist; name a channel" in server.prompt(1)
     assert "feedback: 1 call" in ran.err
     assert "text: 1 call" in ran.err
+
+
+def test_a_run_that_fails_is_diagnosed_and_the_next_draft_is_told(tmp_path: Path) -> None:
+    """What the language model says of a message that no rule knows is in the report of the run, and
+    the next draft reads it without asking again."""
+    path, text = tmp_path / "order.triples", tmp_path / "order.txt"
+    path.write_text("T1 check order\nT2 ship order\nStart -> T1 -> T2 -> End\n")
+    text.write_text("The clerk checks the order. The clerk ships the order.")
+    compiled = orgflowc("compile", path, "--target", "n8n")
+    assert compiled.code == 0, compiled.err
+    workflow = json.loads(compiled.out)
+    names = [node["name"] for node in workflow["nodes"]]
+    start = next(name for name in names if name not in ("check order", "ship order", "End"))
+    ran = [*plain([start, "check order"]), ("ship order", (), "error", SAID)]
+    failed = tmp_path / "executions.json"
+    failed.write_text(json.dumps({"data": [stored(1, workflow, ran, "error", SAID)]}))
+
+    plainly = orgflowc("run", path, "--executions", failed, "--json")
+    assert plainly.code == 1, plainly.err
+    (before,) = json.loads(plainly.out)["failures"]
+    assert (before["failure_source"], before["rule"]) == ("unknown", "none")
+
+    record = json.dumps({**RECORD, "element": before["element"]})
+    with model_server([record]) as server:
+        variables = {"ORGFLOW_MODEL_URL": server.url, "ORGFLOW_MODEL": "toy"}
+        ran_again = orgflowc(
+            "run", path, "--executions", failed, "--json", "--diagnose", env=variables
+        )
+    assert ran_again.code == 1
+    assert "asking toy" in ran_again.err
+    assert "feedback: 1 call" in ran_again.err
+    assert SAID in server.prompt()
+    (found,) = json.loads(ran_again.out)["failures"]
+    assert (found["failure_source"], found["rule"]) == ("bpmn_quality", "language-model")
+    assert found["element"] == before["element"]
+    assert found["evidence"] == before["evidence"]
+
+    report = tmp_path / "report.json"
+    report.write_text(ran_again.out)
+    with model_server([LINES]) as server:
+        variables = {"ORGFLOW_MODEL_URL": server.url, "ORGFLOW_MODEL": "toy"}
+        drafted = orgflowc("model", text, "--feedback", report, env=variables)
+    assert drafted.code == 0, drafted.err
+    assert len(server.requests) == 1
+    assert "the channel of the message does not exist; name a channel" in server.prompt()
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{}", '{"failures": [{"x": 1}]}', "[" * 9_000])
