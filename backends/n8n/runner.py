@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from orgflow.backends.n8n.emit.emitter import CompiledProcess, CompiledScope
-from orgflow.backends.n8n.emit.graph import start_key
+from orgflow.backends.n8n.emit.graph import HelperKey, start_key
 from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.engine.runs import EngineRun, RunRequest
 from orgflow.backends.n8n.format.document import Workflow
@@ -181,16 +181,21 @@ class LocalRunner(Runner):
             # a node of a workflow that is called is named with that workflow's id
             place = f"{scope.scope.workflow_id}/" if scope is not root else ""
             visits = stub_data(scope, stimuli).visits
+            mapped: dict[str, list[dict[str, Any]]] = {}
             for task, form in scope.forms.items():
                 name = scope.workflow_graph.nodes[task].name
                 if name in visits:
                     answers[f"{place}{name}"] = [_answered(form, row) for row in visits[name]]
+                    outputs = scope.workflow_graph.nodes.get(HelperKey(task, "outputs"))
+                    if outputs is not None:
+                        mapped[outputs.name] = [_mapped(form, row) for row in visits[name]]
             for task in scope.received:
                 name = scope.workflow_graph.nodes[task].name
                 if name in visits:
                     answers[f"{place}{name}"] = visits[name]
             for name in _stubbed(scope):
-                stubs[f"{place}{name}"] = {"visits": visits.get(name, []), "mode": "merge"}
+                rows_of = mapped.get(name, visits.get(name, []))
+                stubs[f"{place}{name}"] = {"visits": rows_of, "mode": "merge"}
             for name in _timed(scope):
                 from orgflow_ir.analysis.work.waiting import UNTIL
 
@@ -255,18 +260,24 @@ def _before(gateway: str, scope: CompiledScope) -> frozenset[str]:
         node.id
         for node in scope.scope.body.nodes
         if isinstance(node, Task)
-        and (node.id not in scope.forms or read <= set(scope.forms[node.id].variables))
+        and (node.id not in scope.forms or read <= scope.forms[node.id].known)
         and gateway in reach(graph.successors[node.id], graph.successors)
         and not scope.variables.concurrent(node.id, gateway)
     )
 
 
 def _answered(form: TaskForm, row: Mapping[str, Any]) -> dict[str, Any]:
-    """What a person enters so that a step sets a row. Raises `Unplayable`."""
+    """What a person enters so that a step sets a row, but for what its mappings set. Raises
+    `Unplayable`."""
     try:
-        return form.answers(row)
+        return form.answers({k: v for k, v in row.items() if k not in form.sets})
     except ValueError as error:
         raise Unplayable(str(error)) from None
+
+
+def _mapped(form: TaskForm, row: Mapping[str, Any]) -> dict[str, Any]:
+    """What the mappings of a form set of a row."""
+    return {k: v for k, v in row.items() if k in form.sets}
 
 
 def _stubbed(scope: CompiledScope) -> list[str]:

@@ -16,7 +16,7 @@ AskedType = Literal["text", "lines", "number", "whole", "boolean", "date", "choi
 """What is entered: `lines` a text of several lines, `whole` a whole number, `choice` one of several
 values and `choices` some of them."""
 
-Source = Literal["model", "condition", "decision"]
+Source = Literal["model", "mapping", "condition", "decision"]
 
 _TYPES: Mapping[str, AskedType] = {
     "string": "text", "text": "text", "textfield": "text", "email": "text",
@@ -113,9 +113,10 @@ def asked_fields(
 ) -> dict[str, tuple[AskedField, ...]]:
     """The fields of each of these tasks, by its id.
 
-    A form that the model defines has its own fields. Where it defines none, the nearest tasks of
-    people before a gateway ask for what its conditions read and nothing in the model sets; and the
-    task that has to set a decision variable asks for the decision, whatever fields it has.
+    A form that the model defines has its own fields. Where it defines none, the task asks for what
+    its output mappings read that comes from nowhere else, and the nearest tasks of people before a
+    gateway ask for what its conditions read and nothing in the model sets; and the task that has to
+    set a decision variable asks for the decision, whatever fields it has.
     """
     asking = dict.fromkeys(people)
     found: dict[str, dict[str, AskedField]] = {task: {} for task in asking}
@@ -125,6 +126,9 @@ def asked_fields(
         if isinstance(node.binding, Form):
             for field in node.binding.fields:
                 if (asked := _of_model(field)) is not None:
+                    found[task].setdefault(asked.variable, asked)
+            if node.binding.outputs and not node.binding.fields:
+                for asked in _mapped(task, node.binding, graph, decisions):
                     found[task].setdefault(asked.variable, asked)
     tasks = _asking(graph, asking)
     read = dict(_read_by(graph, decisions))
@@ -136,6 +140,35 @@ def asked_fields(
         if decision.values and decision.setter in found:
             found[decision.setter][decision.variable] = _of_decision(decision)
     return {task: tuple(fields.values()) for task, fields in found.items()}
+
+
+def _mapped(
+    task: str, form: Form, graph: ControlFlow, decisions: Mapping[str, Decision]
+) -> Iterator[AskedField]:
+    """What the output mappings of a task take from its answers: all that stands there by its name
+    alone where the engine says so, else what no input mapping and no other step gives."""
+    from orgflow_ir.analysis.condition_types import typed_variables
+    from orgflow_ir.analysis.expressions.syntax import Variable, variables
+    from orgflow_ir.analysis.work.people import about
+    from orgflow_ir.analysis.work.statements import Assign
+
+    said = about(form)
+    known = {*said.inputs, *_declared(graph, besides=task)}
+    direct = {p.name for p in form.outputs if p.language == "variable"}
+    trees = [b.tree for d in decisions.values() for b in d.branches if b.tree is not None]
+    read = {field.variable: field for field in typed_variables(trees)}
+    for one in said.work.after:
+        if not isinstance(one, Assign):
+            continue
+        typed = {field.variable: field for field in typed_variables([one.value])}
+        alone = isinstance(one.value, Variable) and len(one.value.path) == 1
+        for name in dict.fromkeys(path[0] for path in variables(one.value)):
+            if name in known and one.name not in direct:
+                continue
+            like = read.get(one.name) if alone else typed.get(name)
+            label = name.replace("_", " ").strip() or name
+            asked = like or AskedField(name, label, "text")
+            yield asked._replace(variable=name, label=label, source="mapping")
 
 
 def _asking(graph: ControlFlow, people: Iterable[str]) -> set[str]:
@@ -224,11 +257,15 @@ def _merged(known: AskedField | None, asked: AskedField) -> AskedField:
     return known._replace(options=options, open=True)
 
 
-def _declared(graph: ControlFlow) -> frozenset[str]:
-    """Variables of which the model says who sets them."""
+def _declared(graph: ControlFlow, besides: str = "") -> frozenset[str]:
+    """Variables of which the model says who sets them; `besides` is a task that does not count."""
     found: set[str] = set()
     for node in graph.scope.nodes:
-        if isinstance(node, Task | CallActivity) and node.binding is not None:
+        if (
+            node.id != besides
+            and isinstance(node, Task | CallActivity)
+            and node.binding is not None
+        ):
             binding = node.binding
             found.update(p.name for p in binding.outputs)
             if binding.result:

@@ -10,12 +10,13 @@ from orgflow.backends.n8n.emit.filled import split_kind
 from orgflow.backends.n8n.emit.graph import HelperKey
 from orgflow.backends.n8n.emit.outside import request_key
 from orgflow.backends.n8n.emit.references import quote_node
-from orgflow.backends.n8n.emit.work import work_code
+from orgflow.backends.n8n.emit.work import Answers, work_code
 from orgflow.backends.n8n.node_types import code
 
 from orgflow_ir.analysis.expressions.feel.evaluator import Unsupported
 from orgflow_ir.analysis.work.operations import CatalogueOperation
 from orgflow_ir.analysis.work.requests import Part, Request
+from orgflow_ir.analysis.work.statements import assigned
 from orgflow_ir.analysis.work.tasks import Unread, Work, library_of, work_of
 from orgflow_ir.model import Event, Scope, Task
 from orgflow_ir.model.bindings import Decision, Form
@@ -23,6 +24,7 @@ from orgflow_ir.pipeline import PassContext
 
 if TYPE_CHECKING:
     from orgflow.backends.n8n.emit.emitter import CompiledScope
+    from orgflow.backends.n8n.emit.forms import TaskForm
 
 
 def work_in(task: Task, ctx: PassContext) -> Work:
@@ -51,7 +53,7 @@ def computed_in(scope: Scope, ctx: PassContext) -> Iterator[str]:
             from orgflow_ir.analysis.work.people import about
 
             yield from (needed.path[0] for needed in about(node.binding).work.reads())
-        if isinstance(node, Task) and node.binding is not None:
+        elif isinstance(node, Task) and node.binding is not None:
             yield from (needed.path[0] for needed in work_in(node, ctx).reads())
         if isinstance(node, Event) and node.position == "catch" and node.trigger == "timer":
             from orgflow_ir.analysis.work.waiting import waiting_until  # of computed times only
@@ -69,6 +71,16 @@ def _answer(work: Work) -> tuple[tuple[str, Part], ...] | None:
     if work.act is None or isinstance(work.act, CatalogueOperation):
         return None  # what it hands on has the names that its outputs read
     return work.act.answer if isinstance(work.act, Request) else ()
+
+
+def _answers(form: TaskForm, work: Work) -> Answers:
+    """What somebody has answered, for the mappings of the task."""
+    from orgflow.backends.n8n.emit.variables import form_answers
+
+    given = frozenset(assigned(work.before, local=True))
+    blank = tuple(name for name in form.asks if name not in given)
+    cleared = tuple(name for name in form.asks if name in given)
+    return Answers(form_answers(form, "form", inside=True), blank, cleared)
 
 
 def write_work(compiled: CompiledScope) -> None:
@@ -93,6 +105,7 @@ def write_work(compiled: CompiledScope) -> None:
             def missing(name: str, element: str = element) -> str:
                 return unset_text(name, element, graph.nodes[element].name, compiled, itself=True)
 
+            form = compiled.forms.get(element)
             written = work_code(
                 work.after,
                 missing,
@@ -100,5 +113,6 @@ def write_work(compiled: CompiledScope) -> None:
                 answer=_answer(work),
                 called=element in compiled.received,
                 given=None if given is None else f"$({quote_node(given)}).first().json",
+                answers=None if form is None else _answers(form, work),
             )
             graph.nodes[outputs].parameters = code.running(written)

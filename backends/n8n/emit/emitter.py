@@ -495,7 +495,8 @@ class _Emitter:
         said = self._say_of(task)
         computed = ""
         if said is not None and said.work.before:
-            self._before(task.id, f"{task.name or task.id} inputs", notes.about())
+            said_there = notes.about(mapped=bool(said.inputs))
+            self._before(task.id, f"{task.name or task.id} inputs", said_there)
             computed = self.workflow_graph.nodes[HelperKey(task.id, "inputs")].name
         page = forms.Page(self.scope.lanes, counter, said, computed)
         parameters = forms.parameters(task, form, page)
@@ -509,12 +510,22 @@ class _Emitter:
             self.workflow_graph.connect(Port(first), Port(task.id))
         if computed:
             self.workflow_graph.connect(Port(HelperKey(task.id, "inputs")), Port(first))
+        last: NodeKey = task.id
+        if said is not None and said.work.after:
+            last = self._beside(
+                task.id, "outputs", f"{node.name} outputs", notes.mapping(before=False)
+            )
+            self.workflow_graph.connect(Port(task.id), Port(last))
+            for flow in self.graph.flows_out(task.id):
+                self.e.exits[flow.id] = Port(last)
         if form.fields:
             key = HelperKey(task.id, "data")
             self.workflow_graph.add(
                 key, f"{node.name} data", "set", {}, element=task.id, role="data"
             )
-            self.workflow_graph.connect(Port(task.id), Port(key))
+            self.workflow_graph.connect(Port(last), Port(key))
+            for flow in self.graph.flows_out(task.id):
+                self.e.exits.pop(flow.id, None)
 
     def _say_of(self, task: Task) -> About | None:
         """What the page of a task says of it; `None` where the model says nothing."""
@@ -525,12 +536,15 @@ class _Emitter:
             or binding.candidate_groups
             or binding.priority
             or binding.due
+            or binding.inputs
+            or binding.outputs
+            or binding.listeners
         ):
             return None
         from orgflow_ir.analysis.work.people import about
 
         found = about(binding)
-        if found.work.before:
+        if found.work.before or found.work.after:
             self.e.work[task.id] = found.work
         return found
 

@@ -28,6 +28,7 @@ from orgflow_ir.analysis.forms import (
     read_at_start,
 )
 from orgflow_ir.model import Lane, Node, Task
+from orgflow_ir.model.bindings import Form
 from orgflow_ir.model.element_names import listed, slug
 
 if TYPE_CHECKING:
@@ -90,6 +91,28 @@ class FormField(NamedTuple):
     def code(self) -> str:
         """JavaScript for the value that an answer in `form` stands for, else undefined."""
         return f"((v) => {self._value()})(form[{js_string(self.label)}])"
+
+    def shown(self, node: str) -> str | None:
+        """JavaScript for what stands in the field at first where a node has computed its value;
+        `None` for a field that begins without any choice."""
+        from orgflow.backends.n8n.emit.javascript import property_of
+
+        value = property_of(f"$({quote_node(node)}).first().json", self.asked.variable)
+        match self.asked.type:
+            case "choices":
+                return None
+            case "boolean":
+                found = f'v === true ? "{YES}" : v === false ? "{NO}" : ""'
+            case "choice":
+                ways = (
+                    f"v === {js_string(o.value)} ? {js_string(o.label)} : " for o in self.options
+                )
+                found = "".join(ways) + '""'
+            case "date":
+                found = 'typeof v === "string" ? v.slice(0, 10) : ""'
+            case _:
+                found = 'v == null ? "" : typeof v === "object" ? JSON.stringify(v) : String(v)'
+        return f"((v) => {found})({value})"
 
     def _value(self) -> str:
         asked = self.asked
@@ -177,11 +200,15 @@ class TaskForm(NamedTuple):
         fields: what it asks for.
         page: identifies its page among those of other forms; nothing where there is no other.
         again: whether a run may come to it several times.
+        inside: variables of the answers that are known in the task only.
+        sets: variables that its output mappings set.
     """
 
     fields: tuple[FormField, ...]
     page: str = ""
     again: bool = False
+    inside: frozenset[str] = frozenset()
+    sets: tuple[str, ...] = ()
 
     def guard(self, node: str, counter: str = "") -> str | None:
         """JavaScript that is true where an item is the answer to this form, which a node asks, and
@@ -208,8 +235,27 @@ class TaskForm(NamedTuple):
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """What its answers become."""
+        """The process variables that its answers become."""
+        return tuple(name for name in self.asks if name not in self.inside)
+
+    @property
+    def known(self) -> frozenset[str]:
+        """The process variables that it sets, by its answers or its mappings."""
+        return frozenset((*self.variables, *self.sets))
+
+    @property
+    def asks(self) -> tuple[str, ...]:
+        """The variables of its fields."""
         return tuple(field.asked.variable for field in self.fields)
+
+    def made(self, *, inside: bool) -> str:
+        """JavaScript for an object of the variables that answers in `form` stand for; `inside`:
+        with those that are known in the task only."""
+        from orgflow.backends.n8n.emit.javascript import property_name
+
+        fields = (f for f in self.fields if inside or f.asked.variable not in self.inside)
+        values = (f"{property_name(f.asked.variable)}: {f.code}" for f in fields)
+        return "{ " + ",\n ".join(values) + " }"
 
     def answers(self, row: Mapping[str, object]) -> dict[str, object]:
         """What somebody enters, by label, so that the variables get the values of a row; other
@@ -234,7 +280,10 @@ def plan_forms(compiled: CompiledScope, people: Iterable[str]) -> dict[str, Task
     asked = asked_fields(compiled.graph, compiled.decisions, alone)
     variables = {field.variable for fields in asked.values() for field in fields}
     variables |= {path[0] for decision in compiled.decisions.values() for path in decision.coded}
-    forms = {task: made(fields, variables) for task, fields in asked.items()}
+    forms = {
+        task: _within(made(fields, variables), compiled.graph.nodes[task])
+        for task, fields in asked.items()
+    }
     again = {task for task in forms if task in compiled.graph.cyclic}
     if len(forms) < 2 and not again:
         return forms
@@ -259,6 +308,25 @@ def plan_start(compiled: CompiledScope, start: str) -> TaskForm | None:
     if not read_at_start(graph, decisions, tasks, start) <= names:
         return None
     return made(asked, read)
+
+
+def _within(form: TaskForm, task: Node) -> TaskForm:
+    """The form, with what the mappings of its task keep inside of it and what they set."""
+    binding = task.binding if isinstance(task, Task) else None
+    if not isinstance(binding, Form) or not (
+        binding.inputs or binding.outputs or binding.listeners
+    ):
+        return form
+    from orgflow_ir.analysis.work.people import about
+    from orgflow_ir.analysis.work.statements import assigned
+
+    said = about(binding)
+    inside = frozenset(
+        field.asked.variable
+        for field in form.fields
+        if field.asked.source in ("model", "mapping") and said.is_inside(field.asked.variable)
+    )
+    return form._replace(inside=inside, sets=tuple(dict.fromkeys(assigned(said.work.after))))
 
 
 def _page(task: Node, taken: set[str]) -> str:
@@ -357,9 +425,15 @@ def _number(text: str) -> int | float | None:
     return int(found) if found.is_integer() else found
 
 
-def fields_of(form: TaskForm, counter: str = "") -> list[dict[str, Any]]:
-    """The rows of the node that asks for what a form asks for."""
+def fields_of(
+    form: TaskForm, counter: str = "", inputs: str = "", given: Iterable[str] = ()
+) -> list[dict[str, Any]]:
+    """The rows of the node that asks for what a form asks for; the fields of variables that are
+    `given` begin with what the node `inputs` has computed."""
     rows = [field.parameters for field in form.fields]
+    for field, row in zip(form.fields, rows, strict=True):
+        if inputs and field.asked.variable in given and (code := field.shown(inputs)):
+            row["defaultValue"] = expression(code)
     if form.page:
         rows.append(form_fields.hidden(PAGE, form.hidden(counter)))
     return rows
@@ -384,7 +458,8 @@ class Page(NamedTuple):
 def parameters(task: Task, form: TaskForm, page: Page) -> dict[str, Any]:
     """The Wait of a task."""
     title = plain(task.name) or plain(task.id) or "Task"
-    fields = fields_of(form, page.counter)
+    given = page.said.inputs if page.said is not None else ()
+    fields = fields_of(form, page.counter, page.inputs, given)
     return form_fields.wait_for_form(title, _description(task, form, page), fields)
 
 
@@ -405,6 +480,9 @@ def _description(task: Task, form: TaskForm, page: Page) -> str:
     if page.said is not None:
         fixed = page.said.fixed
         facts = [f"{what}: {plain(fixed[name])}" for what, name in _SAID if name in fixed]
+        for name in _only_shown(form, page.said):
+            if (given := page.said.inputs[name]) is not None and given.strip():
+                facts.append(f"{plain(name)}: {plain(given)}")
     lane = next((lane for lane in reversed(page.lanes) if task.id in lane.members), None)
     if lane is not None and plain(lane.caption):
         facts.append(f"Lane: {plain(lane.caption)}")
@@ -416,13 +494,24 @@ def _description(task: Task, form: TaskForm, page: Page) -> str:
         lines.append("\n".join(facts))
     text = html.escape("\n\n".join(lines), quote=False).lstrip("= ")
     text = text.replace("\\n", "\\\u200bn")  # n8n takes a backslash with an n for a new line
-    if page.said is None or not page.said.computed:
+    if page.said is None:
         return text
-    return expression(_with_computed(text, page.said, page.inputs))
+    shown = [n for n in _only_shown(form, page.said) if page.said.inputs[n] is None]
+    if not page.said.computed and not shown:
+        return text
+    return expression(_with_computed(text, page.said, page.inputs, shown))
 
 
-def _with_computed(text: str, said: About, inputs: str) -> str:
-    """JavaScript for a description: a text, and behind it what the node `inputs` has computed."""
+def _only_shown(form: TaskForm, said: About) -> list[str]:
+    """What input mappings give that no field of the form is about."""
+    return [name for name in said.inputs if name not in form.asks]
+
+
+def _with_computed(text: str, said: About, inputs: str, given: Iterable[str]) -> str:
+    """JavaScript for a description: a text, and behind it what the node `inputs` has computed, with
+    what is `given` to the task."""
+    from orgflow.backends.n8n.emit.javascript import property_of
+
     from orgflow_ir.analysis.work.people import ABOUT, DUE
 
     found = []
@@ -430,6 +519,10 @@ def _with_computed(text: str, said: About, inputs: str) -> str:
         if name in said.computed:
             value = f"item.{DUE}" if name == "due" else f"(item.{ABOUT} ?? {{}}).{name}"
             found.append(f"[{js_string(what)}, {value}]")
+    for name in given:
+        value = property_of("item", name)
+        value = f"((v) => v !== null && typeof v === 'object' ? JSON.stringify(v) : v)({value})"
+        found.append(f"[{js_string(plain(name))}, {value}]")
     shown = (
         f"((item) => [{', '.join(found)}])($({quote_node(inputs)}).first().json)"
         '.filter((o) => o[1] != null).map((o) => o[0] + ": " + [].concat(o[1]).join(", ")'

@@ -74,8 +74,10 @@ def mapping(*, before: bool) -> list[str]:
     return ["Sets process variables from what the step before hands on, as the model says."]
 
 
-def about() -> list[str]:
-    """Note of the node that computes for whom a task is, and until when."""
+def about(*, mapped: bool) -> list[str]:
+    """Note of the node that computes for whom a task is, and until when, or what it is given."""
+    if mapped:
+        return ["Computes what the page of the task shows, as the model says."]
     return ["Computes for whom the task is, and until when, as the model says."]
 
 
@@ -229,12 +231,17 @@ def form(
     if isinstance(binding, Form):
         shown = (*said.fixed, *said.computed) if said is not None else ()
         kept = binding.replace(fields=(), **dict.fromkeys(shown))
+        if said is not None and said.mapped:
+            from orgflow_ir.analysis.work.tasks import is_computed
+
+            others = tuple(one for one in kept.listeners if not is_computed(one))
+            kept = kept.replace(inputs=(), outputs=(), listeners=others)
         rest = summary(node.replace(binding=kept))
         if rest:
             ctx.emit(
                 UnsupportedBinding,
                 f"orgflow does not support {rest} of `{node.label}` on n8n yet; emitted a form, "
-                "with it in the note",
+                f"with it in the note{_why(said.work.unread if said is not None else ())}",
                 element=node,
                 help="in n8n, add to the form what the page of the source has",
             )

@@ -135,8 +135,15 @@ def _computed_reads(compiled: CompiledScope) -> dict[str, tuple[str, ...]]:
     """Variables that tasks read whose work the workflow does, by the task."""
     if not compiled.work:
         return {}
+    forms = compiled.forms
     found = {
-        element: tuple(dict.fromkeys(n.path[0] for n in work.reads()))
+        element: tuple(
+            dict.fromkeys(
+                name
+                for needed in work.reads()
+                if (name := needed.path[0]) not in (forms[element].asks if element in forms else ())
+            )
+        )
         for element, work in compiled.work.items()
         if element in compiled.graph.reachable
     }
@@ -190,8 +197,10 @@ class _Carrier:
             node = graph.nodes[key]
             data = HelperKey(key, "data")
             if data in graph.nodes:  # a form, of whose answers it makes variables
-                asked = self.compiled.forms[node.element].variables
-                self.result.after[data] = tuple(dict.fromkeys((*self._live(data), *asked)))
+                asked = self.compiled.forms[node.element]
+                begun = self._set_before(node.element)
+                names = (*self._live(data), *asked.variables, *begun, *asked.sets)
+                self.result.after[data] = tuple(dict.fromkeys(names))
                 continue
             names = self._live(key)
             if not names:
@@ -462,16 +471,16 @@ class _Carrier:
         fields = form.fields
         names = self.result.after[added.key]
         item = f"$({quote_node(step.name)}).first().json"
-        made = ",\n ".join(f"{property_name(f.asked.variable)}: {f.code}" for f in fields)
-        answers = f"((form) => form.formMode === undefined ? form : ({{ {made} }}))({item})"
+        answers = form_answers(form, item, inside=False)
         was = self._item(source) if source is not None else "({})"
+        begun = self._set_before(step.element)
+        given = {n: ("$json", "answers", *((begun[n],) if n in begun else ())) for n in names}
         if key in self.counting:
-            given = dict.fromkeys(names, ("$json", "answers"))
             body = f"((answers) => {self._counted(names, given, was)})({answers})"
         else:
             values = [] if self.variables.parallel(step.element) else ["...was"]
             values += (
-                f"{property_name(n)}: [$json, answers, was]"
+                f"{property_name(n)}: [{', '.join(given[n])}, was]"
                 f".find((o) => {property_of('o', n)} !== undefined)"
                 f"{property_of('?', n)}"
                 for n in names
@@ -479,11 +488,23 @@ class _Carrier:
             body = "((answers, was) => ({ " + ",\n ".join(values) + f" }}))({answers},\n {was})"
         dotted = any("." in n or "[" in n for n in names)
         added.parameters = set_.writing(expression(body), keep=False, literal_names=dotted)
-        variables = [f.asked.variable for f in fields]
+        variables = [f.asked.variable for f in fields if f.asked.variable not in form.inside]
         added.notes.append(
             f"Makes {listed(variables)} of the answers of “{step.name}”. What is left blank stays "
             "as it was."
+            if variables
+            else f"Keeps what the mappings of “{step.name}” set; all else stays as it was."
         )
+
+    def _set_before(self, element: str) -> dict[str, str]:
+        """Of the variables that are set when a task begins the item on which each is."""
+        inputs = self.graph.nodes.get(HelperKey(element, "inputs"))
+        if inputs is None:
+            return {}
+        from orgflow_ir.analysis.work.statements import assigned
+
+        item = f"$({quote_node(inputs.name)}).first().json"
+        return dict.fromkeys(assigned(self.compiled.work[element].before), item)
 
     def _given(self, step: GraphNode, names: Iterable[str]) -> dict[str, tuple[str, ...]]:
         """The items in which a step may hand on each variable, best first."""
@@ -597,6 +618,13 @@ for (const name of {names}) {{
 }}
 return [{{ json: joined }}];
 """
+
+
+def form_answers(form: TaskForm, item: str, *, inside: bool) -> str:
+    """JavaScript for the variables that the answers of a form are, or for the item that a node in
+    its place hands on."""
+    made = form.made(inside=inside)
+    return f"((form) => form.formMode === undefined ? form : ({made}))({item})"
 
 
 def _is_kept(name: str) -> bool:

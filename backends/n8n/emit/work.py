@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
 
 from orgflow.backends.n8n.emit.javascript import js_string, to_js
 
@@ -103,6 +104,7 @@ def work_code(
     given: str | None = None,
     key: str = "",
     called: bool = False,
+    answers: Answers | None = None,
 ) -> str:
     """The body of a Code node that does what statements say to the item that comes in.
 
@@ -118,14 +120,31 @@ def work_code(
         given: code for the item that the task was given, if that has more fields.
         key: code for the key of what is composed to be sent.
         called: whether what comes in is what somebody posted, under `body`.
+        answers: of a form what was answered; only what the statements set is handed on then.
 
     Raises:
         Unsupported: a decision holds what is not translated.
     """
     writer = _Writer(unset, key)
+    if answers is not None:
+        return writer.code_of_form(tuple(statements), given or before, answers)
     if answer is not None:
         return writer.code_of_answer(tuple(statements), before, answer, given)
     return writer.code(tuple(statements), before, keep_locals, called)
+
+
+class Answers(NamedTuple):
+    """What somebody has answered.
+
+    Attributes:
+        code: JavaScript for it by variables, for what came in (`form`).
+        blank: variables that are null where nothing was answered and nobody has set them.
+        cleared: those that are null where nothing was answered, since the page showed their value.
+    """
+
+    code: str
+    blank: tuple[str, ...]
+    cleared: tuple[str, ...]
 
 
 class _Writer:
@@ -149,7 +168,7 @@ class _Writer:
             "...item",
             *(f"{_key(n)}: {self.place(n, own=False)}" for n in _names(statements)),
         ]
-        if keep_locals:
+        if keep_locals and self.locals:
             fields.append("...own")
         sources = ["item"] if before is None else ["before", "item"]
         lines = [
@@ -188,6 +207,28 @@ class _Writer:
             *parts,
         ]
         return self.whole(lines, body, ["...item", *names])
+
+    def code_of_form(
+        self, statements: tuple[Statement, ...], given: str | None, answers: Answers
+    ) -> str:
+        """As `code`, where a form was answered."""
+        body = list(self.lines(statements, frozenset(), ""))
+        blank, cleared = (
+            f"form.formMode === undefined ? {{}} : {{ {nulls} }}"
+            for names in (answers.blank, answers.cleared)
+            for nulls in [", ".join(f"{_key(name)}: null" for name in names)]
+        )
+        lines = [
+            "const form = $input.first().json;",
+            f"const answers = {answers.code};",
+            f"const v = Object.assign(Object.create(null), {blank}, {given or '{}'}, {cleared});",
+            "for (const [name, value] of Object.entries(answers))",
+            "  if (value !== undefined) v[name] = value;",
+        ]
+        if self.locals:
+            lines.append("const own = Object.create(null);")
+        fields = [f"{_key(n)}: {self.place(n, own=False)}" for n in _names(statements)]
+        return self.whole(lines, body, fields)
 
     def whole(self, lines: list[str], body: list[str], fields: list[str]) -> str:
         """The code: what it needs, what it begins with, its statements, and what it hands on."""

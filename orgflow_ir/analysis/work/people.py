@@ -1,7 +1,14 @@
-"""For whom a task is and until when, as what is computed before somebody is asked to do it."""
+"""What a task of a person computes: what the page says of it, and what its mappings set.
+
+Input mappings give variables that only the task knows: the page shows them, and what a field of the
+same name holds at first. What somebody answers is a variable of the task where an input mapping has
+its name (Camunda 7 and 8: a variable is set where it is known), and where the engine takes from a
+task only what its output mappings name (Camunda 8, jBPM).
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from orgflow_ir.analysis.expressions.syntax import (
@@ -16,8 +23,8 @@ from orgflow_ir.analysis.expressions.syntax import (
     variables,
 )
 from orgflow_ir.analysis.work.mappings import read_value
-from orgflow_ir.analysis.work.statements import Compose, Statement, Until, When
-from orgflow_ir.analysis.work.tasks import Unread, Work
+from orgflow_ir.analysis.work.statements import Assign, Compose, Statement, Until, When, read
+from orgflow_ir.analysis.work.tasks import Unread, Work, work_by
 from orgflow_ir.model.bindings import Form
 from orgflow_ir.model.timers import Computed, Duration, read_time
 
@@ -35,20 +42,33 @@ class About(NamedTuple):
     Attributes:
         fixed: what the model says as it is, by the field of the binding; `due` too.
         computed: fields whose text an expression gives in each run; `due` too.
-        work: what computes it; its `unread` are the expressions that are not understood.
+        work: what computes it, and the mappings of the task; its `unread` are the expressions that
+            are not understood.
+        inputs: what input mappings give, by name, with the text where it is always the same.
+        only_mapped: whether nothing of the answers is known outside but what output mappings take.
+        mapped: whether its mappings and the code of its listeners are understood.
     """
 
     fixed: dict[str, str]
     computed: tuple[str, ...]
     work: Work
+    inputs: dict[str, str | None]
+    only_mapped: bool = False
+    mapped: bool = True
+
+    def is_inside(self, variable: str) -> bool:
+        """Whether an answer under this name is known in the task only."""
+        return self.only_mapped or variable in self.inputs
 
 
 def about(form: Form) -> About:
     """What a page says of a task with this binding."""
+    mapped = work_by(form, None)
+    before = list(_shown(mapped))
     fixed: dict[str, str] = {}
     values: list[tuple[tuple[str, ...], Tree]] = []
     statements: list[Statement] = []
-    unread: list[Unread] = []
+    unread = list(mapped.unread)
     computed: list[str] = []
     for name in SAID:
         text = getattr(form, name)
@@ -77,7 +97,38 @@ def about(form: Form) -> About:
                 computed.append("due")
     if values:
         statements.insert(0, Compose(ABOUT, tuple(values)))
-    return About(fixed, tuple(computed), Work(before=tuple(statements), unread=tuple(unread)))
+    inputs = {
+        one.name: one.value.value
+        if isinstance(one.value, Constant) and isinstance(one.value.value, str)
+        else None
+        for one in before
+        if isinstance(one, Assign) and one.local and one.name not in _OF_THE_ENGINE
+    }
+    work = Work((*before, *statements), None, mapped.after, tuple(unread))
+    narrow = any(p.language in _ONLY_MAPPED for p in form.outputs) and not mapped.unread
+    return About(fixed, tuple(computed), work, inputs, narrow, not mapped.unread)
+
+
+_ONLY_MAPPED = ("feel", "variable")
+"""Languages of output mappings of the engines that take nothing else from a task."""
+
+_OF_THE_ENGINE = frozenset(
+    (
+        "Skippable", "Locale", "CreatedBy", "NodeName", "NotStartedReassign", "NotStartedNotify",
+        "NotCompletedReassign", "NotCompletedNotify",
+    )
+)  # fmt: skip
+"""Inputs that jBPM reads itself."""
+
+
+def _shown(work: Work) -> Iterator[Statement]:
+    """What is computed before somebody is asked. Where nobody has set what an input reads that is
+    only shown, it is empty: a page without it is better than no page."""
+    used = {needed.path[0] for needed in read(work.after)}
+    for one in work.before:
+        if isinstance(one, Assign) and one.local and one.name not in used:
+            one = one._replace(value=_where_known(one.value))
+        yield one
 
 
 def _where_known(tree: Tree) -> Tree:

@@ -106,9 +106,11 @@ class Work(NamedTuple):
 
 def work_of(task: Task, library: DecisionLibrary | None) -> Work:
     """What a task computes; `library` are the decisions that it may refer to."""
-    binding = task.binding
-    if binding is None:
-        return Work()
+    return Work() if task.binding is None else work_by(task.binding, library)
+
+
+def work_by(binding: AnyBinding, library: DecisionLibrary | None) -> Work:
+    """What a task with this binding computes."""
     reading = _Reading(binding, library)
     act = reading.act()
     before = [*reading.inputs(), *reading.listeners(_BEFORE)]
@@ -209,6 +211,11 @@ def _computed(act: Act) -> Iterator[tuple[tuple[str, ...], Tree]]:
     for path, tree in sent(act):
         if not (isinstance(tree, Constant) and isinstance(tree.value, str)):
             yield path, tree
+
+
+def is_computed(listener: Listener) -> bool:
+    """Whether a listener says what it does when a task begins or ends."""
+    return listener.by in _CODE and listener.event in (*_BEFORE, *_AFTER)
 
 
 def library_of(ctx: PassContext) -> DecisionLibrary | None:
