@@ -27,6 +27,7 @@ from orgflow_ir.pipeline.services import (
     CancelFlag,
     Cancellation,
     MissingService,
+    OverBudget,
     ServiceError,
     current_agent,
 )
@@ -63,6 +64,7 @@ class OpenAIModelClient:
         self._cancellation = cancellation or CancelFlag()
         self._recordings = Recordings(settings.record, (settings.key,)) if settings.record else None
         self._asked: dict[str, int] = {}
+        self._overdrawn: OverBudget | None = None
         self._form = 0
         self._dropped: set[str] = set()
         self._endpoint: Any = None
@@ -89,7 +91,8 @@ class OpenAIModelClient:
 
         Raises:
             ServiceError: the endpoint refuses, or fails until the patience is over.
-            OverBudget: before a call that the budget does not allow, or after one that spent it.
+            OverBudget: before a call that the budget does not allow. The reply that overdraws a
+                budget is paid, so it is given and recorded; the next call is refused.
             MissingService: the package `openai` is not installed.
             Cancelled: also while the endpoint works.
         """
@@ -105,6 +108,8 @@ class OpenAIModelClient:
                 f"no recorded call answers this question ({call_hash(request)[:12]})"
             )
         else:
+            if self._overdrawn is not None:
+                raise OverBudget(str(self._overdrawn))
             if isinstance(self.budget, RunBudget):
                 prompt = estimate_tokens(message_texts(sent))
                 self.budget.allow(prompt, self._cost(prompt, 0))
@@ -112,7 +117,10 @@ class OpenAIModelClient:
             self.usage.note(agent, usage)
             if self._recordings is not None:
                 self._recordings.keep(request, reply)
-            self.budget.spend(requests=1, tokens=usage.tokens, cost=usage.cost, agent=agent)
+            try:
+                self.budget.spend(requests=1, tokens=usage.tokens, cost=usage.cost, agent=agent)
+            except OverBudget as error:
+                self._overdrawn = error
         return self._restored(reply)
 
     # -- what is sent and what comes back -----------------------------------------------------

@@ -55,7 +55,8 @@ class ModelClient(Protocol):
         """Reply to a conversation (`role` and `content` each; the result of a tool has the
         `tool_call_id`), as JSON of `schema` where one is given; the text is not checked.
 
-        Raises `ServiceError` where the endpoint fails, `OverBudget`, and `Cancelled`."""
+        Raises `ServiceError` where the endpoint fails, `OverBudget` where nothing may be spent any
+        more (a reply that was paid is given), and `Cancelled`."""
 
 
 class Embedder(Protocol):

@@ -183,15 +183,19 @@ def test_an_endpoint_that_does_not_count() -> None:
 # -- budget ----------------------------------------------------------------------------------
 
 
-def test_a_spent_budget_sends_nothing() -> None:
+def test_a_reply_that_overdraws_is_given_and_nothing_is_sent_after_it(tmp_path: Path) -> None:
     with model_server([Scripted("2", usage=(60, 60))]) as server:
-        model = client(server.url, tokens=100)
-        with pytest.raises(OverBudget, match="100 tokens is spent"):
-            model.ask(QUESTION)
-        with pytest.raises(OverBudget, match="0 of 100 are left"):
-            model.ask(QUESTION)
+        model = client(server.url, tokens=100, record=str(tmp_path))
+        assert model.ask(QUESTION).text == "2"  # it is paid
+        assert not model.budget.left
+        for _ in range(2):
+            with pytest.raises(OverBudget, match="100 tokens is spent"):
+                model.ask(QUESTION)
         assert len(server.requests) == 1
-    assert not model.budget.left
+        assert model.usage.total.tokens == 120
+        again = client(server.url, tokens=100, record=str(tmp_path))
+        assert again.ask(QUESTION).text == "2"
+        assert len(server.requests) == 1
 
 
 def test_a_question_that_is_too_long_is_not_sent() -> None:
@@ -204,6 +208,7 @@ def test_a_question_that_is_too_long_is_not_sent() -> None:
 def test_a_budget_of_money() -> None:
     with model_server([Scripted("2", usage=(1_000_000, 0))]) as server:
         model = client(server.url, tokens=None, cost=0.5, price_in=1.0)
+        assert model.ask(QUESTION).text == "2"
         with pytest.raises(OverBudget, match=r"budget of 0\.5 is spent"):
             model.ask(QUESTION)
 
