@@ -7,7 +7,7 @@ an LLM's workflows pass the pipeline for 32 of 55 models, mean trace F1 0.837 ov
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -126,9 +126,10 @@ def evaluate(
     *,
     formats: Sequence[str] = ("bpmn", "pme"),
     progress: Progress | None = None,
-    max_runs: int = 32,
+    max_runs: int | Mapping[str, int] = 32,
 ) -> PmoReport:
-    """Compile and replay `folder/bpmn/*.bpmn` and `folder/pme/*.json`.
+    """Compile and replay `folder/bpmn/*.bpmn` and `folder/pme/*.json`, of each model at most
+    `max_runs` runs: one number for all formats, or one by the name of each.
 
     An interruption (Ctrl-C) ends it with the rows done so far. Raises `FileNotFoundError` where a
     format's folder is missing or empty, and what the runner raises when its engine is missing.
@@ -145,7 +146,8 @@ def evaluate(
         for index, (name, path) in enumerate(jobs):
             if progress is not None:
                 progress(index, len(jobs), f"{name} {path.stem}")
-            report.rows.append(_row(name, path, compiler, backend, runner, first, max_runs))
+            most = max_runs if isinstance(max_runs, int) else max_runs[name]
+            report.rows.append(_row(name, path, compiler, backend, runner, first, most))
         report.complete = True
     except KeyboardInterrupt:
         return report

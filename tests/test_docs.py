@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
@@ -90,6 +91,7 @@ def test_text_shows_what_it_is() -> None:
 # -- links -----------------------------------------------------------------------------------
 
 
+@cache
 def anchors(page: Path) -> set[str]:
     """What can be linked to in a page: headings as the site names them, and given anchors."""
     found = set()

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from cli_cases import interruptible
+from cli_cases import interruptible, orgflowc
 from deploy_faults import CREATE, PUBLISH, UPDATE, Site, assert_whole, chain, hook
 from faulty_proxy import Fault
 
@@ -91,10 +91,11 @@ def started(site: Site, *args: str, slow_starts: bool = False) -> subprocess.Pop
 
 def deployed(site: Site, files: Sequence[Path]) -> list[str]:
     """Deploy by the command; what was done."""
-    child = started(site, "deploy", *map(str, files))
-    out, err = child.communicate(timeout=SECONDS)
-    assert child.returncode == 0, err.decode()
-    return [line.split()[0] for line in out.decode().splitlines()]
+    done = orgflowc(
+        "deploy", *files, env={"N8N_API_KEY": site.key, "N8N_URL": site.proxy.url}, timeout=SECONDS
+    )
+    assert done.code == 0, done.err
+    return [line.split()[0] for line in done.out.splitlines()]
 
 
 def written(folder: Path, flows: Sequence[Json]) -> list[Path]:

@@ -82,18 +82,29 @@ def _plain(answer: Any) -> Any:
 def check_size(answer: Any) -> None:
     """Raises `AnswerError` for an answer that is nested too deep, in a circle, or made of too many
     parts: what follows goes into it part by part."""
-    todo, parts = [(answer, 0)], 0
+    # Parts and height of every container that was gone through: one that stands in several places
+    # is gone through once.
+    known: dict[int, tuple[int, int]] = {}
+    todo, level = [(answer, False)], 0
     while todo:
-        value, depth = todo.pop()
-        parts += 1
-        if depth > MAX_DEPTH:
-            raise AnswerError(f"it is nested deeper than {MAX_DEPTH}")
-        if parts > MAX_LENGTH:
-            raise AnswerError(f"it has more than {MAX_LENGTH} parts")
-        if isinstance(value, dict):
-            todo += [(inner, depth + 1) for inner in value.values()]
-        elif isinstance(value, list | tuple):
-            todo += [(inner, depth + 1) for inner in value]
+        value, left = todo.pop()
+        inner = value.values() if isinstance(value, dict) else value
+        if not left:
+            _, height = known.get(id(value), (1, 0))
+            if level + height > MAX_DEPTH:
+                raise AnswerError(f"it is nested deeper than {MAX_DEPTH}")
+            if id(value) in known or not isinstance(value, dict | list | tuple):
+                continue
+            level += 1
+            todo.append((value, True))
+            todo += [(one, False) for one in inner]
+        else:
+            level -= 1
+            sizes = [known.get(id(one), (1, 0)) for one in inner]
+            parts = 1 + sum(size for size, _ in sizes)
+            if parts > MAX_LENGTH:
+                raise AnswerError(f"it has more than {MAX_LENGTH} parts")
+            known[id(value)] = (parts, 1 + max((height for _, height in sizes), default=-1))
 
 
 def _texts(value: Any) -> Iterator[str]:

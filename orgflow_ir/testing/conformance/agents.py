@@ -138,8 +138,8 @@ def _machine_problems(asked: Iterable[str], printed: str) -> list[str]:
 
 def _same(first: Any, again: Any) -> bool:
     try:
-        check_size(first)
-        check_size(again)
+        for result in (first, again):
+            check_size(result.value if isinstance(result, Answer) else result)
     except AnswerError:  # which is why it is refused
         return True
     return bool(first == again)

@@ -81,12 +81,12 @@ def test_runs_are_isolated_and_memory_stays_bounded(engine: LocalEngine) -> None
     nodes, connections = LOOP["nodes"] + counting["nodes"][1:], dict(LOOP["connections"])
     connections["E"] = {"main": [[{"node": "A", "type": "main", "index": 0}]]}
     request = RunRequest(LOOP | {"nodes": nodes, "connections": connections}, "T", stubs=LOOP_STUBS)
-    for run in engine.run_many([request] * 600):
+    for run in engine.run_many([request] * 300):
         assert output(run) == {"n": 1}
     warm = engine.rss()
-    for run in engine.run_many([request] * 2000):
+    for run in engine.run_many([request] * 700):
         assert run.status == "success"
-    assert engine.rss() < warm + 250e6
+    assert engine.rss() < warm + 100e6
 
 
 def test_a_missing_engine_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
