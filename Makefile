@@ -82,7 +82,7 @@ demo: $(VENV)/.demo ## compile an example and show what came out
 	@$(BIN)/python examples/demo.py $(EXAMPLE) build/demo/leave-request.json
 
 test: engine ## all tests
-	$(BIN)/python -m pytest -n 2 --junitxml=build/tests.xml $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n 2 --dist worksteal --junitxml=build/tests.xml $(PYTEST_ARGS)
 
 # Every seed of the random tests, then the comparisons that only fuzzing needs.
 fuzz: engine ## random tests with every seed

@@ -163,4 +163,3 @@ def test_negative_controls(
             for result in runner.play([run])
         )
         assert noticed, f"nobody noticed: {what}"
-
