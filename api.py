@@ -321,6 +321,7 @@ def compile(
     model, ctx = _begin(source, agents)
     emitted = None
     if model is not None:
+        model = compiler.with_called(model, backend, ctx)
         emitted = compiler.compile_model(
             model, backend, ctx, options=chosen, allow_lossy=allow_lossy, force=force,
             strict=strict,
@@ -360,6 +361,7 @@ def verify(
     ctx.options = {**ctx.options, **chosen}
     if model is None or ctx.has_errors:
         return VerifyResult(tuple(ctx.diagnostics), ())
+    model = compiler.with_called(model, backend, ctx)
     found: list[Verification] = []
     for file in files:
         verified = given(backend, "verify", tuple, model, file, ctx, strict=strict)
@@ -417,6 +419,7 @@ def run(
     report = None
     with _runner(backend, engine, key_file, ctx) as (runner, demanded):
         if model is not None and runner is not None and not ctx.has_errors:
+            model = compiler.with_called(model, backend, ctx)
             emitted = compiler.compile_model(model, backend, ctx, options={**demanded, **chosen})
             if emitted is not None:
                 report = replay_model(

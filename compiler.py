@@ -20,7 +20,7 @@ from orgflow_ir.diagnostics.core_rules import (
     UnknownFormat,
     UnreadableInput,
 )
-from orgflow_ir.model import Model
+from orgflow_ir.model import CallActivity, Model
 from orgflow_ir.model.characters import writable
 from orgflow_ir.model.element_names import listed
 from orgflow_ir.model.index import ModelIndex
@@ -674,6 +674,18 @@ def draft_model(agent: ModelAgent, documents: Sequence[Document], ctx: PassConte
         )  # fmt: skip
         return None
     return model
+
+
+def with_called(model: Model, backend: Backend, ctx: PassContext) -> Model:
+    """The model with the processes that it calls and does not have, from the files that the command
+    was given (`ctx.given`) and those beside it, where the target executes."""
+    if not backend.target.executes or not any(
+        isinstance(node, CallActivity) for scope in model.scopes() for node in scope.nodes
+    ):
+        return model
+    from orgflow_ir.analysis.called_processes import with_called_processes
+
+    return with_called_processes(model, ctx)
 
 
 def compile_model(

@@ -23,6 +23,7 @@ from orgflow.compiler import (
     own_backend,
     source_name,
     suggestion,
+    with_called,
 )
 from orgflow.passes.presets import PRESETS
 
@@ -111,7 +112,7 @@ def command(
         for number, path in enumerate(files):
             if progress is not None:
                 progress(number, len(files), path)
-            _check_one(session, path, from_, backend, options, accepted, messages=messages)
+            _check_one(session, path, from_, backend, options, accepted, files, messages=messages)
     accepted.report_unused(ctx)
     session.collect(ctx)
     if fixer is not None:
@@ -132,10 +133,12 @@ def _check_one(
     backend: Backend | None,
     options: dict[str, str],
     accepted: Acceptance,
+    files: list[str],
     *,
     messages: bool,
 ) -> None:
     ctx = session.context()
+    ctx.given = files
     accepted.configure(None if path == "-" else path, ctx)
     model = session.load(path, ctx, from_, diagram=needs_diagram(ctx))
     find_gaps = None
@@ -148,7 +151,12 @@ def _check_one(
             ctx.options = {**ctx.options, **options}
             check_source(source, model, ctx, from_)
         else:
-            legal_model(model, backend, ctx, options=options)
+            legal_model(with_called(model, backend, ctx), backend, ctx, options=options)
+            others = {source_name(file) for file in files} - {source.path}
+            if others:  # what is called is checked by itself
+                ctx.diagnostics[:] = [
+                    d for d in ctx.diagnostics if d.loc is None or d.loc.file not in others
+                ]
             if own is not None and isinstance(source, SourceFile):
                 own.lint(source, ctx)
         if messages:

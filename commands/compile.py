@@ -18,7 +18,7 @@ from orgflow.commands.output import (
     write_stdout,
 )
 from orgflow.commands.session import Session, configuration_for, exit_code, leave, text_width
-from orgflow.compiler import compile_model, compile_separately
+from orgflow.compiler import compile_model, compile_separately, with_called
 
 from orgflow_ir.diagnostics import Category, Diagnostic, Severity
 from orgflow_ir.diagnostics.suppression import carries_any
@@ -122,6 +122,8 @@ def command(
     backend, options = resolve_target(target, session.registry)
     ctx = session.context()
     model = session.load(in_, ctx, from_, diagram=backend.target.wants_diagram, process=process)
+    if model is not None:
+        model = with_called(model, backend, ctx)
     if model is not None and fill:
         from orgflow.commands.filling import fill_model
 

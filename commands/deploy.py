@@ -227,6 +227,7 @@ def wanted_workflows(
         ctx.emit(UnreadableInput, f"there is no model in {folder}", help="name a file in it")
     for path in paths:
         one = session.context()
+        one.given = paths
         workflows, beside = _workflows(path, from_, name, server, session, one, compiling)
         found.ctx.diagnostics.extend(one.diagnostics)
         if not one.has_errors:
@@ -274,6 +275,7 @@ def _workflows(
     if name is not None and len(model.processes) == 1:
         model = model.replace(processes=(model.processes[0].replace(name=name.strip()),))
     session.models.append(model)
+    model = compiler.with_called(model, backend, ctx)
     emitted = compiler.compile_model(
         model,
         backend,

@@ -15,7 +15,7 @@ from orgflow.commands.output import write_files, write_stdout
 from orgflow.commands.progress import progress_bar
 from orgflow.commands.server import SERVER_FAILED, engine_runner, server_exit_code, server_options
 from orgflow.commands.session import Session, leave
-from orgflow.compiler import compile_model, compile_separately, load, suggestion
+from orgflow.compiler import compile_model, compile_separately, load, suggestion, with_called
 
 from orgflow_ir.model import Model
 from orgflow_ir.pipeline import PassContext
@@ -213,9 +213,10 @@ def _executable_compiler(registry: Registry, backend: Backend) -> ExecutableComp
         if model is None:
             return None, ()
         read = list(ctx.diagnostics)
-        emitted = compile_model(model, backend, ctx, options=dict(options))
+        whole = with_called(model, backend, ctx)
+        emitted = compile_model(whole, backend, ctx, options=dict(options))
         if emitted is not None:
-            return model, [(model, emitted)]
+            return whole, [(whole, emitted)]
         processes = executable_processes(model)
         if len(processes) < 2:
             return model, ()

@@ -16,7 +16,7 @@ from orgflow.commands.compile import as_one
 from orgflow.commands.options import resolve_target
 from orgflow.commands.output import destinations, is_folder, write_files
 from orgflow.commands.session import text_width
-from orgflow.compiler import compile_model
+from orgflow.compiler import compile_model, with_called
 
 from orgflow_ir.diagnostics import Diagnostic, Severity
 from orgflow_ir.model.source import SourceFile
@@ -119,6 +119,7 @@ def check_golden(
         read = compiler.load(source, registry, ctx, from_=frontend, diagram=diagram)
         emitted = None
         if read is not None:
+            read = with_called(read, backend, ctx)
             emitted = compile_model(
                 read, backend, ctx, options=options, allow_lossy=allow_lossy, force=force
             )

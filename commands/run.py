@@ -17,7 +17,7 @@ from orgflow.commands.output import write_files, write_stdout
 from orgflow.commands.run_table import report_text
 from orgflow.commands.server import engine_runner, server_exit_code, server_options
 from orgflow.commands.session import Session, leave
-from orgflow.compiler import emit_anyway, lower_model
+from orgflow.compiler import emit_anyway, lower_model, with_called
 
 from orgflow_ir.model.codec import to_data
 from orgflow_ir.pipeline import PassContext
@@ -101,6 +101,7 @@ def command(
             session.collect(ctx)
             session.show()
             leave(server_exit_code(session, backend))
+        model = with_called(model, backend, ctx)
         lowered = lower_model(model, backend, ctx, options=options)
         made = None
         if lowered is not None:
@@ -117,6 +118,7 @@ def command(
             model = session.load(in_, ctx, from_, diagram=wants, process=process)
             lowered = None
             if model is not None:
+                model = with_called(model, backend, ctx)
                 lowered = lower_model(model, backend, ctx, options=options)
             session.collect(ctx)
             session.show()

@@ -77,6 +77,8 @@ def command(
     ctx = session.context()
     model = session.load(model_, ctx, from_, process=process)
     results: tuple[Verification, ...] | None = ()
+    if model is not None:
+        model = compiler.with_called(model, backend, ctx)
     if model is not None and not ctx.has_errors:
         try:
             source = compiler.read_together(workflows)

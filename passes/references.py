@@ -30,13 +30,16 @@ class UnattachedBoundary(Rule):
 class UnknownCalledProcess(Rule):
     """
     What it finds
-        A call activity that names no process, or one that is not in this model.
+        A call activity that names no process, or one that is neither in this model nor in a file of
+        the command or of the same folder; or that is in several of these files, which differ.
     Why it is wrong
-        Nothing need be wrong: it may be in another file. What it does is not known here.
+        Nothing need be wrong: it may be drawn elsewhere. What it does is not known here, so that it
+        compiles to work which only has a name.
     Example
-        `Check credit` calls `CreditCheck`, which is drawn elsewhere.
+        `Check credit` calls `CreditCheck`, and no file of the folder has it.
     Instead
-        Nothing to do, or put both processes into one file.
+        Put the file with that process into the folder, once; or nothing, where the work is done
+        elsewhere.
     """
 
     code = "OF120"
@@ -96,7 +99,7 @@ class References(Pass):
         told = {d.element for d in ctx.diagnostics if d.code in ("OF152", "OF153")}
         processes = {p.id: p for p in model.processes}
         for scope in ctx.scopes(model):
-            _nodes(scope, processes, told, ctx)
+            _nodes(scope, model, processes, told, ctx)
         for process in model.processes:
             inside = {n.id for s in process.scopes() for n in s.nodes}
             for scope in process.scopes():
@@ -114,24 +117,20 @@ class References(Pass):
 
 
 def _nodes(
-    scope: Scope, processes: dict[str, Process], told: set[str | None], ctx: PassContext
+    scope: Scope,
+    model: Model,
+    processes: dict[str, Process],
+    told: set[str | None],
+    ctx: PassContext,
 ) -> None:
     activities: set[str] | None = None
     for node in scope.nodes:
         if isinstance(node, CallActivity):
             called = (node.called or "").rpartition(":")[2]
-            if called not in processes:
-                what = f"`{node.called}`, which is not in this model" if called else "nothing"
-                ctx.emit(
-                    UnknownCalledProcess,
-                    f"{ctx.name(node)} calls {what}",
-                    element=node,
-                    help="add that process to the file, if it is yours to draw"
-                    if called
-                    else "name the process it calls",
-                )
-            else:
+            if called in processes:
                 _called(node, processes[called], ctx)
+            else:
+                _called_elsewhere(node, model, ctx)
         elif isinstance(node, Event) and node.position == "boundary" and node.id not in told:
             if activities is None:
                 kinds = Task | CallActivity | SubProcess
@@ -144,6 +143,33 @@ def _nodes(
                     help="put it on the border of the activity it belongs to, or make it an "
                     "intermediate event",
                 )
+
+
+def _called_elsewhere(node: CallActivity, model: Model, ctx: PassContext) -> None:
+    """A call of a process that the model does not have: a file beside it may."""
+    if not (node.called or "").rpartition(":")[2]:
+        ctx.emit(
+            UnknownCalledProcess,
+            f"{ctx.name(node)} calls nothing",
+            element=node,
+            help="name the process it calls",
+        )
+        return
+    from orgflow_ir.analysis.called_processes import Neighbours, NotFound
+
+    found = Neighbours(model, ctx).find(node)
+    if not isinstance(found, NotFound):
+        _called(node, found.process, ctx)
+        return
+    ctx.emit(
+        UnknownCalledProcess,
+        f"{ctx.name(node)} calls `{node.called}`, {found.reason}",
+        element=node,
+        severity=Severity.WARNING if found.several else None,
+        help="leave one of these files in the folder, or name one in the command"
+        if found.several
+        else "put the file with that process into the folder of this one, or add the process to it",
+    )
 
 
 def _called(node: CallActivity, process: Process, ctx: PassContext) -> None:

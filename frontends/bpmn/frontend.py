@@ -43,6 +43,10 @@ class BpmnFrontend(Frontend):
 
         return looks_like_bpmn(source.data)
 
+    def may_hold(self, data: bytes, process: str) -> bool:
+        """See `ProcessReader`: its id is there as it is, but in encodings of two bytes a sign."""
+        return process.encode() in data or b"\0" in data[:1024]
+
     def parse(self, source: SourceFile, ctx: PassContext) -> Model | None:
         """The model, or `None` where the file is not well-formed, not BPMN, or hostile."""
         from orgflow.frontends.bpmn.definitions import read_model

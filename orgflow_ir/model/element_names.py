@@ -63,7 +63,17 @@ def title(model: Model, process: Process) -> str:
     pool = next((p.name for p in model.pools if p.process == process.id), "")
     stem = model.source.replace("\\", "/").rsplit("/", 1)[-1].split(".")[0]
     names = (process.name, pool, model.name, stem)
-    return next((one_line(n) for n in names if one_line(n)), "Process")
+    found = next((one_line(n) for n in names if one_line(n)), "Process")
+    if is_taken_over(process, model):
+        caller = title(model, next(p for p in model.processes if not is_taken_over(p, model)))
+        return f"{found} (called by {caller})"
+    return found
+
+
+def is_taken_over(process: Process, model: Model) -> bool:
+    """Whether a process is from another file than the model, which calls it."""
+    file = process.loc.file if process.loc is not None else ""
+    return file not in ("", model.source) and process is not model.processes[0]
 
 
 # -- names in messages -----------------------------------------------------------------------------

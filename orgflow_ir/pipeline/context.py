@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -41,7 +41,8 @@ class PassContext:
     `services` what the caller provides: a language model, a budget, progress, cancellation.
     `source` is the model as it was read: what passes and lowerings make is reported as the source
     elements that it is derived from; `file` is the file that it was read from, for findings that
-    have no other place. `grading` turns optional rules on: findings of the others are
+    have no other place. `given` are the files of the command, in which called processes are
+    looked for. `grading` turns optional rules on: findings of the others are
     not recorded. `passes` are instances that replace those of a pipeline by name, with other
     options; `None` leaves a pass out.
     """
@@ -53,6 +54,7 @@ class PassContext:
     current: str | None = None
     source: Model | None = None
     file: str = ""
+    given: Sequence[str] = ()
     grading: Grading = Grading()  # noqa: RUF009  # a tuple, never changed
     passes: Mapping[str, Pass | None] = field(default_factory=dict)
     _made: Mapping[str, Element] = field(default_factory=dict)

@@ -1,10 +1,10 @@
 """A plain interpreter of BPMN, written from the text of the specification alone.
 
-It plays sub-processes, loops, multi-instance activities, boundary events, event sub-processes,
-terminate, errors, escalations and compensation directly: an instance of a scope holds its tokens
-and the instances inside it, nothing is compiled or rewritten, and what may happen is tried in every
-order. Imports the types of the IR and nothing else. For small models without inclusive gateways and
-without what comes from outside.
+It plays sub-processes, called processes, loops, multi-instance activities, boundary events, event
+sub-processes, terminate, errors, escalations and compensation directly: an instance of a scope
+holds its tokens and the instances inside it, nothing is compiled or rewritten, and what may happen
+is tried in every order. Imports the types of the IR and nothing else. For small models without
+inclusive gateways and without what comes from outside.
 """
 
 from __future__ import annotations
@@ -49,7 +49,8 @@ class Running:
 
 @dataclass
 class Instance:
-    """A scope under way: flows with tokens, activities, event sub-processes, what was completed."""
+    """A scope under way: flows with tokens, activities, event sub-processes, what was completed.
+    `of` is the activity whose body it is: a sub-process itself, or the call of a process."""
 
     scope: str
     tokens: list[str] = field(default_factory=list)
@@ -57,6 +58,7 @@ class Instance:
     handlers: list[tuple[str, Instance]] = field(default_factory=list)
     completed: list[str] = field(default_factory=list)
     interrupted: bool = False
+    of: str = ""
 
     @property
     def over(self) -> bool:
@@ -85,12 +87,10 @@ class Interpreter:
     def __init__(self, model: Model, most: int = 40_000) -> None:
         self.model, self.most = model, most
         self.process = model.processes[0]
-        self.scopes: dict[str, Scope] = {s.id: s for s in self.process.scopes()}
+        self.scopes: dict[str, Scope] = {s.id: s for s in model.scopes()}
         self.nodes = {n.id: n for s in self.scopes.values() for n in s.nodes}
         self.flows = {f.id: f for s in self.scopes.values() for f in s.flows}
         for node in self.nodes.values():
-            if isinstance(node, CallActivity):
-                raise Unsupported(node.id)
             if isinstance(node, Gateway) and node.gateway_kind not in ("exclusive", "parallel"):
                 raise Unsupported(node.id)
 
@@ -141,7 +141,15 @@ class Interpreter:
             if isinstance(node, Event) and node.position == "start":
                 instance.tokens += self.out(node.id)
 
-    def bodies(self, node: Task | SubProcess) -> range:
+    def body_of(self, node: Task | SubProcess | CallActivity) -> str | None:
+        """The scope that an activity runs: its own, or the process that it calls (13.3.4); none of
+        a task, and of a call of something that is not in the model."""
+        if isinstance(node, SubProcess):
+            return node.id
+        called = (node.called or "").split(":")[-1] if isinstance(node, CallActivity) else None
+        return called if any(p.id == called for p in self.model.processes) else None
+
+    def bodies(self, node: Task | SubProcess | CallActivity) -> range:
         """How often an activity may be done."""
         loop = node.loop
         if loop is None:
@@ -216,7 +224,7 @@ class Interpreter:
 
             yield happened
             return
-        assert isinstance(node, Task | SubProcess)
+        assert isinstance(node, Task | SubProcess | CallActivity)
         for times in self.bodies(node):
 
             def opened(_: Play, there: Path, times: int = times) -> None:
@@ -254,14 +262,16 @@ class Interpreter:
                 yield undone
             return
         if one.left and not (one.sequential and one.inside):
+            assert isinstance(node, Task | SubProcess | CallActivity)
+            scope = self.body_of(node)
 
             def body(play: Play, there: Path) -> None:
                 mine = there[-1].running[index]
                 mine.left -= 1
-                if isinstance(node, Task):
-                    play.trace.append(node.id)
+                if scope is None:
+                    play.trace.append(one.node)
                     return
-                inside = Instance(node.id)
+                inside = Instance(scope, of=one.node)
                 mine.inside.append(inside)
                 self.begin(inside)
 
@@ -319,7 +329,7 @@ class Interpreter:
         """A cancelled transaction is left by its cancel event."""
         inside, outer = there[-1], there[-2]
         outer.running = [r for r in outer.running if all(i is not inside for i in r.inside)]
-        (event,) = self.boundary(inside.scope, "cancel")
+        (event,) = self.boundary(inside.of, "cancel")
         outer.tokens += self.out(event.id)
 
     def throw(self, thrown: EventDefinition, play: Play, there: Path) -> bool:
@@ -344,7 +354,7 @@ class Interpreter:
             if depth == 0:
                 break
             outer = there[depth - 1]
-            for event in self.boundary(here.scope, thrown.kind):
+            for event in self.boundary(here.of, thrown.kind):
                 if not self.catches(event, thrown):
                     continue
                 ends = event.interrupting or thrown.kind == "error"

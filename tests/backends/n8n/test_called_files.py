@@ -1,0 +1,198 @@
+"""Calls of processes in other files, by the process id: compiled and run together."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from bpmn_interpreter import Interpreter
+from orgflow import cli, compiler
+from orgflow.backends.n8n.engine.local import LocalEngine
+from orgflow.backends.n8n.runner import LocalRunner
+from orgflow.compiler import compile_model, load
+from played_models import faults
+
+from orgflow_ir.analysis.token_game.runs import enumerate_runs
+from orgflow_ir.model import Model, Task
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.plugins import Registry
+from orgflow_ir.targets import Emitted
+
+BPMN = (
+    '<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" targetNamespace="x"'
+    ' xmlns:camunda="http://camunda.org/schema/1.0/bpmn"'
+    ' xmlns:flowable="http://flowable.org/bpmn"'
+    ' xmlns:zeebe="http://camunda.org/schema/zeebe/1.0">{errors}'
+    '<process id="{id}" name="{name}" isExecutable="true">{steps}</process></definitions>'
+)
+
+
+def bpmn(id: str, steps: str, errors: str = "", name: str = "") -> str:
+    return BPMN.format(id=id, name=name or id.title(), steps=steps, errors=errors)
+
+
+def row(*steps: str) -> str:
+    """Steps one after the other; each has the id `n` and its number."""
+    written = [step.format(id=f"n{at}") for at, step in enumerate(steps)]
+    written += (
+        f'<sequenceFlow id="f{at}" sourceRef="n{at}" targetRef="n{at + 1}"/>'
+        for at in range(len(steps) - 1)
+    )
+    return "".join(written)
+
+
+START, END = '<startEvent id="{id}"/>', '<endEvent id="{id}"/>'
+
+
+def task(name: str) -> str:
+    return f'<task id="{{id}}" name="{name}"/>'
+
+
+def call(process: str, inside: str = "", attributes: str = "") -> str:
+    return (
+        f'<callActivity id="{{id}}" name="Call {process}" calledElement="{process}" {attributes}>'
+        f"{inside}</callActivity>"
+    )
+
+
+PART = bpmn("part", row(START, task("Look"), END))
+
+
+def write(folder: Path, **files: str) -> None:
+    for name, text in files.items():
+        (folder / f"{name}.bpmn").write_text(text, "utf-8")
+
+
+def linked(
+    path: Path, registry: Registry, *given: Path
+) -> tuple[Model, Emitted | None, PassContext]:
+    ctx = PassContext(registry=registry, given=[str(one) for one in given])
+    model = load(str(path), registry, ctx)
+    assert model is not None
+    backend = registry.backends["n8n"]
+    model = compiler.with_called(model, backend, ctx)
+    return model, compile_model(model, backend, ctx), ctx
+
+
+def names(model: Model) -> set[str]:
+    return {n.name for s in model.scopes() for n in s.nodes if isinstance(n, Task)}
+
+
+def test_a_process_in_a_file_beside_it_runs(
+    tmp_path: Path, engine: LocalEngine, registry: Registry
+) -> None:
+    """Both files use the same ids; the process that is called calls a third, in its own file."""
+    deep = bpmn("deep", row(START, task("Dig"), END))
+    part = bpmn("part", row(START, task("Look"), call("x:deep"), END))
+    caller = bpmn("main", row(START, task("Pay"), call("part"), call("deep"), END))
+    write(tmp_path, main=caller, part=part, zdeep=deep)
+    model, made, ctx = linked(tmp_path / "main.bpmn", registry)
+    assert made is not None, ctx.diagnostics
+    assert [p.id for p in model.processes] == ["main", "part", "deep"]
+    assert [a.path for a in made.artifacts] == [
+        "main.json", "part-called-by-main.json", "deep-called-by-main.json",
+    ]  # fmt: skip
+    runner = LocalRunner(engine)
+    assert faults(model, made, runner, registry) == []
+    runner.load(made, "main", PassContext())
+    (done,) = runner.play(enumerate_runs(model, "main").runs)
+    tasks = {n.id: n.name for s in model.scopes() for n in s.nodes if isinstance(n, Task)}
+    trace = tuple(x.element for x in done.executed if x.element in tasks)
+    assert {trace} == Interpreter(model).traces()
+    assert [tasks[e or ""] for e in trace] == ["Pay", "Look", "Dig", "Dig"]
+
+
+ERROR = '<error id="{id}" name="{name}" errorCode="{code}"/>'
+CATCHING = (
+    '<startEvent id="s"/><callActivity id="c" name="Call part" calledElement="part"/>'
+    '<boundaryEvent id="b" attachedToRef="c"><errorEventDefinition errorRef="Error_a"/>'
+    '</boundaryEvent><task id="t" name="Pay"/><task id="u" name="Excuse"/>'
+    '<endEvent id="e"/><endEvent id="e2"/>'
+    '<sequenceFlow id="f1" sourceRef="s" targetRef="c"/>'
+    '<sequenceFlow id="f2" sourceRef="c" targetRef="t"/>'
+    '<sequenceFlow id="f3" sourceRef="t" targetRef="e"/>'
+    '<sequenceFlow id="f4" sourceRef="b" targetRef="u"/>'
+    '<sequenceFlow id="f5" sourceRef="u" targetRef="e2"/>'
+)
+THROWING = row(
+    START, task("Look"), '<endEvent id="{id}"><errorEventDefinition errorRef="Error_a"/></endEvent>'
+)
+
+
+@pytest.mark.parametrize("code", ["E1", "E2"])
+def test_an_error_is_the_same_by_its_code(tmp_path: Path, registry: Registry, code: str) -> None:
+    """An id of an error says nothing in another file."""
+    caller = bpmn("main", CATCHING, ERROR.format(id="Error_a", name="One", code="E1"))
+    part = bpmn("part", THROWING, ERROR.format(id="Error_a", name="Other", code=code))
+    write(tmp_path, main=caller, part=part)
+    model, _, _ = linked(tmp_path / "main.bpmn", registry)
+    assert len(model.catalog.errors) == (1 if code == "E1" else 2)
+    by_id = {n.id: n.name for s in model.scopes() for n in s.nodes if isinstance(n, Task)}
+    traces = {tuple(by_id[id] for id in trace) for trace in Interpreter(model).traces()}
+    assert traces == {("Look", "Excuse") if code == "E1" else ("Look",)}
+
+
+def test_files_that_are_given_go_first(tmp_path: Path, registry: Registry) -> None:
+    write(tmp_path, main=bpmn("main", row(START, call("part"), END)), part=PART)
+    other = tmp_path / "other"
+    other.mkdir()
+    write(other, part=PART.replace("Look", "Listen"))
+    assert names(linked(tmp_path / "main.bpmn", registry)[0]) == {"Look"}
+    given = linked(tmp_path / "main.bpmn", registry, other / "part.bpmn")[0]
+    assert names(given) == {"Listen"}
+
+
+UNFOUND = {
+    "which is neither in this model nor in a file beside it": {},
+    "which is another one in each of `a.bpmn` and `b.bpmn`": {
+        "a": PART,
+        "b": PART.replace("Look", "Listen"),
+    },
+    "`a.bpmn` may have it and cannot be read": {"a": PART.replace("</process>", "")},
+}
+
+
+@pytest.mark.parametrize("reason", UNFOUND)
+def test_why_a_process_is_not_found(tmp_path: Path, registry: Registry, reason: str) -> None:
+    """It stays work that only has a name, and the message has a remedy."""
+    write(tmp_path, main=bpmn("main", row(START, call("part"), END)), **UNFOUND[reason])
+    model, made, ctx = linked(tmp_path / "main.bpmn", registry)
+    assert made is not None
+    assert len(model.processes) == len(made.artifacts) == 1
+    (found,) = (d for d in ctx.diagnostics if d.code == "OF120")
+    assert reason in found.message
+    assert found.help is not None
+    assert "folder" in found.help
+
+
+def test_two_files_with_the_same_process_are_one(tmp_path: Path, registry: Registry) -> None:
+    write(tmp_path, main=bpmn("main", row(START, call("part"), END)), a=PART, b=PART)
+    assert names(linked(tmp_path / "main.bpmn", registry)[0]) == {"Look"}
+
+
+def test_the_commands_find_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, main=bpmn("main", row(START, call("part"), END)), part=PART)
+
+    def said(*args: str) -> str:
+        assert cli.run(list(args)) == 0
+        out, err = capsys.readouterr()
+        return out + err
+
+    said("compile", "main.bpmn", "--target", "n8n", "-o", "out/")
+    assert len(list(Path("out").glob("*.json"))) == 2
+    assert said("verify", "main.bpmn", "out").count("proved:") == 2
+    assert "OF120" not in said("check", "main.bpmn", "part.bpmn")
+    checked = said("check", "main.bpmn", "part.bpmn", "--target", "n8n")
+    assert checked.count("`Look` has no implementation") == 1
+    assert "OF120" not in checked
+
+
+def test_a_drawing_of_a_call_is_only_that(tmp_path: Path, registry: Registry) -> None:
+    write(tmp_path, main=bpmn("main", row(START, call("part"), END)), part=PART)
+    ctx = PassContext(registry=registry)
+    model = load(str(tmp_path / "main.bpmn"), registry, ctx)
+    assert model is not None
+    assert compiler.with_called(model, registry.backends["bpmn"], ctx) is model
