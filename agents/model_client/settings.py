@@ -177,3 +177,8 @@ def _validate(settings: ModelSettings) -> None:
     ):  # fmt: skip
         if value is not None and not value >= least:  # also not-a-number
             raise SettingsError(f"`{name}` is {value}; it must be {least} or more")
+    if settings.cost and not settings.price_in and not settings.price_out and not settings.replay:
+        raise SettingsError(
+            "`cost` limits nothing without prices: set `price-in` and `price-out` in [model] of "
+            "orgflow.toml"
+        )

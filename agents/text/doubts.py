@@ -23,6 +23,9 @@ OPTIONS: Mapping[GatewayKind, str] = {
 }
 """The answers to a question about a gateway."""
 
+IN_A_WORD: Mapping[GatewayKind, str] = {"parallel": "all", "exclusive": "one", "inclusive": "some"}
+"""What a person types for them."""
+
 _PARALLEL = re.compile(
     r"\b(?:while|whilst|meanwhile|parallel|simultaneous\w*|concurrent\w*|same time|both|at once|"
     r"in the meantime|any order|as well as|each|independent\w*)\b",
