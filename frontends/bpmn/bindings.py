@@ -167,6 +167,15 @@ def read_sending(r: Reading, node: XmlElement, definition: XmlElement) -> AnyBin
     return Worker(**args) if args else None
 
 
+def read_catching(r: Reading, node: XmlElement) -> AnyBinding | None:
+    """What an event that catches something makes of what comes: its output mappings."""
+    own = _own(r, node)
+    if own is not None or not _speaks(node):
+        return own
+    outputs = _common(_Source(node)).get("outputs")
+    return Worker(outputs=outputs) if outputs else None
+
+
 def read_script(node: XmlElement) -> Script | None:
     """The script of a script task in BPMN's own words."""
     scripts = [c for c in node.children if c.local == "script" and c.ns == BPMN]

@@ -5,7 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from orgflow.backends.bpmn.format import ITEM_END
-from orgflow.frontends.bpmn.bindings import read_binding, read_script, read_sending
+from orgflow.frontends.bpmn.bindings import (
+    read_binding,
+    read_catching,
+    read_script,
+    read_sending,
+)
 from orgflow.frontends.bpmn.names import BPMN, EVENT_DEFINITIONS, EVENTS, GATEWAYS, TASKS
 from orgflow.frontends.bpmn.own import is_empty, own_extensions
 from orgflow.frontends.bpmn.reading import NAMED, NOTHING, Reading, describe
@@ -53,6 +58,7 @@ _EVENT_ATTRIBUTES: dict[str, frozenset[str]] = {
     "endEvent": NAMED,
 }
 _SENDING = ("intermediateThrowEvent", "endEvent")
+_CATCHING = "intermediateCatchEvent"
 _GATEWAY_ATTRIBUTES: dict[str, frozenset[str]] = {
     "exclusiveGateway": NAMED | {"default"},
     "inclusiveGateway": NAMED | {"default"},
@@ -271,6 +277,8 @@ def read_event(r: Reading, node: XmlElement) -> dict[str, Any]:
     args["definitions"] = tuple(definitions)
     if len(said) == 1 and definitions[0].kind == "message" and local in _SENDING:
         args["binding"] = read_sending(r, node, said[0])
+    if len(said) == 1 and definitions[0].kind in ("message", "signal") and local == _CATCHING:
+        args["binding"] = read_catching(r, node)
     attrs = node.attrs
     if "parallelMultiple" in attrs and "parallelMultiple" in _EVENT_ATTRIBUTES[local]:
         args["parallel_multiple"] = r.boolean(node, "parallelMultiple", False)

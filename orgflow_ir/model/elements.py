@@ -175,7 +175,8 @@ class Event(Element):
 
     Several definitions: any of them, or all of them where `parallel_multiple` is set.
     `interrupting` is `cancelActivity` of a boundary event, `isInterrupting` of a start event.
-    `binding` is what sends the message of an event that throws one.
+    `binding` is what sends the message of an event that throws one, and what one that catches
+    something makes of it (output mappings).
     """
 
     kind: Literal["event"] = "event"

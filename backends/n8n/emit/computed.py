@@ -17,7 +17,7 @@ from orgflow_ir.analysis.expressions.feel.evaluator import Unsupported
 from orgflow_ir.analysis.work.operations import CatalogueOperation
 from orgflow_ir.analysis.work.requests import Part, Request
 from orgflow_ir.analysis.work.statements import assigned
-from orgflow_ir.analysis.work.tasks import Unread, Work, library_of, work_of
+from orgflow_ir.analysis.work.tasks import Unread, Work, library_of, only_mapped, work_by, work_of
 from orgflow_ir.model import Event, Scope, Task
 from orgflow_ir.model.bindings import Decision, Form
 from orgflow_ir.pipeline import PassContext
@@ -55,6 +55,8 @@ def computed_in(scope: Scope, ctx: PassContext) -> Iterator[str]:
             yield from (needed.path[0] for needed in about(node.binding).work.reads())
         elif isinstance(node, Task) and node.binding is not None:
             yield from (needed.path[0] for needed in work_in(node, ctx).reads())
+        if isinstance(node, Event) and node.position == "catch" and node.binding is not None:
+            yield from (n.path[0] for n in work_by(node.binding, None).reads())
         if isinstance(node, Event) and node.position == "catch" and node.trigger == "timer":
             from orgflow_ir.analysis.work.waiting import waiting_until  # of computed times only
 
@@ -71,6 +73,21 @@ def _answer(work: Work) -> tuple[tuple[str, Part], ...] | None:
     if work.act is None or isinstance(work.act, CatalogueOperation):
         return None  # what it hands on has the names that its outputs read
     return work.act.answer if isinstance(work.act, Request) else ()
+
+
+def _is_brought(element: str, compiled: CompiledScope) -> bool:
+    """Whether a call brings what an element hands on."""
+    return element in compiled.received or isinstance(compiled.graph.nodes[element], Event)
+
+
+def _is_narrow(element: str, compiled: CompiledScope) -> bool:
+    """Whether of what a call brings nothing is known behind the element but what its mappings
+    take."""
+    node = compiled.graph.nodes[element]
+    if not _is_brought(element, compiled) or not isinstance(node, Task | Event):
+        return False
+    decided = any(d.setter == element for d in compiled.decisions.values() if d.values)
+    return node.binding is not None and only_mapped(node.binding) and not decided
 
 
 def _answers(form: TaskForm, work: Work) -> Answers:
@@ -111,7 +128,8 @@ def write_work(compiled: CompiledScope) -> None:
                 missing,
                 before=before,
                 answer=_answer(work),
-                called=element in compiled.received,
+                called=_is_brought(element, compiled),
+                narrow=_is_narrow(element, compiled),
                 given=None if given is None else f"$({quote_node(given)}).first().json",
                 answers=None if form is None else _answers(form, work),
             )

@@ -786,7 +786,25 @@ class _Emitter:
         )
         if event.id in self.e.work:
             self.workflow_graph.connect(Port(HelperKey(event.id, "inputs")), Port(event.id))
+        if event.position == "catch" and event.trigger in _BROUGHT and event.binding is not None:
+            self._takes(event, node)
         node.notes += notes.event(event, open_time, text, suffix, self.defaults)
+
+    def _takes(self, event: Event, node: GraphNode) -> None:
+        """Behind an event a node with what its mappings make of what comes."""
+        from orgflow_ir.analysis.work.tasks import work_by
+
+        assert event.binding is not None
+        work = work_by(event.binding, None)
+        if work.unread:
+            node.notes += notes.unread_mapping(event, work.unread, self.ctx)
+        if not work.after:
+            return
+        self.e.work[event.id] = work
+        self._beside(event.id, "outputs", f"{node.name} outputs", notes.mapping(before=False))
+        self.workflow_graph.connect(Port(event.id), Port(HelperKey(event.id, "outputs")))
+        for flow in self.graph.flows_out(event.id):
+            self.e.exits[flow.id] = Port(HelperKey(event.id, "outputs"))
 
     def _checked(self, event: Event) -> bool:
         """Whether an event waits for a condition that nothing can change while it waits, and became

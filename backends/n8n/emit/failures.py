@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from orgflow.backends.n8n.emit.emitter import CompiledScope
-from orgflow.backends.n8n.emit.graph import HelperKey, Port
+from orgflow.backends.n8n.emit.graph import HelperKey, Port, Role
 from orgflow.backends.n8n.emit.javascript import js_string
 from orgflow.backends.n8n.emit.names import plain
 from orgflow.backends.n8n.node_types import if_, set_, stop_and_error, switch
@@ -13,6 +13,9 @@ from orgflow.backends.n8n.node_types.conditions import expression, is_true
 
 from orgflow_ir.analysis.failures import caught_errors
 from orgflow_ir.model.element_names import listed
+
+if TYPE_CHECKING:
+    from orgflow_ir.analysis.work.statements import Statement
 
 LAST_ERROR = "lastError"
 """The field that keeps what went wrong. It stands beside `error`, which n8n writes: an item with
@@ -39,11 +42,14 @@ def wire_failures(compiled: CompiledScope) -> None:
             "An error is recognised by its message, which begins with the code of the error. Keep "
             "the setting in the node that you put here."
         )
+        # Code of listeners, and what is made of an answer, may throw an error of the task as well.
+        ports = [Port(host, 1), *(Port(key, 1) for key in _throwing(host, compiled))]
         coded = [one for one in caught if one.code is not None]
         rest = next((one for one in caught if one.code is None), None)
         if not coded:
             assert rest is not None
-            graph.connect(Port(host, 1), Port(rest.event))
+            for port in ports:
+                graph.connect(port, Port(rest.event))
             continue
         key = HelperKey(host, "caught")
         rules = []
@@ -69,7 +75,8 @@ def wire_failures(compiled: CompiledScope) -> None:
             role="caught",
         )
         made.notes.append(f"Which error of “{node.name}” is caught by which event.")
-        graph.connect(Port(host, 1), Port(key))
+        for port in ports:
+            graph.connect(port, Port(key))
         for output, one in enumerate(coded):
             graph.connect(Port(key, output), Port(one.event))
         if rest is not None:
@@ -85,3 +92,23 @@ def wire_failures(compiled: CompiledScope) -> None:
             role="stop",
         )
         graph.connect(Port(key, len(coded)), Port(stop))
+
+
+def _throwing(host: str, compiled: CompiledScope) -> list[HelperKey]:
+    """The nodes around that of a task that may throw an error; they get error outputs."""
+    work = compiled.work.get(host)
+    if work is None:
+        return []
+    from orgflow_ir.analysis.work.statements import throws
+
+    graph = compiled.workflow_graph
+    sides: tuple[tuple[Role, tuple[Statement, ...]], ...] = (
+        ("inputs", work.before), ("outputs", work.after),
+    )  # fmt: skip
+    found = []
+    for role, statements in sides:
+        node = graph.nodes.get(HelperKey(host, role))
+        if node is not None and throws(statements):
+            node.fails_over = True
+            found.append(HelperKey(host, role))
+    return found

@@ -340,6 +340,17 @@ def event(node: Event, open_time: bool, text: str, suffix: str, defaults: Defaul
     return [*lines, *_doc(node.doc)]
 
 
+def unread_mapping(node: Event, unread: Sequence[Unread], ctx: PassContext) -> list[str]:
+    """Note of an event whose mappings are not done: OF404."""
+    ctx.emit(
+        UnsupportedBinding,
+        f"orgflow does not support {summary(node)} of `{node.label}` on n8n yet{_why(unread)}",
+        element=node,
+        help="in n8n, put a node behind it that sets the variables",
+    )
+    return [f"{one.what}: {one.text}." for one in unread]
+
+
 def condition(node: Event, defaults: Defaults) -> list[str]:
     """Note of an event that waits for a condition which nothing can change while it waits."""
     defaults.add(

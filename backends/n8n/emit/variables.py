@@ -344,7 +344,7 @@ class _Carrier:
         self.result.after[added.key] = names
         last = self._last(key)
         for source, target in list(self.graph.wires):
-            failed = owner.fails_over and source == Port(key, 1)
+            failed = source.number == 1 and self.graph.nodes[source.node].fails_over
             if source.node == last and not failed:
                 flow = self.graph.wires.pop((source, target))
                 self.graph.wires[(Port(added.key), target)] = flow

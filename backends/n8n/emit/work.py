@@ -105,6 +105,7 @@ def work_code(
     key: str = "",
     called: bool = False,
     answers: Answers | None = None,
+    narrow: bool = False,
 ) -> str:
     """The body of a Code node that does what statements say to the item that comes in.
 
@@ -120,6 +121,7 @@ def work_code(
         given: code for the item that the task was given, if that has more fields.
         key: code for the key of what is composed to be sent.
         called: whether what comes in is what somebody posted, under `body`.
+        narrow: whether only what the statements set is handed on.
         answers: of a form what was answered; only what the statements set is handed on then.
 
     Raises:
@@ -130,7 +132,7 @@ def work_code(
         return writer.code_of_form(tuple(statements), given or before, answers)
     if answer is not None:
         return writer.code_of_answer(tuple(statements), before, answer, given)
-    return writer.code(tuple(statements), before, keep_locals, called)
+    return writer.code(tuple(statements), before, keep_locals, called, narrow)
 
 
 class Answers(NamedTuple):
@@ -162,10 +164,11 @@ class _Writer:
         before: str | None,
         keep_locals: bool,
         called: bool = False,
+        narrow: bool = False,
     ) -> str:
         body = list(self.lines(statements, frozenset(), ""))
         fields = [
-            "...item",
+            *([] if narrow else ["...item"]),
             *(f"{_key(n)}: {self.place(n, own=False)}" for n in _names(statements)),
         ]
         if keep_locals and self.locals:

@@ -24,7 +24,7 @@ from orgflow_ir.analysis.expressions.syntax import (
 )
 from orgflow_ir.analysis.work.mappings import read_value
 from orgflow_ir.analysis.work.statements import Assign, Compose, Statement, Until, When, read
-from orgflow_ir.analysis.work.tasks import Unread, Work, work_by
+from orgflow_ir.analysis.work.tasks import Unread, Work, only_mapped, work_by
 from orgflow_ir.model.bindings import Form
 from orgflow_ir.model.timers import Computed, Duration, read_time
 
@@ -105,12 +105,9 @@ def about(form: Form) -> About:
         if isinstance(one, Assign) and one.local and one.name not in _OF_THE_ENGINE
     }
     work = Work((*before, *statements), None, mapped.after, tuple(unread))
-    narrow = any(p.language in _ONLY_MAPPED for p in form.outputs) and not mapped.unread
+    narrow = only_mapped(form) and not mapped.unread
     return About(fixed, tuple(computed), work, inputs, narrow, not mapped.unread)
 
-
-_ONLY_MAPPED = ("feel", "variable")
-"""Languages of output mappings of the engines that take nothing else from a task."""
 
 _OF_THE_ENGINE = frozenset(
     (

@@ -109,6 +109,15 @@ def assigned(statements: Iterable[Statement], *, local: bool | None = False) -> 
                     yield from one.names
 
 
+def throws(statements: Iterable[Statement]) -> bool:
+    """Whether they may end the task with an error, as what they say and not as a mistake in it."""
+    return any(
+        isinstance(one, Throw | Fail)
+        or (isinstance(one, When) and throws((*one.then, *one.otherwise)))
+        for one in statements
+    )
+
+
 class Needed(NamedTuple):
     """A variable that a statement reads before the task has set it. `tested`: nothing is wrong
     where nobody has set it."""

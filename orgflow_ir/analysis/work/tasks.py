@@ -127,9 +127,12 @@ def work_by(binding: AnyBinding, library: DecisionLibrary | None) -> Work:
     if steps is not None or act is not None:
         for listener in others:
             reading.unread.append(Unread("listener", listener.target, "its code is not here"))
-        if binding.outputs and any(one.event in _AFTER for one in binding.listeners):
+        # Camunda 7 calls listeners at the end, then does the output mappings of the task; those of
+        # a connector it does before, and nothing here tells the two apart.
+        ends = any(one.event in _AFTER for one in binding.listeners)
+        if act is not None and binding.outputs and ends:
             text = next((one.target for one in binding.listeners if one.event in _AFTER), "")
-            reason = "whether it comes before the output mapping differs from engine to engine"
+            reason = "whether it comes before the output mapping of the connector is not known"
             reading.unread.append(Unread("listener", text, reason))
     unread = tuple(reading.unread)
     if unread:
@@ -138,6 +141,15 @@ def work_by(binding: AnyBinding, library: DecisionLibrary | None) -> Work:
     if steps is not None:
         steps = list(_in_scope(steps, locals_))
     return Work(tuple(before), None if steps is None else tuple(steps), tuple(after), (), act)
+
+
+_ONLY_MAPPED = ("feel", "variable")
+
+
+def only_mapped(binding: AnyBinding) -> bool:
+    """Whether nothing that comes out of a task or event is known outside but what its output
+    mappings take: so with FEEL's, of Camunda 8, and with jBPM's data outputs."""
+    return any(p.language in _ONLY_MAPPED for p in binding.outputs)
 
 
 class MappingRead(NamedTuple):

@@ -151,6 +151,26 @@ def test_a_script_that_throws_ends_the_run(
     assert said in (run.error or "")
 
 
+def test_listeners_at_the_end_come_before_output_mappings(
+    engine: LocalEngine, tmp_path: Path
+) -> None:
+    """Camunda 7: the listeners of an activity end it, and its scope is left with the outputs."""
+    listener = (
+        '<camunda:executionListener event="end"><camunda:script scriptFormat="groovy">'
+        "execution.setVariable('n', n + 1)</camunda:script></camunda:executionListener>"
+    )
+    for kind in ('camunda:type="external"', 'camunda:expression="${1}"'):
+        task = mapped(into("k", "${n}"), out("kept", "${n * 10 + k}"), kind)
+        task = task.replace("<extensionElements>", f"<extensionElements>{listener}")
+        process, ctx = compiled(one_task(task), tmp_path)
+        assert [d.message for d in ctx.diagnostics if "not understood" in d.message] == []
+        stubs = {"Work": {"visits": [{}], "mode": "merge"}} if "external" in kind else {}
+        (run,) = engine.run_many([request(process, {"n": 1}, **stubs)])
+        after = variables(run)
+        assert isinstance(after, dict)
+        assert (after["n"], after["kept"]) == (2, 21)
+
+
 def test_feel_names_of_several_words_are_variables(engine: LocalEngine, tmp_path: Path) -> None:
     """They are carried past a step that replaces the item, and read by mappings and conditions."""
     first = '<serviceTask id="a" name="Look up"><extensionElements><zeebe:taskDefinition type="l"/>'

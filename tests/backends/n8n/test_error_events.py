@@ -25,7 +25,7 @@ from sub_process_models import (
 )
 
 from orgflow_ir.model import Event, Expression, Model, Task
-from orgflow_ir.model.bindings import Script
+from orgflow_ir.model.bindings import Listener, Script, Worker
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
 
@@ -161,6 +161,32 @@ def test_a_script_throws_the_error_by_its_code(engine: LocalEngine, registry: Re
             assert last.node == expected[number]
             assert last.items is not None
             assert ("lastError" in last.items[0][0]) == (last.node != "Done")
+
+
+def test_a_listener_throws_the_error_of_its_task(engine: LocalEngine, registry: Registry) -> None:
+    """At its start and its end; what it does not throw goes on."""
+    listeners = tuple(
+        Listener(event=event, by="script", language="groovy",
+                 target=f'if (amount > {least}) throw new BpmnError("{code}")')
+        for event, least, code in (("start", 100, "OOS"), ("end", 10, "Y"))
+    )  # fmt: skip
+    work = Worker(by="class", target="a.B", listeners=listeners)
+    model = failing(
+        on("any", ANY_ERROR), on("oos", ERROR),
+        middle=Task(id="t", name="Call", task_type="service", binding=work),
+    )  # fmt: skip
+    made, errors = compiled(model, registry)
+    assert made is not None, errors
+    one = made.compiled["p"]
+    assert isinstance(one, CompiledProcess)
+    asked = [
+        RunRequest(one.root.workflow, "Start", items=[{"json": {"amount": amount}}], data=True)
+        for amount in (1, 20, 120)
+    ]
+    runs = list(engine.run_many(asked))
+    assert [run.status for run in runs] == ["success"] * 3
+    assert [run.order[-1].node for run in runs] == ["Done", "Failed any", "Failed oos"]
+    assert faults(model, made, LocalRunner(engine), registry) == []
 
 
 def test_without_its_error_output_a_node_is_not_the_model(registry: Registry) -> None:

@@ -17,7 +17,7 @@ from engine_fixture import missing
 from one_task import compiled, one_task, variables
 from orgflow import cli
 from orgflow.backends.n8n.engine.install import status
-from orgflow.backends.n8n.engine.local import EngineRun, LocalEngine
+from orgflow.backends.n8n.engine.local import EngineRun, LocalEngine, RunRequest
 from outside_servers import HttpServer, MailServer, outside
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
@@ -230,6 +230,57 @@ def test_errors_of_camunda_8(
     )
     run, _, _ = played(engine, tmp_path, task, {})
     assert variables(run) == wanted
+
+
+CATCHING = """
+<boundaryEvent id="b1" name="Nobody" attachedToRef="t">
+<errorEventDefinition errorRef="E1"/></boundaryEvent>
+<boundaryEvent id="b2" name="Trouble" attachedToRef="t"><errorEventDefinition/></boundaryEvent>
+<endEvent id="e1" name="Not there"/><endEvent id="e2" name="Failed"/>
+<sequenceFlow id="c1" sourceRef="b1" targetRef="e1"/>
+<sequenceFlow id="c2" sourceRef="b2" targetRef="e2"/>
+"""
+
+
+def caught(task: str) -> str:
+    """The process of a task, with events that catch an error by its code, and any."""
+    errors = '<error id="E1" name="Not there" errorCode="NOT_THERE"/>'
+    text = one_task(task + CATCHING)
+    return text.replace("</process></definitions>", f"</process>{errors}</definitions>")
+
+
+@pytest.mark.parametrize(("status", "end"), [(200, "Done"), (404, "Not there"), (500, "Failed")])
+def test_errors_that_an_answer_means_are_caught(
+    engine: LocalEngine, servers: tuple[HttpServer, Any], tmp_path: Path, status: int, end: str
+) -> None:
+    """By their codes; a failure without one by the event that catches all."""
+    http = servers[0]
+    http.answer("/caught", (status, JSON, "{}"))
+    task = zeebe(
+        {"url": f"http://{http.place}/caught", "method": "GET"},
+        {"errorExpression": '=if error.code = "404" then bpmnError("NOT_THERE", "x") else null'},
+    )
+    process, _ = compiled(caught(task), tmp_path)
+    (run,) = engine.run_many([RunRequest(process.root.workflow, "Start", data=True)])
+    assert run.status == "success", run.error
+    last = run.order[-1]
+    assert last.node == end
+    assert last.items is not None
+    assert ("lastError" in last.items[0][0]) == (end != "Done")
+
+
+def test_tries_that_are_used_up_are_caught(
+    engine: LocalEngine, servers: tuple[HttpServer, Any], tmp_path: Path
+) -> None:
+    http = servers[0]
+    http.answer("/down", (503, TEXT, ""))
+    task = zeebe({"url": f"http://{http.place}/down", "method": "GET"},
+                 {"retryBackoff": "PT0.1S"}, "3")  # fmt: skip
+    process, _ = compiled(caught(task), tmp_path)
+    (run,) = engine.run_many([RunRequest(process.root.workflow, "Start", data=True)])
+    assert run.status == "success", run.error
+    assert run.order[-1].node == "Failed"
+    assert len([got for got in http.received if got.path == "/down"]) == 3
 
 
 def test_retries_send_one_key(

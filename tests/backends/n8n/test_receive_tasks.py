@@ -17,7 +17,7 @@ from orgflow.backends.n8n.target import N8N_TARGET
 from orgflow.evaluation.replay import replay_model
 
 from orgflow_ir.diagnostics import Diagnostic
-from orgflow_ir.model import Expression, Flow, Gateway, Model, Process, Task
+from orgflow_ir.model import Event, Expression, Flow, Gateway, Model, Process, Task
 from orgflow_ir.model.bindings import Parameter, Worker
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets import legalise
@@ -129,6 +129,52 @@ def test_mappings_take_the_payload(engine: LocalEngine) -> None:
         run = played(workflow, engine, Payment=[{"state": state}])
         assert run.status == "success", run.error
         assert path in [n.node for n in run.order]
+
+
+def caught(id: str, *outputs: Parameter) -> Event:
+    binding = Worker(outputs=outputs)
+    return event(id, "catch", "message", binding=binding).replace(name=id)
+
+
+@pytest.mark.parametrize("language", ["feel", None])
+def test_mappings_of_a_message_event_take_the_payload(
+    language: str | None, engine: LocalEngine
+) -> None:
+    """With Camunda 8 nothing else of it is known behind the event; else all of it."""
+    text = "amount * 2" if language else "${amount * 2}"
+    model = line(
+        event("s", "start"), caught("Paid", Parameter(name="total", text=text, language=language)),
+        Task(id="show"), event("e", "end"),
+    )  # fmt: skip
+    workflow, _ = compiled(model)
+    run = played(workflow, engine, Paid=[{"amount": 4, "note": "x"}])
+    assert run.status == "success", run.error
+    (items,) = [n.items for n in run.order if n.node == "show"]
+    assert items is not None
+    assert items[0][0]["total"] == 8
+    assert ("note" in items[0][0]) is (language is None)
+
+
+@pytest.mark.parametrize("paid", [True, False])
+def test_conditions_see_what_a_message_event_maps(paid: bool, engine: LocalEngine) -> None:
+    model = choosing(Task(id="Payment"), by_label=False)
+    (process,) = model.processes
+    taken = caught("Payment", Parameter(name="paid", text='state = "done"', language="feel"))
+    nodes = tuple(taken if n.id == "Payment" else n for n in process.nodes)
+    model = model.replace(processes=(process.replace(nodes=nodes),))
+    workflow, _ = compiled(model)
+    run = played(workflow, engine, Payment=[{"state": "done" if paid else "open"}])
+    assert run.status == "success", run.error
+    assert ("ship" in [n.node for n in run.order]) is paid
+    report = replay_model(model, emitted(model), LocalRunner(engine), PassContext())
+    assert [r.verdict for r in report.runs] == ["equal"] * 2
+
+
+def test_a_mapping_that_is_not_understood_is_reported() -> None:
+    taken = caught("Paid", Parameter(name="total", text="${bean.pick(1)}"))
+    _, found = compiled(line(event("s", "start"), taken, event("e", "end")))
+    (told,) = [d for d in found if d.code == "OF404"]
+    assert "does not support the output mappings of `Paid`" in told.message
 
 
 def test_what_may_be_open_beside_something_else_stays_a_placeholder() -> None:
