@@ -144,6 +144,23 @@ def _items(old: Any, new: Any) -> bool:
     return changed
 
 
+def _receiving(old: Any, new: Any) -> bool:
+    """What receives a message waits for a call, and decisions read what was called with."""
+    changed = False
+    for before, node in _pairs(old, new):
+        waits = node["type"] == "n8n-nodes-base.wait" and "webhookId" in node
+        if waits and before["type"] in ("n8n-nodes-base.set", "n8n-nodes-base.noOp"):
+            node.pop("webhookId")
+            for key in ("type", "typeVersion", "parameters"):
+                node[key] = before[key]
+            changed = True
+    for before, node in _pairs(old, new) if changed else ():
+        read = json.loads(json.dumps(node["parameters"]).replace(".json.body?.", ".json."))
+        if json.loads(json.dumps(read).replace(".first(0)", ".last(0)")) == before["parameters"]:
+            node["parameters"] = read
+    return changed
+
+
 def _notes(old: Any, new: Any) -> bool:
     """Notes say more to whoever fills a node; the line that names the element is the same."""
     changed = False
@@ -314,6 +331,7 @@ def _bindings(old: Any, new: Any) -> bool:
 IMPROVEMENTS = (
     Improvement("what was compiled is in the map note", _base),
     Improvement("one note holds the words and the map", _one_note),
+    Improvement("what receives a message waits for it", _receiving),
     Improvement("outputs in the order that crosses least", _outputs),
     Improvement("steps run once and always hand on an item", _items),
     Improvement("decisions read the first item", _first_item),

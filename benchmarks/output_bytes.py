@@ -2,7 +2,8 @@
 
 With `--named` the differences are attributed to the improvements in `improvements.py`, one after
 the other; the table says in how many outputs each is, and what no improvement explains. Exit code 1
-where something is not explained.
+where something is not explained. What is an option of a target is not undone but switched off:
+`--with n8n:people=placeholder` compiles so with the checkouts that have the option.
 
 Compiles every model of the examples, the tests and the shared data (or of `--models`) for every
 target with both checkouts, and prints how many outputs are equal and how the others differ: by
@@ -42,6 +43,7 @@ except ImportError:  # version 0.1
 from orgflow_ir.plugins import Registry
 registry = Registry(outside=False)
 targets = sys.argv[1].split(",")
+given = [option.partition(":")[::2] for option in sys.argv[2:]]
 for path in sys.stdin.read().splitlines():
     for target in targets:
         ctx, found = PassContext(registry=registry), {}
@@ -49,6 +51,11 @@ for path in sys.stdin.read().splitlines():
         try:
             source = compiler.read_source(path)
             model = compiler.load(source, registry, ctx, diagram=backend.target.wants_diagram)
+            known = getattr(backend.target, "options", {})
+            for name, option in given:
+                key, _, value = option.partition("=")
+                if name == target and key in known:
+                    ctx.options = {**ctx.options, key: value}
             emitted = None if model is None else compiler.compile_model(model, backend, ctx)
             emitted = getattr(emitted, "artifacts", emitted)
             if emitted is not None:
@@ -84,6 +91,10 @@ class Output(NamedTuple):
         return f"refused ({' '.join(self.errors) or 'no error'})"
 
 
+COMPILED = "refused before, compiled now"
+"""An improvement that has no output to undo it in."""
+
+
 class Compared(NamedTuple):
     """A model and a target, and how the outputs differ; `None` where they are equal.
 
@@ -111,10 +122,14 @@ def main() -> int:
     parser.add_argument(
         "--named", action="store_true", help="attribute the differences to named improvements"
     )
+    parser.add_argument(
+        "--with", nargs="+", default=(), metavar="TARGET:KEY=VALUE", dest="options",
+        help="options of targets, for the checkouts that have them",
+    )  # fmt: skip
     args = parser.parse_args()
     new = args.new.resolve()
     folders = args.models or [new / "examples", new / "tests", new.parent / "shared" / "data"]
-    found = compare(args.old.resolve(), new, list(models(folders)), args.targets)
+    found = compare(args.old.resolve(), new, list(models(folders)), args.targets, args.options)
     if args.named:
         print(named_report(found, every=args.list))
         return int(not all(item.explained for item in found))
@@ -127,17 +142,27 @@ def models(paths: Iterable[Path]) -> Iterator[Path]:
     for path in paths:
         files = [path] if path.is_file() else sorted(path.rglob("*"))
         for file in files:
+            # golden files are what a version emitted, not what was drawn
+            if "golden" in file.relative_to(path if path.is_dir() else path.parent).parts:
+                continue
             if file.suffix in (".bpmn", ".json") and file.stat().st_size <= MOST_BYTES:
                 yield file.resolve()
 
 
-def compare(old: Path, new: Path, paths: Sequence[Path], targets: Sequence[str]) -> list[Compared]:
+def compare(
+    old: Path,
+    new: Path,
+    paths: Sequence[Path],
+    targets: Sequence[str],
+    options: Sequence[str] = (),
+) -> list[Compared]:
     """Every model for every target, compiled by both checkouts side by side."""
     with tempfile.TemporaryDirectory() as place:
         streams = []
         for name, checkout in (("old", old), ("new", new)):
             env = installed_copy(checkout, Path(place) / name)
-            streams.append(compiled(env, paths, targets, Path(place) / f"{name}.txt"))
+            listing = Path(place) / f"{name}.txt"
+            streams.append(compiled(env, paths, targets, listing, options))
         work = itertools.product(paths, targets)
         return [
             compared(str(path), target, Output.read(before), Output.read(after))
@@ -150,6 +175,8 @@ def compared(model: str, target: str, old: Output, new: Output) -> Compared:
     cause = difference(old, new)
     if cause is None:
         return Compared(model, target, None)
+    if old.files is None and old.crash is None and new.files is not None:
+        return Compared(model, target, cause, (COMPILED,))
     if old.files is None or new.files is None:
         return Compared(model, target, cause, (), False)
     names, explained = attribute(old.files, new.files)
@@ -157,11 +184,15 @@ def compared(model: str, target: str, old: Output, new: Output) -> Compared:
 
 
 def compiled(
-    env: Mapping[str, str], paths: Sequence[Path], targets: Sequence[str], listing: Path
+    env: Mapping[str, str],
+    paths: Sequence[Path],
+    targets: Sequence[str],
+    listing: Path,
+    options: Sequence[str] = (),
 ) -> Iterator[str]:
     """The lines of a process that compiles everything; it works while nobody reads them."""
     listing.write_text("".join(f"{path}\n" for path in paths), encoding="utf-8")
-    command, env = python(env, ["-c", _COMPILE, ",".join(targets)])
+    command, env = python(env, ["-c", _COMPILE, ",".join(targets), *options])
     with listing.open("rb") as stdin:
         process = subprocess.Popen(
             command, stdin=stdin, stdout=subprocess.PIPE, env=env, cwd="/", text=True
@@ -259,7 +290,7 @@ def report(found: Sequence[Compared], *, every: bool = False) -> str:
 def named_report(found: Sequence[Compared], *, every: bool = False) -> str:
     """In how many outputs of a target each improvement is, and what none explains."""
     different = [item for item in found if item.difference is not None]
-    names = [item.name for item in IMPROVEMENTS]
+    names = [COMPILED, *(item.name for item in IMPROVEMENTS)]
     targets = list(dict.fromkeys(item.target for item in found))
     width = max(map(len, names)) + 2
     lines = [f"{'improvement':{width}}" + "".join(f"{t:>9}" for t in targets)]
