@@ -126,7 +126,7 @@ def _nodes(
     activities: set[str] | None = None
     for node in scope.nodes:
         if isinstance(node, CallActivity):
-            called = (node.called or "").rpartition(":")[2]
+            called = node.process.rpartition(":")[2]
             if called in processes:
                 _called(node, processes[called], ctx)
             else:
@@ -147,7 +147,7 @@ def _nodes(
 
 def _called_elsewhere(node: CallActivity, model: Model, ctx: PassContext) -> None:
     """A call of a process that the model does not have: a file beside it may."""
-    if not (node.called or "").rpartition(":")[2]:
+    if not node.process.rpartition(":")[2]:
         ctx.emit(
             UnknownCalledProcess,
             f"{ctx.name(node)} calls nothing",
@@ -163,7 +163,7 @@ def _called_elsewhere(node: CallActivity, model: Model, ctx: PassContext) -> Non
         return
     ctx.emit(
         UnknownCalledProcess,
-        f"{ctx.name(node)} calls `{node.called}`, {found.reason}",
+        f"{ctx.name(node)} calls `{node.process}`, {found.reason}",
         element=node,
         severity=Severity.WARNING if found.several else None,
         help="leave one of these files in the folder, or name one in the command"

@@ -189,10 +189,10 @@ def _unchanged(before: Model, after: Model) -> frozenset[str]:
     changed = {p.id for p in after.processes if id(p) not in known}
     calls = {
         p.id: {
-            n.called.rpartition(":")[2]
+            n.process.rpartition(":")[2]
             for s in p.scopes()
             for n in s.nodes
-            if isinstance(n, CallActivity) and n.called
+            if isinstance(n, CallActivity) and n.process
         }
         for p in (after.processes if len(after.processes) > 1 else ())
     }

@@ -9,7 +9,7 @@ from orgflow.backends.n8n.emit.settings import why_no_limit, why_no_messages, wh
 from orgflow.backends.n8n.format.versions import KNOWN_VERSIONS
 from orgflow.backends.n8n.timed_starts import TIMED_STARTS
 
-from orgflow_ir.analysis.calls import called_from, callee, variable_of
+from orgflow_ir.analysis.calls import called_from, callee
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.analysis.control_flow.outgoing import outgoing
 from orgflow_ir.analysis.signals import other_end
@@ -163,13 +163,17 @@ def callable_process(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
     return not why_not_call(use, model, ctx)
 
 
+_MAPPED_BY_CODE = ("variableMappingClass", "variableMappingDelegateExpression")
+"""Settings of engines that name a class which maps the variables of a call."""
+
+
 def why_not_call(use: ConstructUse, model: Model, ctx: PassContext) -> str:
     """What keeps a call from being emitted; nothing where it can be."""
     call = use.element
     assert isinstance(call, CallActivity)
     called = callee(call, model)
     if called is None:
-        name = one_line(call.called or "").replace("`", "'")
+        name = one_line(call.process).replace("`", "'")
         if not name:
             return "it does not say what it calls"
         return f"which process `{name}` names shows in a run only"
@@ -178,12 +182,17 @@ def why_not_call(use: ConstructUse, model: Model, ctx: PassContext) -> str:
     starts = [n for n in called.nodes if isinstance(n, Event) and n.position == "start"]
     if [n.trigger for n in starts] not in ([], ["none"]):
         return f"{ctx.name(called)} does not begin with one plain start event"
-    for parameter in call.binding.inputs if call.binding is not None else ():
-        if variable_of(parameter.text) != parameter.name:
-            return f"it hands over `{one_line(parameter.name)}` under another name, or computed"
-    for parameter in call.binding.outputs if call.binding is not None else ():
-        if variable_of(parameter.text) is None:
-            return f"it computes `{one_line(parameter.name)}` from what it gets back"
+    settings = dict(call.binding.parameters) if call.binding is not None else {}
+    if any(name in settings for name in _MAPPED_BY_CODE):
+        return "code that is not in the model maps its variables"
+    if settings.get("waitForCompletion") == "false":
+        return f"it goes on while {ctx.name(called)} is under way"
+    if call.binding is not None and (call.binding.inputs or call.binding.outputs):
+        from orgflow_ir.analysis.work.tasks import call_mappings
+
+        for what, text, reason in call_mappings(call).unread:
+            shown = one_line(text).replace("`", "'")
+            return f"its {what}, `{shown}`, is not understood: {reason}"
     return ""
 
 
@@ -230,11 +239,11 @@ N8N_TARGET = TargetSpec(
         ),
         "call-activity": LegalIf(
             callable_process,
-            "it calls a process of the same file that starts by itself, hands over everything or "
-            "what has the same name, and never calls itself",
+            "it calls a process of the same file, or of one in the same folder, that starts by "
+            "itself and never calls itself, and its mappings are understood",
             why_not_call,
-            "put the called process into the same file, with one plain start event, and let both "
-            "use the same names",
+            "put the called process into the folder, with one plain start event, and let the call "
+            "map variables by their names or by simple expressions",
         ),
         "sub-process": Illegal(
             "its steps cannot be put into the process around it",

@@ -16,6 +16,7 @@ from orgflow.frontends.bpmn.reading import Reading, describe
 from orgflow.frontends.bpmn.reading_rules import InvalidValue
 from orgflow.frontends.xml.tree import XmlElement
 
+from orgflow_ir.analysis.calls import variable_of
 from orgflow_ir.model.bindings import (
     BINDINGS,
     ENGINES,
@@ -662,7 +663,7 @@ def _call(source: _Source, common: dict[str, Any]) -> SubProcessCall | None:
             inputs.append(_call_parameter(element))
     for element in source.all(ACTIVITI, "out"):
         if element.attrs.get("variables") == "all":
-            found["all_variables"] = True
+            found["all_results"] = True
         else:
             outputs.append(_call_parameter(element))
     version = (source.attribute(ACTIVITI, "calledElementVersion")
@@ -671,8 +672,16 @@ def _call(source: _Source, common: dict[str, Any]) -> SubProcessCall | None:
     if called is not None:
         found["process"] = called.attrs.get("processId")
         version = called.attrs.get("versionTag") or called.attrs.get("bindingType") or version
-        if called.attrs.get("propagateAllChildVariables") == "true":
+        # Camunda 8 hands over everything unless it is told not to; what comes back is limited by
+        # output mappings as well.
+        if called.attrs.get("propagateAllParentVariables") != "false":
             found["all_variables"] = True
+        if called.attrs.get("propagateAllChildVariables") != "false" and not outputs:
+            found["all_results"] = True
+    if source.attribute(ACTIVITI, "inheritVariables") == "true":  # Flowable
+        found["all_variables"] = True
+    if key := source.attribute(ACTIVITI, "businessKey"):
+        found["business_key"] = key
     if version:
         found["version"] = version
     common = {**common, "inputs": tuple(inputs), "outputs": tuple(outputs)}
@@ -681,12 +690,20 @@ def _call(source: _Source, common: dict[str, Any]) -> SubProcessCall | None:
         ACTIVITI, "calledElementTenantId", "variableMappingClass",
         "variableMappingDelegateExpression", "inheritBusinessKey", "calledElementType",
     )  # fmt: skip
+    settings += source.settings(DROOLS, "waitForCompletion", "independent")
     if settings:
         common["parameters"] = settings
     return SubProcessCall(**found, **common) if found or common else None
 
 
 def _call_parameter(element: XmlElement) -> Parameter:
+    """One variable, by its name or computed. The text alone says which of them, but for odd ones:
+    the name of a variable that looks like something else, and a constant that looks like a name."""
     attributes = element.attrs
-    text = attributes.get("source") or attributes.get("sourceExpression") or ""
-    return Parameter(name=attributes.get("target", ""), text=text)
+    name = attributes.get("target", "")
+    named, computed = attributes.get("source"), attributes.get("sourceExpression") or ""
+    if named:
+        odd = variable_of(named) is None
+        return Parameter(name=name, text=named, language="variable" if odd else None)
+    constant = variable_of(computed) == computed
+    return Parameter(name=name, text=computed, language="constant" if constant else None)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from orgflow_ir.model import CallActivity, Model, Process, Scope
+from orgflow_ir.model.bindings import Parameter, SubProcessCall
 
 _VARIABLE = r"(?a)=?\s*([A-Za-z_]\w*)|[$#]\{\s*([A-Za-z_]\w*)\s*\}"
 
@@ -18,8 +19,48 @@ def calls_in(scope: Scope) -> Iterator[CallActivity]:
 
 def callee(call: CallActivity, model: Model) -> Process | None:
     """The process of the model that a call names; a prefix of its namespace says nothing."""
-    name = (call.called or "").rpartition(":")[2]
+    name = call.process.rpartition(":")[2]
     return next((p for p in model.processes if p.id == name and p.nodes), None)
+
+
+def variable_in(parameter: Parameter) -> str | None:
+    """The variable that a mapping of a call takes as it is; `None` where it computes something."""
+    if parameter.language in ("variable", "constant"):
+        return parameter.text if parameter.language == "variable" else None
+    return variable_of(parameter.text)
+
+
+def hands_computed(call: CallActivity) -> bool:
+    """Whether a call hands over anything under another name, or computed."""
+    given = call.binding.inputs if call.binding is not None else ()
+    return any(variable_in(one) != one.name for one in given)
+
+
+def takes_computed(call: CallActivity) -> bool:
+    """Whether a call computes anything of what it takes back."""
+    taken = call.binding.outputs if call.binding is not None else ()
+    return any(variable_in(one) is None for one in taken)
+
+
+def hands_everything(call: CallActivity) -> bool:
+    """Whether a call hands over every variable, beside what its mapping states: where it says so,
+    and where it states nothing."""
+    binding = call.binding
+    if binding is None or not binding.inputs:
+        return True
+    return isinstance(binding, SubProcessCall) and binding.all_variables
+
+
+def takes_everything(call: CallActivity) -> bool:
+    """Whether everything that the called process has comes back: where the call says so, and where
+    it has no mapping at all."""
+    binding = call.binding
+    if binding is None:
+        return True
+    if not isinstance(binding, SubProcessCall):
+        return not (binding.inputs or binding.outputs)
+    stated = binding.inputs or binding.outputs or binding.all_variables
+    return binding.all_results or not stated
 
 
 def variable_of(text: str) -> str | None:

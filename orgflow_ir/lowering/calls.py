@@ -33,7 +33,7 @@ class CallToNamedWork(RewritePattern):
         call, scope = use.element, use.scope
         assert isinstance(call, CallActivity)
         assert scope is not None
-        called = (call.called or "").strip()
+        called = call.process
         known = callee(call, rewriter.model) is not None
         if known or call.loop is not None or re.fullmatch(_NAME, called) is None:
             return None

@@ -25,7 +25,8 @@ _COMMON = ("inputs", "outputs", "result", "retries", "parameters", "listeners")
 _LABELS = {
     "url": "URL", "candidate_users": "candidate users", "candidate_groups": "candidate groups",
     "due": "due date", "follow_up": "follow-up date", "sender": "from", "html": "HTML",
-    "business_key": "business key", "all_variables": "all variables", "form": "form",
+    "business_key": "business key", "all_variables": "all variables", "all_results": "all results",
+    "form": "form",
     "result": "result variable",
 }  # fmt: skip
 _SECRET = frozenset(("password", "token", "clientsecret", "value", "secret"))

@@ -23,8 +23,9 @@ class Parameter(Value):
     """A value handed to what does a task (`inputs`), or taken from it (`outputs`).
 
     `name` is the variable it becomes; `text` the expression or constant it comes from, `language`
-    the vendor's (`feel`, `juel`, a script's), `variable` where the text is the name of one, `list`
-    or `map` where it shows the entries of one, a line each; `None` where the source does not say.
+    the vendor's (`feel`, `juel`, a script's), `variable` where the text is the name of one,
+    `constant` where it is the value, `list` or `map` where it shows the entries of one, a line
+    each; `None` where the source does not say.
     """
 
     name: str
@@ -133,13 +134,16 @@ class Mail(_Binding):
 
 
 class SubProcessCall(_Binding):
-    """How another process is called; `all_variables` hands over everything there is."""
+    """How another process is called: `all_variables` hands over everything there is, `all_results`
+    takes back everything that the called process has. Where there are neither these nor mappings,
+    everything goes both ways."""
 
     kind: Literal["call"] = "call"
     process: str | None = None
     version: str | None = None
     business_key: str | None = None
     all_variables: bool = False
+    all_results: bool = False
 
 
 class Form(_Binding):

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import field
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from orgflow_ir.model.bindings import Binding
+from orgflow_ir.model.bindings import Binding, SubProcessCall
 from orgflow_ir.model.codec import from_json, to_json
 from orgflow_ir.model.diagram import Diagram
 from orgflow_ir.model.evidence import Evidence
@@ -123,11 +123,18 @@ class Task(_Activity):
 
 
 class CallActivity(_Activity):
-    """A call of another process or global task; `called` is its id as the source wrote it."""
+    """A call of another process or global task; `called` is its id as the source wrote it, in the
+    attribute of BPMN: the binding has that of an engine (Camunda 8)."""
 
     kind: Literal["call-activity"] = "call-activity"
     called: str | None = None
     binding: Binding | None = None
+
+    @property
+    def process(self) -> str:
+        """The id of the process that is called, as written; empty where none is named."""
+        engine = self.binding.process if isinstance(self.binding, SubProcessCall) else None
+        return (self.called or engine or "").strip()
 
     @property
     def construct(self) -> str:

@@ -146,7 +146,7 @@ class Interpreter:
         a task, and of a call of something that is not in the model."""
         if isinstance(node, SubProcess):
             return node.id
-        called = (node.called or "").split(":")[-1] if isinstance(node, CallActivity) else None
+        called = node.process.split(":")[-1] if isinstance(node, CallActivity) else None
         return called if any(p.id == called for p in self.model.processes) else None
 
     def bodies(self, node: Task | SubProcess | CallActivity) -> range:

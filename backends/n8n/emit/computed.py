@@ -10,15 +10,29 @@ from orgflow.backends.n8n.emit.filled import split_kind
 from orgflow.backends.n8n.emit.graph import HelperKey
 from orgflow.backends.n8n.emit.outside import request_key
 from orgflow.backends.n8n.emit.references import quote_node
-from orgflow.backends.n8n.emit.work import Answers, work_code
+from orgflow.backends.n8n.emit.work import Answers, mapping_code, work_code
 from orgflow.backends.n8n.node_types import code
 
+from orgflow_ir.analysis.calls import (
+    hands_computed,
+    hands_everything,
+    takes_everything,
+)
 from orgflow_ir.analysis.expressions.feel.evaluator import Unsupported
+from orgflow_ir.analysis.expressions.syntax import variables
 from orgflow_ir.analysis.work.operations import CatalogueOperation
 from orgflow_ir.analysis.work.requests import Part, Request
 from orgflow_ir.analysis.work.statements import assigned
-from orgflow_ir.analysis.work.tasks import Unread, Work, library_of, only_mapped, work_by, work_of
-from orgflow_ir.model import Event, Scope, Task
+from orgflow_ir.analysis.work.tasks import (
+    Unread,
+    Work,
+    call_mappings,
+    library_of,
+    only_mapped,
+    work_by,
+    work_of,
+)
+from orgflow_ir.model import CallActivity, Event, Scope, Task
 from orgflow_ir.model.bindings import Decision, Form
 from orgflow_ir.pipeline import PassContext
 
@@ -57,6 +71,9 @@ def computed_in(scope: Scope, ctx: PassContext) -> Iterator[str]:
             yield from (needed.path[0] for needed in work_in(node, ctx).reads())
         if isinstance(node, Event) and node.position == "catch" and node.binding is not None:
             yield from (n.path[0] for n in work_by(node.binding, None).reads())
+        if isinstance(node, CallActivity) and hands_computed(node):
+            mappings = call_mappings(node)
+            yield from (path[0] for _, value in mappings.inputs for path in variables(value))
         if isinstance(node, Event) and node.position == "catch" and node.trigger == "timer":
             from orgflow_ir.analysis.work.waiting import waiting_until  # of computed times only
 
@@ -103,7 +120,11 @@ def _answers(form: TaskForm, work: Work) -> Answers:
 def write_work(compiled: CompiledScope) -> None:
     """Give the Code nodes of a scope what they run."""
     graph = compiled.workflow_graph
+    for element in compiled.mapped:
+        _write_mappings(element, compiled)
     for element, work in compiled.work.items():
+        if element in compiled.mapped:
+            continue
 
         def unset(name: str, element: str = element) -> str:
             return unset_text(name, element, graph.nodes[element].name, compiled)
@@ -134,3 +155,23 @@ def write_work(compiled: CompiledScope) -> None:
                 answers=None if form is None else _answers(form, work),
             )
             graph.nodes[outputs].parameters = code.running(written)
+
+
+def _write_mappings(element: str, compiled: CompiledScope) -> None:
+    """The Code nodes before and behind a call: what it hands over, and what it takes back."""
+    graph, mappings = compiled.workflow_graph, compiled.mapped[element]
+    call = compiled.graph.nodes[element]
+    assert isinstance(call, CallActivity)
+    for role, values, every, itself in (
+        ("inputs", mappings.inputs, hands_everything(call), False),
+        ("outputs", mappings.outputs, takes_everything(call), True),
+    ):
+        key = HelperKey(element, role)  # type: ignore[arg-type]  # both are roles
+        if key in graph.nodes:
+
+            def unset(name: str, itself: bool = itself) -> str:
+                node = graph.nodes[element].name
+                return unset_text(name, element, node, compiled, itself=itself)
+
+            code_of = mapping_code(values, unset, every=every)
+            graph.nodes[key].parameters = code.running(code_of)

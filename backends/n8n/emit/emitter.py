@@ -30,7 +30,7 @@ from orgflow.backends.n8n.emit.settings import MESSAGES
 from orgflow.backends.n8n.format.document import Workflow
 from orgflow.backends.n8n.node_types import merge, set_
 
-from orgflow_ir.analysis.calls import called_from, callee
+from orgflow_ir.analysis.calls import called_from, callee, hands_computed, takes_computed
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.analysis.decisions import (
     Decision,
@@ -66,7 +66,7 @@ if TYPE_CHECKING:
 
     from orgflow_ir.analysis.variables import Variables
     from orgflow_ir.analysis.work.people import About
-    from orgflow_ir.analysis.work.tasks import Work
+    from orgflow_ir.analysis.work.tasks import CallMappings, Work
 
 MERGE_INPUTS = 10
 """Most inputs a Merge node offers (DESIGN); wider joins are nested."""
@@ -94,8 +94,9 @@ class CompiledScope:
     any. `received` are the receive tasks that wait for
     a call. `carried` says how process variables travel,
     where a condition reads any or a form asks for some, `groups` which sub-processes became part
-    of it; `work` what tasks compute of which the model says something, `named_work` what tasks call
-    whose work the model only names. `workflow`, `base` (the
+    of it; `work` what tasks compute of which the model says something, `mapped` the mappings of
+    calls that compute, `named_work` what tasks call whose work the model only names. `workflow`,
+    `base` (the
     workflow packed, for later merges), `stickies` (element by name of a sticky note) and `wired`
     (flow by source node, output and position there) are there once the workflow is built.
     """
@@ -111,6 +112,7 @@ class CompiledScope:
     exits: dict[str, Port] = field(default_factory=dict)
     forms: Mapping[str, TaskForm] = field(default_factory=dict)
     received: frozenset[str] = frozenset()
+    mapped: dict[str, CallMappings] = field(default_factory=dict)
     carried: Carried | None = None
     groups: tuple[Group, ...] = ()
     work: dict[str, Work] = field(default_factory=dict)
@@ -267,7 +269,7 @@ class _Emitter:
             for key, made in list(self.workflow_graph.nodes.items()):
                 if made.role == "trigger" and made.type == "webhook":
                     check_payload(self.e, key)
-        if self.e.work:
+        if self.e.work or self.e.mapped:
             from orgflow.backends.n8n.emit.computed import write_work
 
             write_work(self.e)
@@ -451,6 +453,7 @@ class _Emitter:
         from orgflow.backends.n8n.node_types import execute_workflow
 
         self.calls = True
+        computes = isinstance(caller, CallActivity) and self._hands_over(caller)
         self.workflow_graph.add(
             caller.id,
             caller.name,
@@ -459,6 +462,29 @@ class _Emitter:
             element=caller.id,
             notes=[f"Runs the workflow “{called.title}”, and goes on when it has ended."],
         )
+        if computes:
+            self.workflow_graph.connect(Port(HelperKey(caller.id, "inputs")), Port(caller.id))
+        if isinstance(caller, CallActivity) and takes_computed(caller):
+            name = f"{self.workflow_graph.nodes[caller.id].name} outputs"
+            key = self._beside(caller.id, "outputs", name, notes.mapping(before=False))
+            self.workflow_graph.connect(Port(caller.id), Port(key))
+            for flow in self.graph.flows_out(caller.id):
+                self.e.exits[flow.id] = Port(key)
+
+    def _hands_over(self, call: CallActivity) -> bool:
+        """Whether a node computes what a call hands over; its mappings are written at the end."""
+        if not hands_computed(call) and not takes_computed(call):
+            return False
+        from orgflow_ir.analysis.work.statements import Evaluate
+        from orgflow_ir.analysis.work.tasks import Work, call_mappings
+
+        mappings = call_mappings(call)
+        self.e.mapped[call.id] = mappings
+        if not hands_computed(call):
+            return False
+        self.e.work[call.id] = Work(before=tuple(Evaluate(value) for _, value in mappings.inputs))
+        self._before(call.id, f"{call.name or call.id} inputs", notes.mapping(before=True))
+        return True
 
     def _stub(self, stub: Opaque, reason: str) -> None:
         """A node that stops the run where it would reach what n8n does not support; a placeholder

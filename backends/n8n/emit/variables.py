@@ -31,11 +31,11 @@ from orgflow.backends.n8n.emit.scopes import scopes_of
 from orgflow.backends.n8n.node_types import code, set_
 from orgflow.backends.n8n.node_types.conditions import expression
 
-from orgflow_ir.analysis.calls import called_from, calls_in, variable_of
+from orgflow_ir.analysis.calls import called_from, calls_in, takes_everything, variable_in
 from orgflow_ir.analysis.control_flow.graph import ControlFlow, reach
 from orgflow_ir.analysis.decisions import decide
+from orgflow_ir.analysis.expressions.syntax import variables
 from orgflow_ir.model import CallActivity, Event, SubProcess, Task
-from orgflow_ir.model.bindings import Binding, SubProcessCall
 from orgflow_ir.model.element_names import listed
 from orgflow_ir.pipeline import PassContext
 
@@ -108,6 +108,8 @@ def _handed_over(compiled: CompiledScope, ctx: PassContext) -> Mapping[str, tupl
     from orgflow.backends.n8n.emit.computed import computed_in
     from orgflow.backends.n8n.emit.emitter import CONVENTIONS
 
+    from orgflow_ir.analysis.work.tasks import call_mappings
+
     # What is read in any process that this one calls, or that is called beside it.
     model = scope.model
     family = {scope.process.id: scope.process}
@@ -122,8 +124,8 @@ def _handed_over(compiled: CompiledScope, ctx: PassContext) -> Mapping[str, tupl
             read |= dict.fromkeys(path[0] for d in decisions.values() for path in d.coded)
             read |= dict.fromkeys(computed_in(one.body, ctx))
         for call in calls_in(process):
-            texts = (p.text for p in call.binding.outputs) if call.binding is not None else ()
-            read |= dict.fromkeys(name for t in texts if (name := variable_of(t)) is not None)
+            taken = (value for _, value in call_mappings(call).outputs)
+            read |= dict.fromkeys(path[0] for value in taken for path in variables(value))
     everything = tuple(read)
     found = {node.id: everything for node in inner}
     if scope.started_by_call:
@@ -150,12 +152,15 @@ def _computed_reads(compiled: CompiledScope) -> dict[str, tuple[str, ...]]:
     return {element: names for element, names in found.items() if names}
 
 
-def _handed_back(binding: Binding, names: Iterable[str]) -> dict[str, tuple[str, ...]]:
+def _handed_back(
+    call: CallActivity, names: Iterable[str], *, computed: bool
+) -> dict[str, tuple[str, ...]]:
     """The items in which a called process hands back each variable: all of them, or those that the
-    call takes from it, under the names that it gives them."""
-    taken = {p.name: variable_of(p.text) for p in binding.outputs}
-    every = not (binding.inputs or taken)
-    every = every or (isinstance(binding, SubProcessCall) and binding.all_variables)
+    call takes from it, under the names that it gives them. `computed`: a node behind the call has
+    given them these names."""
+    outputs = call.binding.outputs if call.binding is not None else ()
+    taken = {p.name: p.name if computed else variable_in(p) for p in outputs}
+    every = takes_everything(call)
     return {
         name: (f"({{ {_key(name)}: {_of('$json', source)} }})",)
         if (source := taken.get(name)) is not None
@@ -511,7 +516,8 @@ class _Carrier:
         itself = f"$({quote_node(step.name)}).first().json"
         call = self.compiled.graph.nodes.get(step.element)
         if isinstance(call, CallActivity) and call.binding is not None:
-            return _handed_back(call.binding, names)
+            computed = HelperKey(call.id, "outputs") in self.graph.nodes
+            return _handed_back(call, names, computed=computed)
         own = self._own(step.element) | self._answered(step)
         if own:
             return {name: () if name in own else ("$json", itself) for name in names}

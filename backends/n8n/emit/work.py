@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from orgflow.backends.n8n.emit.javascript import js_string, to_js
 
-from orgflow_ir.analysis.expressions.syntax import Path, Tree
+from orgflow_ir.analysis.expressions.syntax import Path, Tree, Variable
 from orgflow_ir.analysis.variables import needed, null_tested
 from orgflow_ir.analysis.work.requests import Part
 from orgflow_ir.analysis.work.statements import (
@@ -147,6 +147,25 @@ class Answers(NamedTuple):
     code: str
     blank: tuple[str, ...]
     cleared: tuple[str, ...]
+
+
+def mapping_code(
+    values: Iterable[tuple[str, Tree]], unset: Callable[[str], str], *, every: bool
+) -> str:
+    """The body of a Code node that makes an item of values, none of which sees another; `every`:
+    over the item that comes in. A variable that is taken as it is may be missing."""
+    writer = _Writer(unset, "")
+    body: list[str] = []
+    fields = ["...item"] if every else []
+    for name, value in values:
+        if not isinstance(value, Variable):
+            body += writer.needs(value, frozenset(), "")
+        fields.append(f"{_key(name)}: {writer.tree(value)}")
+    lines = [
+        "const item = $input.first().json;",
+        "const v = Object.assign(Object.create(null), item);",
+    ]
+    return writer.whole(lines, body, fields)
 
 
 class _Writer:

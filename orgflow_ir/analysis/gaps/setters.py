@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from orgflow_ir.analysis.calls import callee, calls_in
+from orgflow_ir.analysis.calls import callee, calls_in, takes_everything
 from orgflow_ir.analysis.expressions.syntax import Path
 from orgflow_ir.analysis.variables import Read, Variables, declared_by
 from orgflow_ir.model import (
@@ -101,11 +101,7 @@ class Setters:
             found.update(*(self._set_by(inner, node) for inner in node.nodes))
         elif isinstance(node, CallActivity):
             called = callee(node, self.model)
-            binding = node.binding
-            everything = not isinstance(binding, SubProcessCall) or (
-                binding.all_variables or not (binding.inputs or binding.outputs)
-            )
-            if called is not None and everything:
+            if called is not None and takes_everything(node):
                 found |= self._declared_in(called)
         repeated = _repetition(node, scope)
         if repeated is not None and repeated.results:

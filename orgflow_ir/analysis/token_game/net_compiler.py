@@ -113,8 +113,8 @@ class _Compiler:
         for node in self.net.nodes:
             element = node.element
             node.body = self._bodies.get(node.index, -1)
-            if isinstance(element, CallActivity) and node.body < 0 and element.called:
-                node.body = self.net.processes.get(element.called.rpartition(":")[2], -1)
+            if isinstance(element, CallActivity) and node.body < 0 and element.process:
+                node.body = self.net.processes.get(element.process.rpartition(":")[2], -1)
             live = tuple(
                 b for b in node.boundaries if "compensation" not in self.net.nodes[b].kinds()
             )

@@ -6,8 +6,14 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from orgflow_ir.analysis.calls import variable_of
-from orgflow_ir.analysis.expressions.syntax import ConditionError, Constant, Tree
+from orgflow_ir.analysis.calls import variable_in
+from orgflow_ir.analysis.expressions.syntax import (
+    ConditionError,
+    Constant,
+    Tree,
+    Variable,
+    variables,
+)
 from orgflow_ir.analysis.expressions.syntax import Path as VariablePath
 from orgflow_ir.analysis.variables import declared_by
 from orgflow_ir.analysis.work.mappings import language_of, read_value, variable_name
@@ -159,6 +165,29 @@ class MappingRead(NamedTuple):
     path: VariablePath
 
 
+def _evaluated(mappings: Iterable[tuple[str, Tree]]) -> list[Statement]:
+    return [Evaluate(value) for _, value in mappings]
+
+
+class CallMappings(NamedTuple):
+    """What a call hands over and takes back: the variable, and the value that it gets. Values of
+    `inputs` are of the process that calls, those of `outputs` of the one that is called."""
+
+    inputs: tuple[tuple[str, Tree], ...] = ()
+    outputs: tuple[tuple[str, Tree], ...] = ()
+    unread: tuple[Unread, ...] = ()
+
+
+def call_mappings(call: CallActivity) -> CallMappings:
+    """The mappings of a call, and what of them is not understood."""
+    if call.binding is None:
+        return CallMappings()
+    reading = _Reading(call.binding, None)
+    inputs = tuple(reading.of_call(call.binding.inputs))
+    outputs = tuple(reading.of_call(call.binding.outputs))
+    return CallMappings(inputs, outputs, tuple(reading.unread))
+
+
 def mapping_reads(node: Task | CallActivity | Event) -> Iterator[MappingRead]:
     """What the mappings of a task or call read that nothing in the same activity sets, as far as
     they are understood; what they test for null or empty is left out. The output mapping of a call
@@ -168,11 +197,11 @@ def mapping_reads(node: Task | CallActivity | Event) -> Iterator[MappingRead]:
         return
     reading = _Reading(binding, None)
     if isinstance(node, CallActivity):
-        before = list(reading.of_call(binding.inputs))
-        after = list(reading.of_call(binding.outputs))
+        before = _evaluated(reading.of_call(binding.inputs))
+        after = _evaluated(reading.of_call(binding.outputs))
         known = frozenset[str]()
     else:
-        before, after = list(reading.inputs()), list(reading.outputs())
+        before, after = [*reading.inputs()], [*reading.outputs()]
         known = frozenset((*assigned(before, local=None), *declared_by(node, mapped=False)))
         act = reading.act()
         if isinstance(act, Request):
@@ -303,16 +332,28 @@ class _Reading:
             except ConditionError as error:
                 self.unread.append(Unread(f"{what} `{one.name}`", one.text, str(error)))
 
-    def of_call(self, parameters: Iterable[Parameter]) -> Iterator[Statement]:
-        """Mappings of a call: a name stands for the variable."""
-        named = (
-            p if (name := variable_of(p.text)) is None
-            else p.replace(text=name, language="variable")
-            for p in parameters
-        )  # fmt: skip
-        for one in self.parameters(named, "mapping", local=True):
-            assert isinstance(one, Assign)
-            yield one._replace(name=f"\x00{one.name}")  # no other mapping of the call sees it
+    def of_call(self, parameters: Iterable[Parameter]) -> Iterator[tuple[str, Tree]]:
+        """Mappings of a call: what becomes of which variable. A name stands for the variable, and
+        no other mapping of the call is seen by one."""
+        known: set[str] = set()
+        for one in parameters:
+            taken = variable_in(one)
+            if taken is None and one.language != "constant":
+                for read in self.parameters([one], "mapping", local=True):
+                    assert isinstance(read, Assign)
+                    again = sorted(known & {path[0] for path in variables(read.value)})
+                    if one.language == "feel" and again:  # Camunda 8 takes them one by one
+                        reason = f"it reads `{again[0]}`, which a mapping before it sets"
+                        self.unread.append(Unread(f"mapping `{one.name}`", one.text, reason))
+                        continue
+                    yield read.name, read.value
+            else:
+                value = Constant(one.text) if taken is None else Variable((taken,))
+                try:
+                    yield variable_name(one.name), value
+                except ConditionError as error:
+                    self.unread.append(Unread(f"mapping `{one.name}`", one.text, str(error)))
+            known.add(one.name)
 
     def listeners(self, events: tuple[str, ...]) -> Iterator[Statement]:
         for one in self.binding.listeners:

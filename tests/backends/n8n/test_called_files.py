@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 from bpmn_interpreter import Interpreter
 from orgflow import cli, compiler
 from orgflow.backends.n8n.engine.local import LocalEngine
+from orgflow.backends.n8n.engine.runs import RunRequest
 from orgflow.backends.n8n.runner import LocalRunner
 from orgflow.compiler import compile_model, load
 from played_models import faults
@@ -33,7 +35,7 @@ def bpmn(id: str, steps: str, errors: str = "", name: str = "") -> str:
 
 def row(*steps: str) -> str:
     """Steps one after the other; each has the id `n` and its number."""
-    written = [step.format(id=f"n{at}") for at, step in enumerate(steps)]
+    written = [step.replace("{id}", f"n{at}") for at, step in enumerate(steps)]
     written += (
         f'<sequenceFlow id="f{at}" sourceRef="n{at}" targetRef="n{at + 1}"/>'
         for at in range(len(steps) - 1)
@@ -130,6 +132,65 @@ def test_an_error_is_the_same_by_its_code(tmp_path: Path, registry: Registry, co
     by_id = {n.id: n.name for s in model.scopes() for n in s.nodes if isinstance(n, Task)}
     traces = {tuple(by_id[id] for id in trace) for trace in Interpreter(model).traces()}
     assert traces == {("Look", "Excuse") if code == "E1" else ("Look",)}
+
+
+DIALECTS = {
+    "Camunda 7": call(
+        "part",
+        '<extensionElements><camunda:in source="x" target="y"/>'
+        '<camunda:in businessKey="#{execution.processBusinessKey}"/>'
+        '<camunda:out sourceExpression="${found * 2}" target="z"/></extensionElements>',
+        'camunda:calledElementBinding="version" camunda:calledElementVersion="3"',
+    ),
+    "Camunda 8": '<callActivity id="{id}" name="Call part"><extensionElements>'
+    '<zeebe:calledElement processId="part" propagateAllChildVariables="false"/><zeebe:ioMapping>'
+    '<zeebe:input source="=x" target="y"/><zeebe:output source="=found * 2" target="z"/>'
+    "</zeebe:ioMapping></extensionElements></callActivity>",
+    "Flowable": call(
+        "part",
+        '<extensionElements><flowable:in sourceExpression="${x}" target="y"/>'
+        '<flowable:out sourceExpression="${found * 2}" target="z"/></extensionElements>',
+        'flowable:calledElementType="key" flowable:businessKey="${x}"',
+    ),
+}
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_mappings_of_each_dialect(
+    tmp_path: Path, engine: LocalEngine, registry: Registry, dialect: str
+) -> None:
+    """The called process gets `y` of the caller's `x`, and a gateway reads what comes back."""
+    reads = (
+        '<exclusiveGateway id="n2" default="d"/><task id="n3" name="Big"/>'
+        '<task id="n4" name="Small"/><sequenceFlow id="f2" sourceRef="n2" targetRef="n3">'
+        "<conditionExpression>${z > 5}</conditionExpression></sequenceFlow>"
+        '<sequenceFlow id="d" sourceRef="n2" targetRef="n4"/>'
+        '<sequenceFlow id="f1" sourceRef="n1" targetRef="n2"/>'
+    )
+    write(
+        tmp_path,
+        main=bpmn("main", row(START, DIALECTS[dialect]) + reads),
+        part=bpmn("part", row(START, task("Look"), END)),
+    )
+    _, made, ctx = linked(tmp_path / "main.bpmn", registry)
+    assert made is not None, ctx.diagnostics
+    main, part = (json.loads(a.text) for a in made.artifacts)
+    for found, way in ((3, "Big"), (2, "Small")):
+        request = RunRequest(
+            main,
+            "Start",
+            items=[{"json": {"x": 7}}],
+            workflows={part["id"]: part},
+            stubs={f"{part['id']}/Look": {"visits": [{"found": found}], "mode": "merge"}},
+            data=True,
+        )
+        (run,) = engine.run_many([request])
+        assert run.status == "success", run.error
+        (looked,) = (n for n in run.order if n.node == "Look")
+        assert looked.items is not None
+        assert looked.items[0][0]["y"] == 7
+        assert ("x" in looked.items[0][0]) is (dialect == "Camunda 8")
+        assert way in [n.node for n in run.order]
 
 
 def test_files_that_are_given_go_first(tmp_path: Path, registry: Registry) -> None:

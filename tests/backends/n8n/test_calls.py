@@ -112,11 +112,27 @@ REFUSED = {
     "does not begin with one plain start event": with_callee(
         straight(call()), callee().replace(nodes=(start("s1"), start("s2")), flows=())
     ),
-    "it hands over `y` under another name": with_callee(
-        straight(mapped(inputs=(Parameter(name="y", text="x"),)))
+    "its mapping `y`, `${bean.of(x)}`, is not understood": with_callee(
+        straight(mapped(inputs=(Parameter(name="y", text="${bean.of(x)}"),)))
     ),
-    "it computes `y` from what it gets back": with_callee(
-        straight(mapped(outputs=(Parameter(name="y", text="${x + 1}"),)))
+    "its mapping `a.y`, `x`, is not understood: `a.y` is no variable": with_callee(
+        straight(mapped(outputs=(Parameter(name="a.y", text="x"),)))
+    ),
+    "it reads `y`, which a mapping before it sets": with_callee(
+        straight(
+            mapped(
+                inputs=(
+                    Parameter(name="y", text="=x", language="feel"),
+                    Parameter(name="z", text="=y + 1", language="feel"),
+                )
+            )
+        )
+    ),
+    "code that is not in the model maps its variables": with_callee(
+        straight(mapped(parameters=(("variableMappingClass", "org.acme.Map"),)))
+    ),
+    "it goes on while `Part q` is under way": with_callee(
+        straight(mapped(parameters=(("waitForCompletion", "false"),)))
     ),
 }
 
@@ -156,7 +172,19 @@ DATA = {
     "under another name": (mapped(outputs=(RENAMED,)), {"sum": 9}, True),
     "what is not taken does not come back": (mapped(outputs=(OTHER,)), {"total": 9}, False),
     "nothing is taken": (mapped(inputs=(OTHER,)), {"total": 9}, False),
-    "everything is": (mapped(inputs=(OTHER,), all_variables=True), {"total": 9}, True),
+    "everything is": (mapped(inputs=(OTHER,), all_results=True), {"total": 9}, True),
+    "handing over everything takes nothing": (mapped(all_variables=True), {"total": 9}, False),
+    "computed": (mapped(outputs=(Parameter(name="total", text="${sum + 4}"),)), {"sum": 2}, True),
+    "computed, in FEEL": (
+        mapped(outputs=(Parameter(name="total", text="=sum * 2", language="feel"),)),
+        {"sum": 2},
+        False,
+    ),
+    "computed, over everything": (
+        mapped(outputs=(Parameter(name="b", text="${sum + 4}"),), all_results=True),
+        {"sum": 2, "total": 6},
+        True,
+    ),
 }
 
 
@@ -181,6 +209,78 @@ def test_a_condition_reads_what_was_handed_back(
     (run,) = engine.run_many([request])
     assert run.status == "success", run.error
     assert ("B" in [n.node for n in run.order]) is taken
+
+
+INPUTS: dict[str, tuple[CallActivity, dict[str, Any]]] = {
+    "renamed": (mapped(inputs=(Parameter(name="y", text="${x}"),)), {"y": 5}),
+    "computed": (
+        mapped(inputs=(Parameter(name="y", text="${x * 2}"), Parameter(name="z", text="x"))),
+        {"y": 10, "z": 5},
+    ),
+    "swapped": (
+        mapped(inputs=(Parameter(name="x", text="w"), Parameter(name="w", text="x"))),
+        {"x": "w", "w": 5},
+    ),
+    "a template": (mapped(inputs=(Parameter(name="y", text="No. ${x}"),)), {"y": "No. 5"}),
+    "a constant": (
+        mapped(inputs=(Parameter(name="y", text="x", language="constant"),)),
+        {"y": "x"},
+    ),
+    "never set": (mapped(inputs=(Parameter(name="y", text="none"),)), {}),
+    "beside everything": (
+        mapped(inputs=(Parameter(name="y", text="=x", language="feel"),), all_variables=True),
+        {"x": 5, "w": "w", "y": 5},
+    ),
+}
+
+
+@pytest.mark.parametrize("version", ["2.41", "1.123"])
+@pytest.mark.parametrize("name", INPUTS)
+def test_the_called_process_gets_what_is_mapped(
+    engine: LocalEngine, registry: Registry, name: str, version: str
+) -> None:
+    """What its first step finds."""
+    caller, expected = INPUTS[name]
+    simple = Process(
+        id="q",
+        name="Part q",
+        nodes=(start("qs"), task("look"), end("qe")),
+        flows=flows("q", "qs>look", "look>qe"),
+    )
+    model = with_callee(straight(caller), simple)
+    ctx = PassContext(registry=registry)
+    backend = registry.backends["n8n"]
+    made = compile_model(model, backend, ctx, options={"version": version})
+    assert made is not None, ctx.diagnostics
+    main, part = (json.loads(a.text) for a in made.artifacts)
+    request = RunRequest(
+        main,
+        "Start",
+        items=[{"json": {"x": 5, "w": "w"}}],
+        workflows={part["id"]: part},
+        data=True,
+    )
+    (run,) = engine.run_many([request])
+    assert run.status == "success", run.error
+    (looked,) = (n for n in run.order if n.node == "LOOK")
+    assert looked.items == ((expected,),)
+    found = verify_process(
+        model, model.processes[0], main, PassContext(registry=registry, options=ctx.options)
+    )
+    assert found.verdict is Verdict.PROVED
+
+
+def test_a_mapping_stops_where_nobody_has_set_what_it_computes_with(
+    engine: LocalEngine, registry: Registry
+) -> None:
+    caller = mapped(inputs=(Parameter(name="y", text="${missing + 1}"),))
+    made, errors = compiled(with_callee(straight(caller)), registry)
+    assert made is not None, errors
+    main, part = (json.loads(a.text) for a in made.artifacts)
+    request = RunRequest(main, "Start", items=[{"json": {}}], workflows={part["id"]: part})
+    (run,) = engine.run_many([request])
+    assert run.status == "error"
+    assert "“missing” was never set" in str(run.error)
 
 
 def test_a_server_does_not_play_runs_of_several_workflows(registry: Registry) -> None:
