@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shutil
 import signal
 import threading
 import time
@@ -184,19 +185,25 @@ def test_the_key_is_nowhere_but_in_the_header(
     assert key not in said
 
 
-@pytest.mark.parametrize("format_", ["bpmn", "pme"])
-def test_all_of_pmo_on_the_server(
+@pytest.mark.parametrize(("format_", "models"), [("bpmn", 55), ("pme", 8)])
+def test_pmo_on_the_server(
     server: N8nServer,
     key: str,
     shared: Path,
     tmp_path: Path,
     format_: str,
+    models: int,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Deploy, publish, execute, replay: every enumerated run of every model that compiles."""
+    """Deploy, publish, execute, replay: every enumerated run of every model that compiles. PME
+    files become the workflows of the BPMN files, which tests/test_pmo.py compares: here some."""
+    files = sorted((shared / "data" / "pmo" / format_).iterdir())
+    (tmp_path / format_).mkdir()
+    for file in files[:: len(files) // models]:
+        shutil.copy(file, tmp_path / format_)
     table = tmp_path / "pmo.csv"
     done = orgflowc(
-        "eval", "pmo", str(shared / "data/pmo"), "--models", format_, "--engine", server.url,
+        "eval", "pmo", str(tmp_path), "--models", format_, "--engine", server.url,
         "-o", str(table), env={"N8N_API_KEY": key}, timeout=1500,
     )  # fmt: skip
     with capsys.disabled():  # the figures are wanted, also where all is well
@@ -206,9 +213,9 @@ def test_all_of_pmo_on_the_server(
 
     with table.open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    assert len(rows) == 55
+    assert len(rows) >= models
     passed = [row for row in rows if row["pipeline_status"] == "pass"]
-    assert len(passed) >= 51
+    assert len(passed) >= len(rows) - 3
     assert all(row["f1"] == "1.0" and row["runs"] == row["runs_equal"] for row in passed)
     assert all(row["failure_stage"] == "none" for row in passed)
     refused = [row for row in rows if row not in passed]
