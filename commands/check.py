@@ -60,6 +60,18 @@ MANY = 20
     "--unsafe-fixes", is_flag=True, help="With --fix: also fixes that lose something or choose."
 )
 @click.option("--diff", "show_diff", is_flag=True, help="Print what --fix would change, only.")
+@click.option(
+    "--baseline",
+    metavar="FILE",
+    help="Findings that FILE lists do not count: only new ones do.",
+)
+@click.option(
+    "--write-baseline",
+    "listing",
+    metavar="FILE",
+    help="List the findings there are in FILE, for --baseline.",
+)
+@click.option("--exit-zero", is_flag=True, help="Exit code 0 also where models have errors.")
 @click.option("-o", "output", metavar="FILE", help="Write the diagnostics there, not to stderr.")
 @source_options
 def command(
@@ -71,6 +83,9 @@ def command(
     fix: bool,
     unsafe_fixes: bool,
     show_diff: bool,
+    baseline: str | None,
+    listing: str | None,
+    exit_zero: bool,
     output: str | None,
     from_: str | None,
     format_: str,
@@ -90,6 +105,7 @@ def command(
         backend, options = resolve_target(target, session.registry)
     files, empty = expand(in_, session.registry.frontends)
     keep_input(output, *files)
+    keep_input(listing, *files, option="--write-baseline")
     accepted = Acceptance(session.registry, errors=True, whole=backend is not None, preset=preset)
     ctx = session.context()
     for folder in empty:
@@ -117,13 +133,31 @@ def command(
     session.collect(ctx)
     if fixer is not None:
         fixer.report()
+    gone = 0
+    if baseline is not None:
+        from orgflow.commands.baseline import without_known
+
+        session.diagnostics, gone = without_known(session.diagnostics, baseline)
+    if listing is not None:
+        from orgflow.commands.baseline import write_baseline
+
+        number = write_baseline(session.diagnostics, listing)
+        click.echo(f"{listing}: {number} {'finding' if number == 1 else 'findings'}", err=True)
     if output is None:
-        session.show(always=True)
+        if listing is None:
+            session.show(always=True)
     else:
         out = io.StringIO()
         session.show(always=True, out=out)
         write_files([(Path(output), out.getvalue())])
-    leave(exit_code(session.diagnostics, strict=strict))
+    if gone and format_ == "text":
+        what = "finding is" if gone == 1 else "findings are"
+        click.echo(
+            f"{gone} {what} gone that {baseline} lists: --write-baseline {baseline} takes them out",
+            err=True,
+        )
+    code = exit_code(session.diagnostics, strict=strict)
+    leave(0 if code == 1 and (exit_zero or listing is not None) else code)
 
 
 def _check_one(

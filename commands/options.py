@@ -16,7 +16,7 @@ from orgflow_ir.plugins.contracts import Backend
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-FORMATS = ("text", "json", "sarif")
+FORMATS = ("text", "json", "sarif", "github")
 """Formats of diagnostics; outside reporters come on top."""
 
 

@@ -24,6 +24,7 @@ from orgflow_ir.plugins import Registry
 
 if TYPE_CHECKING:
     from orgflow_ir.diagnostics.streamed_lines import StreamedLines
+    from orgflow_ir.model.element_names import ElementNames
 
 MISUSE_CODES = (UnreadableInput.code, UnknownFormat.code, NoMessageStore.code)
 """Codes that are about the call, not about a model: exit code 2."""
@@ -57,6 +58,7 @@ class Session:
         self.sources: dict[str, Source] = {}
         self.models: list[Model] = []
         self._broken_told = False
+        self._names: dict[str, ElementNames | None] = {}
         cancellation = CancelFlag()
         self.services = Services(cancellation=cancellation)
         self.signals = Signals(cancellation)
@@ -147,7 +149,11 @@ class Session:
                 name_of=self._name_of,
             )
         if reporter.name == "sarif":
-            return dataclasses.replace(reporter, rules=self.registry.rules)
+            from importlib.metadata import version
+
+            return dataclasses.replace(
+                reporter, rules=self.registry.rules, version=version("orgflow"), label=self._name_of
+            )
         return reporter
 
     def _texts(self) -> dict[str, bytes | StreamedLines]:
@@ -164,10 +170,13 @@ class Session:
 
     def _name_of(self, file: str, element: str) -> str:
         """How messages name an element without a label: by what is next to it."""
-        from orgflow_ir.model.element_names import ElementNames
+        if file not in self._names:
+            from orgflow_ir.model.element_names import ElementNames
 
-        found = next((model for model in self.models if model.source == file), None)
-        return ElementNames(found).name(element) if found is not None else f"`{element}`"
+            found = next((model for model in self.models if model.source == file), None)
+            self._names[file] = None if found is None else ElementNames(found)
+        names = self._names[file]
+        return names.name(element) if names is not None else f"`{element}`"
 
     def _labels(self) -> dict[str, dict[str, str]]:
         labels: dict[str, dict[str, str]] = {}

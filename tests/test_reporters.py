@@ -204,7 +204,9 @@ def test_json_gives_the_diagnostic_back() -> None:
 
 
 def test_sarif_is_valid_and_says_all() -> None:
-    reporter = SarifReporter(rules={"OF002": UnreadableInput})
+    reporter = SarifReporter(
+        rules={"OF002": UnreadableInput}, version="1.2", label=lambda file, of: f"`{of}` of {file}"
+    )
     stdin = SourceLocation(file="<stdin>", line=1)
     log = json.loads(
         text(
@@ -216,6 +218,7 @@ def test_sarif_is_valid_and_says_all() -> None:
     )
     SarifLog.model_validate(log)
     run = log["runs"][0]
+    assert run["tool"]["driver"]["version"] == "1.2"
     rules = run["tool"]["driver"]["rules"]
     assert [r["id"] for r in rules] == ["OF002", "OF201"]
     assert all(rules[r["ruleIndex"]]["id"] == r["ruleId"] for r in run["results"])
@@ -261,7 +264,7 @@ def test_sarif_uris_are_uris() -> None:
 
 
 def test_reporters_are_registered(registry: Registry) -> None:
-    assert {"text", "json", "sarif"} <= set(registry.reporters)
+    assert {"text", "json", "sarif", "github"} <= set(registry.reporters)
 
 
 def test_no_reporter_needs_rich() -> None:

@@ -13,6 +13,7 @@ from orgflow_ir.plugins.contracts import Reporter
 @hookimpl
 def orgflow_reporters() -> tuple[Reporter, ...]:
     """The reporters that ship with orgflow."""
+    from orgflow_ir.diagnostics.github import GithubReporter
     from orgflow_ir.diagnostics.sarif import SarifReporter
 
-    return TextReporter(), JsonReporter(), SarifReporter()
+    return TextReporter(), JsonReporter(), SarifReporter(), GithubReporter()

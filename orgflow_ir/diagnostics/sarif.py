@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, TextIO
 from urllib.parse import quote
@@ -15,6 +15,8 @@ from orgflow_ir.model.source import SourceLocation
 from orgflow_ir.plugins.contracts import Reporter
 
 _SARIF_LEVELS = {"error": "error", "warning": "warning", "info": "note"}
+_STEPS = {"start": "start of ", "fire": "", "open": "begin of ", "done": "end of "}
+"""What a step of a run does to its element."""
 _SARIF_SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 )
@@ -22,23 +24,29 @@ _SARIF_SCHEMA = (
 
 @dataclass(frozen=True)
 class SarifReporter(Reporter):
-    """SARIF 2.1.0 (OASIS): for code hosts and editors. `rules` (by code) adds explanations."""
+    """SARIF 2.1.0 (OASIS): for code hosts and editors.
+
+    `rules` (by code) adds explanations, `version` is that of orgflow, and `label` gives the name of
+    an element in a file, for the steps of runs.
+    """
 
     name: ClassVar[str] = "sarif"
     rules: Mapping[str, type[Rule]] = field(default_factory=dict)
+    version: str | None = None
+    label: Callable[[str, str], str] = lambda _, element: f"`{element}`"
 
     def report(self, diagnostics: Iterable[Diagnostic], out: TextIO) -> None:
         items = ordered(diagnostics)
         names = {d.code: d.name for d in items}
         codes = sorted(names)
-        driver = {
-            "name": "orgflow",
-            "rules": [self._rule(code, names[code]) for code in codes],
-        }
+        driver: dict[str, Any] = {"name": "orgflow"}
+        if self.version is not None:
+            driver["version"] = self.version
+        driver["rules"] = [self._rule(code, names[code]) for code in codes]
         run = {
             "tool": {"driver": driver},
             "columnKind": "unicodeCodePoints",
-            "results": [_sarif_result(d, codes.index(d.code)) for d in items],
+            "results": [_sarif_result(d, codes.index(d.code), self.label) for d in items],
         }
         log = {"$schema": _SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}
         out.write(json.dumps(log, ensure_ascii=False, indent=1) + "\n")
@@ -55,7 +63,7 @@ class SarifReporter(Reporter):
         return shown
 
 
-def _sarif_result(d: Diagnostic, rule: int) -> dict[str, Any]:
+def _sarif_result(d: Diagnostic, rule: int, label: Callable[[str, str], str]) -> dict[str, Any]:
     text = " ".join(_sentence(part) for part in (d.message, d.help) if part)
     result: dict[str, Any] = {
         "ruleId": d.code,
@@ -73,11 +81,14 @@ def _sarif_result(d: Diagnostic, rule: int) -> dict[str, Any]:
     if related:
         result["relatedLocations"] = related
     if d.trace:
+        file = d.loc.file if d.loc is not None else ""
         steps = [
             {
                 "location": {
                     **_sarif_location(None, step.element),
-                    "message": {"text": f"{step.action} {step.element}"},
+                    "message": {
+                        "text": f"{_STEPS.get(step.action, '')}{label(file, step.element)}"
+                    },
                 }
             }
             for step in d.trace
