@@ -22,6 +22,7 @@ _COMMANDS: dict[str, str] = {
     "check": "Find what is wrong with models.",
     "model": "Make a process from a text.",
     "fill": "Fill open tasks with operations of the target.",
+    "lsp": "Show findings and fixes in an editor.",
     "explain": "Explain a diagnostic code: what, why, example, what instead.",
     "opt": "Run passes on a model and print the model that results.",
     "list": "List frontends, backends, passes, agents, rules or constructs.",

@@ -62,7 +62,7 @@ class Fixer:
         for path in paths:
             try:
                 source = read_source(path)
-                fixed = self._fixed(source)
+                fixed = self.fixed(source)
             except TooLargeError as error:  # the check itself may read it, as a stream
                 self._left.append(f"{error}; only smaller files are changed")
                 continue
@@ -88,12 +88,13 @@ class Fixer:
         if self._made or self._left or self._held_back:
             click.echo("", err=True)
 
-    def _fixed(self, source: SourceFile) -> SourceFile:
+    def fixed(self, source: SourceFile) -> SourceFile:
+        """The file with every fix that can be made, as far as none makes anything worse."""
         frontend = choose_frontend(source, self._registry, PassContext(), self._from)
         if frontend is None:
             return source
         tried: set[Key] = set()
-        read = self._read(source)
+        read = self.read(source)
         while read.model is not None and len(tried) < MOST:
             together = self._together(read, tried)
             if not together:
@@ -111,12 +112,21 @@ class Fixer:
         )
         return read.source
 
+    def fixed_one(self, read: Read, wanted: Diagnostic) -> SourceFile | None:
+        """The file with the fix of one finding of it, `None` where that cannot be written or makes
+        something worse."""
+        if read.model is None or not self._wanted(wanted):
+            return None
+        frontend = choose_frontend(read.source, self._registry, PassContext(), self._from)
+        after = self._write_one(read, wanted, frontend) if frontend is not None else None
+        return after.source if after is not None else None
+
     def _wanted(self, d: Diagnostic) -> bool:
         if d.fix is None or d.suppressed is not None or not d.fix.edits:
             return False
         return d.fix.applicability in self._allowed
 
-    def _together(self, read: _Read, tried: set[Key]) -> list[Diagnostic]:
+    def _together(self, read: Read, tried: set[Key]) -> list[Diagnostic]:
         """Findings whose fixes can be written at once: no two touch one element, and each was
         proved on the model with those before it, which takes no reading of the file. A finding of
         the reader itself goes alone."""
@@ -161,8 +171,8 @@ class Fixer:
         return chosen
 
     def _write_all(
-        self, read: _Read, wanted: Sequence[Diagnostic], frontend: Frontend
-    ) -> _Read | None:
+        self, read: Read, wanted: Sequence[Diagnostic], frontend: Frontend
+    ) -> Read | None:
         """The file with several fixes, if it cures all that they are for and has no new faults."""
         assert read.model is not None
         edits = tuple(e for d in wanted if d.fix is not None for e in d.fix.edits)
@@ -174,13 +184,13 @@ class Fixer:
             )
         except FixError:
             return None  # which of them cannot be written is seen one by one
-        after = self._read(SourceFile(read.source.path, data))
+        after = self.read(SourceFile(read.source.path, data))
         if after.model is None or _worse(read.found, after.found, wanted):
             return None
         self._made += [self._title(read, d) for d in wanted]
         return after
 
-    def _write_one(self, read: _Read, wanted: Diagnostic, frontend: Frontend) -> _Read | None:
+    def _write_one(self, read: Read, wanted: Diagnostic, frontend: Frontend) -> Read | None:
         """The file with one fix, if it cures what it is for and makes nothing worse."""
         assert read.model is not None
         assert wanted.fix is not None
@@ -190,7 +200,7 @@ class Fixer:
         except FixError as error:
             self._left.append(f"{title}: {error}")
             return None
-        after = self._read(SourceFile(read.source.path, data))
+        after = self.read(SourceFile(read.source.path, data))
         fault = _MORE if after.model is None else _worse(read.found, after.found, [wanted])
         if fault:
             self._left.append(f"{title}: {fault}")
@@ -198,11 +208,11 @@ class Fixer:
         self._made.append(title)
         return after
 
-    def _title(self, read: _Read, d: Diagnostic) -> str:
+    def _title(self, read: Read, d: Diagnostic) -> str:
         assert d.fix is not None
         return f"{read.source.path}: {d.fix.title} ({d.code})"
 
-    def _read(self, source: SourceFile) -> _Read:
+    def read(self, source: SourceFile) -> Read:
         """Read a file and check it."""
         from orgflow.compiler import load, needs_diagram
 
@@ -212,9 +222,9 @@ class Fixer:
         if model is not None:
             check_source(source, model, ctx, self._from)
         accepted.apply(source.path, model, ctx)
-        return _Read(source, model, tuple(ctx.diagnostics), by_reader)
+        return Read(source, model, tuple(ctx.diagnostics), by_reader)
 
-    def _judge(self, read: _Read, model: Model) -> tuple[Diagnostic, ...]:
+    def _judge(self, read: Read, model: Model) -> tuple[Diagnostic, ...]:
         """What a check finds in a changed model of the file that was read."""
         accepted, ctx = self._context(read.source)
         ctx.diagnostics.extend(read.by_reader)
@@ -229,7 +239,7 @@ class Fixer:
         return accepted, ctx
 
 
-class _Read(NamedTuple):
+class Read(NamedTuple):
     """A file as it was read: its model, all that a check finds, and what its reader found."""
 
     source: SourceFile

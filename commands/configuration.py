@@ -85,17 +85,25 @@ def _fits(path: PurePosixPath, pattern: str) -> bool:
 
 def read(path: str, registry: Registry, ctx: PassContext) -> Configuration:
     """A configuration. What cannot be used of it is OF004 or OF006."""
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        _invalid(ctx, path, None, f"{path} cannot be read: {reason}", "check the file")
+        return Configuration(path, os.path.dirname(os.path.abspath(path)))
+    return read_bytes(path, data, registry, ctx)
+
+
+def read_bytes(path: str, data: bytes, registry: Registry, ctx: PassContext) -> Configuration:
+    """The configuration that a file with these bytes is. What cannot be used of it is OF004 or
+    OF006."""
     import tomllib  # most models have no configuration near them
 
     rules = registry.named_rules
     folder = os.path.dirname(os.path.abspath(path))
     try:
-        text = Path(path).read_text("utf-8")
+        text = data.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
         content = tomllib.loads(text)
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        _invalid(ctx, path, None, f"{path} cannot be read: {reason}", "check the file")
-        return Configuration(path, folder)
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         line = re.search(r"line (\d+)", str(error))
         _invalid(

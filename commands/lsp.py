@@ -1,0 +1,24 @@
+"""`orgflowc lsp`: the language server for editors."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+import click
+
+
+@click.command("lsp", short_help="Show findings and fixes in an editor.")
+@click.option("--stdio", is_flag=True, help="The default; some editors add it.")
+def command(stdio: bool) -> None:
+    """Start a language server on standard input and output: an editor calls this.
+
+    It reports the findings of `check` in BPMN files and the errors in orgflow.toml while they are
+    edited, and offers the fixes. It needs the extra `lsp`: pip install 'orgflow[lsp]'.
+    """
+    if find_spec("pygls") is None or find_spec("lsprotocol") is None:
+        raise click.UsageError(
+            "the language server needs the extra `lsp`: pip install 'orgflow[lsp]'"
+        )
+    from orgflow.commands.language_server.server import serve
+
+    serve()
