@@ -104,6 +104,8 @@ class LocalRunner(Runner):
         nodes = (n for scope in self._scopes for n in scope.workflow_graph.nodes.values())
         forms = {t for scope in self._scopes for t in scope.forms}
         for node in nodes:
+            if node.role == "element" and node.element in forms and node.type != "wait":
+                lines.append(f"nothing is sent by `{node.name}`: it is answered at once")
             if node.type == "wait":
                 filled = "filled in" if node.element in forms else "resumed"
                 lines.append(f"wait `{node.name}` is {filled} at once")
@@ -184,11 +186,15 @@ class LocalRunner(Runner):
             mapped: dict[str, list[dict[str, Any]]] = {}
             for task, form in scope.forms.items():
                 name = scope.workflow_graph.nodes[task].name
-                if name in visits:
+                if form.by:
+                    often = max(s.at for s in stimuli) + 1
+                    rows_of = _answers_to_messages(form, visits.get(name, []), often)
+                    stubs[f"{place}{name}"] = {"visits": rows_of, "mode": "merge"}
+                elif name in visits:
                     answers[f"{place}{name}"] = [_answered(form, row) for row in visits[name]]
-                    outputs = scope.workflow_graph.nodes.get(HelperKey(task, "outputs"))
-                    if outputs is not None:
-                        mapped[outputs.name] = [_mapped(form, row) for row in visits[name]]
+                outputs = scope.workflow_graph.nodes.get(HelperKey(task, "outputs"))
+                if outputs is not None and name in visits:
+                    mapped[outputs.name] = [_mapped(form, row) for row in visits[name]]
             for task in scope.received:
                 name = scope.workflow_graph.nodes[task].name
                 if name in visits:
@@ -273,6 +279,22 @@ def _answered(form: TaskForm, row: Mapping[str, Any]) -> dict[str, Any]:
         return form.answers({k: v for k, v in row.items() if k not in form.sets})
     except ValueError as error:
         raise Unplayable(str(error)) from None
+
+
+def _answers_to_messages(
+    form: TaskForm, rows: Sequence[Mapping[str, Any]], often: int
+) -> list[dict[str, Any]]:
+    """What a node that asks by a message hands on, visit by visit. Raises `Unplayable`."""
+    from orgflow.backends.n8n.emit.forms import PAGE
+    from orgflow.backends.n8n.node_types.send_and_wait import ANSWER, ANSWERED_AT
+
+    found: list[dict[str, Any]] = []
+    for visit in range(often):
+        answer = _answered(form, rows[visit]) if visit < len(rows) else {}
+        if form.page:
+            answer[PAGE] = f"{form.page} {visit}" if form.again else form.page
+        found.append({ANSWER: {**answer, ANSWERED_AT: _OVER}})
+    return found
 
 
 def _mapped(form: TaskForm, row: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from orgflow.backends.n8n.emit.inclusive import inclusive_joins
-from orgflow.backends.n8n.emit.settings import why_no_limit, why_no_messages, why_no_sender
+from orgflow.backends.n8n.emit.settings import (
+    why_no_inbox,
+    why_no_limit,
+    why_no_messages,
+    why_no_sender,
+)
 from orgflow.backends.n8n.format.versions import KNOWN_VERSIONS
 from orgflow.backends.n8n.timed_starts import TIMED_STARTS
 
@@ -378,7 +383,8 @@ N8N_TARGET = TargetSpec(
     ),
     options={
         "version": tuple(str(v) for v in reversed(KNOWN_VERSIONS)),
-        "people": ("form", "placeholder"),
+        "people": ("form", "placeholder", "mail", "slack", "teams"),
+        "inbox": (),
         "trigger": ("auto", "form", "manual", "webhook"),
         "stubs": ("placeholder", "workflow"),
         "errors": ("none", "workflow"),
@@ -392,6 +398,7 @@ N8N_TARGET = TargetSpec(
     values={
         "timeout": why_no_limit,
         "sender": why_no_sender,
+        "inbox": why_no_inbox,
         "messages": why_no_messages,
     },
     wants_diagram=True,

@@ -114,7 +114,7 @@ def _answers(form: TaskForm, work: Work) -> Answers:
     given = frozenset(assigned(work.before, local=True))
     blank = tuple(name for name in form.asks if name not in given)
     cleared = tuple(name for name in form.asks if name in given)
-    return Answers(form_answers(form, "form", inside=True), blank, cleared)
+    return Answers(form_answers(form, "form", inside=True), blank, cleared, form.unsent)
 
 
 def write_work(compiled: CompiledScope) -> None:

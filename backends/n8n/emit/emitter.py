@@ -306,7 +306,9 @@ class _Emitter:
         if people:
             from orgflow.backends.n8n.emit.forms import plan_forms
 
-            self.e.forms = plan_forms(self.e, [task for task in people if task in alone])
+            by = str(self.ctx.options.get(PEOPLE, "form"))
+            asked = [task for task in people if task in alone]
+            self.e.forms = plan_forms(self.e, asked, "" if by == "form" else by)
 
     def _say_what_it_is_part_of(self) -> None:
         source = self.ctx.source
@@ -525,10 +527,19 @@ class _Emitter:
             self._before(task.id, f"{task.name or task.id} inputs", said_there)
             computed = self.workflow_graph.nodes[HelperKey(task.id, "inputs")].name
         page = forms.Page(self.scope.lanes, counter, said, computed)
-        parameters = forms.parameters(task, form, page)
-        node = self.workflow_graph.add(
-            task.id, task.name, "wait", parameters, element=task.id, webhook=True
-        )
+        if form.by:
+            from orgflow.backends.n8n.emit.asking import asking_node
+
+            made = asking_node(form.by, task, form, page, self.ctx)
+            node = self.workflow_graph.add(
+                task.id, task.name, made.type, made.parameters, element=task.id
+            )
+            node.notes += notes.asked(task, made, self.ctx)
+        else:
+            parameters = forms.parameters(task, form, page)
+            node = self.workflow_graph.add(
+                task.id, task.name, "wait", parameters, element=task.id, webhook=True
+            )
         node.notes += notes.form(task, form.variables, said, self.defaults, self.ctx)
         first: NodeKey = task.id
         if form.again:

@@ -17,6 +17,7 @@ from orgflow.backends.n8n.emit.javascript import js_string
 from orgflow.backends.n8n.emit.names import field_name, is_refused, plain
 from orgflow.backends.n8n.emit.references import quote_node
 from orgflow.backends.n8n.format import form_fields
+from orgflow.backends.n8n.node_types import send_and_wait
 from orgflow.backends.n8n.node_types.conditions import expression
 
 from orgflow_ir.analysis.facts.notes import HEADING
@@ -202,6 +203,7 @@ class TaskForm(NamedTuple):
         again: whether a run may come to it several times.
         inside: variables of the answers that are known in the task only.
         sets: variables that its output mappings set.
+        by: through what a message asks somebody to fill it in; nothing where it is only listed.
     """
 
     fields: tuple[FormField, ...]
@@ -209,6 +211,7 @@ class TaskForm(NamedTuple):
     again: bool = False
     inside: frozenset[str] = frozenset()
     sets: tuple[str, ...] = ()
+    by: str = ""
 
     def guard(self, node: str, counter: str = "") -> str | None:
         """JavaScript that is true where an item is the answer to this form, which a node asks, and
@@ -220,8 +223,19 @@ class TaskForm(NamedTuple):
         if not tests:
             return None
         kept = " && ".join(tests)
+        if self.by:
+            other = f'$({quote_node(node)}).params.operation !== "{send_and_wait.OPERATION}"'
+            return f"((form) => {other} || ({kept}))($json.{send_and_wait.ANSWER} ?? {{}})"
         other = f'$({quote_node(node)}).params.resume !== "form"'
         return f"((form) => {other} || ({kept}))($json)"
+
+    @property
+    def unsent(self) -> str:
+        """JavaScript that is true of an item that is no answer, called `form`: of that of another
+        node in the place of the form."""
+        if self.by:
+            return f"form.{send_and_wait.ANSWER}?.{send_and_wait.ANSWERED_AT} === undefined"
+        return "form.formMode === undefined"
 
     def _page(self, counter: str) -> str:
         """JavaScript for what the page that belongs to the present round says of itself."""
@@ -272,8 +286,8 @@ def round_of(counter: str) -> str:
     return f"$({quote_node(counter)}).first().json.{ROUND}"
 
 
-def plan_forms(compiled: CompiledScope, people: Iterable[str]) -> dict[str, TaskForm]:
-    """The forms of these tasks of a scope, by task."""
+def plan_forms(compiled: CompiledScope, people: Iterable[str], by: str) -> dict[str, TaskForm]:
+    """The forms of these tasks of a scope, by task; `by` is through what people are asked."""
     alone = list(people)
     if not alone:
         return {}
@@ -281,15 +295,17 @@ def plan_forms(compiled: CompiledScope, people: Iterable[str]) -> dict[str, Task
     variables = {field.variable for fields in asked.values() for field in fields}
     variables |= {path[0] for decision in compiled.decisions.values() for path in decision.coded}
     forms = {
-        task: _within(made(fields, variables), compiled.graph.nodes[task])
+        task: _within(made(fields, variables), compiled.graph.nodes[task])._replace(by=by)
         for task, fields in asked.items()
     }
     again = {task for task in forms if task in compiled.graph.cyclic}
     if len(forms) < 2 and not again:
         return forms
     pages: set[str] = set()
-    return {
+    return {  # forms that people are asked for by messages have addresses of their own
         task: form._replace(page=_page(compiled.graph.nodes[task], pages), again=task in again)
+        if not by or task in again
+        else form
         for task, form in forms.items()
     }
 
@@ -457,10 +473,20 @@ class Page(NamedTuple):
 
 def parameters(task: Task, form: TaskForm, page: Page) -> dict[str, Any]:
     """The Wait of a task."""
-    title = plain(task.name) or plain(task.id) or "Task"
+    return form_fields.wait_for_form(
+        title(task), description(task, form, page), rows_of(form, page)
+    )
+
+
+def title(task: Task) -> str:
+    """What the form of a task is called."""
+    return plain(task.name) or plain(task.id) or "Task"
+
+
+def rows_of(form: TaskForm, page: Page) -> list[dict[str, Any]]:
+    """The rows of its fields."""
     given = page.said.inputs if page.said is not None else ()
-    fields = fields_of(form, page.counter, page.inputs, given)
-    return form_fields.wait_for_form(title, _description(task, form, page), fields)
+    return fields_of(form, page.counter, page.inputs, given)
 
 
 _SAID = (
@@ -472,8 +498,9 @@ _SAID = (
 )
 
 
-def _description(task: Task, form: TaskForm, page: Page) -> str:
-    """What stands above the fields: HTML, so that nothing of the model is markup, nor of a run."""
+def description(task: Task, form: TaskForm, page: Page, *, sent: bool = False) -> str:
+    """What stands above the fields: HTML, so that nothing of the model is markup, nor of a run;
+    where it is `sent` escaped twice, since n8n takes one level away before it writes a message."""
     said = task.doc.partition(HEADING)[0].strip()  # what follows is for those who fill in nodes
     lines = [said] if said else []
     facts = []
@@ -492,14 +519,17 @@ def _description(task: Task, form: TaskForm, page: Page) -> str:
             facts.append(f"{field.label}: {plain(rules)}")
     if facts:
         lines.append("\n".join(facts))
-    text = html.escape("\n\n".join(lines), quote=False).lstrip("= ")
+    text = "\n\n".join(lines)
+    text = html.escape(text, quote=False).lstrip("= ")
+    if sent:
+        text = html.escape(text, quote=False)
     text = text.replace("\\n", "\\\u200bn")  # n8n takes a backslash with an n for a new line
     if page.said is None:
         return text
     shown = [n for n in _only_shown(form, page.said) if page.said.inputs[n] is None]
     if not page.said.computed and not shown:
         return text
-    return expression(_with_computed(text, page.said, page.inputs, shown))
+    return expression(_with_computed(text, page.said, page.inputs, shown, sent))
 
 
 def _only_shown(form: TaskForm, said: About) -> list[str]:
@@ -507,7 +537,7 @@ def _only_shown(form: TaskForm, said: About) -> list[str]:
     return [name for name in said.inputs if name not in form.asks]
 
 
-def _with_computed(text: str, said: About, inputs: str, given: Iterable[str]) -> str:
+def _with_computed(text: str, said: About, inputs: str, given: Iterable[str], sent: bool) -> str:
     """JavaScript for a description: a text, and behind it what the node `inputs` has computed, with
     what is `given` to the task."""
     from orgflow.backends.n8n.emit.javascript import property_of
@@ -526,6 +556,11 @@ def _with_computed(text: str, said: About, inputs: str, given: Iterable[str]) ->
     shown = (
         f"((item) => [{', '.join(found)}])($({quote_node(inputs)}).first().json)"
         '.filter((o) => o[1] != null).map((o) => o[0] + ": " + [].concat(o[1]).join(", ")'
-        '.replace(/[&<>\\\\]/g, (c) => "&#" + c.charCodeAt(0) + ";"))'
+    )
+    twice = '{ "&": "&amp;amp;", "<": "&amp;lt;", ">": "&amp;gt;" }'
+    shown += (
+        f".replace(/[&<>]/g, (c) => ({twice})[c]))"
+        if sent
+        else '.replace(/[&<>\\\\]/g, (c) => "&#" + c.charCodeAt(0) + ";"))'
     )
     return f"[{js_string(text)}, ...{shown}]" + '.filter((o) => o !== "").join("\\n")'

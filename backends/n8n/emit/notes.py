@@ -28,6 +28,7 @@ from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets.rules import UnsupportedBinding
 
 if TYPE_CHECKING:
+    from orgflow.backends.n8n.emit.asking import AskingNode
     from orgflow.backends.n8n.emit.outside import OutsideNode
 
     from orgflow_ir.analysis.work.people import About
@@ -255,6 +256,28 @@ def form(
     if variables:
         lines.append(f"Asks for {listed(variables)}.")
     return [*lines, *_doc(node.doc)]
+
+
+def asked(node: Task, made: AskingNode, ctx: PassContext) -> list[str]:
+    """Note of a node that asks somebody by a message: OF424 for the credential that it needs, OF426
+    for what nobody has said."""
+    ctx.emit(
+        CredentialNeeded,
+        f"`{node.label}` needs {made.credential}",
+        element=node,
+        help="create the credential in n8n and choose it in the node",
+    )
+    for what, how in made.settings:
+        ctx.emit(
+            SettingNeeded,
+            f"the model does not say of `{node.label}` {what}",
+            element=node,
+            help=how,
+        )
+    return [
+        f"Connect {made.credential} before it is published.",
+        *(f"Open: {what}; {how}." for what, how in made.settings),
+    ]
 
 
 def decision(d: Decision, defaults: Defaults, *, asked: bool = False) -> list[str]:

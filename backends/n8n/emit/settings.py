@@ -13,6 +13,10 @@ TIMEOUT, CALLERS, ERRORS, SENDER = "timeout", "callers", "errors", "sender"
 """Options: how long a run may take, who may call its workflow, what becomes of errors, and who
 sends mails of which the model does not say it."""
 
+INBOX = "inbox"
+"""The option that says who is asked where the model names nobody whom a message can reach: an
+address, a channel or user of Slack, a chat of Teams."""
+
 MESSAGES, REQUEST = "messages", "request"
 """The option that says what becomes of messages to somebody whom the model does not have, and its
 value for requests whose address is to be set; an address is one for all of them."""
@@ -48,6 +52,13 @@ def why_no_sender(text: str) -> str | None:
     if name and host and at and not text.startswith("=") and len(text.split()) == 1:
         return None
     return "it is an address such as `shop@acme.example`"
+
+
+def why_no_inbox(text: str) -> str | None:
+    """Why a text is nobody whom a message can reach."""
+    if text and not text.startswith("=") and len(text.split()) == 1:
+        return None
+    return "it is an address, `#channel`, `@user`, or the id of a channel, user or chat"
 
 
 def why_no_messages(text: str) -> str | None:

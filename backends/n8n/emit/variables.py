@@ -28,7 +28,7 @@ from orgflow.backends.n8n.emit.graph import (
 from orgflow.backends.n8n.emit.javascript import js_string
 from orgflow.backends.n8n.emit.references import quote_node
 from orgflow.backends.n8n.emit.scopes import scopes_of
-from orgflow.backends.n8n.node_types import code, set_
+from orgflow.backends.n8n.node_types import code, send_and_wait, set_
 from orgflow.backends.n8n.node_types.conditions import expression
 
 from orgflow_ir.analysis.calls import called_from, calls_in, takes_everything, variable_in
@@ -630,7 +630,9 @@ def form_answers(form: TaskForm, item: str, *, inside: bool) -> str:
     """JavaScript for the variables that the answers of a form are, or for the item that a node in
     its place hands on."""
     made = form.made(inside=inside)
-    return f"((form) => form.formMode === undefined ? form : ({made}))({item})"
+    if form.by:
+        made = f"((form) => ({made}))(form.{send_and_wait.ANSWER})"
+    return f"((form) => {form.unsent} ? form : ({made}))({item})"
 
 
 def _is_kept(name: str) -> bool:

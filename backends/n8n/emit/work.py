@@ -142,11 +142,13 @@ class Answers(NamedTuple):
         code: JavaScript for it by variables, for what came in (`form`).
         blank: variables that are null where nothing was answered and nobody has set them.
         cleared: those that are null where nothing was answered, since the page showed their value.
+        unsent: code that is true where what came in is no answer.
     """
 
     code: str
     blank: tuple[str, ...]
     cleared: tuple[str, ...]
+    unsent: str
 
 
 def mapping_code(
@@ -236,7 +238,7 @@ class _Writer:
         """As `code`, where a form was answered."""
         body = list(self.lines(statements, frozenset(), ""))
         blank, cleared = (
-            f"form.formMode === undefined ? {{}} : {{ {nulls} }}"
+            f"{answers.unsent} ? {{}} : {{ {nulls} }}"
             for names in (answers.blank, answers.cleared)
             for nulls in [", ".join(f"{_key(name)}: null" for name in names)]
         )

@@ -45,7 +45,15 @@ function makeHost() {
     isCredentialUsableByNode: () => true,
     getDecrypted: async (_data, _node, type) => (given[type] ?? {}),
     preAuthentication: async () => undefined,
-    authenticate: async (_credentials, _type, options) => options,
+    // A credential may say where requests go instead (`instead`, by the beginning of a URL): to a
+    // server that tests listen at.
+    authenticate: async (_credentials, type, options) => {
+      const key = options.uri === undefined ? 'url' : 'uri';
+      const address = String(options[key] ?? '');
+      const from = Object.keys(given[type]?.instead ?? {}).find((one) => address.startsWith(one));
+      if (from === undefined) return options;
+      return { ...options, [key]: given[type].instead[from] + address.slice(from.length) };
+    },
     runPreAuthentication: async () => undefined,
     getCredentials: async () => ({}),
     getCredentialsProperties: () => [],

@@ -11,6 +11,9 @@ const RESPONSE = new Proxy(function response() {}, {
 function kindOf(node) {
   if (node.type === 'n8n-nodes-base.form') return 'form';
   const resume = node.parameters?.resume;
+  if (node.parameters?.operation === 'sendAndWait') {
+    return ['customForm', 'freeText'].includes(node.parameters.responseType) ? 'form' : 'webhook';
+  }
   if (node.type !== 'n8n-nodes-base.wait') return 'webhook';
   return resume === 'webhook' || resume === 'form' ? resume : 'time';
 }

@@ -19,7 +19,7 @@ from orgflow.backends.n8n.format.identity import (
 from orgflow.backends.n8n.format.json_values import inside, mapping, rows
 from orgflow.backends.n8n.merge.json_merge import ABSENT, JsonMerge, same
 from orgflow.backends.n8n.merge.report import MergeChange, MergeConflict, shown
-from orgflow.backends.n8n.node_types import wait
+from orgflow.backends.n8n.node_types import send_and_wait, wait
 
 Json = Mapping[str, Any]
 
@@ -56,7 +56,15 @@ def is_placeholder(node: Json) -> bool:
 
 def is_form(node: Json) -> bool:
     """Whether a node is the form of a step that a person does."""
-    return short_type(node) == "wait" and wait.is_form(mapping(node.get("parameters")))
+    parameters = mapping(node.get("parameters"))
+    return send_and_wait.asks(parameters) or (
+        short_type(node) == "wait" and wait.is_form(parameters)
+    )
+
+
+def same_type(one: Json, other: Json) -> bool:
+    """Whether two nodes are of the same type."""
+    return short_type(one) == short_type(other)
 
 
 def open_placeholders(workflow: Json) -> list[str]:

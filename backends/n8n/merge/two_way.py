@@ -15,7 +15,13 @@ from orgflow.backends.n8n.format.identity import map_place, readable
 from orgflow.backends.n8n.format.json_values import inside, mapping, rows
 from orgflow.backends.n8n.format.references import follow
 from orgflow.backends.n8n.format.workflow_document import Node, WorkflowDocument
-from orgflow.backends.n8n.merge.content import ADDRESSED, is_form, is_placeholder, same_body
+from orgflow.backends.n8n.merge.content import (
+    ADDRESSED,
+    is_form,
+    is_placeholder,
+    same_body,
+    same_type,
+)
 from orgflow.backends.n8n.merge.pairing import pair
 
 Json = dict[str, Any]
@@ -55,6 +61,10 @@ def presumed_base(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> Json:
     }
 
 
+_NAMED = ("resume", "formTitle", "options", "operation", "resource", "responseType", "subject")
+"""Parameters of the form of a step that follow from the model."""
+
+
 def _both(theirs: Node, ours: Node, edited: WorkflowDocument, now: Mapping[str, str]) -> Json:
     mine = ours.raw
     if theirs.sticky:
@@ -67,9 +77,11 @@ def _both(theirs: Node, ours: Node, edited: WorkflowDocument, now: Mapping[str, 
         mine = {**mine, "parameters": {**ours.parameters, "path": path}}
     taken: Mapping[str, Any]
     asks = is_form(mine)
-    if asks and is_form(its):  # what follows from the model's names; people change the rest
+    if (
+        asks and is_form(its) and same_type(its, mine)
+    ):  # what follows from the model's names; people change the rest
         kept = mapping(its.get("parameters"))
-        made = {key: kept[key] for key in ("resume", "formTitle", "options") if key in kept}
+        made = {key: kept[key] for key in _NAMED if key in kept}
         taken = {**{key: mine.get(key) for key in ("type", "typeVersion")}, "parameters": made}
     elif same_body(its, mine) or (
         (is_placeholder(mine) or asks) and not (is_placeholder(its) or is_form(its))

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from orgflow.backends.n8n import node_types
+from orgflow.backends.n8n.node_types import send_and_wait
 from orgflow.backends.n8n.node_types.node_type import Start
 
 from orgflow_ir.model import TaskType
@@ -150,7 +151,7 @@ def task_type(short: str, parameters: Mapping[str, Any]) -> TaskType:
     kind = node_types.of(short)
     usual = (kind.task if kind is not None else _usual_task(short)) or "service"
     operation = parameters.get("operation")
-    if operation == "sendAndWait":
+    if send_and_wait.asks(parameters):
         return "user"
     if usual == "send" and isinstance(operation, str) and _SENDING.match(operation) is None:
         return "service"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orgflow.backends.n8n.node_types.behaviour import hands_on
+from orgflow.backends.n8n.node_types import send_and_wait
 from orgflow.backends.n8n.node_types.node_type import NodeType
 
 NODE = NodeType(
@@ -15,12 +15,13 @@ NODE = NodeType(
     versions=((2, 2.1), (2, 2.1)),
     inputs=lambda version, parameters: 1,
     outputs=lambda version, parameters: 1,
-    behaviour=hands_on,
+    behaviour=send_and_wait.behaviour,
+    waits=send_and_wait.asks,
     required=(
         ("fromEmail", {"resource": ("email", None)}),
         ("toEmail", {"resource": ("email", None)}),
-        ("subject", {"operation": ("sendAndWait",)}),
-        ("message", {"operation": ("sendAndWait",)}),
+        ("subject", {"operation": (send_and_wait.OPERATION,)}),
+        ("message", {"operation": (send_and_wait.OPERATION,)}),
     ),
     task="send",
 )

@@ -102,7 +102,7 @@ RULES: dict[str, list[dict[str, Any]]] = {"values": [{}, {}, {}]}
         (node("respondToWebhook", 1.5, enableResponseOutput=True), 1, 2),
         (node("respondToWebhook", 1.3), 1, 2),
         (node("executeWorkflow", 1.4) | {"onError": "continueErrorOutput"}, 1, 2),
-        (node("slack", 2), None, None),
+        (node("discord", 2), None, None),
         ({"type": "other.if"}, None, None),
         ({}, None, None),
     ],
@@ -185,8 +185,8 @@ def test_an_unknown_version_says_which_are_known() -> None:
         N8nVersion.parse("2.40.0")
     with pytest.raises(ValueError, match=r"known are 1\.123, 2\.41"):
         type_version("if", N8nVersion(3, 0))
-    with pytest.raises(ValueError, match="`slack` is not a node type that is emitted"):
-        type_version("slack")
+    with pytest.raises(ValueError, match="`discord` is not a node type that is emitted"):
+        type_version("discord")
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from orgflow.backends.n8n.node_types.node_type import NodeType
 
 ROOT = Path(__file__).resolve().parents[3]
 FOLDER = ROOT / "backends/n8n/node_types"
-SHARED = {"__init__", "behaviour", "catalogue", "conditions", "node_type"}
+SHARED = {"__init__", "behaviour", "catalogue", "conditions", "node_type", "send_and_wait"}
 EMITTER = ROOT / "backends/n8n/emit"
 KINDS = {kind.name: kind for kind in node_types.every()}
 
@@ -39,15 +39,15 @@ def test_every_type_is_emitted_or_modelled(kind: NodeType) -> None:
 
 
 def test_what_the_emitter_writes_is_registered_as_emitted() -> None:
-    options = {"start", "form"}  # a position of events and a value of an option are called so
+    options = {"start", "form"}  # a position of events and values of options are called so
     written = texts(EMITTER) & (KINDS.keys() - options)
     assert written == {kind.name for kind in KINDS.values() if kind.emitted}
 
 
 def test_other_types_are_not_known() -> None:
-    assert node_types.of("slack") is None
+    assert node_types.of("discord") is None
     assert node_types.of(None) is None
-    assert node_types.label("slack") == "slack"
+    assert node_types.label("discord") == "discord"
 
 
 def test_a_type_is_named_in_few_files() -> None:

@@ -1,0 +1,154 @@
+"""Tasks of people who are asked by a message: nodes that send a mail, or write in Slack or Teams,
+with a link to the form of the task, and wait for the answer."""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import Any, Literal, NamedTuple, cast
+
+from orgflow.backends.n8n.emit import forms
+from orgflow.backends.n8n.emit.javascript import js_string
+from orgflow.backends.n8n.emit.names import plain
+from orgflow.backends.n8n.emit.references import quote_node
+from orgflow.backends.n8n.emit.settings import INBOX, SENDER
+from orgflow.backends.n8n.node_types import send_and_wait
+from orgflow.backends.n8n.node_types.conditions import expression
+
+from orgflow_ir.analysis.work.people import ABOUT, About
+from orgflow_ir.model import Task
+from orgflow_ir.pipeline import PassContext
+
+Channel = Literal["mail", "slack", "teams"]
+
+CHANNELS: dict[Channel, tuple[str, str, str]] = {
+    "mail": ("emailSend", "smtp", "a mail server (SMTP)"),
+    "slack": ("slack", "slackApi", "access to Slack"),
+    "teams": ("microsoftTeams", "microsoftTeamsOAuth2Api", "access to Microsoft Teams"),
+}
+"""The type of the node, and of the credential that it needs, with words for it."""
+
+_SLACK_USER = re.compile(r"[UW][A-Z0-9]{5,}")
+_SLACK_PLACE = re.compile(r"[CGD][A-Z0-9]{5,}")
+
+
+class AskingNode(NamedTuple):
+    """The node that asks somebody.
+
+    Attributes:
+        type, parameters: what it is.
+        credential: what it needs, in words.
+        settings: what nobody has said, with how to say it.
+    """
+
+    type: str
+    parameters: dict[str, Any]
+    credential: str
+    settings: tuple[tuple[str, str], ...]
+
+
+def asking_node(
+    channel: str, task: Task, form: forms.TaskForm, page: forms.Page, ctx: PassContext
+) -> AskingNode:
+    """The node of a task whose person is asked through a channel."""
+    by = cast(Channel, channel)
+    type, _, credential = CHANNELS[by]
+    inbox = str(ctx.options.get(INBOX, ""))
+    title = forms.title(task)
+    description = forms.description(task, form, page, sent=True)
+    said_once = html.escape(title, quote=False)  # n8n takes one level away
+    said_twice = html.escape(said_once, quote=False)
+    settings: list[tuple[str, str]] = []
+    target: dict[str, Any]
+    match by:
+        case "mail":
+            sender = str(ctx.options.get(SENDER, ""))
+            if not sender:
+                settings.append(
+                    ("who sends its mail", "set From Email in the node, or the target "
+                     "n8n{sender=ADDRESS}")
+                )  # fmt: skip
+            to = _address(page.said, page.inputs, inbox)
+            if not to:
+                settings.append(
+                    ("who gets its mail", "set To Email in the node, an address as assignee in the "
+                     "model, or the target n8n{inbox=ADDRESS}")
+                )  # fmt: skip
+            target = {"fromEmail": sender, "toEmail": to, "subject": said_once}
+        case "slack":
+            user = _slack_user(page.said)
+            if not (user or inbox):
+                settings.append(
+                    ("who gets its message in Slack", "set the channel or user in the node, or the "
+                     "target n8n{inbox=CHANNEL}")
+                )  # fmt: skip
+            target = {"resource": "message", **_slack_target(user or inbox)}
+        case "teams":
+            if not inbox:
+                settings.append(
+                    ("who gets its message in Teams", "set the chat in the node, or the target "
+                     "n8n{inbox=CHAT}")
+                )  # fmt: skip
+            target = {"resource": "chatMessage", "chatId": _locator("id", inbox)}
+    fields = forms.rows_of(form, page)
+    options: dict[str, Any] = {"responseFormTitle": title}
+    shown = forms.description(task, form, page)
+    if shown:
+        options["responseFormDescription"] = shown
+    options |= {"messageButtonLabel": "Open the form", "appendAttribution": False}
+    parameters = {
+        "operation": send_and_wait.OPERATION,
+        **target,
+        "message": description if by == "mail" else _titled(said_twice, description),
+        "responseType": "customForm",
+        **({"formFields": {"values": fields}} if fields else {}),
+        "options": options,
+    }
+    if not parameters["message"]:
+        parameters["message"] = said_twice
+    return AskingNode(type, parameters, credential, tuple(settings))
+
+
+def _titled(title: str, description: str) -> str:
+    """A message that has no subject of its own."""
+    if not description.startswith("="):
+        return f"{title}\n\n{description}" if description else title
+    code = description.removeprefix("={{").removesuffix("}}").strip()
+    return expression(f'[{js_string(title)}, {code}].filter((o) => o !== "").join("\\n\\n")')
+
+
+def _address(said: About | None, inputs: str, inbox: str) -> str:
+    """Who gets a mail: the assignee, else the candidates, where they are addresses; else the
+    setting."""
+    if said is None:
+        return inbox
+    for name in ("assignee", "candidate_users"):
+        fixed = said.fixed.get(name, "").strip()
+        if "@" in fixed and not fixed.startswith("="):
+            return plain(fixed)
+        if name in said.computed:
+            node = f"$({quote_node(inputs)}).first().json.{ABOUT}"
+            return expression(
+                f'((v) => v.includes("@") ? v : {js_string(inbox)})'
+                f'([].concat(({node} ?? {{}}).{name} ?? "").join(", "))'
+            )
+    return inbox
+
+
+def _slack_user(said: About | None) -> str:
+    """The id of the user in Slack who is the assignee, if it is one."""
+    fixed = said.fixed.get("assignee", "").strip() if said is not None else ""
+    return fixed if _SLACK_USER.fullmatch(fixed) else ""
+
+
+def _slack_target(inbox: str) -> dict[str, Any]:
+    if inbox.startswith("@"):
+        return {"select": "user", "user": _locator("username", inbox)}
+    if _SLACK_USER.fullmatch(inbox):
+        return {"select": "user", "user": _locator("id", inbox)}
+    mode = "id" if not inbox or _SLACK_PLACE.fullmatch(inbox) else "name"
+    return {"select": "channel", "channelId": _locator(mode, inbox)}
+
+
+def _locator(mode: str, value: str) -> dict[str, Any]:
+    return {"__rl": True, "mode": mode, "value": value}

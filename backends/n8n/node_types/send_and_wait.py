@@ -1,0 +1,27 @@
+"""The operation of many nodes that sends a message and waits for the answer of a person."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from orgflow.backends.n8n.node_types.behaviour import Behaviour, hands_on
+from orgflow.backends.n8n.node_types.node_type import Parameters, Use
+
+OPERATION: Final = "sendAndWait"
+
+ANSWER, ANSWERED_AT = "data", "respondedAt"
+"""The field of the item that such a node hands on, and what is there beside the answers."""
+
+
+def asks(parameters: Parameters) -> bool:
+    """Whether a node with these parameters sends something and waits for the answer."""
+    return bool(parameters.get("operation") == OPERATION)
+
+
+def behaviour(use: Use) -> Behaviour:
+    """Of a node that sends, or sends and waits."""
+    if not asks(use.parameters):
+        return hands_on(use)
+    options = use.parameters.get("options")
+    limited = isinstance(options, dict) and "limitWaitTime" in options
+    return Behaviour(kind="wait", in_process=False, answered=True, limited=limited)
