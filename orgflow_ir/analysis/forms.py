@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal, NamedTuple
 
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
-from orgflow_ir.analysis.decisions import Decision
+from orgflow_ir.analysis.decisions import Decision, preceding_words
 from orgflow_ir.model import CallActivity, Event, Node, SubProcess, Task
 from orgflow_ir.model.bindings import Field, Form, Pairs
 from orgflow_ir.model.element_names import one_line
@@ -138,7 +138,7 @@ def asked_fields(
                 for asked in read[gateway]:
                     found[task][asked.variable] = _merged(found[task].get(asked.variable), asked)
         if decision.values and decision.setter in found:
-            found[decision.setter][decision.variable] = _of_decision(decision)
+            found[decision.setter][decision.variable] = _of_decision(decision, graph)
     return {task: tuple(fields.values()) for task, fields in found.items()}
 
 
@@ -224,7 +224,7 @@ def _of_model(field: Field) -> AskedField | None:
     )
 
 
-def _of_decision(decision: Decision) -> AskedField:
+def _of_decision(decision: Decision, graph: ControlFlow) -> AskedField:
     """The question that a gateway without conditions asks."""
     options = [Option(value, value) for value in decision.values]
     default = decision.default
@@ -236,13 +236,19 @@ def _of_decision(decision: Decision) -> AskedField:
         options.append(Option(label, label))
     return AskedField(
         decision.variable,
-        one_line(decision.gateway.name) or decision.variable,
+        one_line(decision.gateway.name) or _question(decision.gateway, graph),
         "choices" if decision.several else "choice",
         tuple(options),
         open=default is not None and not decision.several,
         required=not (decision.several and default is not None),
         source="decision",
     )
+
+
+def _question(gateway: Node, graph: ControlFlow) -> str:
+    """What is asked where a gateway has no name."""
+    before = preceding_words(gateway.id, graph)
+    return f"Which way after “{before}”?" if before else "Which way?"
 
 
 def _merged(known: AskedField | None, asked: AskedField) -> AskedField:

@@ -429,3 +429,16 @@ def test_what_no_field_is_for_is_given_by_hand() -> None:
     (node,) = [n for n in compiled(model).root.workflow_graph.nodes.values() if n.role == "trigger"]
     assert "Started by hand" in " ".join(node.notes)
     assert started_by(behind_the_start("${order.amount &gt; 100}", "task"))[0] == "formTrigger"
+
+
+@pytest.mark.parametrize(("task", "label"), [("Check order", "Which way after “Check order”?"),
+                                             ("", "Which way?")])  # fmt: skip
+def test_a_gateway_without_a_name_is_asked_for_in_words(task: str, label: str) -> None:
+    found = asked(
+        f'<startEvent id="s"/><userTask id="t" name="{task}"/><exclusiveGateway id="g"/>'
+        '<endEvent id="e"/><endEvent id="f"/><sequenceFlow id="f0" sourceRef="s" targetRef="t"/>'
+        '<sequenceFlow id="f1" sourceRef="t" targetRef="g"/>'
+        '<sequenceFlow id="f2" name="yes" sourceRef="g" targetRef="e"/>'
+        '<sequenceFlow id="f3" name="no" sourceRef="g" targetRef="f"/>'
+    )
+    assert [field.label for field in found.values()] == [label]
