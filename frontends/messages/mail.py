@@ -13,7 +13,7 @@ from email.parser import BytesParser
 from email.policy import Compat32
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 from orgflow.frontends.messages.html_text import html_text
 from orgflow.frontends.messages.quotes import split
@@ -177,6 +177,43 @@ def _messages(parsed: email.message.Message, file: str, line: int, depth: int) -
             yield from _messages(mail, file, line, depth + 1)
 
 
+class _Kind(NamedTuple):
+    """What a `Content-Type` says of a part.
+
+    Attributes:
+        type: as `text/plain`.
+        charset: the encoding that it states; empty where it states none.
+        flowed: whether a space at the end joins lines (RFC 3676).
+    """
+
+    type: str
+    charset: str
+    flowed: bool
+
+
+@lru_cache(maxsize=4_096)
+def _kind(stated: str) -> _Kind:
+    """The same few headers come again and again in a mailbox."""
+    holder = email.message.Message(policy=_RAW)
+    holder.set_raw("Content-Type", stated)
+    return _kind_in(holder)
+
+
+def _kind_of(part: email.message.Message, stated: str | None) -> _Kind:
+    if stated is not None and stated[:5].lower() == "text/":
+        return _kind(stated)
+    kind = part.get_content_type()  # of a part without the header: what the one around it says
+    return _kind_in(part) if kind.startswith("text/") else _Kind(kind, "", False)
+
+
+def _kind_in(part: email.message.Message) -> _Kind:
+    return _Kind(
+        part.get_content_type(),
+        part.get_content_charset("") or "",
+        part.get_param("format") == "flowed",
+    )
+
+
 _Content = tuple[list[str], list[str], list[Attachment], list[email.message.Message]]
 
 
@@ -190,7 +227,9 @@ def _content(parsed: email.message.Message) -> _Content:
     stack = [parsed]
     while stack:
         part = stack.pop()
-        kind = part.get_content_type()
+        stated = part.get("Content-Type")
+        sort = _kind_of(part, stated)
+        kind = sort.type
         payload = part.get_payload()
         if kind == "message/rfc822" and isinstance(payload, list) and _encoded(part):
             payload = [_PARSER.parsebytes(_decoded_mail(part))]
@@ -206,18 +245,18 @@ def _content(parsed: email.message.Message) -> _Content:
             continue
         disposition = str(part.get("Content-Disposition") or "").lower()
         if kind.startswith("multipart/"):  # it states a boundary that it does not have
-            texts.append(_part_text(part))
+            texts.append(_part_text(part, _kind_in(part)))
             continue
-        name = _filename(part) if disposition or "name" in str(part.get("Content-Type")) else ""
+        name = _filename(part) if disposition or "name" in str(stated) else ""
         if kind in ("text/plain", "text/html") and not (
             name or disposition.lstrip().startswith("attachment")
         ):
-            (texts if kind == "text/plain" else htmls).append(_part_text(part))
+            (texts if kind == "text/plain" else htmls).append(_part_text(part, sort))
         elif name or disposition.startswith("attachment") or not kind.startswith("multipart/"):
             size = len(part.get_payload(decode=True) or b"")
             attachments.append(Attachment(name or kind, kind, size))
         if kind == "text/calendar":
-            invitations.append(_invitation(_part_text(part)))
+            invitations.append(_invitation(_part_text(part, sort)))
     if not any(text.strip() for text in (*texts, *htmls)):
         texts += invitations
     return texts, htmls, attachments, inner
@@ -256,13 +295,12 @@ def _invitation(calendar: str) -> str:
     return re.sub(r"\\(.)", r"\1", plain)
 
 
-def _part_text(part: email.message.Message) -> str:
+def _part_text(part: email.message.Message, kind: _Kind) -> str:
     data = part.get_payload(decode=True)
     if not isinstance(data, bytes):
         return ""
-    stated = part.get_content_charset("")
-    text = text_of(data, stated)
-    if part.get_param("format") == "flowed":  # RFC 3676: a space at the end joins lines
+    text = text_of(data, kind.charset)
+    if kind.flowed:
         text = re.sub(r"(?m)(?<!^--) \r?\n(?!>)", " ", text)
     return text
 

@@ -79,10 +79,11 @@ def split(text: str) -> Parts:
     marks = []  # looking for words first is much faster than for the patterns
     if "--" in text or _LINE in text or any(hint in lowered for hint in _FORWARDED):
         marks.append(_DIVIDER)
-    if any(hint in lowered for hint in _SUBJECTS):
-        marks.append(_HEADER_BLOCK)
-    if any(hint in lowered for hint in _HINTS):
-        marks += [_WROTE, _WROTE_WRAPPED]
+    if ":" in text:
+        if any(hint in lowered for hint in _SUBJECTS):
+            marks.append(_HEADER_BLOCK)
+        if any(hint in lowered for hint in _HINTS):
+            marks += [_WROTE, _WROTE_WRAPPED]
     rest = ""
     for mark in marks:
         found = mark.search(text, 0, cut)
