@@ -1,4 +1,5 @@
-"""Speed and memory of messages: `messages.py ingest [GB]` and `messages.py store [N…]`.
+"""Speed and memory of messages: `messages.py ingest [GB]`, `messages.py store [N…]` and
+`messages.py whole [FILE…]`.
 
 `ingest` makes an mbox file (2 GB unless said otherwise), reads it into a store, and prints messages
 a second and the peak of memory; exit code 1 above 1 GB or below 2,000 a second of processor time.
@@ -6,6 +7,9 @@ a second and the peak of memory; exit code 1 above 1 GB or below 2,000 a second 
 disk, memory, the latency of searches, and the share of the ten nearest that are found; where DuckDB
 or LanceDB are installed, the same searches there. Exit code 1 where a search by vector takes more
 than 20 ms of processor time at 100,000.
+`whole` reads files of messages (a corpus that `synth` makes of the examples, where none is named)
+into a new store and discovers processes without a language model, nothing embedded before; exit
+code 1 where 793 messages would take more than 60 s of processor time on each of two cores.
 """
 
 from __future__ import annotations
@@ -37,12 +41,15 @@ import peak_memory
 SIZE = 384
 WORDS = [f"word{n}" for n in range(20_000)]
 LIMIT_MB, LIMIT_RATE, LIMIT_MS = 1024, 2000, 20.0
+WHOLE_MESSAGES, WHOLE_SECONDS, CORES = 793, 60.0, 2
 
 
 def main(what: str, *rest: str) -> int:
-    """One of the two tables."""
+    """One of the three tables."""
     if what == "ingest":
         return ingest(float(rest[0]) if rest else 2.0)
+    if what == "whole":
+        return whole(rest)
     return store([int(n) for n in rest] or [1_000, 10_000, 100_000])
 
 
@@ -69,6 +76,48 @@ def ingest(size: float) -> int:
     print(f"{rate:.0f} messages/s of processor time, at least {LIMIT_RATE}")
     print(f"{ran.peak >> 20} MB at most {LIMIT_MB}")
     return int(rate < LIMIT_RATE or ran.peak >> 20 > LIMIT_MB)
+
+
+def whole(files: tuple[str, ...]) -> int:
+    """From files of messages to processes."""
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        if not files:
+            examples = sorted(
+                map(str, (Path(__file__).parents[1] / "examples").glob("*/model.bpmn"))
+            )
+            orgflowc("synth", *examples, "-o", str(folder / "made"), "--scenarios", "12")
+            files = (str(folder / "made" / "messages.jsonl"),)
+        store = str(folder / "s")
+        total = 0.0
+        for name, command in (
+            ("ingest", ("ingest", *files, "--store", store)),
+            ("discover", ("discover", store, "--no-model", "--json")),
+        ):
+            wall, cpu = orgflowc(*command)
+            total += cpu
+            print(f"{name}: {wall:.1f} s, {cpu:.1f} s of processor time")
+        with MessageStore.open(store) as opened:
+            count = opened.counts().messages
+    most = WHOLE_SECONDS * CORES * max(1.0, count / WHOLE_MESSAGES)
+    print(f"{count} messages: {total:.1f} s of processor time, at most {most:.0f}")
+    return int(total > most)
+
+
+def orgflowc(*command: str) -> tuple[float, float]:
+    """Seconds of a command, and of the processor's time in it."""
+    import subprocess
+
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    begin = time.perf_counter()
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("ORGFLOW_MODEL")}
+    subprocess.run(
+        [sys.executable, "-m", "orgflow", *command], check=True, capture_output=True,
+        env=environment,
+    )  # fmt: skip
+    wall = time.perf_counter() - begin
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def measured(command: list[str], folder: Path) -> peak_memory.Ran:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import orgflow.store.blas  # noqa: F401  # before numpy, which every store imports
+
 from orgflow_ir.plugins.hooks import hookimpl
 from orgflow_ir.plugins.message_stores import StoreProvider
 

@@ -9,9 +9,11 @@ import os
 import struct
 import zipfile
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
+from orgflow.store.blas import WORKERS
 from orgflow.store.wordpiece import WordPiece
 
 PACKAGE = "all_minilm_l6_v2"
@@ -61,11 +63,16 @@ class MiniLM:
         ids = [self._words.ids(text, LONGEST) for text in texts]
         order = sorted(range(len(ids)), key=lambda i: len(ids[i]))
         vectors: Any = np.zeros((len(ids), _SIZE), np.float32)
-        for begin in range(0, len(order), 16):
-            part = order[begin : begin + 16]
-            vectors[part] = self._batch([ids[i] for i in part])
-        found: Sequence[Sequence[float]] = vectors
-        return found
+        parts = [order[begin : begin + 16] for begin in range(0, len(order), 16)]
+        batches = [[ids[i] for i in part] for part in parts]
+        pool = ThreadPoolExecutor(WORKERS)
+        try:
+            for part, found in zip(parts, pool.map(self._batch, batches), strict=True):
+                vectors[part] = found
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+        every: Sequence[Sequence[float]] = vectors
+        return every
 
     def _batch(self, ids: Sequence[list[int]]) -> Any:
         longest = max(map(len, ids))
