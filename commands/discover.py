@@ -309,9 +309,10 @@ EVALUATED = ("messages", "clusters", "one-call")
 
 
 def evaluated(
-    folder: Path,
+    location: str,
     truth: Path,
     seeds: int,
+    samples: int,
     output: str | None,
     true_models: Path | None,
     agents: str | None,
@@ -321,7 +322,6 @@ def evaluated(
     _need_numpy()
     from orgflow.evaluation.discovery import TruthError, evaluate, read_truth, table
     from orgflow.store.embedder import local_embedder
-    from orgflow.store.messages import MessageStore
 
     from orgflow_ir.plugins.message_stores import StoreError
 
@@ -331,19 +331,19 @@ def evaluated(
             raise click.UsageError(f"no agent `{name}`; {suggestion(name, EVALUATED)}")
     try:
         known = read_truth(truth.read_text("utf-8"))
-        store = MessageStore.open(str(folder))
+        store = open_store(location, Session().registry)
     except (TruthError, StoreError) as error:
         raise click.UsageError(
             f"{truth if isinstance(error, TruthError) else ''} {error}"
         ) from None
     models = _true_models(true_models, known.texts) if true_models is not None else {}
-    others = _others(chosen, flags, str(folder), len(known.texts)) if chosen else {}
+    others = _others(chosen, flags, local_folder(location), len(known.texts)) if chosen else {}
     with store:
         embedder = store.cached(local_embedder())
         try:
             rows, sweeps = evaluate(
                 list(store.messages()), known, embedder, seeds=range(1, seeds + 1),
-                models=models, others=others,
+                models=models, others=others, samples=samples,
             )  # fmt: skip
         except (OverBudget, MissingService) as error:
             raise click.UsageError(str(error)) from None

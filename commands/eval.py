@@ -39,7 +39,7 @@ INTERRUPTED, MISUSE = 130, 2
 
 @click.command("eval", short_help="Measure the compiler on a suite of models.")
 @click.argument("suite", metavar="SUITE", shell_complete=among(*SUITES))
-@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.argument("location", metavar="DIR", type=click.Path())
 @click.argument("truth", metavar="[TRUTH]", required=False, type=click.Path(path_type=Path))
 @click.option(
     "--seeds",
@@ -68,7 +68,8 @@ INTERRUPTED, MISUSE = 130, 2
 )  # fmt: skip
 @click.option(
     "--samples", default=1, metavar="N", type=click.IntRange(1, 20),
-    help="With text and fill: so often each is drafted or filled, for pass@k.  [default: 1]",
+    help="With text and fill: so often each is drafted or filled, for pass@k. With discovery: "
+    "runs of each agent.  [default: 1]",
 )  # fmt: skip
 @click.option(
     "--rounds", default=0, metavar="N", type=click.IntRange(0, 5),
@@ -78,7 +79,7 @@ INTERRUPTED, MISUSE = 130, 2
 @server_options
 def command(
     suite: str,
-    folder: Path,
+    location: str,
     truth: Path | None,
     seeds: int,
     true_models: Path | None,
@@ -93,7 +94,8 @@ def command(
     **more: Any,
 ) -> None:
     """Measure SUITE: `pmo` compiles and replays every model in DIR; `executable` does so with
-    models of process engines; `discovery` compares what is discovered in the store DIR with TRUTH;
+    models of process engines; `discovery` compares what is discovered in the store DIR (or
+    at postgresql://…) with TRUTH;
     `text` makes a process from every description in DIR and compares it with the model; `fill`
     fills the open tasks of every model in DIR and compares them with its `NAME.filled.json`.
 
@@ -111,8 +113,10 @@ def command(
     if truth is not None:
         from orgflow.commands.discover import evaluated
 
-        evaluated(folder, truth, seeds, output, true_models, agent, model_flags(more))
+        flags = model_flags(more)
+        evaluated(location, truth, seeds, samples, output, true_models, agent, flags)
         return
+    folder = Path(location)
     if true_models is not None:
         raise click.UsageError("--true-models is for `discovery`")
     if models is not None and models not in FORMATS:

@@ -361,7 +361,7 @@ class Row(NamedTuple):
         label: what was scored.
         scores: of every seed.
         seconds: that discovery took, without the time to score it; the median of seeds.
-        tokens: in and out, of a language model.
+        tokens: in and out, of a language model, for one run.
         cost: of these tokens.
     """
 
@@ -380,6 +380,7 @@ def evaluate(
     seeds: Sequence[int],
     models: Mapping[str, Model] | None = None,
     others: Mapping[str, Discover] | None = None,
+    samples: int = 1,
 ) -> tuple[list[Row], list[tuple[str, list[float]]]]:
     """Discovery, its ceilings and the null on one corpus, and the sweep of thresholds for each.
 
@@ -387,7 +388,8 @@ def evaluate(
     was found and takes the true tasks, one after the other, as steps; *null* keeps the number and
     gives every process steps, words and actors drawn from all that were found. Discovery itself has
     no chance in it; a seed draws nine tenths of the messages, so that the range shows how much
-    hangs on single ones. `others` are further ways to discover, a column each.
+    hangs on single ones. `others` are further ways to discover, a column each, and each is run
+    `samples` times.
     """
     ids = [m.id for m in messages]
     begin = time.perf_counter()
@@ -410,11 +412,25 @@ def evaluate(
     nulls = [_null(whole, seed) for seed in seeds]
     asked: list[tuple[str, list[float]]] = []
     for label, other in (others or {}).items():
-        begin = time.perf_counter()
-        found, tokens, cost = other(messages, embedder)
-        took = time.perf_counter() - begin
-        rows.append(Row(label, (scored(found),), took, tokens, cost))
-        asked.append((label, sweep(found, truth, embedder)))
+        runs = []
+        for _ in range(samples):
+            begin = time.perf_counter()
+            found, tokens, cost = other(messages, embedder)
+            runs.append((found, time.perf_counter() - begin, tokens, cost))
+        rows.append(
+            Row(
+                label,
+                tuple(scored(found) for found, _, _, _ in runs),
+                statistics.median(took for _, took, _, _ in runs),
+                (
+                    statistics.median_low(tokens[0] for _, _, tokens, _ in runs),
+                    statistics.median_low(tokens[1] for _, _, tokens, _ in runs),
+                ),
+                statistics.median(cost for _, _, _, cost in runs),
+            )
+        )
+        columns = zip(*(sweep(found, truth, embedder) for found, _, _, _ in runs), strict=True)
+        asked.append((label, [statistics.median(column) for column in columns]))
     rows.append(Row("true clusters", (scored(clusters),)))
     rows.append(Row("true names", (scored(names),)))
     rows.append(Row("null", tuple(scored(null) for null in nulls)))

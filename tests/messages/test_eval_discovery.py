@@ -180,8 +180,12 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     baselines = ["eval", "discovery", store, str(truth), "--seeds", "1", "--agent"]
     with model_server(lambda request: _processes(request["messages"][1]["content"])) as server:
         asked = [*baselines, "one-call,clusters", "--model-url", server.url, "--model", "scripted"]
+        assert cli.run([*asked, "--samples", "2"]) == 0
+        assert len(server.requests) == 2 * (1 + 2)  # as many clusters as true processes
+        shown = capsys.readouterr().out
+        assert re.search(r"number +\d+ +\d+ +\d+ \(\d+-\d+\) +\d+ \(\d+-\d+\) ", shown)
         assert cli.run(asked) == 0
-        assert len(server.requests) == 1 + 2  # as many clusters as true processes
+        assert len(server.requests) == 3 * (1 + 2)
     shown = capsys.readouterr().out
     header = next(line for line in shown.splitlines() if "discovered" in line)
     assert header.split("  ")[-1].strip() == "null"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import sys
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
@@ -13,6 +14,8 @@ import client_mails as mails
 import numpy as np
 import postgres_server
 import pytest
+from orgflow import cli
+from small_corpus import corpus, truth_json
 
 from orgflow_ir.model.message import Message, Person
 from orgflow_ir.pipeline.services import ServiceError
@@ -396,3 +399,19 @@ def test_the_folder_beside_a_store(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert one == local_folder("postgresql://u:second@h/d")
     assert one != local_folder("postgresql://u@h/other")
     assert (tmp_path / one).stat().st_mode & 0o777 == 0o700
+
+
+def test_discovery_is_measured(
+    location: str, make: Make, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    messages, cases = corpus()
+    truth = tmp_path / "truth.json"
+    truth.write_text(truth_json(cases))
+    with make() as store:
+        store.add(messages)
+        store.link()
+    assert cli.run(["eval", "discovery", location, str(truth), "--seeds", "1"]) == 0
+    shown = capsys.readouterr().out
+    assert "true number of processes: 2" in shown
+    assert re.search(r"v measure +[01]\.\d+ ", shown)
+    assert cli.run(["eval", "discovery", f"{location}-none", str(truth)]) == 2
