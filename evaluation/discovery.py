@@ -10,6 +10,7 @@ import statistics
 import time
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -46,17 +47,20 @@ class Truth(NamedTuple):
         tasks: the tasks of each process, in the order of its first scenario that has them.
         process: the process of each message that is not noise.
         case: the case of each message that is not noise.
+        shows: the ids of the tasks that a message is about, where the truth says so.
     """
 
     texts: Mapping[str, str]
     tasks: Mapping[str, tuple[str, ...]]
     process: Mapping[str, str]
     case: Mapping[str, str]
+    shows: Mapping[str, frozenset[str]] = MappingProxyType({})
 
 
 def read_truth(text: str) -> Truth:
     """The truth in JSON, as `synth` writes it: `processes` with `description` and `scenarios`
-    (`scenario`, `tasks`), `messages` with `process` and `scenario`. Raises `TruthError`."""
+    (`scenario`, `tasks`), `messages` with `process`, `scenario` and `tasks`. Raises
+    `TruthError`."""
     try:
         data = json.loads(text)
         texts: dict[str, str] = {}
@@ -70,6 +74,7 @@ def read_truth(text: str) -> Truth:
         return Truth(
             texts, tasks, {k: str(m["process"]) for k, m in real.items()},
             {k: str(m["scenario"]) for k, m in real.items()},
+            {k: frozenset(map(str, m.get("tasks", ()))) for k, m in real.items()},
         )  # fmt: skip
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise TruthError(f"is no truth about messages: {type(error).__name__}: {error}") from None
@@ -91,6 +96,7 @@ class Scores(NamedTuple):
     evidence_f1: float
     step_recall: float
     order: float
+    step_messages: float
     task_f1: float | None = None
     gateway_f1: float | None = None
     flow_f1: float | None = None
@@ -150,6 +156,7 @@ def score(
         _evidence_f1(found, truth, majority),
         recall,
         order,
+        _step_messages(found, truth, majority),
         *_against_models(found, truth, models or {}, embedder),
     )
 
@@ -295,6 +302,32 @@ def _steps(
                 agreed += b < later
     total = sum(len(tasks) for tasks in truth.tasks.values())
     return hits / total if total else 1.0, agreed / pairs if pairs else 0.0
+
+
+def _step_messages(found: Discovery, truth: Truth, majority: Sequence[str]) -> float:
+    """The share of true tasks that are found as steps by their messages, whatever they are called:
+    at least half of the messages that a step cites are about the task; one to one, in the process
+    that most messages are of."""
+    tasks: dict[str, set[str]] = {}
+    for id_, shown in truth.shows.items():
+        tasks.setdefault(truth.process[id_], set()).update(shown)
+    hits = 0
+    for name, wanted in tasks.items():
+        steps: dict[tuple[int, str], set[str]] = {}
+        for number, (one, most) in enumerate(zip(found.found, majority, strict=True)):
+            for node in one.process.nodes if most == name else ():
+                if isinstance(node, Task):  # a step on several ways is drawn on each
+                    cited = steps.setdefault((number, node.name or ""), set())
+                    cited.update(e.document for e in node.evidence)
+        shares = [
+            [sum(t in truth.shows.get(id_, ()) for id_ in cited) / max(1, len(cited))
+             for t in sorted(wanted)]
+            for cited in steps.values()
+        ]  # fmt: skip
+        good = np.where(np.array(shares) >= 0.5, np.array(shares), 0.0)
+        hits += sum(good[a, b] > 0 for a, b in assignment(good)) if shares and wanted else 0
+    total = sum(map(len, tasks.values()))
+    return hits / total if total else 1.0
 
 
 _WORD = re.compile(r"[^\W\d_]{2,}")

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
+from orgflow.agents.discovery.case_weights import WEIGHTS
 from orgflow.agents.discovery.cases import find_cases
 from orgflow.agents.discovery.languages import ENGLISH, languages
 from orgflow.agents.discovery.phrases import (
@@ -156,9 +157,11 @@ def discover(
     messages: Sequence[Message],
     embedder: Embedder,
     progress: Callable[[int, int, str], None] = lambda done, total, name: None,
+    weights: Sequence[float] = WEIGHTS,
 ) -> Discovery:
-    """Find the processes that messages show. Raises what the embedder raises."""
-    found = grouped(messages, embedder, progress)
+    """Find the processes that messages show; `weights` are those of `find_cases`. Raises what the
+    embedder raises."""
+    found = grouped(messages, embedder, progress, weights)
     progress(4, STAGES, "steps")
     return found.described(embedder)
 
@@ -167,12 +170,14 @@ def grouped(
     messages: Sequence[Message],
     embedder: Embedder,
     progress: Callable[[int, int, str], None] = lambda done, total, name: None,
+    weights: Sequence[float] = WEIGHTS,
 ) -> Stages:
-    """The cases and processes of messages. Raises what the embedder raises."""
+    """The cases and processes of messages; `weights` are those of `find_cases`. Raises what the
+    embedder raises."""
     progress(0, STAGES, "meaning of messages")
     traits = traits_of(messages, embedder)
     progress(1, STAGES, "cases")
-    cases = find_cases(traits)
+    cases = find_cases(traits, weights)
     progress(2, STAGES, "phrases")
     said = said_in(traits, cases)
     parsed = frozenset(_parsed(traits))

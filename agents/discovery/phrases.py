@@ -123,7 +123,7 @@ def _of(document: Any, names: Collection[str], topic: str = "") -> list[Phrase]:
             continue
         begin = sentence.start_char + len(sentence.text) - len(sentence.text.lstrip())
         for verb in sentence:
-            if verb.pos_ != "VERB" or not verb.lemma_.isalpha():
+            if verb.pos_ != "VERB" or not verb.lemma_.isalpha() or _is_noun(verb):
                 continue
             lemma = _particle(verb)
             known = verb.lemma_.lower() in ACTS
@@ -132,7 +132,7 @@ def _of(document: Any, names: Collection[str], topic: str = "") -> list[Phrase]:
                 words, tail, less = about, "", 0.5
             if not words or (verb.lemma_.lower() in _TALK and verb.lemma_.lower() not in _WEAK):
                 continue
-            if words == [verb.lemma_.lower()]:
+            if words[-1].removesuffix("s") == verb.lemma_.lower():
                 continue
             score = 1.0 - less - 0.04 * place - (0.5 if verb.lemma_.lower() in _WEAK else 0.0)
             score += 0.3 if verb.dep_ in ("ROOT", "conj") else 0.0
@@ -241,6 +241,22 @@ def _object_words(noun: Any, names: Collection[str]) -> list[str]:
     ][-2:]  # fmt: skip
     words.append(noun)
     return [w.text.lower() for w in words if w.text.isalpha()]
+
+
+_BEFORE_REQUEST = _words("please to and or then just now also kindly you let")
+
+
+def _is_noun(verb: Any) -> bool:
+    """Whether what the parser takes for a verb is the first part of a name: in `with a light table`
+    or `ask the supervisor balance` nobody does anything, and no request begins."""
+    if verb.tag_ not in ("VB", "VBP") or verb.i + 1 >= len(verb.doc):
+        return False
+    if any(c.dep_ in ("nsubj", "nsubjpass", "aux", "auxpass", "mark") for c in verb.children):
+        return False
+    if verb.i == verb.sent.start or verb.doc[verb.i + 1].pos_ != "NOUN":
+        return False
+    before = verb.doc[verb.i - 1]
+    return not (before.is_punct or before.is_space or before.lower_ in _BEFORE_REQUEST)
 
 
 _UP_TO_DATE = re.compile(r"\bup[ -]to[ -]date\b", re.IGNORECASE)

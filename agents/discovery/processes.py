@@ -11,7 +11,7 @@ import numpy as np
 from orgflow.agents.discovery.linkage import linked
 from orgflow.agents.discovery.traits import Traits, role
 
-CHANCE = 3.5
+CHANCE = 3.0
 """Cases of different processes are alike by chance: what is more than so many deviations above the
 middle of all pairs is not."""
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import re
-from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -93,18 +91,3 @@ def _seconds(message: Message) -> float:
     if date is None:
         return 0.0
     return (date if date.tzinfo is not None else date.replace(tzinfo=UTC)).timestamp()
-
-
-def rarity(groups: Sequence[Collection[str]]) -> dict[str, float]:
-    """The logarithm of how few groups each item is in (idf), for items of two groups or more."""
-    counts = Counter(item for group in groups for item in group)
-    return {i: math.log(len(groups) / c) for i, c in counts.items() if c > 1}
-
-
-def holders(groups: Sequence[Collection[str]]) -> Iterator[tuple[str, list[int]]]:
-    """Each item with the places of the groups that have it."""
-    found: dict[str, list[int]] = {}
-    for place, group in enumerate(groups):
-        for item in group:
-            found.setdefault(item, []).append(place)
-    yield from sorted(found.items())

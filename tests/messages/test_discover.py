@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import math
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
 import pytest
 from orgflow import cli, compiler
-from orgflow.agents.discovery.cases import Group, _Evidence, find_cases
+from orgflow.agents.discovery.case_weights import WEIGHTS
+from orgflow.agents.discovery.cases import find_cases
 from orgflow.agents.discovery.discover import Discovery, discover
+from orgflow.agents.discovery.evidence import MEASURES, Group, Pairs
 from orgflow.agents.discovery.linkage import linked
 from orgflow.agents.discovery.phrases import phrases
 from orgflow.agents.discovery.steps import Step
@@ -122,18 +125,60 @@ def test_an_identifier_tells_cases_of_the_same_people_apart() -> None:
     assert sorted(map(sorted, found)) == [["1"], ["2"], ["3"]]
 
 
+def test_different_numbers_tell_cases_of_the_same_people_at_one_time_apart() -> None:
+    """Two cases of one process, of the same people, message after message in turn."""
+    start = datetime(2026, 3, 2, 9, tzinfo=UTC)
+    people = ("Ada", "Basil")
+    messages = [
+        *_case(1, start, people)[:4], *_case(2, start + timedelta(minutes=20), people)[:4],
+        *(m for n in range(3, 9)
+          for m in _case(n, start + timedelta(days=9 * n), (f"P{n}", f"Q{n}"))),
+    ]  # fmt: skip
+    more = [
+        Message(f"{m.id}b", m.date + timedelta(hours=9), m.channel, m.sender, m.receivers, "",
+                m.body)
+        for m in messages[:8] if m.date is not None
+    ]  # fmt: skip
+    traits = traits_of([*messages, *more], HashedWords())
+    found = [{traits.messages[i].id.split("-")[0] for i in case} for case in find_cases(traits)]
+    assert [case for case in found if len(case) > 1] == []
+    assert {"1", "2"} <= {name for case in found for name in case}
+
+
+def test_measures_are_what_a_pair_has() -> None:
+    messages, _ = corpus()
+    traits = traits_of(messages, HashedWords())
+    orders = [i for i, m in enumerate(traits.messages) if m.id.startswith("order-0")]
+    leaves = [i for i, m in enumerate(traits.messages) if m.id.startswith("leave-2")]
+    pairs = Pairs(traits, WEIGHTS)
+    one, rest, other = pairs.group(orders[:3]), pairs.group(orders[3:]), pairs.group(leaves)
+    named = dict(zip(MEASURES, pairs.measured(one, rest), strict=True))
+    assert named["numbers"] > 0 == named["other numbers"]
+    assert named["smaller"] == pytest.approx(math.log(3))
+    against = dict(zip(MEASURES, pairs.measured(one, other), strict=True))
+    assert against["numbers"] == 0 > against["other numbers"]
+    assert against["strangers"] > 0, "nobody of an order is in a leave"
+    assert pairs.gain(one, rest) > 0 > pairs.gain(one, other)
+    assert pairs.measured(one, other) == pytest.approx(pairs.measured(other, one))
+    whole = pairs.joined(one, rest)
+    again = pairs.group(orders)
+    assert whole.members == again.members
+    assert whole.counts == again.counts
+    assert len(WEIGHTS) == len(MEASURES)
+
+
 def test_work_grows_more_slowly_than_the_square_of_messages(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """No matrix of all pairs is made: three times the messages are not nine times the pairs."""
     compared: list[int] = []
-    gain = _Evidence.gain
+    gain = Pairs.gain
 
-    def counted(self: _Evidence, one: Group, other: Group) -> float:
+    def counted(self: Pairs, one: Group, other: Group) -> float:
         compared.append(1)
         return gain(self, one, other)
 
-    monkeypatch.setattr(_Evidence, "gain", counted)
+    monkeypatch.setattr(Pairs, "gain", counted)
     numbers = []
     for count in (25, 75):
         start = datetime(2026, 1, 5, 8, tzinfo=UTC)

@@ -57,6 +57,24 @@ def test_figures_by_hand() -> None:
     assert dice("Send invoice", "Pay rent") == 0
 
 
+def test_steps_are_found_by_their_messages_whatever_they_are_called() -> None:
+    messages, cases = corpus()
+    embedder = HashedWords()
+    found = discover(messages, embedder)
+    truth = read_truth(truth_json(cases))
+    assert truth.shows["order-1-4"] == {"4"}
+    ids = [m.id for m in messages]
+
+    def share(shows: dict[str, frozenset[str]]) -> float:
+        return score(found, truth._replace(shows=shows), ids, embedder).step_messages
+
+    assert score(found, truth, ids, embedder).step_messages >= 0.5
+    assert share({id_: frozenset("x") for id_ in cases}) == 1, "any step is about the one task"
+    assert share({id_: frozenset(("x", "y")) for id_ in cases}) == 1, "two steps, two tasks"
+    assert share({id_: frozenset((id_,)) for id_ in cases}) < 0.2, "a step of three tasks is none"
+    assert share({}) == 1
+
+
 def test_a_truth_is_checked() -> None:
     with pytest.raises(TruthError, match="is no truth"):
         read_truth("[]")

@@ -78,7 +78,7 @@ def truth_json(cases: Mapping[str, str]) -> str:
             for kind, names in tasks.items() if kinds[kind]
         },
         "messages": {
-            id_: {"process": case.split("-")[0], "scenario": case, "tasks": []}
+            id_: {"process": case.split("-")[0], "scenario": case, "tasks": [id_.rsplit("-")[2]]}
             for id_, case in cases.items()
         },
     })  # fmt: skip

@@ -1,0 +1,303 @@
+"""What speaks for two groups of messages being one case."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from orgflow.agents.discovery.traits import WORD, Traits, bare_name
+
+from orgflow_ir.model.message import bare_subject
+
+COMMON_WORD = 0.05
+"""A word in a larger share of the messages than this names no case."""
+
+# The logarithm of the hours between two messages of a case: its mean and deviation. They are wide
+# on purpose: from a minute to weeks.
+PAUSE, SPREAD = 1.0, 2.2
+
+FORGOTTEN = 0.02
+"""The share of pauses that follow no rule: a process may wait for months."""
+
+MESSAGES_OF_GROUP = 6
+"""Messages of a case or an exchange on average, from which follows how often one begins."""
+
+FEW = 20
+"""A word in so few messages may name a case, however few there are in all."""
+
+PEOPLE, NUMBERS, NAMES, SUBJECT, WORDS = range(5)
+
+REPEATED = (2.0, 20.0, 40.0, 40.0)
+"""How little a case repeats its people, numbers, names and subjects: the concentration of a
+Dirichlet distribution. Words of other kinds only tell which groups are compared."""
+
+SELDOM = 30
+"""Who is in more messages than this works on many cases."""
+
+ALIKE = 0.7
+"""Messages that are more alike than this tell of the same step."""
+
+TELLING = 6
+"""Messages of fewer words (`Thanks, noted.`) come again in any case."""
+
+# How a message follows another, by who writes to whom.
+REPLY, HANDOVER, AGAIN, OTHER_RECEIVER, OTHER_SENDER, STRANGERS = range(6)
+
+MEASURES = (
+    "always", "pause", "reply", "handover", "again", "other receiver", "other sender",
+    "strangers", "same subject", "interleaved", "duration",
+    "people", "other people", "numbers", "other numbers", "names", "other names", "subjects",
+    "other subjects", "smaller", "larger", "newcomers", "likeness", "likeness of many",
+    "steps again",
+)  # fmt: skip
+"""What is measured of two groups, in this order."""
+
+_LIKENESS = MEASURES.index("likeness")
+
+Measured = list[float]
+
+
+class Group(NamedTuple):
+    """Messages that belong together.
+
+    Attributes:
+        members: places in the order of time.
+        counts: how often each trait of each kind is in them.
+        totals: the sums of these.
+        meaning: the sum of their vectors, and its length.
+    """
+
+    members: tuple[int, ...]
+    counts: tuple[Mapping[str, int], ...]
+    totals: tuple[int, ...]
+    meaning: Any
+    length: float
+
+
+class Pairs:
+    """Measures how two groups of messages fit together, and says how likely they are one case.
+
+    Args:
+        traits: of all messages.
+        weights: of each of `MEASURES`.
+    """
+
+    def __init__(self, traits: Traits, weights: Sequence[float]) -> None:
+        self.weights = weights
+        self._hours = [float(day) * 24 for day in traits.days]
+        self._people = traits.people
+        self._messages = traits.messages
+        self._vectors = traits.vectors
+        self._traits = _kinds(traits)
+        self._base = [_shares(groups) for groups in self._traits]
+        self._subjects = [next(iter(one), "") for one in self._traits[SUBJECT]]
+        self._senders = ["" if m.sender is None else m.sender.key for m in traits.messages]
+        self._receivers = [frozenset(p.key for p in m.receivers) for m in traits.messages]
+        count = len(traits.messages)
+        self._period = (max(self._hours) - min(self._hours) if count else 0.0) + 1.0
+        self._begin = math.log(max(count, 1) / MESSAGES_OF_GROUP / self._period)
+        having = Counter(person for people in traits.people for person in people)
+        self._seldom = frozenset(person for person in having if having[person] <= SELDOM)
+        self._telling = [len(words) >= TELLING for words in traits.words]
+        self._links: dict[tuple[int, int], tuple[float, ...]] = {}
+
+    def group(self, members: Iterable[int]) -> Group:
+        """A group of messages."""
+        ordered = self._ordered(members)
+        counts = tuple(Counter(t for i in ordered for t in groups[i]) for groups in self._traits)
+        return self._group(ordered, counts, self._vectors[list(ordered)].sum(0))
+
+    def joined(self, one: Group, other: Group) -> Group:
+        """Two groups as one."""
+        counts = []
+        for few, many in zip(one.counts, other.counts, strict=True):
+            total = dict(many)
+            for trait, number in few.items():
+                total[trait] = total.get(trait, 0) + number
+            counts.append(total)
+        members = self._ordered((*one.members, *other.members))
+        return self._group(members, tuple(counts), one.meaning + other.meaning)
+
+    def begins(self, group: Group) -> float:
+        """The hour of its first message."""
+        return self._hours[group.members[0]]
+
+    def gain(self, one: Group, other: Group) -> float:
+        """The log-odds that two groups are one case."""
+        found = self._told(one, other)
+        so_far = sum(w * m for w, m in zip(self.weights, found, strict=False))
+        smaller = math.log(min(len(one.members), len(other.members)))
+        alike, many, again = self.weights[_LIKENESS:]
+        if again <= 0 and so_far + abs(alike + many * smaller) <= 0:
+            return so_far  # whatever the messages mean
+        likeness = self._likeness(one, other)
+        return so_far + alike * likeness[0] + many * likeness[1] + again * likeness[2]
+
+    def measured(self, one: Group, other: Group) -> Measured:
+        """`MEASURES` of two groups."""
+        return [*self._told(one, other), *self._likeness(one, other)]
+
+    def _group(
+        self, members: tuple[int, ...], counts: tuple[Mapping[str, int], ...], meaning: Any
+    ) -> Group:
+        totals = tuple(sum(c.values()) for c in counts)
+        return Group(members, counts, totals, meaning, math.sqrt(float(meaning @ meaning)) or 1.0)
+
+    def _ordered(self, members: Iterable[int]) -> tuple[int, ...]:
+        return tuple(sorted(members, key=lambda i: (self._hours[i], i)))
+
+    def _told(self, one: Group, other: Group) -> Measured:
+        """What time, people and words tell: all measures but those of meaning."""
+        if self.begins(one) > self.begins(other):
+            one, other = other, one
+        first, second = one.members, other.members
+        end = max(self._hours[first[-1]], self._hours[second[-1]])
+        found = [1.0, *self._row(first, second), math.log1p(end - self._hours[first[0]])]
+        for place in range(len(REPEATED)):
+            repeated = self._repeated(place, one, other)
+            found += (min(repeated, 15.0), 0.0) if repeated > 0 else (0.0, max(repeated, -15.0))
+        sizes = sorted((len(first), len(second)))
+        found += (math.log(sizes[0]), math.log(sizes[1]))
+        new = (
+            sum(p in self._seldom for p in few.counts[PEOPLE] if p not in many.counts[PEOPLE])
+            for few, many in ((one, other), (other, one))
+        )
+        found.append(math.log1p(min(new)))
+        return found
+
+    def _row(self, one: Sequence[int], other: Sequence[int]) -> Measured:
+        """What the rows of messages tell: the links from message to message that one case has, less
+        those that the two have; and how often the two change places."""
+        if self._hours[one[-1]] <= self._hours[other[0]]:  # one after the other
+            return [*self._bounded(self._link(one[-1], other[0])), 0.0]
+        before: dict[int, int] = {}
+        for part in (one, other):
+            before.update(zip(part[1:], part, strict=False))
+        total = [0.0] * len(self._link(one[0], other[0]))
+        changes = 0
+        for first, second in pairwise(self._ordered((*one, *other))):
+            was = before.get(second)
+            if was == first:
+                continue
+            changes += 1
+            for place, value in enumerate(self._link(first, second)):
+                total[place] += value
+            if was is not None:
+                for place, value in enumerate(self._link(was, second)):
+                    total[place] -= value
+        return [*self._bounded(total), math.log(changes)]
+
+    @staticmethod
+    def _bounded(link: Sequence[float]) -> Measured:
+        """The same, but no single thing proves everything."""
+        return [max(-20.0, min(link[0], 8.0)), *(max(-6.0, min(v, 6.0)) for v in link[1:])]
+
+    def _link(self, first: int, second: int) -> tuple[float, ...]:
+        """What speaks for a message following another: the pause, who writes to whom, and whether
+        the subject is the same."""
+        known = self._links.get((first, second))
+        if known is None:
+            hours = max(self._hours[second] - self._hours[first], 0.02)
+            deviation = (math.log(hours) - PAUSE) / SPREAD
+            density = math.exp(-0.5 * deviation * deviation) / (hours * SPREAD * 2.5066)
+            pause = math.log(density + FORGOTTEN / self._period) - self._begin
+            how = self._how(first, second)
+            subject = self._subjects[first]
+            known = (
+                pause, *(float(how == kind) for kind in range(STRANGERS + 1)),
+                float(bool(subject) and subject == self._subjects[second]),
+            )  # fmt: skip
+            self._links[first, second] = known
+        return known
+
+    def _how(self, first: int, second: int) -> int:
+        sender, answering = self._senders[first], self._senders[second]
+        receivers, answered = self._receivers[first], self._receivers[second]
+        if sender == answering:
+            shared = not receivers.isdisjoint(answered) or not (receivers or answered)
+            return AGAIN if shared else OTHER_RECEIVER
+        if answering in receivers:
+            return REPLY if sender in answered else HANDOVER
+        if self._people[first].isdisjoint(self._people[second]):
+            return STRANGERS
+        return OTHER_SENDER
+
+    def _repeated(self, place: int, one: Group, other: Group) -> float:
+        """The Dirichlet-multinomial likelihood of two groups as one, less that of two."""
+        spread, base = REPEATED[place], self._base[place]
+        few, many = one.counts[place], other.counts[place]
+        if len(few) > len(many):
+            few, many = many, few
+        m, n = one.totals[place], other.totals[place]
+        if not m or not n:
+            return 0.0
+        log = math.lgamma
+        found = log(spread + m) + log(spread + n) - log(spread) - log(spread + m + n)
+        for trait, number in few.items():
+            others = many.get(trait)
+            if others:
+                z = spread * base[trait]
+                found += log(z + number + others) + log(z) - log(z + number) - log(z + others)
+        return found
+
+    def _likeness(self, one: Group, other: Group) -> Measured:
+        """How alike the messages of two groups are. Few messages alike are about one thing; many
+        are two cases of one process, most of all where the steps of one come again."""
+        if len(one.members) > len(other.members):
+            one, other = other, one
+        alike = float(one.meaning @ other.meaning) / (one.length * other.length)
+        count = len(one.members)
+        if count == 1:
+            return [alike, 0.0, 0.0]
+        many = max(0.0, alike) * math.log(count)
+        telling = [i for i in one.members if self._telling[i]]
+        if not telling:
+            return [alike, many, 0.0]
+        each = self._vectors[telling] @ self._vectors[list(other.members)].T
+        again = int((each.max(1) > ALIKE).sum())
+        return [alike, many, min(6.0, float(again))]
+
+
+def _kinds(traits: Traits) -> list[list[frozenset[str]]]:
+    """The traits of each message by kind; words that all have or one has say nothing."""
+    having = Counter(word for words in traits.words for word in words)
+    most = max(FEW, COMMON_WORD * len(traits.messages))
+    proper = _proper_names(traits)
+    found: list[list[frozenset[str]]] = [list(traits.people), [], [], [], []]
+    for message, words in zip(traits.messages, traits.words, strict=True):
+        # who writes and receives is known: their names in the text are nothing new
+        own = {w.lower() for p in message.people for w in WORD.findall(bare_name(p))}
+        said = [word for word in words if 1 < having[word] <= most and word not in own]
+        numbers = frozenset(word for word in said if any(map(str.isdigit, word)))
+        names = frozenset(word for word in said if word in proper) - numbers
+        subject = bare_subject(message.subject)[0]
+        found[NUMBERS].append(numbers)
+        found[NAMES].append(names)
+        found[WORDS].append(frozenset(said) - numbers - names)
+        found[SUBJECT].append(frozenset([subject] if subject else []))
+    return found
+
+
+_BEGINS = re.compile(r"(?:^|[.!?:>\n])[\s\"'(]*$")
+
+
+def _proper_names(traits: Traits) -> frozenset[str]:
+    """Words that are mostly written with a capital inside sentences."""
+    capital: Counter[str] = Counter()
+    for message in traits.messages:
+        body = message.body
+        for match in WORD.finditer(body):
+            if not _BEGINS.search(body, max(0, match.start() - 8), match.start()):
+                word = match.group()
+                capital[word.lower()] += 1 if word[0].isupper() else -1
+    return frozenset(word for word, surplus in capital.items() if surplus > 0)
+
+
+def _shares(groups: Sequence[frozenset[str]]) -> dict[str, float]:
+    counts = Counter(trait for group in groups for trait in group)
+    total = max(1, sum(counts.values()))
+    return {trait: number / total for trait, number in counts.items()}
