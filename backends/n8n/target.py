@@ -40,7 +40,8 @@ from orgflow_ir.targets.rules import UnsupportedTime
 
 
 def unstructured_inclusive(model: Model, ctx: PassContext) -> Iterator[ConstructUse]:
-    """`gateway.inclusive.unstructured`: an inclusive join without a split that it closes."""
+    """`gateway.inclusive.unstructured`: an inclusive join without a split that it closes, where no
+    Merge waits for what can still come."""
     for process in model.processes:
         graph = ctx.analysis(ControlFlow, process)
         for join in inclusive_joins(process, graph, ctx).values():
@@ -334,8 +335,8 @@ N8N_TARGET = TargetSpec(
         "gateway.parallel": Legal("its branches run one after the other"),
         "gateway.inclusive": Legal("its branches run one after the other"),
         "gateway.inclusive.unstructured": Illegal(
-            "no single split opens what this inclusive join closes, and n8n cannot tell which "
-            "branches are still to come",
+            "no single split opens what this inclusive join closes, and in a loop, or where work "
+            "is done twice, n8n cannot tell which branches are still to come",
             "let each inclusive join close exactly one split, or use exclusive and parallel ones",
         ),
         "gateway.mixed": Illegal("a Merge cannot also split"),

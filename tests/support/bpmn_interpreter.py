@@ -4,7 +4,7 @@ It plays sub-processes, called processes, loops, multi-instance activities, boun
 sub-processes, terminate, errors, escalations and compensation directly: an instance of a scope
 holds its tokens and the instances inside it, nothing is compiled or rewritten, and what may happen
 is tried in every order. Imports the types of the IR and nothing else. For small models without
-inclusive gateways and without what comes from outside.
+what comes from outside.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ Scope = Process | SubProcess
 Trace = tuple[str, ...]
 
 MOST_BODIES = 2
+
+PLAYED = ("exclusive", "parallel", "inclusive")
 
 
 class Unsupported(ValueError):
@@ -91,7 +93,7 @@ class Interpreter:
         self.nodes = {n.id: n for s in self.scopes.values() for n in s.nodes}
         self.flows = {f.id: f for s in self.scopes.values() for f in s.flows}
         for node in self.nodes.values():
-            if isinstance(node, Gateway) and node.gateway_kind not in ("exclusive", "parallel"):
+            if isinstance(node, Gateway) and node.gateway_kind not in PLAYED:
                 raise Unsupported(node.id)
 
     def traces(self) -> set[Trace]:
@@ -207,6 +209,9 @@ class Interpreter:
 
                 yield joined
             return
+        if isinstance(node, Gateway) and node.gateway_kind == "inclusive":
+            yield from self.inclusive(here, token, node.id)
+            return
         if isinstance(node, Gateway):
             for flow in self.out(node.id):
 
@@ -234,6 +239,49 @@ class Interpreter:
                 there[-1].running.append(Running(node.id, times, sequential))
 
             yield opened
+
+    def inclusive(
+        self, here: Instance, token: str, gateway: str
+    ) -> Iterator[Callable[[Play, Path], None]]:
+        """13.4.3: activated where a token is on some flow in, and for every path from a token to an
+        empty flow in, not through the gateway, there is one from it to a flow in that has a token.
+        It takes one from each, and any flows out are taken, but not none."""
+        into = [f.id for f in self.flows.values() if f.target == gateway]
+        full = [f for f in into if f in here.tokens]
+        if token != min(full):
+            return
+        empty = set(into) - set(full)
+        busy = {flow for r in here.running for flow in self.out(r.node)}
+        for flow in {*here.tokens, *busy} - set(full):
+            reached = self.reached(flow, gateway)
+            if reached & empty and not reached & set(full):
+                return
+        out = self.out(gateway)
+        for number in range(1, 2 ** len(out)):
+            chosen = [flow for at, flow in enumerate(out) if number >> at & 1]
+
+            def passed(_: Play, there: Path, chosen: list[str] = chosen) -> None:
+                for flow in full:
+                    there[-1].tokens.remove(flow)
+                there[-1].tokens += chosen
+
+            yield passed
+
+    def reached(self, flow: str, avoiding: str) -> set[str]:
+        """Flows on paths that begin with a flow and do not visit a gateway."""
+        found, todo = {flow}, [flow]
+        while todo:
+            target = self.flows[todo.pop()].target
+            events = [
+                n.id
+                for n in self.nodes.values()
+                if isinstance(n, Event) and n.attached_to == target
+            ]
+            more = {f for node in (target, *events) for f in self.out(node)} - found
+            if target != avoiding:
+                found |= more
+                todo += more
+        return found
 
     def going_on(self, one: Running, index: int) -> Iterator[Callable[[Play, Path], None]]:
         """A body begins, a task body is done, or the whole is done."""

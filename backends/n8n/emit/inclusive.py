@@ -4,6 +4,11 @@ A Merge with `includeUnpaired` waits until nothing else can run and then fires w
 is what an inclusive join does, *unless* another Merge shares a cycle with it: then the two are each
 other's ancestors, neither fires, and the run ends green half way. There every branch that is not
 taken is wired around, straight into its input of the join, so that all inputs always come.
+
+Outside of cycles such a Merge needs no split that it closes: n8n runs a waiting node only when no
+node from which it is reached waits, so that nothing can come any more that the join has to wait for
+by the rule of BPMN (2.0.2, 13.4.3). That holds where no place is passed by two tokens, and no token
+stays behind.
 """
 
 from __future__ import annotations
@@ -14,7 +19,8 @@ from typing import Literal, NamedTuple
 
 from orgflow_ir.analysis.control_flow.graph import ControlFlow, reach
 from orgflow_ir.analysis.control_flow.regions import ScopeReduction
-from orgflow_ir.model import Gateway
+from orgflow_ir.analysis.soundness.reduction import Reduction
+from orgflow_ir.model import Gateway, Process
 from orgflow_ir.model.elements import Scope
 from orgflow_ir.pipeline import PassContext
 
@@ -27,10 +33,11 @@ JoinKind = Literal["exclusive", "all", "partial", "bypass", "unstructured"]
 class InclusiveJoin(NamedTuple):
     """An inclusive gateway with several ways in.
 
-    `exclusive`: exactly one branch ever comes (several wires into one input do); `all`: every
+    `exclusive`: one branch comes at a time (several wires into one input do); `all`: every
     branch comes; `partial`: a Merge that fires with what came; `bypass`: branches not taken are
     wired around, `inputs` maps each flow out of `split` to the flow into the join it arrives by;
-    `unstructured`: no single split opens what the join closes.
+    `unstructured`: no single split opens what the join closes, and it is on a cycle, or several
+    tokens come to one place.
     """
 
     gateway: str
@@ -53,15 +60,57 @@ def inclusive_joins(
     if not joins:
         return {}
     pairs = ctx.analysis(ScopeReduction, graph).reduction
-    result: dict[str, InclusiveJoin] = {}
-    crowd = _merges_per_cycle(scope, graph)
-    for join in joins:
-        split = pairs.pair_of(join.id)
-        if split is not None and join.id in graph.cyclic:
-            split = None if _entered_elsewhere(split, join.id, graph) else split
-        inputs = _bijection(split, join.id, graph, graph.successors) if split is not None else {}
-        result[join.id] = _encode(join.id, split, inputs, graph, crowd)
+    crowd = _merges_per_cycle(scope, graph, frozenset())
+    result = {join.id: _encoded(join.id, graph, pairs, crowd) for join in joins}
+    open_ = [join for join in joins if result[join.id].kind == "unstructured"]
+    alone = frozenset(join.id for join in open_ if _comes_alone(join, scope))
+    if alone:  # they become no Merge, and fewer share a cycle
+        crowd = _merges_per_cycle(scope, graph, alone)
+        for join in joins:
+            if join.id in alone:
+                result[join.id] = InclusiveJoin(join.id, "exclusive")
+            else:
+                result[join.id] = _encoded(join.id, graph, pairs, crowd)
+    for join in open_:
+        unstructured = result[join.id].kind == "unstructured"
+        if unstructured and join.id not in graph.cyclic and _is_sound(scope, ctx):
+            result[join.id] = InclusiveJoin(join.id, "partial")
     return result
+
+
+def _encoded(
+    join: str, graph: ControlFlow, pairs: Reduction, crowd: Mapping[int, int]
+) -> InclusiveJoin:
+    """The encoding of a join by the split that it closes."""
+    split = pairs.pair_of(join)
+    if split is not None and join in graph.cyclic:
+        split = None if _entered_elsewhere(split, join, graph) else split
+    inputs = _bijection(split, join, graph, graph.successors) if split is not None else {}
+    return _encode(join, split, inputs, graph, crowd)
+
+
+def _comes_alone(join: Gateway, scope: Scope) -> bool:
+    """Whether nothing else is under way when a token comes to a join. It goes on at once then, with
+    that token alone, and is an exclusive one: where nothing is beside the join if it is one, runs
+    of both are the same."""
+    from orgflow_ir.analysis.control_flow.concurrency import Concurrency  # of few models
+
+    exclusive = join.replace(gateway_kind="exclusive")
+    changed = scope.replace(nodes=tuple(exclusive if n is join else n for n in scope.nodes))
+    return not Concurrency(ControlFlow(changed)).beside(join.id)
+
+
+def _is_sound(scope: Scope, ctx: PassContext) -> bool:
+    """Whether it is proved that no place of a process is passed by two tokens, and none stays."""
+    return isinstance(scope, Process) and ctx.analysis(_proved_sound, scope)
+
+
+def _proved_sound(process: Process) -> bool:
+    from orgflow_ir.analysis.soundness import Property, analyse  # of few models
+
+    wanted = (Property.DOUBLE, Property.STUCK, Property.IMPROPER)
+    verdicts = analyse(process, show=False).verdicts
+    return all(verdicts[p].outcome == "proved" for p in wanted)
 
 
 def _entered_elsewhere(split: str, join: str, graph: ControlFlow) -> bool:
@@ -124,14 +173,16 @@ def _bijection(
     return result if sorted(result.values()) == sorted(f.id for f in ways_in) else {}
 
 
-def _merges_per_cycle(scope: Scope, graph: ControlFlow) -> Mapping[int, int]:
-    """How many gateways that become Merge nodes each strongly connected component holds."""
+def _merges_per_cycle(scope: Scope, graph: ControlFlow, none: frozenset[str]) -> Mapping[int, int]:
+    """How many gateways that become Merge nodes each strongly connected component holds; those of
+    `none` become none."""
     count: dict[int, int] = {}
     for node in scope.nodes:
         if (
             isinstance(node, Gateway)
             and node.gateway_kind in ("parallel", "inclusive")
             and len(graph.flows_in(node.id)) > 1
+            and node.id not in none
         ):
             component = graph.components[node.id]
             count[component] = count.get(component, 0) + 1
