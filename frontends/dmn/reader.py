@@ -3,8 +3,10 @@ namespaces differ."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import cast
 
+from orgflow.frontends.dmn.flowable import in_feel, output_in_feel
 from orgflow.frontends.dmn.names import NAMESPACES
 from orgflow.frontends.xml.parser import Limits, XmlFault, parse_xml
 from orgflow.frontends.xml.tree import XmlElement
@@ -106,6 +108,12 @@ def _first(element: XmlElement, *names: str) -> XmlElement | None:
 
 def _place(element: XmlElement) -> str:
     return f"line {element.line}"
+
+
+def _tests(rule: XmlElement, columns: Sequence[str | None]) -> Iterator[str]:
+    """The cells of a rule below columns of these types; there may be more or less of them."""
+    for number, entry in enumerate(_all(rule, "inputEntry")):
+        yield in_feel(_text(entry) or "", columns[number] if number < len(columns) else None)
 
 
 class _Reader:
@@ -330,8 +338,10 @@ class _Reader:
             raise DmnError(f"line {element.line}: there is no hit policy `{policy}`")
         if aggregation not in (None, "COUNT", "SUM", "MIN", "MAX"):
             raise DmnError(f"line {element.line}: there is no aggregation `{aggregation}`")
+        inputs = tuple(self.input_clause(e) for e in _all(element, "input"))
+        columns = [column.expression.type_ref for column in inputs]
         return Table(
-            inputs=tuple(self.input_clause(e) for e in _all(element, "input")),
+            inputs=inputs,
             outputs=tuple(
                 OutputClause(
                     name=e.attrs.get("name"),
@@ -343,8 +353,10 @@ class _Reader:
             ),
             rules=tuple(
                 Rule(
-                    tests=tuple(_text(e) or "" for e in _all(rule, "inputEntry")),
-                    entries=tuple(_text(e) or "" for e in _all(rule, "outputEntry")),
+                    tests=tuple(_tests(rule, columns)),
+                    entries=tuple(
+                        output_in_feel(_text(e) or "") for e in _all(rule, "outputEntry")
+                    ),
                     place=_place(rule),
                 )
                 for rule in _all(element, "rule")

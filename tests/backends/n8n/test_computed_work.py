@@ -319,7 +319,17 @@ FLOWABLE = (
     '<serviceTask id="t" name="Work" flowable:type="dmn"><extensionElements><flowable:field '
     'name="decisionTableReferenceKey" stringValue="rating"/></extensionElements></serviceTask>'
 )
-DECISIONS: tuple[tuple[str, str, int, Any], ...] = (
+
+
+def typed(type_ref: str, *rules: tuple[str, ...]) -> str:
+    """A table of which the input has a type, as Flowable's editor writes it."""
+    written = table("FIRST", *rules)
+    return written.replace('<inputExpression id="ie"', f'<inputExpression typeRef="{type_ref}"')
+
+
+CELLS = typed("number", ("== 5", "'five'"), ("!= 7", '"other"'), ("-", "'seven'"))
+HELD = typed("Any", ("${collection:contains(order.amount, 20)}", "'has it'"), ("-", "'has not'"))
+DECISIONS: tuple[tuple[str, str, Any, Any], ...] = (
     # file, task, amount, variables that are set
     (ONE, decides("singleEntry"), 50, {"r": "low"}),
     (ONE, decides("singleResult"), 500, {"r": {"risk": "high"}}),
@@ -343,6 +353,11 @@ DECISIONS: tuple[tuple[str, str, int, Any], ...] = (
     (ONE, FLOWABLE, 50, {"risk": "low"}),
     (TWO, FLOWABLE, 200, {"risk": "mid", "by": "b"}),
     (TWO, FLOWABLE, 900, {}),
+    (CELLS, FLOWABLE, 5, {"risk": "five"}),
+    (CELLS, FLOWABLE, 6, {"risk": "other"}),
+    (CELLS, FLOWABLE, 7, {"risk": "seven"}),
+    (HELD, FLOWABLE, [5, 20], {"risk": "has it"}),
+    (HELD, FLOWABLE, [5], {"risk": "has not"}),
 )  # fmt: skip
 
 
@@ -376,6 +391,7 @@ BROKEN = (
      "none of rating.dmn has a decision with the id or name `missing`"),
     ("<x/>", ZEEBE, "rating.dmn cannot be read"),
     (table("UNIQUE", ("< < 1", '"a"')), ZEEBE, "`Rating` in rating.dmn is not valid"),
+    (table("UNIQUE", ("== 5", '"a"')), ZEEBE, "`Rating` in rating.dmn is not valid"),
     (TWO, decides("singleEntry"), "`singleEntry` needs one output, and it has 2"),
     (ONE, ZEEBE.replace('"rating"', '"= which"'), "which one it is shows in a run only"),
 )  # fmt: skip

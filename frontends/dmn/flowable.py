@@ -1,0 +1,62 @@
+"""Cells of decision tables as Flowable writes them, in FEEL.
+
+Flowable takes DMN files and reads their cells as expressions of its own, with the input before
+them: `== 'open'`, `!= 5`, `.startsWith('t')`, and `${collection:contains(items, 20)}`, which is a
+whole condition. None of these is FEEL, so that no cell can be meant in both ways. Its `==` converts
+values, which FEEL's does not: a cell is read only where its column declares the type that it
+compares with. Where the input is null, a method is an error in Flowable, and here no match.
+"""
+
+from __future__ import annotations
+
+import re
+
+_VALUES = {
+    "string": r"'(?P<single>[^'\"\\]*)'|\"[^\"\\]*\"",
+    "number": r"-?\d+(?:\.\d+)?",
+    "boolean": r"true|false",
+}
+"""What a cell may compare with, by the type of the column."""
+
+_TYPES = {"integer": "number", "long": "number", "double": "number"}
+
+_METHODS = {"startsWith": "starts with", "endsWith": "ends with", "contains": "contains"}
+_METHOD = re.compile(r"\s*\.(\w+)\((['\"])([^'\"\\]*)\2\)\s*")
+_CONTAINS = re.compile(
+    r"\s*\$\{\s*collection:contains\(\s*([A-Za-z_][\w.]*)\s*,\s*([^,()]+?)\s*\)\s*\}\s*"
+)
+
+
+def in_feel(cell: str, type_ref: str | None) -> str:
+    """A cell of an input column in FEEL; as it is where it is none of Flowable's, or not one that
+    is understood.
+
+    Example:
+        in_feel("== 'open'", "string") == '"open"'
+    """
+    kind = _TYPES.get(type_ref or "", type_ref or "")
+    if kind in _VALUES:
+        found = re.fullmatch(rf"\s*(==|!=)\s*(?P<value>{_VALUES[kind]})\s*", cell)
+        if found is not None:
+            value = _value(found["value"])
+            return value if found[1] == "==" else f"not({value})"
+    called = _METHOD.fullmatch(cell)
+    if called is not None and called[1] in _METHODS and kind == "string":
+        return f'{_METHODS[called[1]]}(?, "{called[3]}")'
+    asked = _CONTAINS.fullmatch(cell)
+    if asked is not None:
+        constant = (re.fullmatch(values, asked[2]) for values in _VALUES.values())
+        if any(constant):
+            found_in = f"list contains({asked[1]}, {_value(asked[2])})"
+            return f"{found_in} and (? = null or ? != null)"  # with `?` it is a test by itself
+    return cell
+
+
+def output_in_feel(cell: str) -> str:
+    """A text in single quotes, as an output cell may have it, in FEEL."""
+    found = re.fullmatch(r"\s*'([^'\"\\]*)'\s*", cell)
+    return cell if found is None else f'"{found[1]}"'
+
+
+def _value(text: str) -> str:
+    return f'"{text[1:-1]}"' if text.startswith("'") else text
