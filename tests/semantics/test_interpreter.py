@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from bpmn_interpreter import MOST_BODIES, Interpreter, Trace, Unsupported
-from interpreted_models import random_scopes
+from interpreted_models import failing, random_scopes
 from orgflow.backends.n8n.target import N8N_TARGET
 from seeds import at_least, seeds
 
@@ -17,15 +17,24 @@ from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets import legalise
 
 LIMIT = 60_000
+DONE = ("fire", "done")
+"""How a task is done that may fail: it opens first."""
 
 
 def tasks(model: Model) -> set[str]:
     return {n.id for s in model.scopes() for n in s.nodes if isinstance(n, Task)}
 
 
-def played(model: Model, policy: Policy, wanted: set[str], most: int | None = None) -> set[Trace]:
+def played(
+    model: Model,
+    policy: Policy,
+    wanted: set[str],
+    most: int | None = None,
+    actions: tuple[str, ...] = ("fire",),
+) -> set[Trace]:
     """The orders in which tasks are done in runs of the token game that end; each at most `most`
-    times. Raises `Unsupported` where there are too many."""
+    times. `actions` are the steps by which one is done. Raises `Unsupported` where there are too
+    many."""
     game = Game(model, policy)
     first = game.initial("P")
     found: set[Trace] = set()
@@ -42,7 +51,7 @@ def played(model: Model, policy: Policy, wanted: set[str], most: int | None = No
             found.add(done)
         for step in game.enabled(state):
             after = done
-            if step.element in wanted and step.action == "fire":
+            if step.element in wanted and step.action in actions:
                 after = (*done, step.element)
                 if most is not None and after.count(step.element) > most:
                     continue
@@ -87,6 +96,32 @@ def test_what_a_target_gets_does_the_same_work() -> None:
         lowered += legal is not model
     assert compared >= at_least(300)
     assert lowered >= at_least(150)
+
+
+def test_tasks_that_fail_lead_to_their_error_events() -> None:
+    compared = caught = 0
+    for seed in seeds(500):
+        model = failing(seed)
+        try:
+            expected = Interpreter(model, most=4_000).traces()
+            found = played(model, Policy(once=True), tasks(model), actions=DONE)
+        except Unsupported:
+            continue
+        assert found == expected, seed
+        ctx = PassContext()
+        legal = legalise(model, N8N_TARGET, ctx, allow_lossy=False)
+        compared += 1
+        if ctx.has_errors:
+            continue
+        try:
+            lowered = played(legal, Policy(once=True), tasks(model), actions=DONE)
+        except Unsupported:
+            continue
+        assert lowered <= expected, seed
+        assert {work(t) for t in lowered} == {work(t) for t in expected}, seed
+        caught += any("r-" in step for trace in lowered for step in trace)
+    assert compared >= at_least(170)
+    assert caught >= at_least(45)
 
 
 def test_what_a_target_gets_of_loops_does_the_same_work() -> None:

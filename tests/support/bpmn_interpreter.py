@@ -324,6 +324,14 @@ class Interpreter:
                 self.begin(inside)
 
             yield body
+        if isinstance(node, Task) and one.left:  # 10.5.7: a task that is under way may fail
+            for event in self.boundary(one.node, "error"):
+
+                def failed(_: Play, there: Path, event: Event = event) -> None:
+                    there[-1].running.pop(index)
+                    there[-1].tokens += self.out(event.id)
+
+                yield failed
         for number, inside in enumerate(one.inside):
             if inside.over:
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import random
+from typing import TypeVar
 
 from game_models import flows, node
 
-from orgflow_ir.model import Artifact, Flow, Loop, Model, Node, Process, SubProcess
+from orgflow_ir.model import Artifact, Flow, Gateway, Loop, Model, Node, Process, SubProcess, Task
+
+ScopeType = TypeVar("ScopeType", Process, SubProcess)
 
 _LOOPS = (
     Loop(kind="standard"),
@@ -104,6 +107,37 @@ class _Builder:
             arcs += [f"{event} {task}", f"{task} {end_id}"]
         nodes.append(SubProcess(id=name, nodes=inner, flows=wires, artifacts=artifacts, loop=loop))
         return leads
+
+
+def failing(seed: int) -> Model:
+    """As `random_scopes` without repetition, where tasks may fail: an error event on some of them
+    leads to a task and an end of its own, or back to what comes behind them."""
+    rnd = random.Random(seed)
+    model = random_scopes(seed, loops=False)
+    (process,) = model.processes
+    return model.replace(processes=(_with_failures(process, rnd),))
+
+
+def _with_failures(scope: ScopeType, rnd: random.Random) -> ScopeType:
+    nodes: list[Node] = []
+    wires = list(scope.flows)
+    joins = {n.id for n in scope.nodes if isinstance(n, Gateway) and n.gateway_kind == "exclusive"}
+    for one in scope.nodes:
+        if isinstance(one, SubProcess):
+            nodes.append(_with_failures(one, rnd))
+            continue
+        nodes.append(one)
+        ahead = [f.target for f in scope.flows if f.source == one.id]
+        if not isinstance(one, Task) or one.for_compensation or rnd.random() > 0.4:
+            continue
+        nodes += [node(f"on {one.id} b-{one.id} error"), node(f"task r-{one.id}")]
+        wires += flows(f"b-{one.id} r-{one.id}")
+        if len(ahead) == 1 and ahead[0] in joins:
+            wires += flows(f"r-{one.id} {ahead[0]}")
+        else:
+            nodes.append(node(f"end e-{one.id}"))
+            wires += flows(f"r-{one.id} e-{one.id}")
+    return scope.replace(nodes=tuple(nodes), flows=tuple(wires))
 
 
 def random_scopes(seed: int, *, loops: bool) -> Model:
