@@ -150,6 +150,8 @@ def _need_numpy() -> None:
     """Raises `click.UsageError` where numpy is not installed."""
     from importlib.util import find_spec
 
+    import orgflow.store.blas  # noqa: F401  # before numpy
+
     if find_spec("numpy") is None:
         raise click.UsageError("discovery needs numpy: pip install numpy")
 
