@@ -79,7 +79,13 @@ def read_eml(path: str) -> Iterator[Message | BrokenMessage]:
         yield BrokenMessage(path, 1, f"has more than {MAX_MAIL >> 20} MB")
         return
     with open(path, "rb") as file:
-        yield from _parsed(file.read(), path, 1)
+        data = file.read()
+    line = 1
+    if path.lower().endswith(".emlx"):  # Apple Mail: the length before, a property list after
+        length, _, rest = data.partition(b"\n")
+        if length.strip().isdigit():
+            data, line = rest[: int(length)], 2
+    yield from _parsed(data, path, line)
 
 
 def maildir_files(path: str) -> Iterator[str]:

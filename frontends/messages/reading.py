@@ -26,9 +26,12 @@ MAX_JSON = 256 * 1024 * 1024
 """Bytes of a JSON document that is read as a whole."""
 
 _SUFFIXES = {
-    ".mbox": "mbox", ".mbx": "mbox", ".eml": "eml", ".vtt": "transcript", ".srt": "transcript",
+    ".mbox": "mbox", ".mbx": "mbox", ".eml": "eml", ".emlx": "eml",
+    ".vtt": "transcript", ".srt": "transcript",
     ".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "csv",
 }  # fmt: skip
+_OUTLOOK = (b"!BDN", b"\xd0\xcf\x11\xe0")
+"""How .pst and .msg files begin."""
 _HEAD = 64 * 1024
 
 
@@ -53,6 +56,10 @@ def format_of(path: str) -> str:
         if is_slack(path):
             return "slack"
         raise UnknownMessages(f"{path} is a zip file, but no export of Slack")
+    if head.startswith(_OUTLOOK):
+        raise UnknownMessages(
+            f"{path} is in a format of Outlook's own: save the messages as EML, or export an mbox"
+        )
     if head.startswith(b"From "):
         return "mbox"
     text = text_of(head)

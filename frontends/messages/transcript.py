@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import os
 import re
 from collections.abc import Iterable, Iterator
@@ -18,6 +19,8 @@ _TAG = re.compile(r"<[^<>]*>")
 _SPEAKER = re.compile(
     r"^\s*-?\s*(\[?[^\W\d_][\w.'’()-]*(?:[ -][\w.'’()-]+){0,4}\]?):\s+(.*)", re.DOTALL
 )
+_NAMED_CUE = re.compile(r'\s*\d+\s+"([^"<>]+)"(?:\s*\(\d+\))?\s*')
+"""The name of a cue as Webex writes it: `1 "Ann Miller" (123456789)`."""
 _DATED = re.compile(r"(20\d\d)[-_.]?(\d\d)[-_.]?(\d\d)(?:[T_ -]+(\d\d)[-_.:h]?(\d\d))?")
 
 
@@ -33,7 +36,7 @@ def read_transcript(lines: Iterable[str], file: str) -> Iterator[Message | Broke
             continue
         words = 0
         for name, text in _turns(cue):
-            text = " ".join(_TAG.sub("", text).split())
+            text = " ".join(html.unescape(_TAG.sub("", text)).split())
             if not text:
                 continue
             words += 1
@@ -69,11 +72,14 @@ def _cues(lines: Iterable[str]) -> Iterator[tuple[int, str | None]]:
     begin = 0
     text: list[str] = []
     unread = False
+    before = ""
     for number, line in enumerate(lines, 1):
+        named = _NAMED_CUE.fullmatch(before)
+        before = line
         if _TIME.match(line):
             if begin:
                 yield begin, "\n".join(_without_number(text))
-            begin, text, unread = number, [], False
+            begin, text, unread = number, [f"<v {named.group(1)}>"] if named else [], False
         elif "-->" in line:
             if begin:
                 yield begin, "\n".join(_without_number(text))

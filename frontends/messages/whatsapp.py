@@ -11,7 +11,8 @@ from orgflow_ir.model.message import Attachment, BrokenMessage, Message, Person,
 
 _LINE = re.compile(
     # [03.03.26, 10:12:45] Ann: text       (iOS)        3/3/26, 10:12 PM - Ann: text    (Android)
-    r"[\u200e\u200f\ufeff]*\[?(?P<a>\d{1,4})[./-](?P<b>\d{1,2})[./-](?P<c>\d{2,4})\.?,?[\s\u202f]+"
+    r"[\u200e\u200f\ufeff]*\[?(?P<a>\d{1,4})[./-] ?(?P<b>\d{1,2})[./-] ?(?P<c>\d{2,4})\.?,?"
+    r"[\s\u202f]+"
     r"(?:(?:um|à|at|om|às|a las|alle)[\s\u202f]+)?"
     r"(?P<h>\d{1,2})[:.](?P<m>\d{2})(?:[:.](?P<s>\d{2}))?[\s\u202f\xa0]*"
     r"(?P<half>[AaPp][.\s\u202f\xa0]*[Mm]\.?|(?:vorm|nachm)\.)?(?:\s?Uhr)?(?:\]|[\s\u202f]+[-–])[\s\u202f]+(?P<rest>.*)"
@@ -156,7 +157,7 @@ def _author(rest: str) -> tuple[str, str]:
         name, colon = rest[:-1], ":"
     if not colon or len(name) > 60:
         return "", rest
-    return name.strip("\u200e\u202a\u202c~ "), text
+    return name.strip("\u200e\u202a\u202c\u202f\xa0~ "), text
 
 
 def _order(lines: Iterable[str]) -> str:

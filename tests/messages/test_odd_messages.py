@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from orgflow.frontends.messages.reading import read_messages
+from orgflow.frontends.messages.reading import UnknownMessages, read_messages
 
-from orgflow_ir.model.message import BrokenMessage, Message
+from orgflow_ir.model.message import BrokenMessage, Message, Person
 
 HEAD = b"From: Ann <a@x>\nTo: b@x\nSubject: S\nMessage-ID: <1@x>\n"
 CALENDAR = (
@@ -157,3 +157,47 @@ def test_slack(tmp_path: Path) -> None:
         "0: `1772445605.0` was deleted by its author",
         "0: `1772445607.0` has neither text nor files", "0: has no object as entry 8",
     ]  # fmt: skip
+
+
+def test_a_mail_of_apple_mail(tmp_path: Path) -> None:
+    """Its length stands before it, and a property list after."""
+    mail = HEAD + b"\nHello.\n"
+    content = b"%-10d\n%s<?xml version='1.0'?><plist><dict/></plist>" % (len(mail), mail)
+    (found,), broken = read(tmp_path / "1.emlx", content)
+    assert (found.body, found.subject, broken) == ("Hello.", "S", [])
+
+
+@pytest.mark.parametrize("head", [b"!BDN", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"])
+def test_formats_of_outlook_are_named(tmp_path: Path, head: bytes) -> None:
+    with pytest.raises(UnknownMessages, match="save the messages as EML, or export an mbox"):
+        read(tmp_path / "outlook.pst", head + bytes(600))
+
+
+def test_transcripts_of_teams_webex_and_zoom(tmp_path: Path) -> None:
+    times = "00:00:01.000 --> 00:00:04.000", "00:00:04.500 --> 00:00:06.000"
+    said = "Let us check the order.", "Fine &amp; good."
+    vendors = {
+        "teams": f"a-1/13-0\n{times[0]}\n<v Ann Miller>{said[0]}</v>\n\n"
+                 f"a-1/14-0\n{times[1]}\n<v Ben>{said[1]}</v>\n",
+        "webex": f'1 "Ann Miller" (123456)\n{times[0]}\n{said[0]}\n\n'
+                 f'2 "Ben" (3456)\n{times[1]}\n{said[1]}\n',
+        "zoom": f"1\n{times[0]}\nAnn Miller: {said[0]}\n\n2\n{times[1]}\nBen: {said[1]}\n",
+    }  # fmt: skip
+    for name, cues in vendors.items():
+        (found,), broken = read(tmp_path / f"{name}.vtt", f"WEBVTT\n\n{cues}")
+        assert found.body == "Ann Miller: Let us check the order.\nBen: Fine & good.", name
+        assert found.sender == Person("Ann Miller")
+        assert not broken
+
+
+def test_whatsapp_marks_of_unknown_contacts_and_spaces_in_dates(tmp_path: Path) -> None:
+    """An iPhone writes `~` and a narrow space before the name of who is no contact."""
+    chat = "[3/2/26, 9:14:05\u202fAM] ~\u202fBen: Check it?\n[3/2/26, 9:15:10\u202fAM] Ben: done\n"
+    first, second = read(tmp_path / "chat.txt", chat)[0]
+    assert first.sender == second.sender == Person("Ben")
+    hungarian = "2026. 03. 02. 9:14 - Anna: Kész?\n2026. 03. 02. 9:15 - Béla: kész\n"
+    found, broken = read(tmp_path / "hu.txt", hungarian)
+    assert [(str(m.date), m.body) for m in found] == [
+        ("2026-03-02 09:14:00", "Kész?"), ("2026-03-02 09:15:00", "kész"),
+    ]  # fmt: skip
+    assert not broken
