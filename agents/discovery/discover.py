@@ -292,7 +292,8 @@ def _found(
     def cite(step: Step, which: Sequence[int] | None) -> tuple[Evidence, ...]:
         wanted = step.members if which is None else [c for c in which if c in step.members]
         places = [place for case in wanted for place in step.members[case]]
-        return tuple(_evidence(traits, place, step) for place in places[:MOST_QUOTES])
+        quoted = [place for place in places if traits.messages[place].text.strip()]  # no pictures
+        return tuple(_evidence(traits, place, step) for place in quoted[:MOST_QUOTES])
 
     matters = _matters(traits, cases, weights)
     name = _process_name(steps, matters)
@@ -333,7 +334,7 @@ def _evidence(traits: Traits, place: int, step: Step) -> Evidence:
             agent=AGENT,
         )  # fmt: skip
     quote = next((line for line in message.text.splitlines() if line.strip()), message.text)
-    return Evidence(document=message.id, quote=quote.strip() or message.id, agent=AGENT)
+    return Evidence(document=message.id, quote=quote.strip(), agent=AGENT)
 
 
 def _process_name(steps: Sequence[Step], matters: Sequence[str]) -> str:

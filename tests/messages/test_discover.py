@@ -12,7 +12,7 @@ import pytest
 from orgflow import cli, compiler
 from orgflow.agents.discovery.case_weights import WEIGHTS
 from orgflow.agents.discovery.cases import find_cases
-from orgflow.agents.discovery.discover import Discovery, discover
+from orgflow.agents.discovery.discover import Discovery, describe, discover, said_in
 from orgflow.agents.discovery.evidence import MEASURES, Group, Pairs
 from orgflow.agents.discovery.linkage import linked
 from orgflow.agents.discovery.phrases import phrases
@@ -21,15 +21,17 @@ from orgflow.agents.discovery.structure import Choice, parts
 from orgflow.agents.discovery.traits import masked, name_parts, traits_of
 from orgflow.store.embedder import HashedWords
 from orgflow.store.messages import MessageStore
-from small_corpus import corpus
+from small_corpus import corpus, truth_json
 
+from orgflow_ir.analysis.evidence import check_evidence
 from orgflow_ir.diagnostics import Severity
 from orgflow_ir.diagnostics.message_rules import (
     NoMessageStore,
     NothingDiscovered,
     SimplerDiscovery,
 )
-from orgflow_ir.model.message import Message, Person
+from orgflow_ir.model import Model
+from orgflow_ir.model.message import Attachment, Message, Person
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
 
@@ -251,6 +253,40 @@ def test_too_few_messages(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
         opened.add(corpus()[0][:3])
     assert cli.run(["discover", str(tmp_path)]) == 0
     assert f"warning {NothingDiscovered.code}" in capsys.readouterr().err
+
+
+def test_no_message_at_all(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "empty.mbox").write_text("")
+    (tmp_path / "truth.json").write_text(truth_json(corpus()[1]))
+    store = str(tmp_path / "store")
+    assert cli.run(["ingest", str(tmp_path / "empty.mbox"), "--store", store]) == 0
+    for more in ([], ["--json"], ["--target", "bpmn"]):
+        assert cli.run(["discover", store, *more]) == 0
+        assert "there is no message in the store" in capsys.readouterr().err
+    assert cli.run(["eval", "discovery", store, str(tmp_path / "truth.json")]) == 2
+    assert "there is no message in the store" in capsys.readouterr().err
+
+
+def test_a_picture_without_words_is_no_evidence() -> None:
+    start = datetime(2026, 3, 2, 9, tzinfo=UTC)
+    people = (Person("Anke (Einkauf)"), Person("Uwe (Lager)"))
+    messages = [
+        Message(f"{case}-{number}", start + timedelta(days=30 * case, hours=number), "chat",
+                people[number % 2], (people[1 - number % 2],), title and f"Re: AB-7{case}: {title}",
+                title and f"Bitte die {title} noch heute für uns erledigen, danke.",
+                thread=f"{case}", attachments=(Attachment("image omitted"),))
+        for case in range(2)
+        for number, title in enumerate(("Bestellung", "", "Lieferung", "", "Rechnung"))
+    ]  # fmt: skip
+    embedder = HashedWords()
+    traits = traits_of(messages, embedder)
+    cases = [[0, 1, 2, 3, 4], [5, 6, 7, 8, 9]]
+    (found,) = describe(traits, cases, [[0, 1]], said_in(traits, cases), embedder).found
+    ctx = PassContext()
+    texts = {m.id: m.text for m in messages}
+    check_evidence(Model(id="m", processes=(found.process,)), texts.get, ctx)
+    assert ctx.diagnostics == []
+    assert found.process.nodes
 
 
 def test_what_is_not_installed_is_reported(
