@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -255,6 +256,12 @@ def test_the_page_on_checking_works_line_by_line(python: Path, tmp_path: Path) -
     for name in ("examples", "docs"):
         (tmp_path / name).symlink_to(ROOT / name)
     assert follow(DOCS / "checking.md", Shell(tmp_path, environment(python))) >= 3
+
+
+def test_the_page_on_editors_works_line_by_line(python: Path, tmp_path: Path) -> None:
+    assert follow(DOCS / "editors.md", Shell(tmp_path, environment(python))) == 1
+    settings = json.loads((tmp_path / ".vscode/settings.json").read_text("utf-8"))
+    assert "source.fixAll.orgflow" in settings["editor.codeActionsOnSave"]
 
 
 def test_the_page_on_texts_works_line_by_line(python: Path, tmp_path: Path) -> None:

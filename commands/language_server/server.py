@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import os
 import re
+import signal
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
@@ -366,6 +367,9 @@ def serve() -> None:
     async def _(params: lsp.HoverParams) -> lsp.Hover | None:
         return await server.hover(params.text_document.uri, params.position)
 
+    # There is nothing to put away, and the thread that waits for input would not end by itself.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
     # The protocol has standard output to itself: what a plugin prints goes to standard error.
     with os.fdopen(os.dup(1), "wb") as out:
         os.dup2(2, 1)
