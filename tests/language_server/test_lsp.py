@@ -201,11 +201,30 @@ def test_a_client_that_sends_nonsense(tmp_path: Path) -> None:
     in_editor(story, tmp_path)
 
 
-def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_server_ends_when_it_is_told_to() -> None:
+    child = subprocess.Popen(
+        [sys.executable, "-m", "orgflow.cli", "lsp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert child.stdin is not None
+    assert child.stdout is not None
+    body = b'{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"capabilities": {}}}'
+    child.stdin.write(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
+    child.stdin.flush()
+    assert child.stdout.readline().startswith(b"Content-Length")
+    child.terminate()  # its input stays open
+    assert child.wait(60) != 0
+    child.stdin.close()
+    child.stdout.close()
+
+
+def test_without_the_extra(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     from orgflow.cli import run
 
     monkeypatch.setattr(lsp_command, "find_spec", lambda name: None)
     assert run(["lsp"]) == 2
+    assert "pip install 'orgflow[lsp]'" in capsys.readouterr().err
 
 
 # -- without a process -----------------------------------------------------------------------
