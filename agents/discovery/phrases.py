@@ -132,7 +132,7 @@ def _of(document: Any, names: Collection[str], topic: str = "") -> list[Phrase]:
                 words, tail, less = about, "", 0.5
             if not words or (verb.lemma_.lower() in _TALK and verb.lemma_.lower() not in _WEAK):
                 continue
-            if words[-1].removesuffix("s") == verb.lemma_.lower():
+            if any(w.removesuffix("s") == verb.lemma_.lower() for w in words):
                 continue
             score = 1.0 - less - 0.04 * place - (0.5 if verb.lemma_.lower() in _WEAK else 0.0)
             score += 0.3 if verb.dep_ in ("ROOT", "conj") else 0.0
@@ -247,8 +247,8 @@ _BEFORE_REQUEST = _words("please to and or then just now also kindly you let")
 
 
 def _is_noun(verb: Any) -> bool:
-    """Whether what the parser takes for a verb is the first part of a name: in `with a light table`
-    or `ask the supervisor balance` nobody does anything, and no request begins."""
+    """Whether what the parser takes for a verb is the first part of a name: in `In aisle 7 reach
+    truck 3 stands` nobody reaches anything, and no request begins."""
     if verb.tag_ not in ("VB", "VBP") or verb.i + 1 >= len(verb.doc):
         return False
     if any(c.dep_ in ("nsubj", "nsubjpass", "aux", "auxpass", "mark") for c in verb.children):

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from orgflow.agents.discovery.linkage import linked
-from orgflow.agents.discovery.phrases import ACTS, CLEAR, Phrase
+from orgflow.agents.discovery.phrases import CLEAR, Phrase
 from orgflow.agents.discovery.traits import Traits, bare_name, role
 
 from orgflow_ir.pipeline.agent_services import Embedder
@@ -22,9 +22,6 @@ APART = 0.35
 
 ONE_CASE = -0.4
 """What a word of only one of several cases is worth."""
-
-UNUSUAL = 0.3
-"""How much more clearly a step has to be said if its verb is none of what organisations do."""
 
 COMMON = 0.5
 """What more processes than this say is a way of speaking."""
@@ -170,8 +167,7 @@ def _step(
     actors = Counter(_actor(traits, place) for place in step.quotes)
     actor, number = min(actors.items(), key=lambda item: (-item[1], item[0]))
     step.actor = actor if number * 2 > sum(actors.values()) or len(cases) == 1 else ""
-    needed = CLEAR + (0.2 if len(places) == 1 else -0.3) + (0.0 if named.verb in ACTS else UNUSUAL)
-    return step, clear >= needed
+    return step, clear >= CLEAR + (0.2 if len(places) == 1 else -0.3)
 
 
 def _worth(phrase: Phrase, own: Mapping[str, float], common: Mapping[str, float]) -> float:

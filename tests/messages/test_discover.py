@@ -319,6 +319,8 @@ def test_what_is_not_installed_is_reported(
         ("It's closed now.", "window does not want", ""),
         ("We agree and will refund 878 incl. VAT.", "", ""),
         ("Please claim the claim.", "", ""),
+        ("In aisle 7 reach truck 3 stands.", "", ""),
+        ("Could you then ship and reach truck drivers?", "", "reach truck drivers"),
     ],
 )
 def test_what_a_sentence_says_is_done(text: str, topic: str, expected: str) -> None:
