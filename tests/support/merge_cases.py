@@ -436,9 +436,14 @@ class Editor:
         return Done("delete note", [Fact(f"no {name}", holds)])
 
     def move_wire(self) -> Done | None:
-        """A connection is led to another step: the workflow does something else then."""
+        """A connection is led to another step: the workflow does something else then. Not away from
+        a node that was put in: nothing would lead to it."""
         names = [n["name"] for n in self.steps() if n["name"] in self.elements]
-        wire = self.pick(w for w in wires(self.workflow) if w[0] == "main" and w[1] in names)
+        wire = self.pick(
+            w
+            for w in wires(self.workflow)
+            if w[0] == "main" and w[1] in names and not w[3].startswith("Added mark")
+        )
         if wire is None:
             return None
         _, source, output, target, index = wire

@@ -140,7 +140,7 @@ class _Merge:
         """A node that the person deleted and the model still has; whether it comes back."""
         if map_place(ours.parameters.get("content")) is not None:
             return True
-        if not base.sticky and not same_body(base.raw, ours.raw):
+        if not base.sticky and not same_body(self._as_in(base, self.pairs.ours), ours.raw):
             self.conflicts.append(
                 MergeConflict(
                     base.name,
@@ -154,7 +154,7 @@ class _Merge:
 
     def _removed(self, base: Node, theirs: Node) -> None:
         """A node that the model has no more."""
-        if not base.sticky and not _is_untouched(base, theirs):
+        if not base.sticky and not self._is_untouched(base, theirs):
             self.conflicts.append(
                 MergeConflict(
                     theirs.name,
@@ -168,6 +168,25 @@ class _Merge:
             self.changes.append(MergeChange("model", text, notable=True))
         called = f" (renamed to `{theirs.name}`)" if theirs.name != base.name else ""
         self.changes.append(MergeChange("model", f"removed `{base.name}`{called}"))
+
+    def _is_untouched(self, base: Node, theirs: Node) -> bool:
+        """Whether nothing in a node is a person's work; its place and its name are none."""
+        return (
+            same_body(self._as_in(base, self.pairs.theirs), theirs.raw)
+            and base.doc == theirs.doc
+            and not theirs.raw.get("credentials")
+        )
+
+    def _as_in(self, base: Node, version: Mapping[str, str]) -> Json:
+        """A node of the base that names the nodes it reads as a version calls them: n8n rewrites
+        what reads a node when somebody renames that."""
+        called = {key: name for name, key in version.items()}
+        renamed = {
+            name: called[key]
+            for name, key in self.pairs.base.items()
+            if called.get(key, name) != name
+        }
+        return _followed(base, renamed)
 
     # -- names -------------------------------------------------------------------------------------
 
@@ -415,15 +434,6 @@ class _Merge:
 
 
 # -- small things ----------------------------------------------------------------------------------
-
-
-def _is_untouched(base: Node, theirs: Node) -> bool:
-    """Whether nothing in a node is a person's work; its place and its name are none."""
-    return (
-        same_body(base.raw, theirs.raw)
-        and base.doc == theirs.doc
-        and not theirs.raw.get("credentials")
-    )
 
 
 def _followed(node: Node, renamed: Mapping[str, str]) -> Json:
