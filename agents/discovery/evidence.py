@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from orgflow.agents.discovery.languages import languages
 from orgflow.agents.discovery.traits import WORD, Traits, bare_name
 
 from orgflow_ir.model.message import bare_subject
@@ -43,6 +44,9 @@ ALIKE = 0.7
 
 TELLING = 6
 """Messages of fewer words (`Thanks, noted.`) come again in any case."""
+
+NOUNS = 0.25
+"""In a language that writes more of its words with a capital, that is no mark of a name."""
 
 # How a message follows another, by who writes to whom.
 REPLY, HANDOVER, AGAIN, OTHER_RECEIVER, OTHER_SENDER, STRANGERS = range(6)
@@ -286,15 +290,25 @@ _BEGINS = re.compile(r"(?:^|[.!?:>\n])[\s\"'(]*$")
 
 
 def _proper_names(traits: Traits) -> frozenset[str]:
-    """Words that are mostly written with a capital inside sentences."""
-    capital: Counter[str] = Counter()
-    for message in traits.messages:
+    """Words that are mostly written with a capital inside sentences, in languages that do not write
+    every noun so."""
+    of_language: dict[str, Counter[str]] = {}
+    written: dict[str, list[int]] = {}
+    for message, language in zip(traits.messages, languages(traits.messages), strict=True):
+        capital = of_language.setdefault(language, Counter())
+        small_large = written.setdefault(language, [0, 0])
         body = message.body
         for match in WORD.finditer(body):
             if not _BEGINS.search(body, max(0, match.start() - 8), match.start()):
                 word = match.group()
+                small_large[word[0].isupper()] += 1
                 capital[word.lower()] += 1 if word[0].isupper() else -1
-    return frozenset(word for word, surplus in capital.items() if surplus > 0)
+    total: Counter[str] = Counter()
+    for language, capital in of_language.items():
+        small, large = written[language]
+        if large <= NOUNS * (small + large):
+            total.update(capital)
+    return frozenset(word for word, surplus in total.items() if surplus > 0)
 
 
 def _shares(groups: Sequence[frozenset[str]]) -> dict[str, float]:

@@ -169,6 +169,29 @@ def test_measures_are_what_a_pair_has() -> None:
     assert len(WEIGHTS) == len(MEASURES)
 
 
+@pytest.mark.parametrize(
+    ("text", "first", "second", "named"),
+    [
+        ("Bitte prüfen Sie noch einmal {} für das Lager, danke.", "den Antrag", "die Rechnung",
+         False),
+        ("Please check the papers of {} again for the store, they are not here.", "Rotterdam",
+         "Antwerp", True),
+    ],
+)  # fmt: skip
+def test_a_noun_with_a_capital_is_a_name_where_not_all_nouns_have_one(
+    text: str, first: str, second: str, named: bool
+) -> None:
+    start = datetime(2026, 3, 2, 9, tzinfo=UTC)
+    messages = [
+        Message(str(n), start + timedelta(days=30 * n), "email", Person(f"Ada{n}"),
+                (Person(f"Basil{n}"),), "", text.format(about))
+        for n, about in enumerate((first, first, second, second))
+    ]  # fmt: skip
+    pairs = Pairs(traits_of(messages, HashedWords()), WEIGHTS)
+    found = dict(zip(MEASURES, pairs.measured(pairs.group([0]), pairs.group([1])), strict=True))
+    assert (found["names"] > 0) == named
+
+
 def test_work_grows_more_slowly_than_the_square_of_messages(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
