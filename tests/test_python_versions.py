@@ -38,7 +38,7 @@ PURE = (
 )  # fmt: skip
 """Packages that this Python's own installation lends."""
 
-ABSENT = frozenset({"pytest", "jsonschema", "fcntl", "numpy"})
+ABSENT = frozenset({"pytest", "jsonschema", "fcntl", "numpy", "pygls", "lsprotocol"})
 """What WebAssembly or the borrowed packages lack; some modules import it at the top."""
 
 

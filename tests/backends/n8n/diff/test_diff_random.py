@@ -51,7 +51,8 @@ def branches(node: Json) -> tuple[int, bool]:
 
 
 def trace(workflow: Json, seed: int) -> tuple[list[tuple[str, int]], str]:
-    """Nodes run with the items they hand on, and how the run ended."""
+    """Nodes run with the items they hand on, and how the run ended. How many items a Merge hands on
+    to nodes that run once and read the first shows nowhere."""
     outputs = {n["name"]: branches(n) for n in workflow["nodes"]}
     visits: Counter[str] = Counter()
 
@@ -77,7 +78,24 @@ def trace(workflow: Json, seed: int) -> tuple[list[tuple[str, int]], str]:
     machine = EngineModel({k: v for k, v in workflow.items() if k != "id"})
     start = next(n["name"] for n in workflow["nodes"] if is_start(n))
     run = simulate(machine, start, decide, limit=150)
-    return [(visit.node, sum(visit.outputs)) for visit in run.order], run.status
+    unseen = unseen_counts(workflow)
+    order = [(visit.node, sum(visit.outputs)) for visit in run.order]
+    return [(n, min(items, 1) if n in unseen else items) for n, items in order], run.status
+
+
+def unseen_counts(workflow: Json) -> set[str]:
+    """Merges behind which every node runs once, whatever number of items it is given."""
+    once = {n["name"] for n in workflow["nodes"] if n.get("executeOnce") is True}
+    return {
+        n["name"]
+        for n in workflow["nodes"]
+        if n["type"].endswith("merge")
+        and all(
+            end["node"] in once
+            for ends in workflow["connections"].get(n["name"], {}).get("main", ())
+            for end in ends or ()
+        )
+    }
 
 
 def mutant(workflow: Json, rng: random.Random) -> Json:
