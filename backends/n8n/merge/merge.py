@@ -91,12 +91,7 @@ class _Merge:
         kept = [trio for trio in self.pairs.trios if self._is_kept(trio)]
         self.names = self._names(kept)
         renames = [
-            {
-                name: self.names[key]
-                for name, key in keys.items()
-                if self.names.get(key, name) != name
-            }
-            for keys in (self.pairs.base, self.pairs.theirs, self.pairs.ours)
+            self._renamed(keys) for keys in (self.pairs.base, self.pairs.theirs, self.pairs.ours)
         ]
         rows = {trio.key: self._row(trio, renames) for trio in kept}
         links = self._links(kept, rows)
@@ -209,6 +204,13 @@ class _Merge:
             taken.add(name)
             done[trio.key] = name
         return done
+
+    def _renamed(self, keys: Mapping[str, str]) -> dict[str, str]:
+        """The final names of the nodes of a version that are called otherwise there; one that is
+        not kept is called as in the base, so that who renamed it edited nothing that reads it."""
+        before = {key: name for name, key in self.pairs.base.items()}
+        final = {name: self.names.get(key, before.get(key, name)) for name, key in keys.items()}
+        return {name: wanted for name, wanted in final.items() if wanted != name}
 
     def _name(self, trio: Trio) -> str:
         base, theirs, ours = trio.base, trio.theirs, trio.ours
@@ -362,8 +364,7 @@ class _Merge:
 
     def _params(self, node: Node, at: int) -> Any:
         keys = (self.pairs.base, self.pairs.theirs, self.pairs.ours)[at]
-        renamed = {n: self.names[k] for n, k in keys.items() if self.names.get(k, n) != n}
-        return follow(node.parameters, renamed)
+        return follow(node.parameters, self._renamed(keys))
 
     # -- the whole ---------------------------------------------------------------------------------
 

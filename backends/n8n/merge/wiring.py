@@ -174,6 +174,12 @@ class WiringMerge:
         """The wire that the segment was put into is none of the model any more."""
         after = [w for w in self.result if w.start == wire.start and w not in self.before]
         ahead = [w for w in self.result if w.end == wire.end and w not in self.before]
+        # What led to a step that was removed leads to what came behind it, at another input of it.
+        led = {w.start for w in self.before if w.target == wire.source}
+        past = [
+            w for w in self.result
+            if w.target == wire.target and w.start in led and w not in self.before
+        ]  # fmt: skip
         names = self._names(segment)
         if self._leaves(wire) and after:
             for new in after:
@@ -186,6 +192,12 @@ class WiringMerge:
                 del self.result[new]
                 self._add(w._replace(source=new.source, output=new.output) for w in entries)
             self._add(exits)
+            beside, place = wire.target, "before"
+        elif wire.source not in self.alive and past:
+            for new in past:
+                del self.result[new]
+                self._add(w._replace(source=new.source, output=new.output) for w in entries)
+                self._add(w._replace(input=new.input) for w in exits)
             beside, place = wire.target, "before"
         elif self._leaves(wire) and not any(w.start == wire.start for w in self.result):
             self._add(entries)

@@ -144,3 +144,17 @@ def test_the_generator_finds_work(registry: Registry) -> None:
         assert all(f.holds(made.theirs) for one in made.edits for f in one.facts), made.name
         assert node(made.base, "Check stock") is not None
     assert len(kinds) > 12, kinds
+
+
+@pytest.mark.parametrize(
+    ("name", "seed"),
+    [
+        ("leave-request", 3),  # what reads a renamed node is removed
+        ("employee-onboarding", 101),  # the node that was renamed is removed
+        ("employee-onboarding", 64),  # put in behind the last step before an input of a join
+    ],
+)
+def test_once_refused(name: str, seed: int, registry: Registry) -> None:
+    made = case(name, _model(name, registry), registry, seed)
+    assert made is not None
+    assert _outcome(made, registry) == "merged"
