@@ -35,7 +35,7 @@ from orgflow.backends.n8n.catalogue.schemas import (
     required_blanks,
 )
 from orgflow.backends.n8n.node_types import catalogue as known_types
-from orgflow.backends.n8n.node_types import email_send, http_request
+from orgflow.backends.n8n.node_types import email_send, http_request, microsoft_teams, slack
 
 from orgflow_ir.model.bindings import ACCOUNTS, CATALOGUE, Parameter, Worker
 from orgflow_ir.targets.catalogue import Blank, Catalogue, CatalogueError, Operation, Values
@@ -59,7 +59,7 @@ _OURS = frozenset(
         "n8nTrainingCustomerDatastore", "n8nTrainingCustomerMessenger",
     }
 )  # fmt: skip
-_DOES_WORK = frozenset({email_send.NODE.name, http_request.NODE.name})
+_DOES_WORK = frozenset(one.NODE.name for one in (email_send, http_request, microsoft_teams, slack))
 """Of the types that have a module here, and that a compile writes by itself, those that do the work
 of tasks; the others are what a model says with gateways, events and calls."""
 _RUNS_CODE = frozenset({"code", "function", "functionItem", "aiTransform", "executeCommand", "ssh"})
