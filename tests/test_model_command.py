@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from cli_cases import orgflowc
+from cli_cases import interruptible, orgflowc
 from model_server import Scripted, model_server
 
 TEXT = "The clerk checks the order. If it is fine, the clerk ships the order."
@@ -141,6 +141,7 @@ def test_questions_in_the_terminal(text: Path, tmp_path: Path) -> None:
         return subprocess.Popen(
             [*command, "--model-url", server.url, *more],
             stdin=terminal, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            preexec_fn=interruptible,
         )  # fmt: skip
 
     with model_server([lines]) as server:
@@ -157,8 +158,9 @@ def test_questions_in_the_terminal(text: Path, tmp_path: Path) -> None:
         said = ""
         while not said.endswith("answer [some]: ") and stopped.poll() is None:
             said += stopped.stderr.read(1)
+        time.sleep(0.5)  # the prompt is there before the reading begins
         stopped.send_signal(signal.SIGINT)
-        out, err = stopped.communicate(timeout=240)
+        out, err = stopped.communicate(timeout=60)
     os.close(keyboard)
     os.close(terminal)
     assert stopped.returncode != 0

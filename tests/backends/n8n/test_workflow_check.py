@@ -139,7 +139,7 @@ LIMIT = {
          "/connections/Join/main/0/0/type"),
         ("duplicate-name", change("nodes/7", node("Do", "noOp") | {"id": "2"}), "/nodes/7/name"),
         ("duplicate-id", change("nodes/6/id", "id of Do"), "/nodes/6/id"),
-        ("node-type", change("nodes/2/type", node_type("slack")), "/nodes/2/type"),
+        ("node-type", change("nodes/2/type", node_type("gmail")), "/nodes/2/type"),
         ("type-version", change("nodes/1/typeVersion", 9), "/nodes/1/typeVersion"),
         ("choose-branch", change("nodes/4/parameters", {"mode": "chooseBranch"}),
          "/nodes/4/parameters/mode"),
