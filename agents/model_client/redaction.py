@@ -1,9 +1,10 @@
 """Replaces personal data by placeholders before a text leaves the machine, and puts it back in what
 comes back.
 
-E-mail addresses, account and card numbers are found by their form and check digits, phone numbers
-by Google's rules (`phonenumbers`), names of persons by spaCy's model where it is installed and by
-forms of address, greetings and mail headers in any case, postal addresses by their form.
+E-mail addresses, account and card numbers are found by their form and check digits, or by the word
+before them ("account", "BLZ"), phone numbers by Google's rules (`phonenumbers`), postal addresses
+by their form, names of persons by spaCy's model where it is installed and by forms of address,
+greetings and mail headers in any case, also by the first or the last name of a person found before.
 Placeholders are the same for the same text in one run, so that a model still sees who is who.
 """
 
@@ -16,10 +17,23 @@ from importlib import import_module
 
 from orgflow.agents.english import MAX_CHARACTERS, parser
 
-_EMAIL = re.compile(r"[\w.+'-]+@[\w-]+(?:\.[\w-]+)+")
+_EMAIL = re.compile(
+    r"[\w.+'-]+@[\w-]+(?:\.[\w-]+)+"
+    r"|[\w.+'-]+[ \t]*[(\[]at[)\]][ \t]*[\w-]+(?:(?:\.|[ \t]*[(\[]dot[)\]][ \t]*)[\w-]+)+"
+    r"|[\w.+'-]+[ \t]+at[ \t]+[\w-]+(?:[ \t]+dot[ \t]+[\w-]+)+",
+    re.IGNORECASE,
+)
 _IBAN = re.compile(r"\b[A-Z]{2}\d{2}(?:[ ]?[A-Z0-9]{4}){2,7}(?:[ ]?[A-Z0-9]{1,3})?\b")
 _CARD = re.compile(r"(?<!\d)(?<!\d\.)(?:\d[ -]?){12,18}\d(?!\.?\d)")
 _SOCIAL = re.compile(r"\b(?!000|666|9\d\d)\d{3}-(?!00)\d{2}-(?!0000)\d{4}\b")
+_NUMBERED = re.compile(
+    r"\b(?:account|acct|iban|blz|bankleitzahl|konto(?:nummer)?|compte|cuenta|conto|routing"
+    r"|sort[ \t]code|passport|tax[ \t]id|steuer-?id|steuernummer|social[ \t]security|ssn)"
+    r"(?:[ \t]*-?(?:numbers?|nummer|no|nr|id|is)\b\.?)*[ \t]*[:#=]?[ \t]*"
+    r"([a-z]{0,3}\d[a-z\d]*(?:[ /.-]?[a-z]{0,2}\d[a-z\d]*)*)",
+    re.IGNORECASE,
+)
+"""A number behind the word that says whose number it is."""
 _CAPITAL = r"[A-ZÀ-ÖØ-ÞŁŚŻŹĆČŠŽ][\w'’-]+"
 _PARTICLES = r"(?:(?:van|von|de|der|den|del|da|di|la|le|el|bin|al)[ \t]+)*"
 _NAME = rf"{_CAPITAL}(?:[ \t]+{_PARTICLES}{_CAPITAL}){{0,3}}"
@@ -39,13 +53,20 @@ _HEADER = re.compile(
 _CALLED = re.compile(
     rf"\b(?:my name is|I am|this is|named|contact person:?)[ \t]+({_CAPITAL}(?:[ \t]+{_CAPITAL})+)"
 )
+_UK_POSTCODE = r"[A-Z]{1,2}\d[A-Z\d]?[ \t]\d[A-Z]{2}\b"
+_TOWN = rf"(?:[A-Z]{{1,2}}-)?\d{{4,5}}[ \t]+{_CAPITAL}(?:[ \t]+{_CAPITAL})?"
 _STREET = re.compile(
-    rf"\b\d{{1,5}}[a-z]?[ \t]+(?:{_CAPITAL}[ \t]+){{1,3}}"
+    rf"\b\d{{1,5}}[A-Za-z]?[ \t]+(?:{_CAPITAL}[ \t]+){{1,3}}"
     r"(?:Street|St|Avenue|Ave|Road|Rd|Lane|Ln|Drive|Dr|Boulevard|Blvd|Court|Ct|Square|Sq|Way|Place|"
-    rf"Pl)\b\.?(?:,?[ \t]*(?:{_CAPITAL}[ \t,]*){{1,3}}(?:[A-Z]{{2}}[ \t]+)?\d{{4,6}})?"
+    rf"Pl)\b\.?(?:,?[ \t]*(?:(?:{_CAPITAL}|[A-Z]{{2}})[ \t,]*){{1,3}}"
+    rf"(?:(?:[A-Z]{{2}}[ \t]+)?\d{{4,6}}|{_UK_POSTCODE}))?"
     rf"|\b{_CAPITAL}(?:straße|strasse|str\.|weg|platz|gasse|allee)[ \t]+\d{{1,4}}[a-z]?"
-    rf"(?:,?[ \t]*\d{{4,5}}[ \t]+{_CAPITAL})?"
+    rf"(?:,?[ \t]*{_TOWN})?"
     rf"|\b\d{{1,4}},?[ \t]+(?:rue|avenue|boulevard|place)[ \t]+(?:[\w'’-]+[ \t]*){{1,4}}"
+    rf"(?:,[ \t]*{_TOWN})?"
+    rf"|\b{_CAPITAL}[ \t]+(?:(?:{_CAPITAL}|de[nmrl]?|las?|los|di|am|an|im|zu[mr])[ \t]+){{0,3}}"
+    rf"\d{{1,4}}[a-z]?,[ \t]*{_TOWN}"
+    rf"|\b{_UK_POSTCODE}"
     rf"|\b(?:P\.?O\.?[ \t]*Box|Postfach)[ \t]+\d+"
 )  # fmt: skip
 _REGIONS = ("US", "GB", "DE", "FR")
@@ -56,7 +77,8 @@ _NOT_NAMES = frozenset(
     (
         "sir", "madam", "all", "team", "everyone", "colleagues", "customer", "support", "manager",
         "sales", "next", "finally", "then", "first", "process", "start", "end", "if", "when",
-        "after", "once", "there", "damen", "herren",
+        "after", "once", "there", "damen", "herren", "the", "der", "die", "das", "des", "dem",
+        "den", "ein", "eine", "les", "los", "las", "una", "und", "and", "for", "with", "from",
     )
 )  # fmt: skip
 
@@ -90,15 +112,13 @@ class Redactor:
         self._seen.update(f"{kind}_{number}" for kind, number in _PLACEHOLDER.findall(text))
         parts: list[str] = []
         at = 0
-        for start, end, kind in _disjoint(self._found(text)):
+        found = _disjoint(self._found(text))
+        persons = {text[start:end] for start, end, kind in found if kind == "PERSON"}
+        persons |= {original for kind, original in self._placeholders if kind == "PERSON"}
+        for start, end, kind in _disjoint((*found, *_persons_again(text, persons))):
             parts += [text[at:start], self._placeholder(kind, text[start:end])]
             at = end
-        redacted = "".join((*parts, text[at:]))
-        # A name that was found once is replaced wherever it stands, also by its parts.
-        for (kind, original), placeholder in self._known_names():
-            redacted = re.sub(rf"(?<![\w\[]){re.escape(original)}(?![\w\]])", placeholder, redacted)
-            del kind
-        return redacted
+        return "".join((*parts, text[at:]))
 
     def restore(self, text: str, *, json: bool = False) -> str:
         """The text with the originals in the place of placeholders; `json` where it is JSON text,
@@ -117,10 +137,6 @@ class Redactor:
 
         return _PLACEHOLDER.sub(original, text)
 
-    def _known_names(self) -> list[tuple[tuple[str, str], str]]:
-        names = [item for item in self._placeholders.items() if item[0][0] == "PERSON"]
-        return sorted(names, key=lambda item: -len(item[0][1]))
-
     def _placeholder(self, kind: str, original: str) -> str:
         folded = " ".join(original.split())
         key = (kind, folded)
@@ -138,6 +154,9 @@ class Redactor:
         yield from (_spot(m, "ACCOUNT") for m in _IBAN.finditer(text) if _is_iban(m[0]))
         yield from (_spot(m, "ACCOUNT") for m in _CARD.finditer(text) if _is_card(m[0]))
         yield from (_spot(m, "NUMBER") for m in _SOCIAL.finditer(text))
+        for match in _NUMBERED.finditer(text):
+            if sum(c.isdigit() for c in match[1]) >= 5:
+                yield match.start(1), match.end(1), "ACCOUNT"
         yield from ((start, end, "PHONE") for start, end in _phones(text))
         yield from (_spot(m, "ADDRESS") for m in _STREET.finditer(text))
         for form in (_TITLED, _GREETED, _SIGNED, _HEADER, _CALLED):
@@ -155,6 +174,29 @@ def _spot(match: re.Match[str], kind: str) -> tuple[int, int, str]:
     return match.start(), match.end(), kind
 
 
+def _persons_again(text: str, persons: Iterable[str]) -> Iterator[tuple[int, int, str]]:
+    """Where persons who were found stand elsewhere, whole names first: also by the first or the
+    last name alone, and by both in one word, as in logins. A part of a name that is a word of the
+    text in small letters, too ("will", "mark"), is none."""
+    names = sorted(persons, key=lambda name: (-len(name), name))
+    for name in names:
+        whole = rf"(?<![\w\[]){re.escape(name)}(?![\w\]])"
+        yield from (_spot(m, "PERSON") for m in re.finditer(whole, text))
+    for name in names:
+        words = name.split()
+        if len(words) < 2:
+            continue
+        first, last = words[0], words[-1]
+        login = rf"(?<!\w){re.escape(first)}[._-]{re.escape(last)}(?!\w)"
+        yield from (_spot(m, "PERSON") for m in re.finditer(login, text, re.IGNORECASE))
+        for part in (first, last):
+            if len(part) < 3 or not part[0].isupper() or part.lower() in _NOT_NAMES:
+                continue
+            if not re.search(rf"(?<![\w.@/-]){re.escape(part.lower())}(?![\w@/-]|\.\w)", text):
+                alone = rf"(?<![\w\[]){re.escape(part)}(?![\w\]])"
+                yield from (_spot(m, "PERSON") for m in re.finditer(alone, text))
+
+
 def _disjoint(found: Iterable[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
     """Of places that overlap those that were found first, in the order of the text."""
     kept: list[tuple[int, int, str]] = []
@@ -165,7 +207,9 @@ def _disjoint(found: Iterable[tuple[int, int, str]]) -> list[tuple[int, int, str
 
 
 def _phones(text: str) -> Iterator[tuple[int, int]]:
-    """Phone numbers: those with a country code, and valid ones of a few countries without."""
+    """Phone numbers: those with a country code, valid ones of a few countries without, and what is
+    written as one in North America."""
+    yield from ((m.start(), m.end()) for m in _NORTH_AMERICAN.finditer(text))
     try:
         phones = import_module("phonenumbers")
     except ImportError:
@@ -176,6 +220,10 @@ def _phones(text: str) -> Iterator[tuple[int, int]]:
             yield match.start, match.end
 
 
+_NORTH_AMERICAN = re.compile(
+    r"(?<![\w.-])"
+    r"(?:\(\d{3}\)[ ]?\d{3}[-. ]\d{4}|\d{3}-\d{3}-\d{4}|\d{3}\.\d{3}\.\d{4})(?![\w-]|\.\d)"
+)
 _PHONE_LIKE = re.compile(r"(?<![\w.])(?:\+|00|\(?0)\d[\d ()/.-]{6,}\d(?![\w.])")
 
 
