@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Iterator
 
 from orgflow.frontends.triples.reader import MAX_LINES, Graph, GraphFlow, GraphNode
 
@@ -15,10 +16,29 @@ _SHAPES = (
     ("[[", "]]", "task"), ("{{", "}}", "task"), ("{", "}", "gateway"), ("[/", "/]", "task"),
     ("[\\", "\\]", "task"), ("[", "]", "task"), ("(", ")", "task"), (">", "]", "task"),
 )  # fmt: skip
+_OBJECT = re.compile(r"@\{(?P<keys>(?:\"[^\"]*\"|[^}\"])*)\}")
+_KEY = re.compile(r"(\w+)\s*:\s*(\"[^\"]*\"|[^,\"]+)")
+_NAMED_SHAPES = {
+    **dict.fromkeys(
+        ("circle", "circ", "sm-circ", "small-circle", "start", "dbl-circ", "double-circle", "stop",
+         "framed-circle", "fr-circ", "f-circ", "filled-circle", "stadium", "pill", "terminal"),
+        "event",
+    ),
+    **dict.fromkeys(("diam", "diamond", "decision", "question"), "gateway"),
+    **dict.fromkeys(("fork", "join"), "parallel"),
+    **dict.fromkeys(("cyl", "cylinder", "db", "database", "datastore", "data-store"), "data"),
+}  # fmt: skip
+"""Names of shapes in `id@{ shape: name }` that are no steps."""
+_KEY_OF_NODES = re.compile(r"\b(?:shape|label|icon|img)\s*:")
+"""What tells `id@{…}` of a node from that of a flow, which only says how it is drawn."""
+_STATEMENT = re.compile(r'(?:"[^"]*"|#\w+;|[^;"]|")+')
+_EDGE_ID = re.compile(r"\s+\w+@(?=[<ox]?[-=])")
+_UNLINKED = re.compile(r"\s*~~~+\s*")
 _ID = re.compile(r"[^\W]\w*(?:[.-](?![.>-])\w+)*")
 _LINK = re.compile(
-    r"\s*(?:<?--+[>xo]?\|(?P<a>[^|]*)\||<?(?:--|==|-\.)\s+(?P<b>[^\s|>=-][^|>]*?)\s*(?:--+|==+|\.-+)[>xo]?"
-    r"|<?(?:-{2,}|={2,}|-\.+-)[>xo]?(?:\|(?P<c>[^|]*)\|)?)\s*"
+    r"\s*(?:<|(?<=\s)[ox](?=-|=))?(?:--+[>xo]?\|(?P<a>\"[^\"]*\"|[^|]*)\||(?:--|==|-\.)\s*(?![xo]\s)"
+    r"(?P<b>\"[^\"]*\"|[^\s|>=.\"-][^|>]*?)\s*(?:--+|==+|\.-+)[>xo]?"
+    r"|(?:-{2,}|={2,}|-\.+-)[>xo]?(?:\|(?P<c>\"[^\"]*\"|[^|]*)\|)?)\s*"
 )
 _SIGNS = {
     "+": "parallel", "and": "parallel", "parallel": "parallel", "○": "inclusive",
@@ -29,10 +49,34 @@ _SIGNS = {
 def read_chart(text: str) -> Graph:
     """The graph in a flowchart. Raises nothing: what is not understood is `unread`."""
     reader = _Reader()
-    for number, line in enumerate(text.splitlines()[:MAX_LINES], 1):
-        for statement in line.split(";") if '"' not in line else [line]:
+    for number, line in _lines(text):
+        for statement in _STATEMENT.findall(line):
             reader.statement(number, statement.strip())
     return reader.finished()
+
+
+def _lines(text: str) -> Iterator[tuple[int, str]]:
+    """The lines with their numbers, without front matter and directives; a text in backticks and
+    quotes that goes over several lines is in one."""
+    lines = text.splitlines()[:MAX_LINES]
+    first = next((n for n, line in enumerate(lines) if line.strip(" `") not in ("", "mermaid")), 0)
+    at = first
+    if lines and lines[first].strip() == "---":
+        ends = [n for n, line in enumerate(lines) if n > first and line.strip() == "---"]
+        at = ends[0] + 1 if ends else first + 1
+    while at < len(lines):
+        number, line = at + 1, lines[at]
+        at += 1
+        for opening, closing in (("%%{", "}%%"), ("accDescr {", "}")):
+            if line.strip().startswith(opening):
+                while closing not in line and at < len(lines):
+                    line, at = lines[at], at + 1
+                line = ""
+        if line.count('"`') > line.count('`"'):
+            end = next((n for n in range(at, len(lines)) if '`"' in lines[n]), None)
+            if end is not None:
+                line, at = " ".join((line, *lines[at : end + 1])), end + 1
+        yield number, line
 
 
 class _Reader:
@@ -75,6 +119,13 @@ class _Reader:
             for first in before:
                 for second in nodes:
                     self._graph.flows.append(GraphFlow(first.key, second.key, label, number))
+            named = _EDGE_ID.match(text, at)
+            if named is not None:
+                at = named.end()
+            apart = _UNLINKED.match(text, at)
+            if apart is not None:
+                before, at = [], apart.end()
+                continue
             link = _LINK.match(text, at)
             if link is None or not link[0].strip():
                 return not text[at:].strip()
@@ -87,6 +138,9 @@ class _Reader:
         if match is None:
             return None
         key, at = match[0], match.end()
+        properties = _OBJECT.match(text, at)
+        if properties is not None and not _KEY_OF_NODES.search(properties["keys"]):
+            return None if text[properties.end() :].strip() else (GraphNode(key, "task"), len(text))
         node = self._graph.nodes.get(key)
         if node is None:
             actor = self._groups[-1] if self._groups else ""
@@ -101,6 +155,13 @@ class _Reader:
                 self._shape(node, kind, _label(text[at + len(opening) : end]))
                 at = end + len(closing)
                 break
+        if properties is not None:
+            keys = {k: v.strip() for k, v in _KEY.findall(properties["keys"])}
+            shape = keys.get("shape", "").strip('"')
+            kind = _NAMED_SHAPES.get(shape, "task") if shape else node.kind
+            label = _label(keys["label"]) if "label" in keys else node.name
+            self._shape(node, kind, "" if kind == "event" and label == key else label)
+            at = properties.end()
         classes = re.compile(r":::\w+").match(text, at)
         return node, classes.end() if classes is not None else at
 
@@ -113,7 +174,9 @@ class _Reader:
             node.name = rest.strip() if known is not None else label
 
     def finished(self) -> Graph:
-        """The graph with round nodes as starts and ends where nothing leads to or from them."""
+        """The graph with round nodes as starts and ends where nothing leads to or from them, and
+        with data through which alone the flow goes on as steps."""
+        self._data_in_the_flow()
         sources = {flow.source for flow in self._graph.flows}
         targets = {flow.target for flow in self._graph.flows}
         for node in self._graph.nodes.values():
@@ -123,6 +186,16 @@ class _Reader:
                 if node.name.lower() in ("start", "end", "stop", "begin"):
                     node.name = ""
         return self._graph
+
+    def _data_in_the_flow(self) -> None:
+        nodes = self._graph.nodes
+        after: dict[str, set[str]] = {}
+        for flow in self._graph.flows:
+            after.setdefault(flow.source, set()).add(flow.target)
+        for key, targets in after.items():
+            if nodes[key].kind != "data" and all(nodes[t].kind == "data" for t in targets):
+                for target in targets & after.keys():
+                    nodes[target].kind = "task"
 
 
 def _label(text: str) -> str:

@@ -9,7 +9,7 @@ import orgflow
 import pytest
 from orgflow.frontends.triples.mermaid import MermaidFrontend
 
-from orgflow_ir.model import Gateway, Model, Task
+from orgflow_ir.model import Event, Gateway, Model, Task
 from orgflow_ir.model.source import SourceFile
 from orgflow_ir.pipeline import PassContext
 
@@ -66,6 +66,55 @@ def test_what_our_target_writes(path: Path) -> None:
     asked = {n.name for p in drawn.model.processes for n in p.nodes if isinstance(n, Gateway)}
     known = {n.name for p in model.processes for n in p.nodes if isinstance(n, Gateway)}
     assert {" ".join(name.split()) for name in asked} <= known
+
+
+def _drawn(text: str) -> set[tuple[str, str, str]]:
+    """Flows between captions, with labels, but for those of starts and ends that were not drawn.
+    Nothing may be unread."""
+    model, found = read(text)
+    assert model is not None
+    assert found == []
+    names = {n.id: n.name or n.construct for p in model.processes for n in p.nodes}
+    made = {n.id for p in model.processes for n in p.nodes if isinstance(n, Event) and not n.loc}
+    return {
+        (names[f.source], f.name, names[f.target])
+        for p in model.processes
+        for f in p.flows
+        if not made & {f.source, f.target}
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "flows"),
+    [
+        ("---\ntitle: Orders\n---\nflowchart LR\nA-->B", {("A", "", "B")}),
+        ("%%{init: {\n'theme': 'dark'}}%%\ngraph TD; A-->B;", {("A", "", "B")}),
+        ('graph TD; A-->B["x; y"]; B-->C', {("A", "", "x; y"), ("x; y", "", "C")}),
+        ("graph TD; A-->B[x #amp; y]", {("A", "", "x & y")}),
+        ("flowchart\nA--yes-->B{q}", {("A", "yes", "q")}),
+        ('flowchart\nA--"a -> b"-->B', {("A", "a -> b", "B")}),
+        ("flowchart\nA --x B --> C --o D", {("A", "", "B"), ("B", "", "C"), ("C", "", "D")}),
+        ('flowchart\nA-->|"yes | no"|B', {("A", "yes | no", "B")}),
+        ('flowchart\nA["`pack\n  the goods`"] --> B', {("pack the goods", "", "B")}),
+        ('flowchart\nA@{ shape: rect, label: "Do it } now" } --> B', {("Do it } now", "", "B")}),
+        ("flowchart\nA@{shape: circle} --> B", {("event.start.none", "", "B")}),
+        ("flowchart\nA e1@--> B\ne1@{ animate: true }", {("A", "", "B")}),
+        ("flowchart\nA <--> B", {("A", "", "B")}),
+        ("flowchart\nA --> B\nB ~~~ C", {("A", "", "B")}),
+        ("flowchart\nA --> D[(db)] --> B", {("A", "", "db"), ("db", "", "B")}),
+        ("flowchart\nA --> D[(db)] --> B\nA --> B", {("A", "", "B")}),
+    ],
+)  # fmt: skip
+def test_other_forms(text: str, flows: set[tuple[str, str, str]]) -> None:
+    assert _drawn(text) == flows
+
+
+def test_gateways_of_named_shapes() -> None:
+    model, found = read("flowchart\nA --> f@{ shape: fork } --> B & C --> d@{ shape: diam }")
+    assert model is not None
+    assert found == []
+    kinds = [n.gateway_kind for n in model.processes[0].nodes if isinstance(n, Gateway)]
+    assert kinds == ["parallel", "exclusive"]
 
 
 @pytest.mark.parametrize("text", ["", "flowchart TD", "sequenceDiagram\nA->>B: hi"])
