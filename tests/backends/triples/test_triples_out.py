@@ -43,12 +43,20 @@ def wiring(model: Model) -> Any:
     return nodes, Counter(f.name for f in process.flows)
 
 
+def once(model: Model) -> Model:
+    """The model without arrows that are drawn twice: of equal lines a reader takes one."""
+    (process,) = model.processes
+    flows = {(f.source, f.target, f.name): f for f in reversed(process.flows)}
+    kept = tuple(f for f in process.flows if f in flows.values())
+    return model.replace(processes=(process.replace(flows=kept),))
+
+
 @pytest.mark.parametrize("seed", seeds(80))
 def test_a_random_process_is_read_back_as_it_was(seed: int) -> None:
     powl = random_powl(random.Random(seed))
     model = build_model(powl, "random", "random.powl")
     back = read(written(model)[0])
-    assert wiring(back) == wiring(model)
+    assert wiring(back) == wiring(once(model))
     assert played(back, 5) == language(powl, 5)
 
 
