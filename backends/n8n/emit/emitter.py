@@ -23,7 +23,6 @@ from orgflow.backends.n8n.emit.graph import (
     decide_key,
     start_key,
 )
-from orgflow.backends.n8n.emit.inclusive import InclusiveJoin, inclusive_joins
 from orgflow.backends.n8n.emit.names import field_name, plain
 from orgflow.backends.n8n.emit.scopes import WorkflowScope, scopes_of
 from orgflow.backends.n8n.emit.settings import MESSAGES
@@ -60,6 +59,7 @@ from orgflow_ir.targets import executable_processes
 if TYPE_CHECKING:
     from orgflow.backends.n8n.emit.forms import TaskForm
     from orgflow.backends.n8n.emit.groups import Group
+    from orgflow.backends.n8n.emit.inclusive import InclusiveJoin
     from orgflow.backends.n8n.emit.named_work import NamedWork
     from orgflow.backends.n8n.emit.outside import OutsideNode
     from orgflow.backends.n8n.emit.variables import Carried
@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from orgflow_ir.analysis.variables import Variables
     from orgflow_ir.analysis.work.people import About
     from orgflow_ir.analysis.work.tasks import CallMappings, Work
+    from orgflow_ir.model.elements import Scope
 
 MERGE_INPUTS = 10
 """Most inputs a Merge node offers (DESIGN); wider joins are nested."""
@@ -185,11 +186,21 @@ def _compile_scope(scope: WorkflowScope, ctx: PassContext) -> CompiledScope:
         graph,
         WorkflowGraph(),
         decide(scope.body, graph, CONVENTIONS),
-        inclusive_joins(scope.body, graph, ctx),
+        _inclusive_joins(scope.body, graph, ctx),
         ctx,
     )
     _Emitter(compiled, ctx).run()
     return compiled
+
+
+def _inclusive_joins(
+    scope: Scope, graph: ControlFlow, ctx: PassContext
+) -> Mapping[str, InclusiveJoin]:
+    if not any(isinstance(n, Gateway) and n.gateway_kind == "inclusive" for n in scope.nodes):
+        return {}
+    from orgflow.backends.n8n.emit.inclusive import inclusive_joins  # few models have one
+
+    return inclusive_joins(scope, graph, ctx)
 
 
 class _Emitter:

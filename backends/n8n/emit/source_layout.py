@@ -8,7 +8,6 @@ from typing import NamedTuple
 from orgflow.backends.n8n.emit.graph import NodeKey, WorkflowGraph
 from orgflow.backends.n8n.emit.layout import COLUMN, GRID, NODE, PORT, ROW, lift
 from orgflow.backends.n8n.emit.scopes import WorkflowScope
-from orgflow.backends.n8n.node_types import send_and_wait
 
 from orgflow_ir.analysis.control_flow.graph import components
 from orgflow_ir.model.elements import Scope
@@ -128,10 +127,11 @@ def _make_room(workflow_graph: WorkflowGraph, spots: dict[NodeKey, list[float]])
     """A free column left of gateways with a decision node, right of those with branch tests and of
     forms with what makes variables of the answers and what asks again."""
     nodes = workflow_graph.nodes
+    answered = {n.element for n in nodes.values() if n.role == "data"}
     forms = {
         key
         for key, n in nodes.items()
-        if n.role == "element" and (n.type == "wait" or send_and_wait.asks(n.parameters))
+        if n.role == "element" and (n.type == "wait" or n.element in answered)
     }
     for role, behind in _ROOM:
         owners = sorted(
