@@ -17,6 +17,7 @@ from orgflow.backends.n8n.timed_starts import TIMED_STARTS
 from orgflow_ir.analysis.calls import called_from, callee
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.analysis.control_flow.outgoing import outgoing
+from orgflow_ir.analysis.expressions.syntax import variables
 from orgflow_ir.analysis.signals import other_end
 from orgflow_ir.lowering.ad_hoc import AD_HOC
 from orgflow_ir.lowering.calls import CALLS
@@ -32,6 +33,7 @@ from orgflow_ir.lowering.loops import LOOPS, why_not_repeated
 from orgflow_ir.lowering.sending import SENDING, is_sent_by_itself
 from orgflow_ir.lowering.sub_processes import SUB_PROCESSES, why_no_path, why_not_inline
 from orgflow_ir.model import CallActivity, Event, EventDefinition, Gateway, Model, Node, Task
+from orgflow_ir.model.bindings import SubProcessCall
 from orgflow_ir.model.constructs import ConstructUse
 from orgflow_ir.model.element_names import listed, one_line
 from orgflow_ir.pipeline import PassContext
@@ -173,6 +175,19 @@ _MAPPED_BY_CODE = ("variableMappingClass", "variableMappingDelegateExpression")
 """Settings of engines that name a class which maps the variables of a call."""
 
 
+def _adds_only(call: CallActivity) -> bool:
+    """Whether variables of a call itself are handed over with all others, and nothing else is that
+    is made of them."""
+    binding = call.binding
+    if not isinstance(binding, SubProcessCall) or not binding.all_variables or binding.outputs:
+        return False
+    from orgflow_ir.analysis.work.tasks import call_mappings
+
+    values = call_mappings(call).inputs
+    read = {path[0] for _, value in values for path in variables(value)}
+    return read.isdisjoint(name for name, _ in values)
+
+
 def why_not_call(use: ConstructUse, model: Model, ctx: PassContext) -> str:
     """What keeps a call from being emitted; nothing where it can be."""
     call = use.element
@@ -191,6 +206,8 @@ def why_not_call(use: ConstructUse, model: Model, ctx: PassContext) -> str:
     settings = dict(call.binding.parameters) if call.binding is not None else {}
     if any(name in settings for name in _MAPPED_BY_CODE):
         return "code that is not in the model maps its variables"
+    if "inputOutput" in settings and not _adds_only(call):
+        return "its `inputOutput` sets variables of the call itself, beside what it hands over"
     if settings.get("waitForCompletion") == "false":
         return f"it goes on while {ctx.name(called)} is under way"
     if call.binding is not None and (call.binding.inputs or call.binding.outputs):

@@ -691,6 +691,8 @@ def _call(source: _Source, common: dict[str, Any]) -> SubProcessCall | None:
         "variableMappingDelegateExpression", "inheritBusinessKey", "calledElementType",
     )  # fmt: skip
     settings += source.settings(DROOLS, "waitForCompletion", "independent")
+    if any(True for _ in source.all(ACTIVITI, "inputOutput")):
+        settings += (("inputOutput", "true"),)
     if settings:
         common["parameters"] = settings
     return SubProcessCall(**found, **common) if found or common else None

@@ -31,9 +31,10 @@ def variable_in(parameter: Parameter) -> str | None:
 
 
 def hands_computed(call: CallActivity) -> bool:
-    """Whether a call hands over anything under another name, or computed."""
+    """Whether a call hands over anything but the variables that there are: some of them only, or
+    under another name, or computed."""
     given = call.binding.inputs if call.binding is not None else ()
-    return any(variable_in(one) != one.name for one in given)
+    return not hands_everything(call) or any(variable_in(one) != one.name for one in given)
 
 
 def takes_computed(call: CallActivity) -> bool:
@@ -44,23 +45,37 @@ def takes_computed(call: CallActivity) -> bool:
 
 def hands_everything(call: CallActivity) -> bool:
     """Whether a call hands over every variable, beside what its mapping states: where it says so,
-    and where it states nothing."""
+    and where the source says nothing at all of how it calls."""
     binding = call.binding
-    if binding is None or not binding.inputs:
-        return True
-    return isinstance(binding, SubProcessCall) and binding.all_variables
+    if isinstance(binding, SubProcessCall):
+        return binding.all_variables or not _stated(binding)
+    return binding is None or not binding.inputs
 
 
 def takes_everything(call: CallActivity) -> bool:
     """Whether everything that the called process has comes back: where the call says so, and where
-    it has no mapping at all."""
+    the source says nothing at all of how it calls."""
     binding = call.binding
     if binding is None:
         return True
     if not isinstance(binding, SubProcessCall):
         return not (binding.inputs or binding.outputs)
-    stated = binding.inputs or binding.outputs or binding.all_variables
-    return binding.all_results or not stated
+    return binding.all_results or not _stated(binding)
+
+
+def _stated(binding: SubProcessCall) -> bool:
+    """Whether a binding says how the process is called. Every engine that has words for that hands
+    over and takes back what it is told to, and nothing else."""
+    return bool(
+        binding.inputs
+        or binding.outputs
+        or binding.all_variables
+        or binding.all_results
+        or binding.process
+        or binding.business_key
+        or binding.version
+        or binding.parameters
+    )
 
 
 def variable_of(text: str) -> str | None:

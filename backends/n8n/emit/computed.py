@@ -22,7 +22,7 @@ from orgflow_ir.analysis.expressions.feel.evaluator import Unsupported
 from orgflow_ir.analysis.expressions.syntax import variables
 from orgflow_ir.analysis.work.operations import CatalogueOperation
 from orgflow_ir.analysis.work.requests import Part, Request
-from orgflow_ir.analysis.work.statements import assigned
+from orgflow_ir.analysis.work.statements import assigned, read
 from orgflow_ir.analysis.work.tasks import (
     Unread,
     Work,
@@ -144,6 +144,10 @@ def write_work(compiled: CompiledScope) -> None:
                 return unset_text(name, element, graph.nodes[element].name, compiled, itself=True)
 
             form = compiled.forms.get(element)
+            local = frozenset(assigned(work.before, local=True))
+            if given is not None and any(n.path[0] in local for n in read(work.after)):
+                # Whoever does the task may hand on an item without what the task was given.
+                before = f"$({quote_node(given)}).first().json"
             written = work_code(
                 work.after,
                 missing,

@@ -156,13 +156,14 @@ def _handed_back(
     call: CallActivity, names: Iterable[str], *, computed: bool
 ) -> dict[str, tuple[str, ...]]:
     """The items in which a called process hands back each variable: all of them, or those that the
-    call takes from it, under the names that it gives them. `computed`: a node behind the call has
-    given them these names."""
+    call takes from it, under the names that it gives them: null where the called process has never
+    set one, whatever it was before. `computed`: a node behind the call has given them their
+    names."""
     outputs = call.binding.outputs if call.binding is not None else ()
     taken = {p.name: p.name if computed else variable_in(p) for p in outputs}
     every = takes_everything(call)
     return {
-        name: (f"({{ {_key(name)}: {_of('$json', source)} }})",)
+        name: (f"({{ {_key(name)}: {_of('$json', source)} ?? null }})",)
         if (source := taken.get(name)) is not None
         else (("$json",) if every else ())
         for name in names

@@ -226,6 +226,8 @@ class _Reader:
         """`throw new BpmnError("code", "message")`, or of an error that no event catches by a code:
         `throw new RuntimeException("message")`."""
         texts = [p for p in self.line() if p.text != "new"]
+        while len(texts) > 3 and texts[2].text == ".":  # the package of a class
+            del texts[1:3]
         if len(texts) > 3 and _FAILURE.fullmatch(texts[1].text) and texts[2].text == "(":
             given = texts[3:-1]
             if texts[-1].text == ")" and len(given) < 2 and all(p.kind == "str" for p in given):

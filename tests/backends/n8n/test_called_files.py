@@ -193,6 +193,94 @@ def test_mappings_of_each_dialect(
         assert way in [n.node for n in run.order]
 
 
+def extended(inside: str, attributes: str = "") -> str:
+    return call("part", f"<extensionElements>{inside}</extensionElements>", attributes)
+
+
+STATED = {
+    "a key": (extended('<camunda:in businessKey="k"/>'), {}, None),
+    "a version": (call("part", "", 'camunda:calledElementBinding="latest"'), {}, None),
+    "a kind": (call("part", "", 'flowable:calledElementType="key"'), {}, None),
+    "all parts": (call("part", "", 'flowable:inheritVariables="true"'), {"x": 7, "z": 9}, None),
+    "one variable": (extended('<camunda:in source="x" target="x"/>'), {"x": 7}, None),
+    "a result": (extended('<camunda:out source="found" target="z"/>'), {}, 3),
+    "a result that is never set": (extended('<camunda:out source="none" target="z"/>'), {}, "null"),
+    "a computed one beside it": (
+        extended(
+            '<camunda:out source="none" target="z"/>'
+            '<camunda:out sourceExpression="${found + 1}" target="other"/>'
+        ),
+        {},
+        "null",
+    ),
+    "nothing in Camunda 8": (
+        extended(
+            '<zeebe:calledElement processId="part" propagateAllParentVariables="false"'
+            ' propagateAllChildVariables="false"/>'
+        ),
+        {},
+        None,
+    ),
+    "a null in Camunda 8": (
+        extended(
+            '<zeebe:calledElement processId="part"/><zeebe:ioMapping>'
+            '<zeebe:output source="=none" target="z"/></zeebe:ioMapping>'
+        ),
+        {"x": 7, "z": 9},
+        "null",
+    ),
+}
+
+
+@pytest.mark.parametrize("stated", STATED)
+def test_nothing_goes_over_that_the_call_does_not_name(
+    tmp_path: Path, engine: LocalEngine, registry: Registry, stated: str
+) -> None:
+    """What the first step of the called process finds, and what `z` is behind the call: the called
+    process sets a `z` of its own."""
+    calling, expected, z = STATED[stated]
+    test = {None: "${z == 9}", "null": "${z == null}"}.get(z, f"${{z == {z}}}")  # type: ignore[arg-type]
+    reads = (
+        '<exclusiveGateway id="n2" default="d"/><task id="n3" name="Right"/>'
+        '<task id="n4" name="Wrong"/><sequenceFlow id="f2" sourceRef="n2" targetRef="n3">'
+        f"<conditionExpression>{test}</conditionExpression></sequenceFlow>"
+        '<sequenceFlow id="d" sourceRef="n2" targetRef="n4"/>'
+        '<sequenceFlow id="f1" sourceRef="n1" targetRef="n2"/>'
+    )
+    write(tmp_path, main=bpmn("main", row(START, calling) + reads), part=PART)
+    _, made, ctx = linked(tmp_path / "main.bpmn", registry)
+    assert made is not None, ctx.diagnostics
+    main, part = (json.loads(a.text) for a in made.artifacts)
+    stubs = {f"{part['id']}/Look": {"visits": [{"found": 3, "z": 1}], "mode": "merge"}}
+    items = [{"json": {"x": 7, "z": 9}}]
+    request = RunRequest(
+        main, "Start", items=items, workflows={part["id"]: part}, stubs=stubs, data=True
+    )
+    (run,) = engine.run_many([request])
+    assert run.status == "success", run.error
+    (begun,) = (n for n in run.order if n.workflow and n.node == "Start")
+    assert begun.items == ((expected,),)
+    assert run.order[-1].node == "Right"
+
+
+def test_variables_of_the_call_itself(tmp_path: Path, registry: Registry) -> None:
+    """Camunda 7 computes them before what is handed over: that is not read from them here."""
+    own = (
+        '<camunda:inputOutput><camunda:inputParameter name="n">${x}</camunda:inputParameter>'
+        "</camunda:inputOutput>"
+    )
+    for more, compiles in (
+        ('<camunda:in variables="all"/>', True),
+        ('<camunda:in source="n" target="y"/>', False),
+        ('<camunda:in variables="all"/><camunda:in source="n" target="y"/>', False),
+        ("", False),
+    ):
+        write(tmp_path, main=bpmn("main", row(START, extended(own + more), END)), part=PART)
+        _, made, ctx = linked(tmp_path / "main.bpmn", registry)
+        refused = [d.message for d in ctx.diagnostics if "its `inputOutput` sets" in d.message]
+        assert (made is not None, len(refused)) == (compiles, 0 if compiles else 1)
+
+
 def test_files_that_are_given_go_first(tmp_path: Path, registry: Registry) -> None:
     write(tmp_path, main=bpmn("main", row(START, call("part"), END)), part=PART)
     other = tmp_path / "other"

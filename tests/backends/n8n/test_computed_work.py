@@ -44,6 +44,8 @@ SCRIPTS: tuple[tuple[str, str, str, dict[str, Any], dict[str, Any] | str], ...] 
      {"x": 4, "kind": "big"}),
     ("groovy", "if (x > 3) throw new BpmnError('tooBig', 'x is too big')", "", {"x": 4}, "tooBig"),
     ("groovy", "if (x > 3) throw new BpmnError('tooBig')", "", {"x": 1}, {"x": 1}),
+    ("javascript", "if (x > 3) throw new org.camunda.bpm.engine.BpmnError('big', 'x: ' + x);", "",
+     {"x": 4}, "big"),
     ("groovy", "ok = name.equals('a') && !names.isEmpty()", "", {"name": "a", "names": ["b"]},
      {"name": "a", "names": ["b"], "ok": True}),
     ("javascript", "net * 1.5", "gross", {"net": 2}, {"net": 2, "gross": 3}),
@@ -498,3 +500,33 @@ def test_what_scripts_set_is_known(tmp_path: Path) -> None:
         declared = process.root.variables.declared
         assert tuple(declared) == wanted
         assert all(s == Setter("t", "script") for names in declared.values() for s in names)
+
+
+LOCAL = (
+    '<receiveTask id="t" name="Work"><extensionElements>{io}</extensionElements></receiveTask>',
+    '<serviceTask id="t" name="Work" camunda:type="external" camunda:topic="x">'
+    "<extensionElements>{io}</extensionElements></serviceTask>",
+)
+
+
+@pytest.mark.parametrize("task", LOCAL)
+def test_outputs_read_what_the_task_was_given(
+    engine: LocalEngine, tmp_path: Path, task: str
+) -> None:
+    """Also where what does the task hands on an item of its own."""
+    io = (
+        '<camunda:inputOutput><camunda:inputParameter name="f">${factor}</camunda:inputParameter>'
+        '<camunda:outputParameter name="total">${sum * f}</camunda:outputParameter>'
+        "</camunda:inputOutput>"
+    )
+    process, _ = compiled(one_task(task.format(io=io)), tmp_path)
+    given: list[dict[str, Any]] = [{"sum": 5}]
+    stubs = {"Work": {"visits": given, "mode": "replace"}} if "service" in task else None
+    request = RunRequest(
+        process.root.workflow, "Start", items=[{"json": {"factor": 2}}], stubs=stubs,
+        answers=None if stubs else {"Work": given}, data=True,
+    )  # fmt: skip
+    (run,) = engine.run_many([request])
+    found = variables(run)
+    assert isinstance(found, dict), found
+    assert found["total"] == 10
