@@ -208,6 +208,8 @@ def why_not_call(use: ConstructUse, model: Model, ctx: PassContext) -> str:
         return "code that is not in the model maps its variables"
     if "inputOutput" in settings and not _adds_only(call):
         return "its `inputOutput` sets variables of the call itself, beside what it hands over"
+    if settings.get("useLocalScopeForOutParameters") == "true":
+        return "what comes back is known in the call only"
     if settings.get("waitForCompletion") == "false":
         return f"it goes on while {ctx.name(called)} is under way"
     if call.binding is not None and (call.binding.inputs or call.binding.outputs):

@@ -18,6 +18,7 @@ from orgflow.frontends.xml.tree import XmlElement
 
 from orgflow_ir.analysis.calls import variable_of
 from orgflow_ir.model.bindings import (
+    AUTO_STORE,
     BINDINGS,
     ENGINES,
     PERFORMERS,
@@ -144,6 +145,8 @@ def read_binding(
         found = read(source, args, inputs)
         if found is not None:
             return found, True
+    if node.local == "scriptTask" and (setting := source.settings(ACTIVITI, AUTO_STORE)):
+        args["parameters"] = setting
     if not args and not inputs:
         return plain, False
     if inputs:
@@ -633,7 +636,8 @@ def _form_fields(source: _Source) -> Iterator[Field]:
             (c.attrs.get("name", ""), c.attrs.get("config", ""))
             for v in element.children if v.local == "validation" for c in v.children
         ]  # fmt: skip
-        yield Field(name=attributes.get("id", ""),
+        variable = attributes.get("variable", "") if element.local == "formProperty" else ""
+        yield Field(name=variable if variable.isidentifier() else attributes.get("id", ""),
             label=attributes.get("label") or attributes.get("name") or "",
             type=attributes.get("type", ""),
             default=attributes.get("defaultValue") or attributes.get("default"),
@@ -689,6 +693,7 @@ def _call(source: _Source, common: dict[str, Any]) -> SubProcessCall | None:
     settings = source.settings(
         ACTIVITI, "calledElementTenantId", "variableMappingClass",
         "variableMappingDelegateExpression", "inheritBusinessKey", "calledElementType",
+        "useLocalScopeForOutParameters",
     )  # fmt: skip
     settings += source.settings(DROOLS, "waitForCompletion", "independent")
     if any(True for _ in source.all(ACTIVITI, "inputOutput")):

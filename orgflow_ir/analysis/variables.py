@@ -394,13 +394,13 @@ def _paths(texts: Iterable[Expression], *, bare: bool = False) -> Iterator[Path]
             yield from variables(tree)
 
 
-def _set_by(code: str, language: str | None) -> Iterator[str]:
+def _set_by(code: str, language: str | None, sets: bool) -> Iterator[str]:
     """Variables that a script sets: by its statements, else by what is certain to set one."""
     from orgflow_ir.analysis.work.scripts import read_script  # of scripts only
     from orgflow_ir.analysis.work.statements import assigned
 
     try:
-        yield from dict.fromkeys(assigned(read_script(code, language).statements))
+        yield from dict.fromkeys(assigned(read_script(code, language, sets=sets).statements))
     except ConditionError:
         yield from _ASSIGNED.findall(code)
 
@@ -414,6 +414,7 @@ def _sets(node: Node) -> Iterator[tuple[str, SetBy]]:
         yield from ((field.name, "form") for field in binding.fields)
     yield from ((p.name, "mapping") for p in binding.outputs)
     if isinstance(binding, Script) and binding.code:
-        yield from ((name, "script") for name in _set_by(binding.code, binding.language))
+        found = _set_by(binding.code, binding.language, binding.stores)
+        yield from ((name, "script") for name in found)
     if binding.result:
         yield binding.result, "result"

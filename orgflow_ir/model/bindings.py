@@ -81,6 +81,10 @@ class Http(_Binding):
     authentication: Pairs = field(default=(), metadata={"exclude_if": _is_empty})
 
 
+AUTO_STORE = "autoStoreVariables"
+"""Flowable's setting by which plain assignments of a script set process variables, or not."""
+
+
 class Script(_Binding):
     """Code; `language` is the source's word for it, `resource` a file that holds it."""
 
@@ -88,6 +92,11 @@ class Script(_Binding):
     language: str | None = None
     code: str | None = None
     resource: str | None = None
+
+    @property
+    def stores(self) -> bool:
+        """Whether plain assignments set process variables: Flowable can switch that off."""
+        return dict(self.parameters).get(AUTO_STORE) != "false"
 
 
 class Decision(_Binding):
@@ -201,7 +210,8 @@ _ENGINE_NAMES = frozenset(
         "formRefVersion", "formHandlerClass", "category", "skipExpression", "businessCalendarName",
         "calledElementBinding", "calledElementVersion", "calledElementTenantId",
         "calledElementType", "variableMappingClass", "variableMappingDelegateExpression",
-        "inheritBusinessKey", "taskName", "ruleFlowGroup",
+        "inheritBusinessKey", "taskName", "ruleFlowGroup", AUTO_STORE,
+        "useLocalScopeForOutParameters",
         # elements
         "inputOutput", "connector", "field", "failedJobRetryTimeCycle", "retry",
         "executionListener", "taskListener", "executionListeners", "taskListeners", "formData",

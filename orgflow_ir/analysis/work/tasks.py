@@ -413,7 +413,7 @@ class _Reading:
             self.unread.append(Unread("script", text, "it is in a file of its own"))
             return None
         try:
-            script = read_script(binding.code, binding.language)
+            script = read_script(binding.code, binding.language, sets=binding.stores)
             found = list(script.statements)
             if script.value is not None:
                 found += _result(binding.result, script.value)

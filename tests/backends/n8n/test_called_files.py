@@ -281,6 +281,15 @@ def test_variables_of_the_call_itself(tmp_path: Path, registry: Registry) -> Non
         assert (made is not None, len(refused)) == (compiles, 0 if compiles else 1)
 
 
+def test_results_that_stay_in_the_call_are_refused(tmp_path: Path, registry: Registry) -> None:
+    out = '<flowable:out source="found" target="z"/>'
+    local = extended(out, 'flowable:useLocalScopeForOutParameters="true"')
+    write(tmp_path, main=bpmn("main", row(START, local, END)), part=PART)
+    _, made, ctx = linked(tmp_path / "main.bpmn", registry)
+    assert made is None
+    assert [d.message for d in ctx.diagnostics if "known in the call only" in d.message]
+
+
 def test_files_that_are_given_go_first(tmp_path: Path, registry: Registry) -> None:
     write(tmp_path, main=bpmn("main", row(START, call("part"), END)), part=PART)
     other = tmp_path / "other"

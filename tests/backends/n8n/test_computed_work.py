@@ -530,3 +530,32 @@ def test_outputs_read_what_the_task_was_given(
     found = variables(run)
     assert isinstance(found, dict), found
     assert found["total"] == 10
+
+
+@pytest.mark.parametrize(("stores", "x"), [("false", 1), ("true", 3)])
+def test_flowable_says_whether_assignments_set_variables(
+    engine: LocalEngine, tmp_path: Path, stores: str, x: int
+) -> None:
+    task = script("groovy", "def a = 2\nx = x + a\nexecution.setVariable('y', x)")
+    task = task.replace(" name=", f' flowable:autoStoreVariables="{stores}" name=')
+    process, _ = compiled(one_task(task), tmp_path)
+    (run,) = engine.run_many([request(process, {"x": 1})])
+    assert variables(run) == {"x": x, "y": 3}
+
+
+def test_a_form_property_of_flowable_may_name_its_variable(
+    engine: LocalEngine, tmp_path: Path
+) -> None:
+    task = (
+        '<userTask id="t" name="Work"><extensionElements><flowable:formProperty id="amount" '
+        'name="Amount" type="long" variable="wanted"/></extensionElements></userTask>'
+    )
+    process, _ = compiled(one_task(task), tmp_path)
+    nodes = process.root.workflow_graph.nodes.values()
+    (start,) = (node.name for node in nodes if node.role == "trigger")
+    answers = {"Work": [{"Amount": "5"}]}
+    run = engine.run(process.root.workflow, start, answers=answers, data=True)
+    found = variables(run)
+    assert isinstance(found, dict), found
+    assert found["wanted"] == 5
+    assert "amount" not in found
