@@ -231,7 +231,7 @@ class OpenAIModelClient:
                 if error.status_code not in _RETRIED or tried >= self.settings.tries:
                     raise ServiceError(self._status_text(error)) from None
                 asked = _retry_after(error)
-            except (openai.APIError, _Unusable) as error:  # no connection, no answer in time
+            except (openai.APIError, _Unusable, *_NO_JSON) as error:  # no connection, no answer
                 usage.seconds += time.monotonic() - started
                 tried += 1
                 if tried >= self.settings.tries:
@@ -335,6 +335,8 @@ class OpenAIModelClient:
         return f"the endpoint {self.settings.url} answered {error.status_code}: {reason}{hint}"
 
     def _failure(self, error: BaseException) -> str:
+        if isinstance(error, _NO_JSON):
+            return _NO_COMPLETION
         if isinstance(error, _Unusable):
             return str(error)
         kind = type(error).__name__
@@ -352,6 +354,11 @@ class OpenAIModelClient:
     def _cost(self, tokens_in: int, tokens_out: int) -> float:
         settings = self.settings
         return (tokens_in * settings.price_in + tokens_out * settings.price_out) / 1_000_000
+
+
+_NO_JSON = (json.JSONDecodeError, UnicodeDecodeError)
+"""What the library raises where an answer is called JSON and is none."""
+_NO_COMPLETION = "answered with something that is no chat completion"
 
 
 class _Unusable(Exception):
@@ -378,7 +385,7 @@ def _reply(completion: Any) -> Reply:
             choice.finish_reason == "length",
         )
     except (AttributeError, IndexError, TypeError, ValueError):
-        raise _Unusable("answered with something that is no chat completion") from None
+        raise _Unusable(_NO_COMPLETION) from None
 
 
 def _json(arguments: Any) -> str:

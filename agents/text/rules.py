@@ -27,7 +27,8 @@ class DoubtfulDraft(Rule):
     """
     What it finds
         A draft of a language model that could not be improved: errors that its last attempt still
-        has, sentences that no element rests on, or words that stand nowhere in the text.
+        has, sentences that no element rests on, or words that stand nowhere in the text. A draft by
+        rules of a text that does not seem to be English.
     Why it is wrong
         Something may be missing, wrong or made up.
     Example

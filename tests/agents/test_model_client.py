@@ -134,8 +134,9 @@ def test_a_refusal_for_good(status: int, hint: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "body", [b"[]", b'"ok"', b"{}", b'{"choices": []}', b'{"choices": [{}]}', b'{"choices": 3}']
-)
+    "body", [b"[]", b'"ok"', b"{}", b'{"choices": []}', b'{"choices": [{}]}', b'{"choices": 3}',
+             b"<html>Bad gateway</html>", b'{"choices": [', b'{"\xff": 1}', b""],
+)  # fmt: skip
 def test_something_else_than_a_completion(body: bytes) -> None:
     with (
         model_server([Scripted(body=body)]) as server,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import orgflow
 import pytest
-from orgflow.agents.text.rule_based import graph_lines
+from orgflow.agents.text.rule_based import graph_lines, seems_english
 from orgflow.agents.text.sentences import split_sentences
 
 from orgflow_ir.model import Gateway, Model, Task
@@ -148,3 +148,31 @@ def test_a_process_that_begins_with_doing_something() -> None:
     assert names(drafted("The process begins with checking the order. The clerk ships it.")) == [
         "Check order", "Ship order",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Der Sachbearbeiter prüft den Antrag. Wenn er vollständig ist, wird er genehmigt.",
+        "Le comptable vérifie la facture. Si elle est correcte, le chef la signe.",
+        "El empleado revisa el pedido y el gerente lo aprueba por la tarde.",
+        "Клерк проверяет заказ. Затем он отправляет счёт.",
+        "担当者は注文を確認する。",
+    ],
+)
+def test_another_language(text: str) -> None:
+    assert not seems_english(text)
+    result = orgflow.draft([orgflow.Document("t", text)], "text-rules")
+    assert {d.code for d in result.diagnostics} & {"OF517", "OF518"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Check order. Pack goods. Send invoice.",
+        "The clerk sends the invoice to La Poste and El Corte in Los Angeles, Las Vegas et al.",
+        "Müller checks Größe of the Übergabe.",
+    ],
+)
+def test_english_with_other_words(text: str) -> None:
+    assert seems_english(text)
