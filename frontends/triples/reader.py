@@ -51,6 +51,7 @@ class Graph:
 _LABEL = re.compile(
     r"^\((?P<a>[^()]*(?:\([^()]*\)[^()]*)*)\)\s*|^\[(?P<b>[^\]]*)\]\s*|^\|(?P<c>[^|]*)\|\s*"
 )
+_BRACKETED = re.compile(r"\((?P<a>[^()]+)\)|\[(?P<b>[^\[\]]+)\]")
 _BULLET = re.compile(r"^\s*(?:[-*+•]\s+|\(?\d{1,4}[.)]\s+|>\s+)+")
 _GATEWAY = re.compile(
     r"(?P<kind>XOR|X|AND|A|P|PAR|OR|O|I)[ _-]?\d+(?:[ _-]?(?:split|join|merge|start|end))?", re.I
@@ -122,6 +123,9 @@ class _Reader:
         labels: list[str] = []
         at = 0
         for match in ARROW.finditer(text):
+            before = text[at : match.start()]
+            if before.count("(") > before.count(")") and ")" in text[match.end() :]:
+                continue  # an arrow within a condition
             parts.append(text[at : match.start()])
             labels.append(match["a"] or match["b"] or match["c"] or "")
             at = match.end()
@@ -134,6 +138,9 @@ class _Reader:
                 labels[place - 1] = label["a"] or label["b"] or label["c"] or labels[place - 1]
                 plain = plain[label.end() :]
             plain = clean(plain)
+            bracketed = _BRACKETED.fullmatch(plain)
+            if bracketed is not None:
+                plain = clean(bracketed["a"] or bracketed["b"])
             if not plain:
                 return False
             keys.append(self._node(plain, number).key)

@@ -165,3 +165,15 @@ def test_text_files_are_graphs_only_where_their_lines_are() -> None:
     assert found.name == "triples"
     assert choose_frontend(prose, registry, ctx, None) is None
     assert [d.code for d in ctx.diagnostics] == ["OF003"]
+
+
+def test_nodes_in_brackets_and_an_arrow_in_a_condition() -> None:
+    model, _ = read(
+        "(Start) -> [Check order]\n[Check order] -> XOR1\nXOR1 -> (yes: a -> b) [Pack]\n"
+        "XOR1 -> (no) (End)\n[Pack] -> End\n"
+    )
+    assert model is not None
+    (process,) = model.processes
+    assert [n.name for n in process.nodes if isinstance(n, Task)] == ["Check order", "Pack"]
+    assert len([n for n in process.nodes if isinstance(n, Event)]) == 2
+    assert {f.name for f in process.flows if f.name} == {"yes: a -> b", "no"}
