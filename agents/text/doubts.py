@@ -40,7 +40,8 @@ class Question:
     Attributes:
         element: the id of the gateway.
         text: what is asked.
-        sentence: what the text says there; empty where no sentence is cited.
+        sentence: what the text says there: what the gateway cites, else its next steps; empty
+            where they cite nothing.
         current: the answer that the draft has.
     """
 
@@ -76,6 +77,10 @@ def _question(process: Process, gateway: Gateway) -> Question | None:
     if gateway.gateway_kind == "exclusive" or (gateway.gateway_kind == "parallel" and said):
         return None
     names = {n.id: n for n in process.nodes}
+    if not sentence:
+        steps = (names[f.target] for f in branches if f.target in names)
+        quotes = dict.fromkeys(one_line(e.quote) for step in steps for e in step.evidence)
+        sentence = " ".join(quotes)
     labels = []
     for flow in branches:
         target = names.get(flow.target)

@@ -188,3 +188,15 @@ def test_doubtful_gateways_are_questions() -> None:
     assert questions(other) == ()
     clear = TEXT + "Meanwhile the clerk waits and calls at the same time.\n"
     assert questions(draft(GOOD, text=clear)[0].model or Model(id="m")) == ()
+
+
+def test_a_question_about_a_gateway_without_sentences_shows_those_of_its_steps() -> None:
+    lines = (
+        "T1 pack goods | clerk | s1\nT2 book invoice | clerk | s2\nStart -> A1\n"
+        "A1 -> T1\nA1 -> T2\nT1 -> A2\nT2 -> A2\nA2 -> End\n"
+    )
+    text = "The clerk packs goods. The clerk books the invoice."
+    result, _, _ = draft(lines, lines, lines, text=text)
+    assert result.model is not None
+    (question,) = questions(result.model)
+    assert question.sentence == text
