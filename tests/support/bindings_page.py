@@ -58,6 +58,7 @@ _ACTIVITI: tuple[Sample, ...] = (
     ("serviceTask", 'camunda:class="A"',
      '<camunda:executionListener event="start" class="org.acme.Log"/>'),
     ("scriptTask", 'camunda:resource="classpath://ship.js"', ""),
+    ("scriptTask", 'scriptFormat="groovy" flowable:autoStoreVariables="false"', ""),
     ("businessRuleTask", 'camunda:decisionRef="price" camunda:decisionRefBinding="version" '
      'camunda:decisionRefVersion="2" camunda:mapDecisionResult="singleEntry"', ""),
     ("userTask", 'camunda:assignee="kim" camunda:candidateUsers="a, b" '
@@ -79,6 +80,7 @@ _ACTIVITI: tuple[Sample, ...] = (
      'camunda:calledElementTenantId="t"', '<camunda:in businessKey="${key}"/>'),
     ("callActivity", 'camunda:variableMappingClass="A"', '<camunda:in variables="all"/>'),
     ("callActivity", 'camunda:variableMappingDelegateExpression="${map}"', ""),
+    ("callActivity", 'flowable:useLocalScopeForOutParameters="true"', ""),
 )  # fmt: skip
 _ZEEBE: tuple[Sample, ...] = (
     ("serviceTask", "", '<zeebe:taskDefinition type="ship" retries="3"/><zeebe:taskHeaders>'
