@@ -22,10 +22,15 @@ element, its message. Lines are not part of it: they move when something else is
 
 
 def _key(finding: Diagnostic, folder: Path) -> _Key:
-    file = "" if finding.loc is None else finding.loc.file
-    if file and file != "-" and not file.startswith("<"):
-        file = Path(os.path.relpath(file, folder)).as_posix()
+    file = "" if finding.loc is None else _place(finding.loc.file, folder)
     return file, finding.code, finding.element or finding.message
+
+
+def _place(file: str, folder: Path) -> str:
+    """A file as seen from a folder; standard input stays as it is called."""
+    if not file or file == "-" or file.startswith("<"):
+        return file
+    return Path(os.path.relpath(file, folder)).as_posix()
 
 
 def _belongs(finding: Diagnostic) -> bool:
@@ -47,10 +52,14 @@ def write_baseline(findings: Iterable[Diagnostic], path: str) -> int:
     return len(rows)
 
 
-def without_known(findings: Iterable[Diagnostic], path: str) -> tuple[list[Diagnostic], int]:
+def without_known(
+    findings: Iterable[Diagnostic], path: str, checked: Iterable[str]
+) -> tuple[list[Diagnostic], int]:
     """The findings, those in the file marked as accepted, each as often as it is listed; and how
-    many of the file are gone. Raises `click.UsageError` where the file is none."""
+    many that are listed for the `checked` files are gone. Raises `click.UsageError` where the file
+    is no baseline."""
     known, folder = _read(path), Path(path).parent
+    here = {_place(file, folder) for file in checked}
     marked = []
     for one in findings:
         key = _key(one, folder)
@@ -58,7 +67,13 @@ def without_known(findings: Iterable[Diagnostic], path: str) -> tuple[list[Diagn
             known[key] -= 1
             one = one.replace(suppressed=f"listed in {path}")
         marked.append(one)
-    return marked, sum(known.values())
+    gone = (number for key, number in known.items() if _is_gone(key[0], here, folder))
+    return marked, sum(gone)
+
+
+def _is_gone(file: str, checked: set[str], folder: Path) -> bool:
+    """Whether what is left of a file was looked for and not found."""
+    return file in checked or not (folder / file).exists()
 
 
 def _read(path: str) -> Counter[_Key]:
@@ -76,5 +91,5 @@ def _read(path: str) -> Counter[_Key]:
         raise click.UsageError(f"cannot read {path}: {error.strerror}") from None
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise click.UsageError(
-            f"{path} is no baseline ({error}); --write-baseline {path} writes it anew"
+            f"{path} is no baseline ({error}); --write-baseline {path} replaces it"
         ) from None

@@ -133,16 +133,16 @@ def command(
     session.collect(ctx)
     if fixer is not None:
         fixer.report()
-    gone = 0
-    if baseline is not None:
-        from orgflow.commands.baseline import without_known
-
-        session.diagnostics, gone = without_known(session.diagnostics, baseline)
-    if listing is not None:
+    if listing is not None:  # all there are, those of another baseline too
         from orgflow.commands.baseline import write_baseline
 
         number = write_baseline(session.diagnostics, listing)
         click.echo(f"{listing}: {number} {'finding' if number == 1 else 'findings'}", err=True)
+    gone = 0
+    if baseline is not None:
+        from orgflow.commands.baseline import without_known
+
+        session.diagnostics, gone = without_known(session.diagnostics, baseline, files)
     if output is None:
         if listing is None:
             session.show(always=True)
@@ -187,7 +187,7 @@ def _check_one(
         else:
             legal_model(with_called(model, backend, ctx), backend, ctx, options=options)
             others = {source_name(file) for file in files} - {source.path}
-            if others:  # what is called is checked by itself
+            if others:  # each file of the command reports its own findings
                 ctx.diagnostics[:] = [
                     d for d in ctx.diagnostics if d.loc is None or d.loc.file not in others
                 ]

@@ -44,6 +44,16 @@ def test_only_new_findings_count(folder: Path) -> None:
     assert new.code == 1
     assert "new.bpmn" in new.err
     assert "old.bpmn" not in new.err
+    # what is listed for files that are not checked is not gone
+    part = orgflowc("check", "models/good.bpmn", "--baseline", "ci/known.json", cwd=folder)
+    assert (part.code, "gone" in part.err) == (0, False)
+    # both options together list what is known, too
+    both = ("--baseline", "ci/known.json", "--write-baseline", "ci/both.json")
+    assert orgflowc("check", "models", *both, cwd=folder).code == 0
+    listed = json.loads((folder / "ci" / "both.json").read_text("utf-8"))["findings"]
+    assert [one["file"] for one in listed if one["code"] == "OF201"] == [
+        "../models/new.bpmn", "../models/old.bpmn",
+    ]  # fmt: skip
     # those that are gone are mentioned, and the file is the same when it is written twice
     moved.unlink()
     gone = orgflowc("check", "models", "--baseline", "ci/known.json", cwd=folder)

@@ -8,7 +8,9 @@ folder of the file that holds the call.
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple, Protocol, TypeVar, runtime_checkable
 
@@ -27,6 +29,9 @@ MOST_FILES = 500
 
 MOST_BYTES = 32 * 1024 * 1024
 """Larger files are left out."""
+
+KEPT_BYTES = 256 * 1024
+"""Larger files are read again for each call."""
 
 
 @runtime_checkable
@@ -143,9 +148,13 @@ class Neighbours:
     def _holding(self, path: Path, name: str) -> Model | str | None:
         """The model in a file, if it may have the process; why it cannot be read, if it may."""
         try:
-            if not path.is_file() or path.stat().st_size > MOST_BYTES:
+            found = os.stat(path)
+            if not stat.S_ISREG(found.st_mode) or found.st_size > MOST_BYTES:
                 return None
-            data = path.read_bytes()
+            if found.st_size > KEPT_BYTES:
+                data = path.read_bytes()
+            else:
+                data = _small_file(path, found.st_mtime_ns, found.st_size)
         except OSError:
             return None
         for reader in self.readers:
@@ -169,6 +178,14 @@ class Neighbours:
         if error is not None or model is None:
             return error or "it has no model"
         return model
+
+
+@lru_cache(maxsize=MOST_FILES)
+def _small_file(path: Path, modified: int, size: int) -> bytes:
+    """The content of a file, read once until it changes: several calls, of one model or of many in
+    a folder, look into the same files."""
+    del modified, size
+    return path.read_bytes()
 
 
 def _same(one: Path, other: Path) -> bool:
