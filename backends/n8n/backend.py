@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from orgflow.backends.n8n import rules
-from orgflow.backends.n8n.diff.rules import DIFF_RULES
+from orgflow.backends.n8n import rules as n8n_rules
 from orgflow.backends.n8n.emit.emitter import (
     CompiledProcess,
     CompiledScope,
@@ -23,11 +22,7 @@ from orgflow.backends.n8n.format.document import dumps
 from orgflow.backends.n8n.format.merge_base import MOST_CHARACTERS, base_path
 from orgflow.backends.n8n.format.versions import N8nVersion
 from orgflow.backends.n8n.format.workflow_check import check_workflow
-from orgflow.backends.n8n.lint import LINT_RULES
-from orgflow.backends.n8n.merge.rules import MERGE_RULES
-from orgflow.backends.n8n.server.deploy.rules import DEPLOY_RULES, SERVER_RULES
 from orgflow.backends.n8n.target import N8N_TARGET
-from orgflow.backends.n8n.verify.rules import VERIFY_RULES
 
 from orgflow_ir.analysis.calls import called_from
 from orgflow_ir.analysis.facts import keep
@@ -41,6 +36,7 @@ from orgflow_ir.targets import TargetSpec, executable_processes
 from orgflow_ir.targets.artifact import Artifact, Emitted, SourceMap
 
 if TYPE_CHECKING:
+    from orgflow_ir.diagnostics import Rule
     from orgflow_ir.plugins.deployment import Deployer
     from orgflow_ir.plugins.engines import EngineProvider
     from orgflow_ir.plugins.executions import ExecutionReader
@@ -55,8 +51,6 @@ class N8nBackend(Backend):
 
     name = "n8n"
     summary = "n8n workflow JSON, checked offline, for the editor, the API and n8n's own engine"
-    rules = (*rules.N8N_RULES, *LINT_RULES, *VERIFY_RULES, *DIFF_RULES, *MERGE_RULES, *DEPLOY_RULES)
-    server_rules = SERVER_RULES
     lint_replaces = frozenset(
         {
             "gaps",
@@ -78,6 +72,27 @@ class N8nBackend(Backend):
             "drawing",
         }
     )
+
+    @property
+    def rules(self) -> tuple[type[Rule], ...]:
+        """See `Backend`. A compile imports only the first of them."""
+        from orgflow.backends.n8n.diff.rules import DIFF_RULES
+        from orgflow.backends.n8n.lint import LINT_RULES
+        from orgflow.backends.n8n.merge.rules import MERGE_RULES
+        from orgflow.backends.n8n.server.deploy.rules import DEPLOY_RULES
+        from orgflow.backends.n8n.verify.rules import VERIFY_RULES
+
+        return (
+            *n8n_rules.N8N_RULES, *LINT_RULES, *VERIFY_RULES, *DIFF_RULES, *MERGE_RULES,
+            *DEPLOY_RULES,
+        )  # fmt: skip
+
+    @property
+    def server_rules(self) -> tuple[type[Rule], ...]:
+        """See `Backend`."""
+        from orgflow.backends.n8n.server.deploy.rules import SERVER_RULES
+
+        return SERVER_RULES
 
     @property
     def target(self) -> TargetSpec:
@@ -132,7 +147,7 @@ class N8nBackend(Backend):
         ]
         for path, problem in faults:
             ctx.emit(
-                rules.FaultyWorkflow,
+                n8n_rules.FaultyWorkflow,
                 f"the workflow `{path}` is faulty at {problem.path}: {problem.message}",
                 help="this is a defect of orgflow: report it with the model",
             )
@@ -259,7 +274,7 @@ def _errors(compiled: Sequence[CompiledProcess], ctx: PassContext) -> CompiledPr
     made = compile_made(failure_scope(first.model), ctx)
     write_failures(made, compiled)
     ctx.emit(
-        rules.SettingNeeded,
+        n8n_rules.SettingNeeded,
         f"the model does not say to whom failures are reported; emitted a placeholder in the "
         f"workflow `{made.root.scope.title}`",
         element=first.process,
@@ -279,7 +294,7 @@ def _correct(compiled: Iterable[CompiledProcess], ctx: PassContext) -> bool:
                 continue  # the model has parts that nothing leads to, and a rule says so
             faulty = True
             ctx.emit(
-                rules.FaultyWorkflow,
+                n8n_rules.FaultyWorkflow,
                 f"the workflow made of `{one.scope.body.label}` is faulty at {problem.path}: "
                 f"{problem.message}",
                 element=one.scope.body,

@@ -123,13 +123,21 @@ class Backend(ABC):
     that `--force` lets through)."""
 
     name: ClassVar[str]
-    rules: ClassVar[tuple[type[Rule], ...]] = ()
     retired: ClassVar[tuple[RetiredRule, ...]] = ()
     summary: ClassVar[str] = ""
     lint_replaces: ClassVar[frozenset[str]] = frozenset()
     """Names of passes whose findings `lint` replaces in files in this target's format."""
-    server_rules: ClassVar[tuple[type[Rule], ...]] = ()
-    """Those of its rules that mean that a server failed, and not the model: exit code 3."""
+
+    @property
+    def rules(self) -> tuple[type[Rule], ...]:
+        """The rules that it reports. A class attribute does; a property can import rules that a
+        compile does not need when they are first asked for."""
+        return ()
+
+    @property
+    def server_rules(self) -> tuple[type[Rule], ...]:
+        """The rules that report a failure of a server and not of the model: exit code 3."""
+        return ()
 
     @property
     @abstractmethod
