@@ -34,6 +34,7 @@ from orgflow_ir.model.bindings import (
     ENGINES,
     AnyBinding,
     Script,
+    SubProcessCall,
     Worker,
     says_binding,
 )
@@ -223,8 +224,10 @@ def call(w: Writer, node: CallActivity, depth: int, data: list[Child]) -> str:
     more, inside = activity(w, node, "callActivity", depth)
     attributes = [*more, w.pointer("calledElement", node.called)]
     extra = node.extra
-    if node.binding is not None and not _speaks(extra):
-        extra = (*extra, (f"{{{ORGFLOW}}}binding", foreign_binding(w, node.binding)))
+    binding = node.binding
+    by = binding.by if isinstance(binding, SubProcessCall) else None
+    if binding is not None and binding != SubProcessCall(by=by) and not _speaks(extra):
+        extra = (*extra, (f"{{{ORGFLOW}}}binding", foreign_binding(w, binding)))
     return w.thing(depth, "callActivity", node, attributes, [*inside, *data], extra=extra)
 
 

@@ -66,6 +66,28 @@ class WaitsBeside(Rule):
     target = "n8n"
 
 
+class UnstatedCallData(Rule):
+    """
+    What it finds
+        A call that does not state which variables it hands over and takes back, in a file that
+        names no process engine.
+    Why it is wrong
+        Engines disagree: Camunda 7, Flowable and jBPM hand over nothing that a call does not name,
+        Camunda 8 hands over everything. The workflow hands over all variables and takes all back.
+    Example
+        `<callActivity id="ship" calledElement="shipping"/>` in a file without extensions.
+    Instead
+        Name the variables, such as `<camunda:in source="order" target="order"/>`, or the engine:
+        `modeler:executionPlatform="Camunda Platform"` on the root element of the file.
+    """
+
+    code = "OF427"
+    name = "unstated-call-data"
+    severity = Severity.INFO
+    category = Category.TARGET
+    target = "n8n"
+
+
 class CredentialNeeded(Rule):
     """
     What it finds
@@ -152,6 +174,7 @@ N8N_RULES: tuple[type[Rule], ...] = (
     SequentialParallel,
     SequentialWait,
     WaitsBeside,
+    UnstatedCallData,
     CredentialNeeded,
     SettingNeeded,
     OpenAddress,

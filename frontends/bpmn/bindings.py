@@ -154,6 +154,27 @@ def read_binding(
     return (plain.replace(**args) if plain is not None else Worker(**args)), False
 
 
+def read_call_binding(r: Reading, node: XmlElement) -> AnyBinding | None:
+    """How an activity calls another process: as it says, and where it says nothing as the engine
+    of the file does it. Camunda 8 hands over everything by itself, all others nothing; in jBPM
+    the data associations of BPMN are the mappings."""
+    binding, _ = read_binding(r, node, None)
+    if r.dialect is None or next(own_extensions(node, "binding"), None) is not None:
+        return binding
+    engine = r.dialect.engine
+    if binding is None:
+        if engine == "camunda8":
+            return None
+        binding = SubProcessCall()
+    if not isinstance(binding, SubProcessCall):
+        return binding
+    if engine == "jbpm":
+        inputs = (*binding.inputs, *_data_inputs(node))
+        outputs = (*binding.outputs, *_data_outputs(node))
+        binding = binding.replace(inputs=inputs, outputs=outputs)
+    return binding.replace(by=engine)
+
+
 def read_sending(r: Reading, node: XmlElement, definition: XmlElement) -> AnyBinding | None:
     """What sends the message of a throw or end event: in the Activiti family its event definition
     says it, in Zeebe the event."""

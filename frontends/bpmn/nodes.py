@@ -7,6 +7,7 @@ from typing import Any
 from orgflow.backends.bpmn.format import ITEM_END
 from orgflow.frontends.bpmn.bindings import (
     read_binding,
+    read_call_binding,
     read_catching,
     read_script,
     read_sending,
@@ -119,7 +120,7 @@ def read_call(r: Reading, node: XmlElement) -> dict[str, Any]:
     """Arguments of a call activity; what it calls may be in another file."""
     args = r.base(node, _CALL_ATTRIBUTES, ACTIVITY_CHILDREN)
     args["called"] = r.ref(node, "calledElement")
-    args["binding"], _ = read_binding(r, node, None)
+    args["binding"] = read_call_binding(r, node)
     return activity_arguments(r, node, args)
 
 

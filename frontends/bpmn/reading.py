@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from orgflow.backends.bpmn.format import EVIDENCE, ORGFLOW, in_order
+from orgflow.frontends.bpmn.dialect import read_dialect
 from orgflow.frontends.bpmn.document import BpmnDocument
 from orgflow.frontends.bpmn.names import BPMN, ELEMENTS, FLOW_NODES, XSI
 from orgflow.frontends.bpmn.own import (
@@ -33,6 +34,7 @@ from orgflow.frontends.xml.tree import describe as describe
 
 from orgflow_ir.diagnostics import Related, Rule, Severity
 from orgflow_ir.model import Evidence, Expression
+from orgflow_ir.model.dialect import Dialect
 from orgflow_ir.model.source import SourceLocation
 from orgflow_ir.model.value import Extra
 from orgflow_ir.pipeline import PassContext
@@ -120,6 +122,11 @@ class Reading:
             related=(Related(message="the first one", loc=self.loc(first, raw)),),
         )
         return new
+
+    @cached_property
+    def dialect(self) -> Dialect | None:
+        """The engine that the file is for."""
+        return read_dialect(self.document, self.file)
 
     @cached_property
     def _references(self) -> frozenset[str]:

@@ -100,6 +100,7 @@ def read_process(r: Reading, node: XmlElement, found: list[XmlElement]) -> Proce
     args = r.base(node, _PROCESS_ATTRIBUTES, _OWN | _foreign(node))
     if "isExecutable" in node.attrs:
         args["executable"] = r.boolean(node, "isExecutable", False)
+    args["dialect"] = r.dialect
     root = _Draft(node, args)
     read_io_specification(r, node, root.lists["data_objects"])
     drafts, stack = [], [root]

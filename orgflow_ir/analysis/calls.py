@@ -43,6 +43,14 @@ def takes_computed(call: CallActivity) -> bool:
     return any(variable_in(one) is None for one in taken)
 
 
+def states_data(call: CallActivity) -> bool:
+    """Whether a call, or the engine that it is for, states what is handed over and taken back."""
+    binding = call.binding
+    if isinstance(binding, SubProcessCall):
+        return _stated(binding)
+    return binding is not None and bool(binding.inputs or binding.outputs)
+
+
 def hands_everything(call: CallActivity) -> bool:
     """Whether a call hands over every variable, beside what its mapping states: where it says so,
     and where the source says nothing at all of how it calls."""
@@ -67,7 +75,8 @@ def _stated(binding: SubProcessCall) -> bool:
     """Whether a binding says how the process is called. Every engine that has words for that hands
     over and takes back what it is told to, and nothing else."""
     return bool(
-        binding.inputs
+        binding.by
+        or binding.inputs
         or binding.outputs
         or binding.all_variables
         or binding.all_results

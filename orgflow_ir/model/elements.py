@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from orgflow_ir.model.bindings import Binding, SubProcessCall
 from orgflow_ir.model.codec import from_json, to_json
 from orgflow_ir.model.diagram import Diagram
+from orgflow_ir.model.dialect import Dialect
 from orgflow_ir.model.evidence import Evidence
 from orgflow_ir.model.source import SourceLocation
 from orgflow_ir.model.value import Extra, MinLength, TaggedBy, Value
@@ -347,9 +348,11 @@ Node = Annotated[Task | CallActivity | SubProcess | Event | Gateway | Opaque, Ta
 
 
 class Process(_Scope):
-    """One process: the unit that is instantiated, analysed and lowered."""
+    """One process: the unit that is instantiated, analysed and lowered. `dialect` is the engine
+    that it is written for, where the source says that."""
 
     executable: bool | None = None
+    dialect: Dialect | None = None
 
 
 Scope = Process | SubProcess

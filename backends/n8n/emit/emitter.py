@@ -28,8 +28,15 @@ from orgflow.backends.n8n.emit.scopes import WorkflowScope, scopes_of
 from orgflow.backends.n8n.emit.settings import MESSAGES
 from orgflow.backends.n8n.format.document import Workflow
 from orgflow.backends.n8n.node_types import merge, set_
+from orgflow.backends.n8n.rules import UnstatedCallData
 
-from orgflow_ir.analysis.calls import called_from, callee, hands_computed, takes_computed
+from orgflow_ir.analysis.calls import (
+    called_from,
+    callee,
+    hands_computed,
+    states_data,
+    takes_computed,
+)
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.analysis.decisions import (
     Decision,
@@ -466,6 +473,8 @@ class _Emitter:
         from orgflow.backends.n8n.node_types import execute_workflow
 
         self.calls = True
+        if isinstance(caller, CallActivity) and not states_data(caller):
+            self._report_unstated(caller)
         computes = isinstance(caller, CallActivity) and self._hands_over(caller)
         self.workflow_graph.add(
             caller.id,
@@ -483,6 +492,20 @@ class _Emitter:
             self.workflow_graph.connect(Port(caller.id), Port(key))
             for flow in self.graph.flows_out(caller.id):
                 self.e.exits[flow.id] = Port(key)
+
+    def _report_unstated(self, call: CallActivity) -> None:
+        """OF427, where the engine is not known, either."""
+        if self.scope.process.dialect is not None:
+            return
+        self.ctx.emit(
+            UnstatedCallData,
+            f"{self.ctx.name(call)} does not state which variables it hands over: all of them go "
+            "to the called process, and all come back",
+            element=call.id,
+            loc=call.loc,
+            help="name the variables in the call, or the engine in the file: most engines hand "
+            "over nothing that a call does not name",
+        )
 
     def _hands_over(self, call: CallActivity) -> bool:
         """Whether a node computes what a call hands over; its mappings are written at the end."""

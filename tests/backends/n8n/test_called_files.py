@@ -263,6 +263,125 @@ def test_nothing_goes_over_that_the_call_does_not_name(
     assert run.order[-1].node == "Right"
 
 
+CAMUNDA = 'xmlns:camunda="http://camunda.org/schema/1.0/bpmn"'
+FLOWABLE = 'xmlns:flowable="http://flowable.org/bpmn"'
+ACTIVITI = 'xmlns:activiti="http://activiti.org/bpmn"'
+ZEEBE = 'xmlns:zeebe="http://camunda.org/schema/zeebe/1.0"'
+MODELER = (
+    'xmlns:modeler="http://camunda.org/schema/modeler/1.0" modeler:executionPlatform="Camunda {}"'
+)
+EVERYTHING = {"x": 7, "z": 9}
+BARE = {
+    "Camunda 7 by its platform": (MODELER.format("Platform"), "", {}, 9),
+    "Camunda 7 by a use": (CAMUNDA, 'camunda:versionTag="1"', {}, 9),
+    "Camunda 7, which reads Activiti": (
+        f"{CAMUNDA} {ACTIVITI}",
+        'camunda:versionTag="1" activiti:x="1"',
+        {},
+        9,
+    ),
+    "a prefix only": (CAMUNDA, "", {}, 9),
+    "Flowable by a use": (FLOWABLE, 'flowable:isEagerExecutionFetch="true"', {}, 9),
+    "Flowable by its exporter": ('exporter="Flowable Open Source Modeler"', "", {}, 9),
+    "Activiti": (ACTIVITI, 'activiti:candidateStarterUsers="kim"', {}, 9),
+    "jBPM": ('xmlns:tns="http://www.jboss.org/drools"', 'tns:packageName="a"', {}, 9),
+    "Camunda 8": (f"{MODELER.format('Cloud')} {ZEEBE}", "", EVERYTHING, 1),
+    "Camunda 8, drawn for 7 before": (
+        f"{MODELER.format('Cloud')} {CAMUNDA}",
+        'camunda:versionTag="1"',
+        EVERYTHING,
+        1,
+    ),
+    "nobody": ("", "", EVERYTHING, 1),
+    "one of two": (
+        f"{CAMUNDA} {FLOWABLE}",
+        'camunda:versionTag="1" flowable:x="1"',
+        EVERYTHING,
+        1,
+    ),
+}
+
+
+@pytest.mark.parametrize("whose", BARE)
+def test_a_call_without_mappings_does_what_its_engine_does(
+    tmp_path: Path, engine: LocalEngine, registry: Registry, whose: str
+) -> None:
+    """What the first step of the called process finds, and what `z` is behind the call: the called
+    process sets a `z` of its own."""
+    root, attributes, expected, z = BARE[whose]
+    reads = (
+        '<exclusiveGateway id="n2" default="d"/><task id="n3" name="Right"/>'
+        '<task id="n4" name="Wrong"/><sequenceFlow id="f2" sourceRef="n2" targetRef="n3">'
+        f"<conditionExpression>${{z == {z}}}</conditionExpression></sequenceFlow>"
+        '<sequenceFlow id="d" sourceRef="n2" targetRef="n4"/>'
+        '<sequenceFlow id="f1" sourceRef="n1" targetRef="n2"/>'
+    )
+    text = bpmn("main", row(START, call("part")) + reads)
+    for prefix in (CAMUNDA, FLOWABLE, ZEEBE):
+        text = text.replace(f" {prefix}", "")
+    text = text.replace("<definitions ", f"<definitions {root} ").replace(
+        "<process ", f"<process {attributes} "
+    )
+    write(tmp_path, main=text, part=PART)
+    model, made, ctx = linked(tmp_path / "main.bpmn", registry)
+    assert made is not None, ctx.diagnostics
+    unknown = [d for d in ctx.diagnostics if d.code == "OF427"]
+    assert (
+        (model.processes[0].dialect is None) == bool(unknown) == (whose in ("nobody", "one of two"))
+    )
+    main, part = (json.loads(a.text) for a in made.artifacts)
+    stubs = {f"{part['id']}/Look": {"visits": [{"z": 1}], "mode": "merge"}}
+    items = [{"json": EVERYTHING}]
+    request = RunRequest(
+        main, "Start", items=items, workflows={part["id"]: part}, stubs=stubs, data=True
+    )
+    (run,) = engine.run_many([request])
+    assert run.status == "success", run.error
+    (begun,) = (n for n in run.order if n.workflow and n.node == "Start")
+    assert begun.items == ((expected,),)
+    assert run.order[-1].node == "Right"
+
+
+def test_mappings_of_jbpm(tmp_path: Path, engine: LocalEngine, registry: Registry) -> None:
+    """The data associations of BPMN: `y` is the caller's `x`, and its `z` what the called process
+    has as `found`."""
+    calling = call(
+        "part",
+        '<ioSpecification><dataInput id="in" name="y"/><dataOutput id="out" name="found"/>'
+        "<inputSet><dataInputRefs>in</dataInputRefs></inputSet>"
+        "<outputSet><dataOutputRefs>out</dataOutputRefs></outputSet></ioSpecification>"
+        "<dataInputAssociation><sourceRef>x</sourceRef><targetRef>in</targetRef>"
+        "</dataInputAssociation><dataOutputAssociation><sourceRef>out</sourceRef>"
+        "<targetRef>z</targetRef></dataOutputAssociation>",
+        'drools:waitForCompletion="true"',
+    )
+    reads = (
+        '<exclusiveGateway id="n2" default="d"/><task id="n3" name="Right"/>'
+        '<task id="n4" name="Wrong"/><sequenceFlow id="f2" sourceRef="n2" targetRef="n3">'
+        "<conditionExpression>${z == 3}</conditionExpression></sequenceFlow>"
+        '<sequenceFlow id="d" sourceRef="n2" targetRef="n4"/>'
+        '<sequenceFlow id="f1" sourceRef="n1" targetRef="n2"/>'
+    )
+    variables = '<property id="x"/><property id="z"/>'
+    text = bpmn("main", variables + row(START, calling) + reads).replace(
+        "<definitions ", '<definitions xmlns:drools="http://www.jboss.org/drools" '
+    )
+    write(tmp_path, main=text, part=PART)
+    _, made, ctx = linked(tmp_path / "main.bpmn", registry)
+    assert made is not None, ctx.diagnostics
+    main, part = (json.loads(a.text) for a in made.artifacts)
+    stubs = {f"{part['id']}/Look": {"visits": [{"found": 3}], "mode": "merge"}}
+    request = RunRequest(
+        main, "Start", items=[{"json": EVERYTHING}], workflows={part["id"]: part}, stubs=stubs,
+        data=True,
+    )  # fmt: skip
+    (run,) = engine.run_many([request])
+    assert run.status == "success", run.error
+    (begun,) = (n for n in run.order if n.workflow and n.node == "Start")
+    assert begun.items == (({"y": 7},),)
+    assert run.order[-1].node == "Right"
+
+
 def test_variables_of_the_call_itself(tmp_path: Path, registry: Registry) -> None:
     """Camunda 7 computes them before what is handed over: that is not read from them here."""
     own = (
