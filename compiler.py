@@ -628,9 +628,12 @@ def _agent(wanted: str | Agent, registry: Leaves) -> Agent:
     return found
 
 
-def fill_gaps(model: Model, agents: Sequence[GapAgent], ctx: PassContext) -> Model:
+def fill_gaps(
+    model: Model, agents: Sequence[GapAgent], ctx: PassContext, *, report_open: bool = False
+) -> Model:
     """The model with the answers of agents that the passes of `check` accept; what was answered and
-    refused is in `ctx`. A model that is malformed is given back as it is, and nobody is asked."""
+    refused is in `ctx`, with `report_open` what stays open, too. A model that is malformed is given
+    back as it is, and nobody is asked."""
     if not agents:
         return model
     from orgflow_ir.analysis.gaps.filling import fill_gaps as fill
@@ -642,7 +645,7 @@ def fill_gaps(model: Model, agents: Sequence[GapAgent], ctx: PassContext) -> Mod
 
     if ctx.has_errors or any(d.category is not None and d.category.stops for d in errors(model)):
         return model
-    return fill(model, agents, ctx, errors).model
+    return fill(model, agents, ctx, errors, report_open=report_open).model
 
 
 def draft_model(agent: ModelAgent, documents: Sequence[Document], ctx: PassContext) -> Model | None:

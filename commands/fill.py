@@ -81,6 +81,7 @@ def command(
         model = fill_model(
             model, backend, session, ctx, flags=model_flags(more), near=in_, where=catalogue,
             accept=accept, no_model=no_model, feedback=feedback, more=agents,
+            report_open=True,
         )  # fmt: skip
         emitted = compile_model(model, writer, ctx, options=options)
         artifacts = emitted.artifacts if emitted is not None else None

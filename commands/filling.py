@@ -36,6 +36,7 @@ def fill_model(
     no_model: bool = False,
     feedback: str | None = None,
     more: tuple[str, ...] = (),
+    report_open: bool = False,
 ) -> Model:
     """The model with the answers of agents that passes accept; what was answered, refused and left
     out is in `ctx`.
@@ -47,6 +48,7 @@ def fill_model(
         accept: whether operations are used that fit by their words alone.
         more: further agents, which are asked first.
         feedback: a report of what went wrong with an earlier filling.
+        report_open: whether every gap that stays open is reported, with the reason.
 
     Raises:
         click.UsageError: the target has no catalogue, an agent is unknown, or the language model is
@@ -81,7 +83,8 @@ def fill_model(
     ctx.options = {**before, _ACCEPT: accept}
     try:
         give_feedback(feedback, model, backend.name, session, ctx)
-        return fill_gaps(model, (*first, *choose_agents(names, session.registry)), ctx)
+        agents = (*first, *choose_agents(names, session.registry))
+        return fill_gaps(model, agents, ctx, report_open=report_open)
     finally:
         ctx.options = before
         if client is not None:

@@ -99,6 +99,37 @@ def test_compile_fills_first(path: Path, configured: Callable[[str], None]) -> N
     assert node(ran.out, "Send a message in Slack")["type"] == "n8n-nodes-base.slack"
 
 
+@pytest.mark.parametrize("invented", ['{"operation": "n8n-nodes-base.elephant@1:weigh"}', "Slack!"])
+def test_a_task_that_stays_open_is_reported(
+    path: Path, configured: Callable[[str], None], invented: str
+) -> None:
+    with model_server([invented]) as server:
+        configured(server.url)
+        shown = orgflowc("fill", str(path), "-o", str(path.parent / "filled.bpmn"))
+        ran = orgflowc(
+            "fill", str(path), "-o", str(path.parent / "filled.bpmn"), "--format", "json"
+        )
+    assert (shown.code, ran.code) == (0, 0)
+    assert "warning OF523" in shown.err
+    assert "`Send a message in Slack` stays open" in shown.err
+    shown_as_data = json.loads(ran.err[ran.err.index("{") :])  # behind the lines about the server
+    found = {d["element"]: d for d in shown_as_data["diagnostics"] if d["code"] == "OF523"}
+    assert found.keys() == {"t", "u"}
+    assert found["t"]["severity"] == "warning"
+    reason = (
+        "there is no operation `n8n-nodes-base.elephant@1:weigh`" if "n8n" in invented else "JSON"
+    )
+    assert reason in found["t"]["message"]
+    assert found["u"]["severity"] == "info"  # nothing in n8n has to do with elephants
+
+
+def test_what_no_agent_answers_is_reported(path: Path) -> None:
+    ran = orgflowc("fill", str(path), "-o", str(path.parent / "filled.bpmn"), "--no-model")
+    assert ran.code == 0
+    assert "info OF522" in ran.err
+    assert "no answer by `operations-rules`" in " ".join(ran.err.split())
+
+
 def test_without_a_model_operations_are_proposed(path: Path) -> None:
     ran = orgflowc("fill", str(path))
     assert ran.code == 0, ran.err

@@ -86,6 +86,8 @@ WITHOUT_CASE = {
     "N8N004": ("needs an edited workflow", f"{MERGE}::test_another_file"),
     "OF520": (AGENT, "agents/test_filling.py::test_operations_are_proposed_never_silently_used"),
     "OF521": (AGENT, "agents/test_filling.py::test_an_input_that_does_not_show_is_left_out"),
+    "OF522": (AGENT, "test_fill_command.py::test_what_no_agent_answers_is_reported"),
+    "OF523": (AGENT, "test_fill_command.py::test_a_task_that_stays_open_is_reported"),
     "OF001": ("needs a broken plugin", "test_plugins.py::test_a_broken_plugin_is_reported_by_name"),
     "OF015": (LARGE, "frontends/bpmn/test_bpmn_hostile.py::test_limits_are_options"),
     "OF022": (STORE, "messages/test_discover.py::test_what_is_no_store"),

@@ -25,12 +25,12 @@ from orgflow.agents.filling.parameters import (
     read_values,
     told,
 )
-from orgflow.agents.filling.rules import LeftOutParameter
+from orgflow.agents.filling.rules import LeftOutParameter, UnfilledTask
 from orgflow.agents.model_client.answer_reading import UnreadableAnswer, read_json
 from orgflow.agents.prompting import render, visible
 
 from orgflow_ir.analysis.gaps.gap import Gap, GapKind
-from orgflow_ir.diagnostics import Rule
+from orgflow_ir.diagnostics import Rule, Severity
 from orgflow_ir.model import Model
 from orgflow_ir.model.bindings import AnyBinding, Parameter
 from orgflow_ir.model.codec import to_data
@@ -51,7 +51,7 @@ class OperationFiller(GapAgent):
 
     name = "operations"
     summary = "operations of the target for open tasks, chosen and filled in by a language model"
-    rules: ClassVar[tuple[type[Rule], ...]] = (LeftOutParameter,)
+    rules: ClassVar[tuple[type[Rule], ...]] = (LeftOutParameter, UnfilledTask)
     kinds: ClassVar[frozenset[GapKind] | None] = frozenset(("task", "message"))
 
     def answer(
@@ -64,10 +64,37 @@ class OperationFiller(GapAgent):
         context = task_context(gap, model, failed)
         if context is None or not context.label:
             return None
-        operation = choose(context, catalogue, client, ctx)
-        if operation is None:
+        try:
+            operation = choose(context, catalogue, client, ctx)
+        except Unusable as error:
+            ctx.emit(
+                UnfilledTask,
+                f"`{context.label}` stays open: no answer of the language model can be "
+                f"used: {visible(str(error))}",
+                element=gap.element, help="bind the task, or use a more capable language model",
+            )  # fmt: skip
             return None
-        arranged = arrange(context, operation, catalogue, client, ctx)
+        if operation is None:
+            known = candidates(context, catalogue)
+            why = (
+                f"the language model chose none of {len(known)} operations"
+                if known
+                else f"no operation of {catalogue.name} has its words"
+            )
+            ctx.emit(
+                UnfilledTask, f"`{context.label}` stays open: {why}",
+                element=gap.element, severity=Severity.INFO,
+            )  # fmt: skip
+            return None
+        try:
+            arranged = arrange(context, operation, catalogue, client, ctx)
+        except Unusable as error:
+            arranged = Arrangement()
+            ctx.emit(
+                LeftOutParameter,
+                f"all variables of `{context.label}` were left out: {visible(str(error))}",
+                element=gap.element,
+            )  # fmt: skip
         values, inputs = give_parameters(context, operation, arranged, catalogue, client, ctx, gap)
         return Answer(as_json(catalogue.binding(operation, values, inputs, arranged.outputs)))
 
@@ -75,7 +102,7 @@ class OperationFiller(GapAgent):
 def choose(
     context: TaskContext, catalogue: Catalogue, client: ModelClient, ctx: PassContext
 ) -> Operation | None:
-    """The first step. `None` where nothing fits, or no answer could be used."""
+    """The first step. `None` where nothing fits. Raises `Unusable` where no answer can be used."""
     found = candidates(context, catalogue)
     if not found:
         return None
@@ -83,7 +110,6 @@ def choose(
         lambda fault: choose_prompt(context, found, fault),
         choose_schema(found),
         lambda answer: chosen(answer, found),
-        None,
         client,
         ctx,
     )
@@ -96,14 +122,13 @@ def arrange(
     client: ModelClient,
     ctx: PassContext,
 ) -> Arrangement:
-    """The second step; nothing is arranged where no answer could be used."""
+    """The second step. Raises `Unusable` where no answer can be used."""
     if not context.variables and not context.wanted:
         return Arrangement()
     return _asked(
         lambda fault: arrange_prompt(context, operation, catalogue, fault),
         SCHEMA,
         lambda answer: arrangement(answer, context),
-        Arrangement(),
         client,
         ctx,
     )
@@ -122,6 +147,7 @@ def give_parameters(
     is wrong after the last try is left out and reported."""
     given: dict[str, Any] = {}
     fault = ""
+    unusable = False
     for _ in range(TRIES):
         schema = answer_schema(operation, given, arranged.inputs, catalogue)
         prompt = parameter_prompt(context, operation, arranged.inputs, fault)
@@ -129,11 +155,18 @@ def give_parameters(
             given = read_values(_json(prompt, schema, client, ctx))
         except Unusable as error:
             fault = visible(str(error))
+            unusable = True
             continue
+        unusable = False
         found = faults(given, operation, arranged.inputs, catalogue, context)
         if not found:
             break
         fault = visible(told(found))
+    if unusable:  # what an earlier answer gave is kept as far as it can be
+        ctx.emit(
+            LeftOutParameter, f"parameters of `{context.label}` were left out: {fault}",
+            element=gap.element,
+        )  # fmt: skip
     result, inputs = kept(given, operation, arranged.inputs, catalogue, context)
     for one in result.left_out:
         path = ".".join(str(part) for part in one.path) or "all parameters"
@@ -148,19 +181,20 @@ def _asked(
     prompt: Callable[[str], str],
     schema: Mapping[str, Any],
     read: Callable[[Any], T],
-    otherwise: T,
     client: ModelClient,
     ctx: PassContext,
 ) -> T:
-    """What an answer says, asked again with what is wrong with the first; `otherwise` where no
-    answer could be used."""
+    """What an answer says, asked again with what is wrong with the first. Raises `Unusable` where
+    no answer can be used."""
     fault = ""
-    for _ in range(TRIES):
+    for tried in range(TRIES):
         try:
             return read(_json(prompt(fault), schema, client, ctx))
         except Unusable as error:
+            if tried == TRIES - 1:
+                raise
             fault = visible(str(error))
-    return otherwise
+    raise AssertionError("a step is asked at least once")
 
 
 def _json(prompt: str, schema: Mapping[str, Any], client: ModelClient, ctx: PassContext) -> Any:

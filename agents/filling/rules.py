@@ -1,4 +1,4 @@
-"""Rules of filling (OF520, OF521): what is proposed, and what was left out."""
+"""Rules of filling (OF520, OF521, OF523): what is proposed, left out, or stays open."""
 
 from __future__ import annotations
 
@@ -41,4 +41,24 @@ class LeftOutParameter(Rule):
     code = "OF521"
     name = "left-out-parameter"
     severity = Severity.INFO
+    category = Category.GAP
+
+
+class UnfilledTask(Rule):
+    """
+    What it finds
+        A task that a language model was asked about and that stays open: it gave no answer that can
+        be used, or chose none of the operations (reported as an info).
+    Why it is wrong
+        The task has no implementation; the target gets a placeholder.
+    Example
+        A task `Send invoice`, for which the language model named an operation that is not in the
+        list, twice.
+    Instead
+        Bind the task in the source, give it documentation, or use a more capable language model.
+    """
+
+    code = "OF523"
+    name = "unfilled-task"
+    severity = Severity.WARNING
     category = Category.GAP

@@ -1,4 +1,5 @@
-"""Rules about agents (OF511 to OF516): what they answered, what was refused, what has evidence."""
+"""Rules about agents (OF511 to OF516, OF522): what they answered, what was refused or stays open,
+what has evidence."""
 
 from __future__ import annotations
 
@@ -119,6 +120,25 @@ class NoEvidence(Rule):
     category = Category.GAP
 
 
+class UnansweredGap(Rule):
+    """
+    What it finds
+        A gap that `orgflowc fill` left open: no agent that was asked has an answer, or none was
+        asked.
+    Why it is wrong
+        The gap stays open, and its default applies.
+    Example
+        A task `Weigh the elephant` of which nothing but its name is known.
+    Instead
+        Answer the gap in the source, or fill again with a language model or another agent.
+    """
+
+    code = "OF522"
+    name = "unanswered-gap"
+    severity = Severity.INFO
+    category = Category.GAP
+
+
 AGENT_RULES: tuple[type[Rule], ...] = (
     AnsweredGap,
     RefusedAnswer,
@@ -126,4 +146,5 @@ AGENT_RULES: tuple[type[Rule], ...] = (
     UnavailableAgent,
     WrongEvidence,
     NoEvidence,
+    UnansweredGap,
 )

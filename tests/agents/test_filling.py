@@ -136,6 +136,21 @@ def test_three_steps_fill_a_task() -> None:
 
 
 @pytest.mark.parametrize(
+    ("what", "code", "text"),
+    [
+        ("choose", "OF523", "`Send a message` stays open"),
+        ("arrange", "OF521", "all variables of `Send a message` were left out"),
+        ("parameters", "OF521", "parameters of `Send a message` were left out"),
+    ],
+)
+def test_a_step_without_a_usable_answer_is_reported(what: str, code: str, text: str) -> None:
+    result, *_ = fill(answering({**GOOD, (what, "m"): ["no JSON", "no JSON either"]}))
+    found = [d for d in result.diagnostics if d.element == "m" and d.code == code]
+    assert [text in d.message for d in found] == [True]
+    assert (bound(result, "m") is None) == (what == "choose")
+
+
+@pytest.mark.parametrize(
     "first",
     [
         {"operation": "n8n-nodes-base.teleport@1:beam"},

@@ -18,6 +18,7 @@ from orgflow_ir.diagnostics.agent_rules import (
     AnsweredGap,
     FailedAgent,
     RefusedAnswer,
+    UnansweredGap,
     UnavailableAgent,
 )
 from orgflow_ir.model import Model
@@ -59,7 +60,12 @@ class Filled(NamedTuple):
 
 
 def fill_gaps(
-    model: Model, agents: Sequence[GapAgent], ctx: PassContext, judge: Judge | None = None
+    model: Model,
+    agents: Sequence[GapAgent],
+    ctx: PassContext,
+    judge: Judge | None = None,
+    *,
+    report_open: bool = False,
 ) -> Filled:
     """Offer every gap to the agents, in order, until one has an answer that is accepted.
 
@@ -68,10 +74,15 @@ def fill_gaps(
 
     Args:
         judge: gives the errors of a model; an answer must not bring one that was not there.
+        report_open: whether gaps that stay open without a word of an agent are reported (OF522).
 
     Raises `Cancelled` between two questions.
     """
-    return _Filling(model, agents, ctx, judge).run()
+    filling = _Filling(model, agents, ctx, judge)
+    filled = filling.run()
+    if report_open:
+        filling.report_open(filled.open)
+    return filled
 
 
 class _Filling:
@@ -81,6 +92,10 @@ class _Filling:
         self.model, self.agents, self.ctx, self.judge = model, list(agents), ctx, judge
         self.errors: frozenset[tuple[str, str | None]] | None = None
         """What the judge found in `model`; None while it was not asked."""
+        self.asked: dict[_Key, list[str]] = {}
+        """By gap, the agents that were asked and gave no answer."""
+        self.explained: set[_Key] = set()
+        """Gaps about which an agent, or the check of its answer, reported something."""
 
     def run(self) -> Filled:
         services = self.ctx.services
@@ -95,11 +110,29 @@ class _Filling:
             offered.add(_key(gap))
             services.cancellation.check()
             services.progress(len(offered) - 1, len(offered) - 1 + len(todo), gap.message)
+            reported = len(self.ctx.diagnostics)
             found = self._offer(gap)
+            new = self.ctx.diagnostics[reported:]
+            if any(d.element == gap.element.id for d in new):
+                self.explained.add(_key(gap))
             if found is not None:
                 answered.append(found)
                 gaps = find_gaps(self.model, PassContext())
         return Filled(self.model, tuple(answered), gaps)
+
+    def report_open(self, gaps: Iterable[Gap]) -> None:
+        """Report each gap that an answer could close and about which nothing was reported."""
+        names = self.ctx.analysis(ElementNames, self.model)
+        for gap in gaps:
+            if gap.schema is None or _key(gap) in self.explained:
+                continue
+            asked = [f"`{name}`" for name in self.asked.get(_key(gap), ())]
+            why = f"no answer by {' or '.join(asked)}" if asked else "no agent was asked"
+            self.ctx.emit(
+                UnansweredGap,
+                f"{gap.rule.code} at {names.full_name(gap.element)} stays open: {why}",
+                element=gap.element, help=gap.help,
+            )  # fmt: skip
 
     def _offer(self, gap: Gap) -> Answered | None:
         """Ask agent by agent; the model is changed where one has an answer that is accepted."""
@@ -117,6 +150,7 @@ class _Filling:
                     last = None
                     break
                 if answer is None:
+                    self.asked.setdefault(_key(gap), []).append(agent.name)
                     break
                 try:
                     self.model = self._accepted(gap, answer, agent)
