@@ -33,6 +33,7 @@ from orgflow_ir.plugins.engines import (
     EngineProvider,
     ServerAccess,
     is_address,
+    local_engine,
 )
 from orgflow_ir.plugins.guards import given
 from orgflow_ir.targets import Emitted
@@ -144,9 +145,11 @@ class RunResult(CheckResult):
 
     Attributes:
         report: each run and how it compares with the model; None after an error.
+        engine: what played the runs: `local`, `model`, or the address of a server.
     """
 
     report: ReplayReport | None
+    engine: str | None = None
 
     @property
     def ok(self) -> bool:
@@ -388,7 +391,7 @@ def run(
     target: str = DEFAULT_TARGET,
     *,
     options: Mapping[str, str] | None = None,
-    engine: str = LOCAL,
+    engine: str | None = None,
     key_file: str | None = None,
     all_paths: bool = False,
     max_runs: int = 32,
@@ -399,7 +402,8 @@ def run(
         source: the model.
         target: the name of a backend.
         options: options of the target.
-        engine: `local`, or the address of a server.
+        engine: `local`, the installed engine; `model`, the engine model, which evaluates no
+            expression; or the address of a server. Without it the installed engine, else the model.
         key_file: the file with the server's key, else the target's environment variable.
         all_paths: every enumerated run, and not only the first of each process.
         max_runs: the most runs of a process.
@@ -417,7 +421,7 @@ def run(
     backend, chosen = _target(target, options)
     model, ctx = _begin(source)
     report = None
-    with _runner(backend, engine, key_file, ctx) as (runner, demanded):
+    with _runner(backend, engine, key_file, ctx) as (runner, demanded, used):
         if model is not None and runner is not None and not ctx.has_errors:
             model = compiler.with_called(model, backend, ctx)
             emitted = compiler.compile_model(model, backend, ctx, options={**demanded, **chosen})
@@ -425,28 +429,34 @@ def run(
                 report = replay_model(
                     model, emitted, runner, ctx, max_runs=max_runs, all_paths=all_paths
                 )
-    return RunResult(tuple(ctx.diagnostics), report)
+    return RunResult(tuple(ctx.diagnostics), report, used)
 
 
 @contextlib.contextmanager
 def _runner(
-    backend: Backend, engine: str, key_file: str | None, ctx: PassContext
-) -> Iterator[tuple[Runner | None, Mapping[str, str]]]:
-    """A runner, closed afterwards, and the options its engine demands; None after an error."""
+    backend: Backend, engine: str | None, key_file: str | None, ctx: PassContext
+) -> Iterator[tuple[Runner | None, Mapping[str, str], str]]:
+    """A runner, closed afterwards, the options its engine demands, and the name of the engine; the
+    runner is None after an error."""
     engines: EngineProvider | None = given(backend, "engines", EngineProvider)
     if engines is None:
         raise UnsupportedError(f"target `{backend.name}` has no engine to run on")
-    if engine == LOCAL:
-        with contextlib.closing(engines.runner()) as runner:
-            yield runner, {}
+    local = local_engine(engines, engine)
+    if local is not None:
+        with contextlib.closing(local.runner) as runner:
+            yield runner, {}, local.name
         return
     connection = None
+    engine = engine or LOCAL
     if is_address(engine):
         connection = engines.connect(ServerAccess(engine, key_file), ctx)
     if connection is None:
         raise UnsupportedError(f"target `{backend.name}` has no engine `{engine}`")
     with connection as remote:
-        yield (remote.runner, remote.options) if remote is not None else (None, {})
+        if remote is None:
+            yield None, {}, engine
+        else:
+            yield remote.runner, remote.options, engine
 
 
 def _target(name: str, options: Mapping[str, str] | None) -> tuple[Backend, dict[str, str]]:

@@ -59,7 +59,10 @@ INTERRUPTED, MISUSE = 130, 2
     "--models", metavar="bpmn|pme", help="Only the models of this format.  [default: both]"
 )
 @click.option(
-    "--engine", default="local", metavar="local|URL", help="Engine or server.  [default: local]"
+    "--engine",
+    default="local",
+    metavar="local|model|URL",
+    help="The installed engine, the engine model, or a server.  [default: local]",
 )
 @click.option(
     "--agent", metavar="NAME",
@@ -137,6 +140,7 @@ def command(
     from orgflow.evaluation import executable, pmo
 
     from orgflow_ir.plugins.contracts import RunnerError
+    from orgflow_ir.plugins.engines import is_address
 
     session = Session()
     registry = session.registry
@@ -144,7 +148,7 @@ def command(
     ctx = session.context()
     try:
         with (
-            engine_runner(engine, backend, key_file, wait, ctx) as (runner, options),
+            engine_runner(engine, backend, key_file, wait, ctx) as (runner, options, _),
             progress_bar() as progress,
         ):
             if runner is None:
@@ -174,7 +178,7 @@ def command(
         raise click.UsageError(str(error)) from None
     except RunnerError as error:
         click.echo(f"orgflowc eval: {error}", err=True)
-        leave(MISUSE if engine == "local" else SERVER_FAILED)
+        leave(SERVER_FAILED if is_address(engine) else MISUSE)
     if output is not None:
         write_files([(Path(output), report.to_csv())])
     else:

@@ -14,13 +14,14 @@ from orgflow.commands.executions import Asked, Pull, executions_options, replay_
 from orgflow.commands.language_model import connect_to_diagnose, diagnose_runs
 from orgflow.commands.options import process_option, resolve_target, source_options
 from orgflow.commands.output import write_files, write_stdout
-from orgflow.commands.run_table import report_text
+from orgflow.commands.run_table import report_text, wrapped
 from orgflow.commands.server import engine_runner, server_exit_code, server_options
 from orgflow.commands.session import Session, leave
 from orgflow.compiler import emit_anyway, lower_model, with_called
 
 from orgflow_ir.model.codec import to_data
 from orgflow_ir.pipeline import PassContext
+from orgflow_ir.plugins.engines import LOCAL, MODEL
 from orgflow_ir.plugins.guards import emitted
 
 if TYPE_CHECKING:
@@ -44,7 +45,10 @@ MISUSE = 2
     help=f"Target.  [default: {DEFAULT_TARGET}]",
 )
 @click.option(
-    "--engine", default="local", metavar="local|URL", help="Engine or server.  [default: local]"
+    "--engine",
+    metavar="local|model|URL",
+    help="The installed engine, the engine model, or a server.  [default: local where it is "
+    "installed, else model]",
 )
 @click.option("--all-paths", is_flag=True, help="Every enumerated run, not only the first.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
@@ -59,7 +63,7 @@ MISUSE = 2
 def command(
     in_: str,
     target: str,
-    engine: str,
+    engine: str | None,
     all_paths: bool,
     as_json: bool,
     html: str | None,
@@ -80,8 +84,10 @@ def command(
 
     Scripted answers take the place of placeholder tasks and set the decision variables;
     expressions stay as emitted. On a server (--engine URL) a copy is deployed for the time of the
-    runs. With --executions nothing is run: what the deployed workflow did is compared with the
-    model. Exit code 1: a run differs, or the model has errors; 3: the server failed.
+    runs. The engine model needs no installation: it follows the wires of the workflow as the engine
+    does, but evaluates no expression. With --executions nothing is run: what the deployed workflow
+    did is compared with the model. Exit code 1: a run differs, or the model has errors; 3: the
+    server failed.
     """
     session = Session(format_, verbose=verbose)
     backend, options = resolve_target(target, session.registry)
@@ -109,10 +115,10 @@ def command(
             made = emitted(backend, lowered, quiet)
             if made is None:
                 ctx.diagnostics.extend(quiet.diagnostics)
-        asked = Asked(session, ctx, backend, model, made, options, engine, key_file, wait)
+        asked = Asked(session, ctx, backend, model, made, options, engine or LOCAL, key_file, wait)
         leave(replay_production(asked, pull, as_json=as_json, html=html))
     try:
-        with engine_runner(engine, backend, key_file, wait, ctx) as (runner, demanded):
+        with engine_runner(engine, backend, key_file, wait, ctx) as (runner, demanded, used):
             options = {**demanded, **options}
             wants = backend.target.wants_diagram
             model = session.load(in_, ctx, from_, diagram=wants, process=process)
@@ -125,7 +131,7 @@ def command(
             if model is None or lowered is None or runner is None:
                 if html is not None and model is not None and runner is not None:
                     shown = emit_anyway(model, backend, ctx)
-                    write_page(html, model, shown, ctx, backend, None, (), engine)
+                    write_page(html, model, shown, ctx, backend, None, (), used)
                 leave(server_exit_code(session, backend))
             shown = emitted(backend, lowered, ctx)
             if shown is None:
@@ -137,12 +143,15 @@ def command(
 
             report = replay_model(model, shown, runner, ctx, max_runs=MAX_RUNS, all_paths=all_paths)
     except RunnerError as error:
-        leave(_engine_failed(error, backend, as_json))
+        leave(_engine_failed(error, backend, engine, as_json))
     failures = () if report.ok else by_replay(model, report, backend)
     failures = diagnose_runs(failures, model, backend.name, session)
-    write_stdout(report_json(report, failures) if as_json else report_text(report, failures))
+    if as_json:
+        write_stdout(report_json(report, failures, used))
+    else:
+        write_stdout(report_text(report, failures) + played_by(used, backend.name))
     if html is not None:
-        write_page(html, model, shown, ctx, backend, report, failures, engine)
+        write_page(html, model, shown, ctx, backend, report, failures, used)
     leave(0 if report.ok else 1)
 
 
@@ -163,13 +172,15 @@ def write_page(
 
     nodes = NodeTable(made.source_map, backend.name) if made is not None else NodeTable()
     where = f"an {backend.name} server"
-    if engine == "local":
+    if engine == LOCAL:
         where = f"the engine of {backend.name} on this machine"
+    elif engine == MODEL:
+        where = f"a model of {backend.name}'s engine"
     page = replay_page(model, nodes, ctx.diagnostics, report, failures, where)
     write_files([(Path(path), render_page(page))])
 
 
-def _engine_failed(error: RunnerError, backend: Backend, as_json: bool) -> int:
+def _engine_failed(error: RunnerError, backend: Backend, engine: str | None, as_json: bool) -> int:
     """Say that an engine or a server failed; the exit code."""
     from orgflow_ir.plugins.engines import RemoteError
 
@@ -187,12 +198,27 @@ def _engine_failed(error: RunnerError, backend: Backend, as_json: bool) -> int:
         from orgflow.evaluation.replay import ReplayReport
 
         failure = by_message(error.stage, str(error), backend)
-        write_stdout(report_json(ReplayReport((), (0, 0)), (failure,)))
+        write_stdout(report_json(ReplayReport((), (0, 0)), (failure,), engine))
     return server_exit_code(session, backend)
 
 
-def report_json(report: ReplayReport, failures: Sequence[Failure]) -> str:
-    """The report as JSON, with a typed record for each way in which runs failed."""
+def played_by(engine: str, target: str) -> str:
+    """The line on the engine model, where it has played the runs; else nothing."""
+    if engine != MODEL:
+        return ""
+    return "".join(
+        f"{line}\n"
+        for line in wrapped(
+            f"played by a model of {target}'s engine, which evaluates no expression; to run on the "
+            "engine itself: orgflowc engine install"
+        )
+    )
+
+
+def report_json(report: ReplayReport, failures: Sequence[Failure], engine: str | None) -> str:
+    """The report as JSON, with what played the runs, and a typed record for each way in which runs
+    failed."""
     data = report.as_dict()
+    data["engine"] = engine
     data["failures"] = [to_data(one) for one in failures]
     return json.dumps(data, indent=2, ensure_ascii=False) + "\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 from orgflow.backends import DEFAULT_TARGET
@@ -90,44 +90,63 @@ def connected(connection: AbstractContextManager[T]) -> Iterator[T]:
         yield made
 
 
+class Engine(NamedTuple):
+    """What plays runs.
+
+    Attributes:
+        runner: plays them; `None` after an error of a server.
+        options: target options that the engine demands.
+        name: `local`, `model`, or the address of a server.
+    """
+
+    runner: Runner | None
+    options: dict[str, str]
+    name: str
+
+
 @contextlib.contextmanager
 def engine_runner(
-    engine: str, backend: Backend, key_file: str | None, wait: float, ctx: PassContext
-) -> Iterator[tuple[Runner | None, dict[str, str]]]:
-    """What runs workflows (closed afterwards), and the target options that its engine demands.
+    engine: str | None, backend: Backend, key_file: str | None, wait: float, ctx: PassContext
+) -> Iterator[Engine]:
+    """What plays runs, closed afterwards.
 
     Args:
-        engine: `local`, or the address of a server.
+        engine: `local`, `model`, or the address of a server; `None` for the local engine where it
+            is installed, else its model.
         backend: the target.
         key_file, wait: see `server_options`.
-        ctx: gets what is wrong with a server; the runner is None then.
+        ctx: gets what is wrong with a server.
 
     Raises:
         click.UsageError: there is no such engine.
     """
     from orgflow_ir.plugins.engines import (
         LOCAL,
+        MODEL,
         EngineProvider,
         ServerAccess,
         is_address,
+        local_engine,
         looks_like_server,
     )
     from orgflow_ir.plugins.guards import given
 
-    if not is_address(engine) and engine != LOCAL:
+    if engine is not None and not is_address(engine) and engine not in (LOCAL, MODEL):
         meant = f"; did you mean http://{engine}?" if looks_like_server(engine) else ""
         raise click.UsageError(
-            f"no engine `{engine}`; there is: {LOCAL}, or the URL of a server{meant}"
+            f"no engine `{engine}`; there is: {LOCAL}, {MODEL}, or the URL of a server{meant}"
         )
     engines: EngineProvider | None = given(backend, "engines", EngineProvider)
-    if not is_address(engine):
+    if engine is None or not is_address(engine):
         if engines is None:
             raise click.UsageError(f"target `{backend.name}` has no engine to run on")
-        runner = engines.runner()
+        found = local_engine(engines, engine)
+        if found is None:
+            raise click.UsageError(f"target `{backend.name}` has no model of its engine")
         try:
-            yield runner, {}
+            yield Engine(found.runner, {}, found.name)
         finally:
-            runner.close()
+            found.runner.close()
         return
     access = ServerAccess(engine, key_file, wait)
     connection = engines.connect(access, ctx) if engines is not None else None
@@ -135,6 +154,6 @@ def engine_runner(
         raise click.UsageError(f"target `{backend.name}` does not run on a server")
     with connected(connection) as remote:
         if remote is None:
-            yield None, {}
+            yield Engine(None, {}, engine)
         else:
-            yield remote.runner, dict(remote.options)
+            yield Engine(remote.runner, dict(remote.options), engine)

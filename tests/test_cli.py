@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
 import signal
@@ -14,6 +15,7 @@ import jsonschema
 import pytest
 from cli_cases import DEADLOCK, LINEAR, Ran, interruptible, orgflowc
 from orgflow import cli, compiler
+from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.commands.options import parse_target
 
 Invoke = Callable[..., Ran]
@@ -518,8 +520,28 @@ def test_run_without_an_engine(
 ) -> None:
     monkeypatch.setenv("ORGFLOW_ENGINE_DIR", str(tmp_path / "none"))
     ran = invoke("run", linear)
-    assert (ran.code, ran.out) == (2, "")
-    assert "orgflowc engine install" in ran.err
+    assert (ran.code, ran.err) == (0, "")
+    assert "Order received → Ship order → Order shipped" in " ".join(ran.out.split())
+    assert "played by a model of n8n's engine" in ran.out
+    assert "orgflowc engine install" in ran.out
+    told = json.loads(invoke("run", linear, "--json").out)
+    assert (told["ok"], told["engine"]) == (True, "model")
+    only = invoke("run", linear, "--engine", "local")
+    assert (only.code, only.out) == (2, "")
+    assert "orgflowc engine install" in only.err
+
+
+def test_the_engine_that_played_is_named(
+    invoke: Invoke, engine: LocalEngine, linear: Path, tmp_path: Path
+) -> None:
+    told = json.loads(invoke("run", linear, "--json").out)
+    assert (told["ok"], told["engine"]) == (True, "local")
+    page = tmp_path / "runs.html"
+    chosen = invoke("run", linear, "--engine", "model", "--html", page)
+    assert chosen.code == 0
+    assert "played by a model of n8n's engine" in chosen.out
+    assert "a model of n8n's engine" in html.unescape(page.read_text("utf-8"))
+    assert "played by" not in invoke("run", linear, "--engine", "local").out
 
 
 POOLS = """<?xml version="1.0"?>

@@ -13,7 +13,7 @@ from orgflow.backends.n8n.format.document import Workflow
 from orgflow.backends.n8n.stub_data import stub_data
 
 from orgflow_ir.analysis.control_flow.graph import reach
-from orgflow_ir.analysis.failures import caught_errors
+from orgflow_ir.analysis.failures import CaughtError, caught_errors
 from orgflow_ir.analysis.stub_data import Unplayable, data_stimuli
 from orgflow_ir.analysis.token_game.stimulus import Stimulus
 from orgflow_ir.lowering.meaning import repetition_as_flows
@@ -141,20 +141,28 @@ class LocalRunner(Runner):
 
     def _errors_of(self, run: Run) -> dict[str, list[str | None]]:
         """For each task that fails in a run the messages of its errors, visit by visit."""
+        return {
+            host: [None if one is None else one.code or UNNAMED for one in visits]
+            for host, visits in self.failures_of(run).items()
+        }
+
+    def failures_of(self, run: Run) -> dict[str, list[CaughtError | None]]:
+        """For each task that fails in a run what catches its errors, visit by visit; `None` where
+        the task works."""
         caught = {
-            one.event: (host, one.code or UNNAMED)
+            one.event: (host, one)
             for scope in self._scopes
             for host, events in caught_errors(scope.scope.body, scope.scope.model).items()
             for one in events
         }
-        found: dict[str, list[str | None]] = {}
+        found: dict[str, list[CaughtError | None]] = {}
         for step in run.steps if caught else ():
             if step.action == "open":
                 found.setdefault(step.element, []).append(None)
             elif step.action == "fire" and step.element in caught:
-                host, message = caught[step.element]
-                found[host][-1] = message
-        return {host: said for host, said in found.items() if any(said)}
+                host, catching = caught[step.element]
+                found[host][-1] = catching
+        return {host: visits for host, visits in found.items() if any(visits)}
 
     def data_of(self, run: Run) -> tuple[Stimulus, ...]:
         """What the stubs have to output for a run. Raises `Unplayable`."""
@@ -314,7 +322,12 @@ def _stubbed(scope: CompiledScope) -> list[str]:
         if n.role == "decide" or (n.role == "element" and n.element in setters)
         if n.type in ("set", "noOp")
     ]
-    return placeholders + _calling(scope) + _outside(scope) + _computed(scope) + _checking(scope)
+    return placeholders + unexecuted(scope) + _checking(scope)
+
+
+def unexecuted(scope: CompiledScope) -> list[str]:
+    """Names of the nodes that a replay does not execute: they call, send or compute."""
+    return _calling(scope) + _outside(scope) + _computed(scope)
 
 
 def _outside(scope: CompiledScope) -> list[str]:

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 LOCAL = "local"
 """The name of a target's engine on this machine, where an address could stand."""
 
+MODEL = "model"
+"""The name of the model of a target's engine, which needs no installation."""
+
 _HOST = re.compile(r"(localhost|[\w-]+(\.[\w-]+)+|[\w-]+:\d+)(:\d+)?(/[\w/.-]*)?", re.ASCII)
 
 
@@ -156,6 +159,11 @@ class EngineProvider(ABC):
     def runner(self) -> Runner:
         """A runner on the local engine, which is started by its first run."""
 
+    def model_runner(self) -> Runner | None:
+        """A runner on a model of the engine, for machines where the engine is not installed; `None`
+        where the target has no such model. What the model does not know is `unplayable`."""
+        return None
+
     @abstractmethod
     def status(self) -> EngineStatus:
         """The state of the local engine; starts nothing that takes long."""
@@ -194,3 +202,29 @@ class EngineProvider(ABC):
             AccessError: when the block is entered.
         """
         return None
+
+
+class LocalEngine(NamedTuple):
+    """What plays runs on this machine.
+
+    Attributes:
+        runner: plays them; to be closed.
+        name: `LOCAL` or `MODEL`.
+    """
+
+    runner: Runner
+    name: str
+
+
+def local_engine(engines: EngineProvider, engine: str | None) -> LocalEngine | None:
+    """The engine of a name on this machine; without a name the installed engine, else the model of
+    it, where the target has one. `None` where there is no engine of that name."""
+    if engine not in (None, LOCAL, MODEL):
+        return None
+    if engine == MODEL or (engine is None and not engines.status().installed):
+        model = engines.model_runner()
+        if model is not None:
+            return LocalEngine(model, MODEL)
+        if engine == MODEL:
+            return None
+    return LocalEngine(engines.runner(), LOCAL)

@@ -51,6 +51,12 @@ class N8nEngines(EngineProvider):
 
         return LocalRunner()
 
+    def model_runner(self) -> Runner:
+        """See `EngineProvider`; it evaluates no expression."""
+        from orgflow.backends.n8n.model_runner import ModelRunner
+
+        return ModelRunner()
+
     def status(self) -> EngineStatus:
         """See `EngineProvider`; starts nothing but `node --version`."""
         found = local.status()

@@ -1,15 +1,17 @@
-"""The model of n8n's engine, driven by a list of stimuli."""
+"""The model of n8n's engine, driven by what a run of the source model decides."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Literal, NamedTuple
 
 from orgflow.backends.n8n.emit.emitter import CompiledProcess, CompiledScope
-from orgflow.backends.n8n.emit.graph import start_key
-from orgflow.backends.n8n.engine_model.config import Config
+from orgflow.backends.n8n.emit.graph import GraphNode, Port, start_key
+from orgflow.backends.n8n.engine_model.config import Config, Event, Phase, Place
 from orgflow.backends.n8n.engine_model.model import EngineModel
-from orgflow.backends.n8n.engine_model.outcome import ANSWERED, Emits, Outcome
+from orgflow.backends.n8n.engine_model.outcome import ANSWERED, FAILS, Emits, Outcome
 
 from orgflow_ir.analysis.stub_data import decided_by
 from orgflow_ir.analysis.token_game.stimulus import Stimulus, StimulusError, replay_stimuli
@@ -36,41 +38,127 @@ def executed_nodes(
         StimulusError: the list does not fit the model, or a workflow chooses where the model does
             not.
     """
-    driver = _Driver(compiled, replay_stimuli(model, stimuli).script)
-    start = stimuli[0].element
+    played = play(compiled, stimuli[0].element, replay_stimuli(model, stimuli).script)
+    return tuple(event.node for event in played.events)
+
+
+class Played(NamedTuple):
+    """What the engine model did with a workflow.
+
+    Attributes:
+        status: of the main workflow; "limit" after `MOST_NODES` nodes.
+        events: of each node the one in which it ran, opened a wait, or called a workflow.
+    """
+
+    status: Literal["success", "error", "waiting", "limit"]
+    events: tuple[Event, ...]
+
+
+def play(
+    compiled: CompiledProcess,
+    start: str,
+    script: Mapping[str, Sequence[tuple[str, ...]]],
+    *,
+    failures: Mapping[str, Sequence[str | None]] = MappingProxyType({}),
+    scripted: frozenset[str] = frozenset(),
+) -> Played:
+    """Execute a workflow with the choices of a run; items are counted, expressions not evaluated.
+
+    Args:
+        compiled: a process, for n8n.
+        start: the element that the run starts at, or the process.
+        script: for every element that chooses the flows that it takes, visit by visit.
+        failures: for every task that fails the event that catches it, visit by visit; `None` where
+            the task works.
+        scripted: names of nodes that hand on each item that they get, whatever their type.
+
+    Raises:
+        StimulusError: the script does not say what a workflow chooses, or a node is not known to
+            the engine model.
+    """
+    driver = _Driver(compiled, script, failures, scripted)
     key = start_key(compiled.process) if start == compiled.process.id else start
     config = driver.machine.initial(compiled.root.workflow_graph.nodes[key].name)
-    found: list[str] = []
+    found: list[Event] = []
     while not config.ended and len(found) < MOST_NODES:
         advance = driver.machine.advance(config, driver.outcome(config))
-        found += [event.node for event in advance.events if event.action in ("run", "open", "call")]
+        found += [event for event in advance.events if event.action in ("run", "open", "call")]
         config = advance.config
-    return tuple(found)
+    status = config.status
+    return Played("limit" if status == "running" else status, tuple(found))
 
 
 class _Driver:
     """Chooses what each node of the workflows of a process does."""
 
     def __init__(
-        self, compiled: CompiledProcess, chosen: Mapping[str, Sequence[tuple[str, ...]]]
+        self,
+        compiled: CompiledProcess,
+        chosen: Mapping[str, Sequence[tuple[str, ...]]],
+        failures: Mapping[str, Sequence[str | None]],
+        scripted: frozenset[str],
     ) -> None:
-        called = {s.scope.workflow_id: s for s in compiled.scopes if s.scope.called}
+        others = (*compiled.scopes[1:], *compiled.called)
+        called = {s.scope.workflow_id: s for s in others}
         self.scopes: dict[str | None, CompiledScope] = {None: compiled.root}
         self.scopes.update(called)
         self.machine = EngineModel(
             compiled.root.workflow, {id: scope.workflow for id, scope in called.items()}
         )
+        self.nodes: dict[tuple[str | None, str], GraphNode] = {
+            (id, node.name): node
+            for id, scope in self.scopes.items()
+            for node in scope.workflow_graph.nodes.values()
+        }
         self.chosen = chosen
+        self.failures = failures
+        self.scripted = scripted
         self.visits: Counter[str] = Counter()
+        self.tried: Counter[str] = Counter()
 
     def outcome(self, config: Config) -> Outcome:
         """What the node that runs next does. Raises `StimulusError`."""
         options = self.machine.outcomes(config)
         place = self.machine.at(config)
         assert place is not None
-        if place.kind == "choice" and len(options) > 1:
-            return self._choice(self.scopes[place.workflow], place.node, options)
-        return ANSWERED if ANSWERED in options else options[0]
+        node = self.nodes.get((place.workflow, place.node))
+        if node is not None and place.phase is Phase.READY and self._fails(node):
+            return Emits((0, place.inputs[0])) if node.fails_over else FAILS
+        if place.kind != "choice" or len(options) < 2:
+            return ANSWERED if ANSWERED in options else options[0]
+        if place.node in self.scripted:
+            return Emits(place.inputs[:1])
+        if node is None:
+            raise StimulusError(_unknown(place))
+        if node.role in ("guard", "check"):  # the form is answered, the call complete
+            return Emits(place.inputs[:1])
+        scope = self.scopes[place.workflow]
+        if node.role == "caught":
+            return self._caught(scope, node, place)
+        compiled = self.machine.node_at(config)
+        if compiled is None or not compiled.behaviour.known:
+            raise StimulusError(_unknown(place))
+        return self._choice(scope, place.node, options)
+
+    def _fails(self, node: GraphNode) -> bool:
+        """Whether a task fails now; counts its visits."""
+        if node.role != "element" or node.element not in self.failures:
+            return False
+        self.tried[node.element] += 1
+        return self._catcher(node.element) is not None
+
+    def _catcher(self, task: str) -> str | None:
+        """The event that catches the error of the last visit of a task."""
+        visits, at = self.failures[task], self.tried[task]
+        return visits[at - 1] if 0 < at <= len(visits) else None
+
+    def _caught(self, scope: CompiledScope, node: GraphNode, place: Place) -> Outcome:
+        """By which output the error of a task goes on."""
+        event = self._catcher(node.element) if node.element in self.failures else None
+        for source, target in scope.workflow_graph.wires:
+            if source.node == node.key and event is not None and target == Port(event):
+                return Emits((*(0 for _ in range(source.number)), place.inputs[0]))
+        raise StimulusError(f"the run does not say which error `{node.name}` gets")
 
     def _choice(self, scope: CompiledScope, name: str, options: Sequence[Outcome]) -> Outcome:
         """The output or outputs of the flows taken. Those of no flow (a stop, the way past a
@@ -109,3 +197,7 @@ class _Driver:
         if not found and decision.default is not None:
             found = {decision.default.flow.id}
         return frozenset(found)
+
+
+def _unknown(place: Place) -> str:
+    return f"the engine model does not know how many items `{place.node}` hands on"

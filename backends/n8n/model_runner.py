@@ -1,0 +1,76 @@
+"""Runs of emitted workflows on the model of n8n's engine: nothing has to be installed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from orgflow.backends.n8n.engine.runs import EngineRun, NodeRun
+from orgflow.backends.n8n.engine_model.stimulated import play
+from orgflow.backends.n8n.runner import LocalRunner, unexecuted
+
+from orgflow_ir.analysis.stub_data import Unplayable
+from orgflow_ir.analysis.token_game.stimulus import StimulusError
+from orgflow_ir.plugins.contracts import RunResult
+
+if TYPE_CHECKING:
+    from orgflow.backends.n8n.emit.emitter import CompiledScope
+
+    from orgflow_ir.analysis.token_game.runs import Run
+
+
+class ModelRunner(LocalRunner):
+    """Plays runs on the engine model: it follows the wires, joins, waits and calls of the delivered
+    workflow as n8n does and counts items. It evaluates no expression: gateways take the branches of
+    the run, provided that some data make their conditions do so. A node that a replay on the engine
+    gives scripted values hands on each item that it gets. A run that comes to another node whose
+    items cannot be counted is `unplayable`.
+    """
+
+    @property
+    def changed(self) -> tuple[str, ...]:
+        names = dict.fromkeys(name for scope in self._scopes for name in unexecuted(scope))
+        return tuple(f"`{n}` is not executed: it hands on each item that it gets" for n in names)
+
+    def play(self, runs: Iterable[Run]) -> Iterator[RunResult]:
+        """See `Runner`; starts no process."""
+        scripted = frozenset(
+            name for scope in self._scopes for name in (*unexecuted(scope), *_collecting(scope))
+        )
+        for run in runs:
+            try:
+                self.data_of(run)  # as on the engine: some data have to lead there
+                played = play(
+                    self.compiled,
+                    run.start or run.process,
+                    _taken(run),
+                    failures={
+                        task: [None if one is None else one.event for one in visits]
+                        for task, visits in self.failures_of(run).items()
+                    },
+                    scripted=scripted,
+                )
+            except (Unplayable, StimulusError) as error:
+                yield RunResult("unplayable", error=str(error))
+                continue
+            order = tuple(
+                NodeRun(event.node, event.workflow, 0, event.outputs, event.status, None, None)
+                for event in played.events
+            )
+            error = f"`{order[-1].node}` ended the run" if played.status == "error" else None
+            yield self._result(EngineRun(played.status, error, None, order))
+
+
+def _taken(run: Run) -> dict[str, list[tuple[str, ...]]]:
+    """For every element the flows that it takes, visit by visit, also where it has no choice."""
+    found: dict[str, list[tuple[str, ...]]] = {}
+    for step in run.steps:
+        if step.action in ("fire", "done", "start"):
+            found.setdefault(step.element, []).append(step.taken)
+    return found
+
+
+def _collecting(scope: CompiledScope) -> list[str]:
+    """Names of the Code nodes that the compiler adds to keep variables: one item for each."""
+    nodes = scope.workflow_graph.nodes.values()
+    return [n.name for n in nodes if n.type == "code" and n.role in ("data", "latest")]
