@@ -57,8 +57,8 @@ class ModelRunner(LocalRunner):
                 NodeRun(event.node, event.workflow, 0, event.outputs, event.status, None, None)
                 for event in played.events
             )
-            error = f"`{order[-1].node}` ended the run" if played.status == "error" else None
-            yield self._result(EngineRun(played.status, error, None, order))
+            why = f"`{order[-1].node}` ended the run" if played.status == "error" else None
+            yield self._result(EngineRun(played.status, why, None, order))
 
 
 def _taken(run: Run) -> dict[str, list[tuple[str, ...]]]:
