@@ -10,7 +10,6 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet --quiet
 PYTEST_ARGS ?=
-EXAMPLE := examples/leave-request/model.bpmn
 
 export PYTHONUTF8 := 1
 unexport PYTHONDONTWRITEBYTECODE  # or every command of a test compiles all modules again
@@ -18,7 +17,7 @@ unexport PYTHONDONTWRITEBYTECODE  # or every command of a test compiles all modu
 .PHONY: help demo test fuzz test-live test-llm lint types golden bench bench-report bench-soundness bench-verify docs clean engine
 
 help: ## print this
-	@echo "make demo     set up, compile an example, show what came out"
+	@echo "make demo     set up; find and fix a deadlock, compile, run, pages to open"
 	@echo "make test     set up with the local n8n engine, run all tests"
 	@echo "make fuzz     the random tests with ten times the seeds, then longer random comparisons"
 	@echo "make test-live  tests on real n8n servers and in the editor (4.7 GB, installed once)"
@@ -77,9 +76,8 @@ engine: $(VENV)/.node
 
 # -- what people call --------------------------------------------------------------------------
 
-demo: $(VENV)/.demo ## compile an example and show what came out
-	@$(BIN)/orgflowc compile $(EXAMPLE) --target n8n -o build/demo/leave-request.json
-	@$(BIN)/python examples/demo.py $(EXAMPLE) build/demo/leave-request.json
+demo: $(VENV)/.demo ## find and fix a fault, compile, run, and show pages
+	@$(BIN)/python examples/demo/demo.py build/demo
 
 test: engine ## all tests
 	$(BIN)/python -m pytest -n 2 --dist worksteal --junitxml=build/tests.xml $(PYTEST_ARGS)

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import pytest
 from bindings_page import bindings
 from plugin_install import clean_environment, fresh_environment
+from shown_output import shown
 from write_docs import BINDINGS, FOLDER, PAGES, text
 
 from orgflow_ir.model.bindings import _ENGINE_NAMES, ENGINES, PERFORMERS
@@ -184,13 +185,6 @@ class Shell:
 def commands(content: str) -> list[str]:
     """The lines of a block, those that end with a backslash joined."""
     return [line for line in content.replace("\\\n", " ").splitlines() if line.strip()]
-
-
-def shown(wanted: str, out: str) -> bool:
-    """Whether the output is as a page shows it; `…` stands for anything."""
-    lines = [line.rstrip() for line in out.splitlines()]
-    pattern = ".*?".join(re.escape(part) for part in wanted.strip("\n").split("…"))
-    return re.search(f"^{pattern}$", "\n".join(["", *lines, ""]), re.S | re.M) is not None
 
 
 SHOWN_ONLY = ("xml", "toml", "yaml", "console")
