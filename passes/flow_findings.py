@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from functools import cache, partial
+from typing import ClassVar, NamedTuple
 
 from orgflow.passes.wording import Namer
 
 from orgflow_ir.analysis.soundness import Analysis, Fault, analyse
+from orgflow_ir.analysis.soundness.analysis import game_of
 from orgflow_ir.analysis.soundness.findings import MAX_STATES
 from orgflow_ir.analysis.soundness.memory import Memory
 from orgflow_ir.analysis.soundness.verdicts import Kind
@@ -16,9 +18,6 @@ from orgflow_ir.analysis.soundness.wiring import Wiring
 from orgflow_ir.diagnostics import Fix, Related
 from orgflow_ir.model import Event, Model, Scope
 from orgflow_ir.pipeline import Pass, PassContext, Stage
-
-if TYPE_CHECKING:
-    from orgflow_ir.analysis.token_game.semantics import Game
 
 MASKED = " (once the faults before it are fixed)"
 
@@ -64,7 +63,8 @@ class FlowAnalyses:
         self.model = model
         self.memory = Memory()
         self._made: dict[int, tuple[Analysis, ...]] = {}
-        self._games: dict[str, Game] = {}
+        # Not a method: the analyses keep it, and must not lead back here and to the context.
+        self._game = cache(partial(game_of, model))
 
     def of(self, max_states: int, wiring: Callable[[Scope], Wiring]) -> tuple[Analysis, ...]:
         """The analysis of every process that has steps, with a budget. `wiring` gives that of a
@@ -76,19 +76,8 @@ class FlowAnalyses:
                 for p in self.model.processes
                 if p.nodes
             )
+            self.memory.wiring = Wiring  # `wiring` leads to the context, which keeps this object
         return self._made[max_states]
-
-    def _game(self) -> Game:
-        if "" not in self._games:
-            self._games[""] = game_of(self.model)
-        return self._games[""]
-
-
-def game_of(model: Model) -> Game:
-    """The token game with the policies of the analysis."""
-    from orgflow_ir.analysis.token_game.semantics import Game, Policy  # only for faulty models
-
-    return Game(model, Policy(once=True))
 
 
 def analyses(model: Model, ctx: PassContext, max_states: int) -> tuple[Analysis, ...]:

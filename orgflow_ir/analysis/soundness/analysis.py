@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 from orgflow_ir.analysis.soundness.activity_summaries import (
@@ -63,6 +64,13 @@ def analyse(
     return made.run()
 
 
+def game_of(model: Model) -> Game:
+    """The token game with the policies of the analysis."""
+    from orgflow_ir.analysis.token_game.semantics import Game, Policy  # only for faulty models
+
+    return Game(model, Policy(once=True))
+
+
 def _alone(process: Process) -> Model:
     return Model(id=process.id, processes=(process,))
 
@@ -81,7 +89,7 @@ class _Analyser:
         self.process, self.model, self.max_states = process, model, max_states
         self.show, self.memory = show, memory
         self.calling = calling | {process.id}
-        self.make_game = game or self._game
+        self.make_game = game or partial(game_of, model)
         self.nesting = Nesting(process, model)
         self.thrown = Thrown(self.nesting)
         self.nets: dict[int, Net] = {}
@@ -93,11 +101,6 @@ class _Analyser:
         self.masked: list[Fault] = []
         self.improper: list[Fault] = []
         self.shower: Shower | None = None
-
-    def _game(self) -> Game:
-        from orgflow_ir.analysis.token_game.semantics import Game, Policy
-
-        return Game(self.model, Policy(once=True))
 
     def run(self) -> Analysis:
         self.judge()
