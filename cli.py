@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 import click
 from orgflow.backends import DEFAULT_TARGET
 from orgflow.commands.startup import quick_start
+from orgflow.commands.streams import discard, survive_closed_pipes
 
 quick_start()
 
@@ -46,15 +47,6 @@ OK, MISUSE, INTERRUPTED = 0, 2, 130
 """Exit codes; 1 (errors in a model) and 3 (a server failed) belong to the commands."""
 
 
-class ClosedOutput(click.ClickException):
-    """Whoever read our output stopped before the end."""
-
-    exit_code = MISUSE
-
-    def __init__(self) -> None:
-        super().__init__("the output was closed before everything was written")
-
-
 class LazyGroup(click.Group):
     """A group that imports `orgflow.commands.NAME` when NAME is invoked, and not before."""
 
@@ -84,20 +76,10 @@ class LazyGroup(click.Group):
             formatter.write_dl(list(_COMMANDS.items()))
 
     def invoke(self, ctx: click.Context) -> Any:
-        try:
-            result = super().invoke(ctx)
-            if sys.stdout is not None:
-                sys.stdout.flush()
-        except BrokenPipeError:  # click itself would end this with exit code 1
-            _discard_stdout()
-            raise ClosedOutput from None
+        result = super().invoke(ctx)
+        if sys.stdout is not None:
+            sys.stdout.flush()
         return result
-
-
-def _discard_stdout() -> None:
-    """Give the interpreter's last flush of what could not be written somewhere to go."""
-    with open(os.devnull, "wb") as nowhere:
-        os.dup2(nowhere.fileno(), 1)
 
 
 def _version(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
@@ -144,7 +126,7 @@ def run(args: Sequence[str] | None = None) -> int:
         click.echo(f"orgflowc: {error.format_message()}", err=True)
         return error.exit_code
     except OSError as error:
-        _discard_stdout()
+        discard(1)  # the interpreter's last flush of what could not be written
         where = f"{error.filename}: " if error.filename is not None else ""
         click.echo(f"orgflowc: {where}{error.strerror or error}", err=True)
         return MISUSE
@@ -202,6 +184,7 @@ def main() -> NoReturn:
     for number in (signal.SIGTERM, signal.SIGHUP) if os.name == "posix" else ():
         if signal.getsignal(number) is signal.SIG_DFL:  # nohup ignores one of them
             signal.signal(number, _end)
+    survive_closed_pipes()
     try:
         code = run()
     except Ended as ended:  # by the signal, so that whoever waits sees what it was

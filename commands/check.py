@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import io
+import sys
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
@@ -11,7 +11,7 @@ import click
 from orgflow.commands.completion_values import FILE, among, targets
 from orgflow.commands.inputs import expand
 from orgflow.commands.options import resolve_target, source_options
-from orgflow.commands.output import keep_input, write_files
+from orgflow.commands.output import keep_input, write_files, write_stdout
 from orgflow.commands.progress import progress_bar
 from orgflow.commands.session import Session, exit_code, leave
 from orgflow.commands.suppressions import Acceptance
@@ -72,7 +72,7 @@ MANY = 20
     help="List the findings there are in FILE, for --baseline.",
 )
 @click.option("--exit-zero", is_flag=True, help="Exit code 0 also where models have errors.")
-@click.option("-o", "output", metavar="FILE", help="Write the diagnostics there, not to stderr.")
+@click.option("-o", "output", metavar="FILE", help="Write the findings there.")
 @source_options
 def command(
     in_: tuple[str, ...],
@@ -93,8 +93,9 @@ def command(
 ) -> None:
     """Check the models in IN (files, folders with all models in them, or - with --from).
 
-    Diagnostics go to standard error. Exit code 1: some model has errors. Findings that a model or
-    the nearest orgflow.toml suppresses, with a reason, do not count; -v shows them.
+    Findings go to standard output, with --diff to standard error. Exit code 1: some model has
+    errors. Findings that a model or the nearest orgflow.toml suppresses, with a reason, do not
+    count; -v shows them.
     """
     if preset is not None and preset not in PRESETS:
         raise click.UsageError(f"no preset `{preset}`; {suggestion(preset, tuple(PRESETS))}")
@@ -143,13 +144,12 @@ def command(
         from orgflow.commands.baseline import without_known
 
         session.diagnostics, gone = without_known(session.diagnostics, baseline, files)
-    if output is None:
-        if listing is None:
-            session.show(always=True)
-    else:
-        out = io.StringIO()
-        session.show(always=True, out=out)
-        write_files([(Path(output), out.getvalue())])
+    if output is not None:
+        write_files([(Path(output), session.rendered().encode(errors="backslashreplace"))])
+    elif show_diff:  # which is the result
+        session.show()
+    elif listing is None:
+        write_stdout(session.rendered(sys.stdout))
     if gone and format_ == "text":
         what = "finding is" if gone == 1 else "findings are"
         click.echo(

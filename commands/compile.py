@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -296,7 +297,7 @@ def _compare(golden: str, artifacts: Sequence[Artifact], backend: Backend, sessi
     from orgflow.commands.golden import golden_difference, wanted_files
 
     ctx = session.context()
-    said = golden_difference(wanted_files(golden, artifacts), backend, ctx, text_width())
+    said = golden_difference(wanted_files(golden, artifacts), backend, ctx, text_width(sys.stdout))
     session.collect(ctx)
     write_stdout(said)
     return 1 if said else 0

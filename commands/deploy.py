@@ -313,7 +313,7 @@ def _deploy(
             error.report(ctx)
             return SERVER_FAILED
         if dry_run:
-            for text in plan.preview(ctx, text_width()):
+            for text in plan.preview(ctx, text_width(sys.stdout)):
                 write_stdout(text)
             _say_unfinished(plan)
             return 0

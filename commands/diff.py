@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
 from orgflow import compiler
 from orgflow.commands.completion_values import FILE, frontends
@@ -64,7 +66,7 @@ def command(old: str, new: str, from_: str | None, format_: str) -> None:
 
         write_stdout(json.dumps(to_dict(found), ensure_ascii=False, indent=1) + "\n")
     else:
-        write_stdout(comparison_text(found, text_width()))
+        write_stdout(comparison_text(found, text_width(sys.stdout)))
     leave(DIFFERENT if found.differs else SAME)
 
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from io import StringIO
 from pathlib import Path
@@ -133,7 +134,7 @@ def check_golden(
         if missing:
             return f"{missing[0]} does not exist: {model} has no golden file yet\n"
         compared = PassContext(registry=registry)
-        said = golden_difference(wanted, backend, compared, text_width())
+        said = golden_difference(wanted, backend, compared, text_width(sys.stdout))
     except compiler.UnknownName as error:
         raise ValueError(str(error)) from None
     except click.ClickException as error:

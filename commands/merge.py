@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -70,7 +71,9 @@ def merged_artifacts(
         return None
     if dry_run:
         comparison = backend.diff(source, made, ctx)
-        write_stdout(text + (comparison_text(comparison, text_width()) if comparison else ""))
+        write_stdout(
+            text + (comparison_text(comparison, text_width(sys.stdout)) if comparison else "")
+        )
         return None
     for part in found.parts:
         kept = sum(one.origin == "workflow" for one in part.changes)

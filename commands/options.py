@@ -91,10 +91,10 @@ def diagnostics_options(function: F) -> F:
     return click.option(
         "--format",
         "format_",
-        metavar="text|json|sarif",
+        metavar="text|json|sarif|github",
         shell_complete=reporters,
         default="text",
-        help="Form of the diagnostics on standard error.  [default: text]",
+        help="Form of the diagnostics.  [default: text]",
     )(function)
 
 

@@ -22,7 +22,8 @@ class OutputError(click.ClickException):
 
 
 def write_stdout(text: str) -> None:
-    """Write to standard output in UTF-8, whatever the locale. Raises `OSError`."""
+    """Write to standard output in UTF-8, whatever the locale; bytes of a file name that are no text
+    are written as escapes. Raises `OSError`."""
     if sys.stdout is None:
         raise OutputError("there is no standard output to write to; use -o FILE")
     sys.stdout.flush()
@@ -30,7 +31,7 @@ def write_stdout(text: str) -> None:
     if buffer is None:  # replaced by something that takes text only
         sys.stdout.write(text)
     else:
-        buffer.write(text.encode())
+        buffer.write(text.encode(errors="backslashreplace"))
         buffer.flush()
 
 

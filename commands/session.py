@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 import os
 import sys
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 import click
 from orgflow import compiler
@@ -123,26 +124,29 @@ class Session:
             self._broken_told = True
         self.diagnostics.extend(ctx.diagnostics)
 
-    def show(self, *, always: bool = False, out: Any = None) -> None:
-        """Write the diagnostics to standard error (or `out`); in text form only if there are any,
-        unless `always`."""
-        if not (self.diagnostics or always or self.format != "text"):
-            return
-        out_or_stderr = sys.stderr if out is None else out
-        if out_or_stderr is None:  # whoever called closed it: the exit code has to do
-            return
-        reporter = self._configured(self._lookup_reporter(), out)
-        reporter.report(self.diagnostics, out_or_stderr)
+    def show(self) -> None:
+        """Write the diagnostics to standard error, for commands whose result is something else; in
+        text form only if there are any."""
+        if sys.stderr is None or not (self.diagnostics or self.format != "text"):
+            return  # where whoever called closed it, the exit code has to do
+        sys.stderr.write(self.rendered(sys.stderr))
 
-    def _configured(self, reporter: Any, out: Any) -> Any:
+    def rendered(self, stream: TextIO | None = None) -> str:
+        """The diagnostics in the form of `--format`, with the colours and the width that suit a
+        stream; `None` stands for a file."""
+        text = io.StringIO()
+        self._configured(self._lookup_reporter(), stream).report(self.diagnostics, text)
+        return text.getvalue()
+
+    def _configured(self, reporter: Any, stream: TextIO | None) -> Any:
         from orgflow_ir.diagnostics.text import TextReporter
 
         if isinstance(reporter, TextReporter):
             return dataclasses.replace(
                 reporter,
-                colour=out is None and wants_colour(),
+                colour=wants_colour(stream),
                 verbose=self.verbose,
-                width=text_width(),
+                width=text_width(stream),
                 inputs=tuple(self.inputs),
                 sources=self._texts(),
                 labels=self._labels(),
@@ -203,19 +207,19 @@ def configuration_for(path: str) -> str | None:
         folder = above
 
 
-def wants_colour() -> bool:
+def wants_colour(stream: TextIO | None) -> bool:
     """Colours only for a person: a terminal, and no NO_COLOR (no-color.org), and not TERM=dumb."""
     return (
-        sys.stderr is not None
-        and sys.stderr.isatty()
+        stream is not None
+        and stream.isatty()
         and not os.environ.get("NO_COLOR")
         and os.environ.get("TERM") != "dumb"
     )
 
 
-def text_width() -> int:
-    """Columns to write for: the terminal's, within 60 to 100, else 80."""
-    if sys.stderr is None or not sys.stderr.isatty():
+def text_width(stream: TextIO | None) -> int:
+    """Columns to write for: those of a terminal, within 60 to 100, else 80."""
+    if stream is None or not stream.isatty():
         return 80
     import shutil
 

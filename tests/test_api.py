@@ -51,7 +51,7 @@ def deadlock(tmp_path: Path) -> Path:
 def test_a_workflow_is_linted_as_on_the_command_line() -> None:
     case = ROOT / "tests" / "diagnostics" / "OF432-missing-parameter"
     found = orgflow.check(orgflow.read(case / "bad.json", format="n8n"))
-    shown = json.loads(orgflowc("check", case / "bad.json", "--format", "json").err)["diagnostics"]
+    shown = json.loads(orgflowc("check", case / "bad.json", "--format", "json").out)["diagnostics"]
     assert "OF432" in {d.code for d in found.diagnostics}
     assert [d.code for d in found.diagnostics] == [d["code"] for d in shown]
     assert "OF432" not in {d.code for d in orgflow.check(orgflow.read(case / "good.json")).errors}
@@ -113,7 +113,7 @@ def test_importing_it_loads_nothing() -> None:
 
 def test_the_command_line_as_a_module(linear: Path) -> None:
     ran = python("-m", "orgflow", "check", str(linear))
-    assert ran.returncode == 0, ran.stderr
+    assert ran.returncode == 0, ran.stdout + ran.stderr
     assert python("-m", "orgflow", "--version").stdout.startswith(f"orgflowc {orgflow.__version__}")
 
 
@@ -311,7 +311,7 @@ def test_check_takes_the_presets_of_the_command(preset: str, tmp_path: Path) -> 
         file = tmp_path / f"{case.name}.bpmn"
         file.write_bytes((case / "bad.bpmn").read_bytes())
         printed = orgflowc("check", str(file), "--preset", preset, "--format", "json")
-        wanted = [(d["code"], d["severity"]) for d in json.loads(printed.err)["diagnostics"]]
+        wanted = [(d["code"], d["severity"]) for d in json.loads(printed.out)["diagnostics"]]
         found = orgflow.check(orgflow.read(file), preset=preset).diagnostics
         assert sorted((d.code, str(d.severity)) for d in found) == sorted(wanted)
 

@@ -31,19 +31,19 @@ def test_only_new_findings_count(folder: Path) -> None:
     rows = json.loads(known.read_text("utf-8"))["findings"]
     assert {"file": "../models/old.bpmn", "code": "OF201", "at": "both"} in rows
     clean = orgflowc("check", "models", "--baseline", "ci/known.json", cwd=folder)
-    assert clean.code == 0, clean.err
-    assert "suppressed" in clean.err
+    assert clean.code == 0, clean.out
+    assert "suppressed" in clean.out
     # from another folder, and after lines moved, it is the same finding
     moved = folder / "models" / "old.bpmn"
     moved.write_text(DEADLOCK.replace("<process", "\n\n<process", 1), encoding="utf-8")
     there = orgflowc("check", ".", "--baseline", "../ci/known.json", cwd=folder / "models")
-    assert there.code == 0, there.err
+    assert there.code == 0, there.out
     # a new one counts, and only that
     (folder / "models" / "new.bpmn").write_text(DEADLOCK, encoding="utf-8")
     new = orgflowc("check", "models", "--baseline", "ci/known.json", cwd=folder)
     assert new.code == 1
-    assert "new.bpmn" in new.err
-    assert "old.bpmn" not in new.err
+    assert "new.bpmn" in new.out
+    assert "old.bpmn" not in new.out
     # what is listed for files that are not checked is not gone
     part = orgflowc("check", "models/good.bpmn", "--baseline", "ci/known.json", cwd=folder)
     assert (part.code, "gone" in part.err) == (0, False)
@@ -95,14 +95,14 @@ def test_what_cannot_be_read_is_never_in_a_baseline(folder: Path) -> None:
 def test_exit_zero_reports_only(folder: Path) -> None:
     ran = orgflowc("check", "models", "--exit-zero", cwd=folder)
     assert ran.code == 0
-    assert "OF201" in ran.err
+    assert "OF201" in ran.out
     assert orgflowc("check", "models/none.bpmn", "--exit-zero", cwd=folder).code == 2
 
 
 def test_annotations_are_at_their_places(folder: Path) -> None:
     ran = orgflowc("check", "./models", "--format", "github", cwd=folder)
     assert ran.code == 1
-    lines = ran.err.splitlines()
+    lines = ran.out.splitlines()
     assert all(line.startswith(("::error ", "::warning ", "::notice ")) for line in lines)
     (found,) = [line for line in lines if "OF201" in line]
     assert re.match(

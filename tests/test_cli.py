@@ -303,20 +303,68 @@ def test_several_files_are_written_all_or_none(tmp_path: Path) -> None:
     assert (tmp_path / "a").read_text() == "new"
 
 
-def test_a_closed_pipe_is_one_line(linear: Path) -> None:
-    process = subprocess.Popen(
-        [sys.executable, "-m", "orgflow.cli", "list", "constructs"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stdout is not None
-    assert process.stderr is not None
-    process.stdout.close()  # before anything can have been written
-    said = process.stderr.read()
-    assert process.wait(timeout=60) == 2
-    assert said.count("\n") == 1
-    assert "closed" in said
+@pytest.mark.parametrize("closed", [(1,), (2,), (1, 2)], ids=["stdout", "stderr", "both"])
+@pytest.mark.parametrize(
+    ("command", "code"),
+    [
+        ("list constructs", 0),
+        ("explain OF201", 0),
+        ("--help", 0),
+        ("check {linear}", 0),
+        ("check {deadlock}", 1),
+        ("check {deadlock} --format sarif", 1),
+        ("check {deadlock} --diff", 1),
+        ("compile {linear} --target n8n", 0),
+        ("compile {deadlock} --target n8n", 1),
+        ("trace {linear}", 0),
+        ("opt {linear} --passes references --time", 0),
+        ("diff {linear} {deadlock}", 1),
+        ("check --no-such-option", 2),
+    ],
+)
+def test_a_closed_pipe_is_no_error(
+    linear: Path, deadlock: Path, command: str, code: int, closed: tuple[int, ...]
+) -> None:
+    """Whoever reads may stop at once (`| head -1`): the exit code stays that of the command."""
+    nobody, pipe = os.pipe()
+    os.close(nobody)
+    with open(pipe, "wb") as broken:
+        done = subprocess.run(
+            [sys.executable, "-m", "orgflow.cli",
+             *command.format(linear=linear, deadlock=deadlock).split()],
+            stdout=broken if 1 in closed else subprocess.PIPE,
+            stderr=broken if 2 in closed else subprocess.PIPE,
+            text=True, check=False, timeout=60,
+        )  # fmt: skip
+    assert done.returncode == code, done
+    assert "orgflowc: " not in (done.stderr or "").replace("orgflowc check: no such option", "")
+    assert "BrokenPipe" not in (done.stderr or "")
+
+
+def test_findings_of_check_are_its_output(deadlock: Path, tmp_path: Path) -> None:
+    """As of every linter: they can be filtered and redirected; other commands keep them apart from
+    their result."""
+    for form, is_finding in (
+        ("text", lambda out: "error OF201" in out),
+        ("json", lambda out: json.loads(out)["summary"]["error"] == 1),
+        ("sarif", lambda out: json.loads(out)["runs"][0]["results"][0]["ruleId"] == "OF201"),
+        ("github", lambda out: out.startswith("::error ")),
+    ):
+        ran = orgflowc("check", deadlock, "--format", form)
+        assert (ran.code, ran.err) == (1, "")
+        assert is_finding(ran.out)
+    written = orgflowc("check", deadlock, "-o", tmp_path / "found.txt")
+    assert (written.code, written.out, written.err) == (1, "", "")
+    assert "error OF201" in (tmp_path / "found.txt").read_text("utf-8")
+    preview = orgflowc("check", deadlock, "--diff")
+    assert preview.out.startswith("--- ")
+    assert "OF201" not in preview.out
+    assert "error OF201" in preview.err
+    misuse = orgflowc("check", deadlock, "--preset", "none")
+    assert (misuse.code, misuse.out) == (2, "")
+    compiled = orgflowc("compile", deadlock, "--target", "n8n", "--force")
+    assert json.loads(compiled.out)["nodes"]
+    assert "warning OF201" in compiled.err
 
 
 def test_a_full_disk_is_one_line() -> None:
@@ -369,15 +417,15 @@ def test_a_fault_of_ours_is_one_line(
 
 def test_check_says_what_is_wrong_and_where(invoke: Invoke, deadlock: Path) -> None:
     ran = invoke("check", deadlock)
-    assert (ran.code, ran.out) == (1, "")
-    assert f"{deadlock}:" in ran.err
-    assert ran.err.endswith(f"1 error in {deadlock}\n")
+    assert (ran.code, ran.err) == (1, "")
+    assert f"{deadlock}:" in ran.out
+    assert ran.out.endswith(f"1 error in {deadlock}\n")
 
 
 def test_check_of_a_sound_model(invoke: Invoke, linear: Path) -> None:
     ran = invoke("check", linear)
-    assert (ran.code, ran.out) == (0, "")
-    assert ran.err.endswith(f"in {linear}\n")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.endswith(f"in {linear}\n")
 
 
 def test_check_of_several_goes_on_after_a_fault(
@@ -385,9 +433,9 @@ def test_check_of_several_goes_on_after_a_fault(
 ) -> None:
     ran = invoke("check", tmp_path / "missing.bpmn", deadlock, linear)
     assert ran.code == 2
-    assert "OF002" in ran.err
-    assert "OF201" in ran.err
-    assert "in 3 files" in ran.err
+    assert "OF002" in ran.out
+    assert "OF201" in ran.out
+    assert "in 3 files" in ran.out
 
 
 def test_check_with_a_target_finds_what_it_cannot_say(invoke: Invoke, tmp_path: Path) -> None:
@@ -397,20 +445,20 @@ def test_check_with_a_target_finds_what_it_cannot_say(invoke: Invoke, tmp_path: 
     assert invoke("check", path, "--target", "n8n").code == 0
     ran = invoke("check", path, "--target", "asl")
     assert ran.code == 1
-    assert "error OF403" in ran.err
+    assert "error OF403" in ran.out
 
 
 def test_a_workflow_has_the_same_findings_with_its_own_target(invoke: Invoke, shared: Path) -> None:
     looks = [shared / "data" / "outside-look" / "cli" / "check_target.json"]
     for path in (*looks, *sorted((shared / "data" / "n8n-workflows").glob("*.json"))[::10]):
         plain, with_target = invoke("check", path), invoke("check", path, "--target", "n8n")
-        assert (plain.code, plain.err) == (with_target.code, with_target.err)
+        assert (plain.code, plain.out) == (with_target.code, with_target.out)
 
 
 def test_json_diagnostics_are_valid_and_alone(invoke: Invoke, deadlock: Path, root: Path) -> None:
     ran = invoke("check", deadlock, "--format", "json")
     schema = json.loads((root / "orgflow_ir/schema/diagnostics.schema.json").read_text())
-    said = json.loads(ran.err)
+    said = json.loads(ran.out)
     jsonschema.Draft202012Validator(schema).validate(said)
     assert said["diagnostics"][0]["code"] == "OF201"
     assert ran.code == 1
@@ -629,7 +677,7 @@ def test_without_standard_input() -> None:
         ["sh", "-c", command], capture_output=True, text=True, check=False, timeout=60
     )
     assert ran.returncode == 2
-    assert "there is no standard input" in ran.stderr
+    assert "there is no standard input" in ran.stdout
 
 
 def test_gaps_have_their_section_in_every_target_s_report(

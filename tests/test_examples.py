@@ -122,7 +122,7 @@ def test_what_the_readme_shows_is_what_is_printed(tmp_path: Path) -> None:
     shown = (ROOT / "README.md").read_text("utf-8")
     (tmp_path / "order.bpmn").write_text(DEADLOCK)
     refused = orgflowc("check", "order.bpmn", cwd=tmp_path)
-    assert f"$ orgflowc check order.bpmn\n{refused.err}```" in shown
+    assert f"$ orgflowc check order.bpmn\n{refused.out}```" in shown
     model = "examples/leave-request/model.bpmn"
     compiled = orgflowc(
         "compile", model, "--target", "n8n", "-o", tmp_path / "leave-request.json", cwd=ROOT

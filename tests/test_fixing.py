@@ -39,7 +39,7 @@ def test_the_fault_is_gone_from_the_file(case: tuple[str, Path]) -> None:
     assert f"({code})" in ran.err
     assert wanted in path.read_text()
     again = orgflowc("check", path)
-    assert code not in again.err
+    assert code not in again.out
     assert again.code == 0
 
 
@@ -67,7 +67,7 @@ def test_nothing_to_fix_writes_nothing(tmp_path: Path) -> None:
     path.chmod(0o444)
     ran = orgflowc("check", "--fix", path)
     assert ran.code == 0
-    assert ran.err.endswith(f"\n1 info in {path}\n")
+    assert ran.out.endswith(f"\n1 info in {path}\n")
 
 
 @pytest.mark.parametrize(

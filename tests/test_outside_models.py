@@ -44,8 +44,9 @@ def test_a_file_without_a_process_is_an_error(invoke: Invoke, outside: Path) -> 
     for command in (("check",), ("compile", "--target", "n8n"), ("compile", "--target", "asl")):
         ran = invoke(command[0], file, *command[1:])
         assert ran.code == 1
-        assert "error OF156 [no-process]" in ran.err
-        assert "OF903" not in ran.err
+        printed = ran.out + ran.err
+        assert "error OF156 [no-process]" in printed
+        assert "OF903" not in printed
     drawn = invoke("compile", file, "--target", "svg")
     assert drawn.code == 0
     assert "warning OF156 [no-process]" in drawn.err
@@ -69,10 +70,11 @@ def test_a_forking_loop_is_reported_without_an_internal_error(
     for command in (("check", file), ("compile", file, "--target", "n8n")):
         ran = invoke(*command)
         assert ran.code == 1
-        assert "OF206 [unbounded-work]" in ran.err
-        assert not re.search(r"OF9\d\d", ran.err)
-        assert "Traceback" not in ran.err
-    shown = said(invoke("check", file).err)
+        printed = ran.out + ran.err
+        assert "OF206 [unbounded-work]" in printed
+        assert not re.search(r"OF9\d\d", printed)
+        assert "Traceback" not in printed
+    shown = said(invoke("check", file).out)
     run = shown[shown.index("run:") : shown.index("help:")]
     assert not re.search(r"`[a-z]`", run), "a run names elements, not ids"
 
@@ -84,7 +86,7 @@ def test_no_outside_model_provokes_an_internal_error(invoke: Invoke, outside: Pa
         for command in (("check", str(path)), ("compile", str(path), "--target", "n8n")):
             ran = invoke(*command)
             assert ran.code in (0, 1), path.name
-            assert not re.search(r"OF9\d\d", ran.err), path.name
+            assert not re.search(r"OF9\d\d", ran.out + ran.err), path.name
 
 
 def test_a_crash_names_the_file(
@@ -98,7 +100,7 @@ def test_a_crash_names_the_file(
     monkeypatch.setattr(References, "run", crash)
     file = outside / "bpmn" / "term.bpmn"
     ran = invoke("check", str(file))
-    assert f"{file}: error {CrashedPass.code}" in ran.err
+    assert f"{file}: error {CrashedPass.code}" in ran.out
 
 
 def test_one_refusal_of_a_gateway_by_what_is_next_to_it(invoke: Invoke, outside: Path) -> None:
@@ -174,7 +176,7 @@ def test_labels_that_differ_only_in_case_are_both_named(invoke: Invoke, tmp_path
         '<sequenceFlow id="f4" sourceRef="a" targetRef="e"/>'
         '<sequenceFlow id="f5" sourceRef="b" targetRef="e"/></process></definitions>'
     )
-    shown = said(invoke("check", str(file)).err)
+    shown = said(invoke("check", str(file)).out)
     assert "two flows out of `Ok?` are labelled `Yes` and `yes`, which differ only in case" in shown
     shown = said(invoke("compile", str(file), "--target", "n8n").err)
     assert "`Yes` or `yes`" in shown or "`Yes`, `yes`" in shown

@@ -112,7 +112,7 @@ def test_findings_of_a_plugin_can_be_suppressed(tmp_path: Path, model: Path, nam
     accepted = f'xmlns:orgflow="urn:orgflow" orgflow:suppress="{name}: it is a sketch"'
     model.write_text(LINEAR.replace("<process ", f"<process {accepted} ", 1))
     ran = orgflowc("check", model, "--format", "json", env=env)
-    found = {d["code"]: d for d in json.loads(ran.err)["diagnostics"]}
+    found = {d["code"]: d for d in json.loads(ran.out)["diagnostics"]}
     assert found["ACME201"]["suppressed"] == "it is a sketch"
     assert found["ACME201"]["category"] == "flow"
     assert "OF005" not in found
@@ -687,9 +687,9 @@ def test_a_frontend_that_exits_or_gives_no_model(tmp_path: Path) -> None:
     ):
         env = install(tmp_path / str(number), "acme", frontend(parse))
         ran = orgflowc("check", mine, env=env)
-        assert ran.code == 2, ran.err
-        assert said in " ".join(ran.err.split())
-        assert ran.err.count("OF903") == 1
+        assert ran.code == 2, ran.out
+        assert said in " ".join(ran.out.split())
+        assert ran.out.count("OF903") == 1
 
 
 @pytest.mark.parametrize(
@@ -705,12 +705,12 @@ def test_a_built_in_frontend_goes_before_an_outside_one(
 ) -> None:
     env = install(tmp_path / "site", "acme", frontend("return 5", sniff))
     ran = orgflowc("check", model, env=env)
-    assert ran.code == 0, ran.err
-    assert ran.err.count("OF001") == 1
-    assert said in " ".join(ran.err.split())
+    assert ran.code == 0, ran.out
+    assert ran.out.count("OF001") == 1
+    assert said in " ".join(ran.out.split())
     chosen = orgflowc("check", "--from", "acme", model, env=env)
     assert chosen.code == 2
-    assert "gave 5, which is no model" in " ".join(chosen.err.split())
+    assert "gave 5, which is no model" in " ".join(chosen.out.split())
 
 
 def test_a_pass_that_exits_or_gives_no_model(tmp_path: Path, model: Path) -> None:
@@ -729,16 +729,16 @@ def test_a_pass_that_exits_or_gives_no_model(tmp_path: Path, model: Path) -> Non
         env = install(tmp_path / str(number), "acme", code)
         ran = orgflowc("check", model, env=env)
         assert ran.code == 2
-        assert ran.err.count("OF901") == 1
-        assert said in " ".join(ran.err.split())
+        assert ran.out.count("OF901") == 1
+        assert said in " ".join(ran.out.split())
 
 
 def test_a_message_that_is_no_text_is_shown_as_text(tmp_path: Path, model: Path) -> None:
     code = PLUGIN.replace('"`Order` is short", element=model.processes[0]', "5, element=6, help=7")
     env = install(tmp_path / "site", "acme", code)
     ran = orgflowc("check", "--format", "json", model, env=env)
-    assert ran.code == 0, ran.err
-    (found,) = (d for d in json.loads(ran.err)["diagnostics"] if d["code"] == "ACME201")
+    assert ran.code == 0, ran.out
+    (found,) = (d for d in json.loads(ran.out)["diagnostics"] if d["code"] == "ACME201")
     assert (found["message"], found["element"], found["help"]) == ("5", "6", "7")
 
 

@@ -39,7 +39,7 @@ def found(folder: Path, toml: str = "", *more: str) -> set[tuple[str, str]]:
     """Code and severity of each finding of `check` that is no gap."""
     (folder / "orgflow.toml").write_text(toml, "utf-8")
     ran = orgflowc("check", "m.bpmn", "--format", "json", *more, cwd=folder)
-    shown = json.loads(ran.err)["diagnostics"]
+    shown = json.loads(ran.out)["diagnostics"]
     return {(d["code"], d["severity"]) for d in shown if d["category"] != "gap"}
 
 
@@ -191,7 +191,7 @@ def test_faults_name_the_line_and_a_remedy(
 ) -> None:
     (folder / "orgflow.toml").write_text(text, "utf-8")
     ran = orgflowc("check", "m.bpmn", "--format", "json", cwd=folder)
-    wrong = [d for d in json.loads(ran.err)["diagnostics"] if d["code"] == "OF004"]
+    wrong = [d for d in json.loads(ran.out)["diagnostics"] if d["code"] == "OF004"]
     assert len(wrong) == 1
     assert wrong[0]["loc"]["line"] == line
     assert message in wrong[0]["message"]
@@ -247,7 +247,7 @@ def test_rules_of_style_are_about_drawn_models_not_about_workflows(folder: Path)
     """A workflow splits at any node and has no end events."""
     orgflowc("compile", "m.bpmn", "--target", "n8n", "-o", "w.json", cwd=folder)
     ran = orgflowc("check", "w.json", "--preset", "all", "--format", "json", cwd=folder)
-    shown = json.loads(ran.err)["diagnostics"]
+    shown = json.loads(ran.out)["diagnostics"]
     assert [d["code"] for d in shown if d["category"] == "style"] == []
 
 

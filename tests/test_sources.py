@@ -303,7 +303,7 @@ def test_a_folder_goes_to_the_frontend_that_recognises_it(folder: Path, tmp_path
     (folder / "log.txt").touch()
     ran = orgflowc("check", folder)
     assert ran.code == 0
-    assert "order.bpmn" in ran.err
+    assert "order.bpmn" in ran.out
 
 
 @pytest.mark.usefixtures("plugin")
@@ -312,8 +312,8 @@ def test_a_reader_of_folders_reads_no_file(tmp_path: Path, command: str) -> None
     (tmp_path / "a.lines").write_bytes(event("A"))
     ran = orgflowc(*command.split(), tmp_path / "a.lines", "--from", "event-folder")
     assert ran.code == 2
-    assert "OF002" in ran.err
-    assert "`event-folder` reads only folders" in ran.err
+    assert "OF002" in ran.out + ran.err
+    assert "`event-folder` reads only folders" in ran.out + ran.err
 
 
 @pytest.mark.usefixtures("plugin")
@@ -322,7 +322,7 @@ def test_all_commands_read_streams(tmp_path: Path) -> None:
     path.write_bytes(event("A") + event("B"))
     other.write_bytes(event("A") + event("C"))
     assert orgflowc("check", tmp_path).code == 0
-    assert "2 files" in orgflowc("check", tmp_path).err
+    assert "2 files" in orgflowc("check", tmp_path).out
     assert orgflowc("check", path, "--target", "n8n").code == 0
     assert orgflowc("trace", path).code == 0
     ran = orgflowc("diff", path, other)
@@ -344,16 +344,16 @@ def test_the_excerpt_of_a_stream_is_read_again(tmp_path: Path) -> None:
     path.write_bytes(event("A") * 200_000 + b"this is no event\n" + event("B"))
     ran = orgflowc("check", path)
     assert ran.code == 1
-    assert f"{path}:200001: error LINES101" in ran.err
-    assert "200001 | this is no event\n" in ran.err
+    assert f"{path}:200001: error LINES101" in ran.out
+    assert "200001 | this is no event\n" in ran.out
 
 
 @pytest.mark.usefixtures("plugin")
 def test_standard_input_has_no_excerpt() -> None:
     ran = orgflowc("check", "-", "--from", "lines", stdin=b"this is no event\n")
     assert ran.code == 1
-    assert "<stdin>:1: error LINES101" in ran.err
-    assert " | " not in ran.err
+    assert "<stdin>:1: error LINES101" in ran.out
+    assert " | " not in ran.out
 
 
 @pytest.mark.parametrize("span", [False, True])
@@ -415,8 +415,8 @@ def test_nonsense_in_accepts_is_reported(
     (tmp_path / "order.bpmn").write_text(LINEAR)
     ran = orgflowc("check", tmp_path / "order.bpmn")
     assert ran.code == 0
-    assert "OF001" in ran.err
-    assert "`accepts` is" in ran.err
+    assert "OF001" in ran.out
+    assert "`accepts` is" in ran.out
 
 
 def test_the_conformance_kit_tries_streams_and_folders(folder: Path) -> None:

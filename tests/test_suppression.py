@@ -42,7 +42,7 @@ def model(attribute: str = "", at_process: str = "") -> str:
 def found(path: Path, *more: str) -> tuple[int, list[tuple[str, str | None]]]:
     """Exit code of `check`, and code and acceptance of each finding that is no gap."""
     ran = orgflowc("check", path, "--format", "json", *more, cwd=path.parent)
-    shown = json.loads(ran.err)["diagnostics"]
+    shown = json.loads(ran.out)["diagnostics"]
     return ran.code, [(d["code"], d.get("suppressed")) for d in shown if d["category"] != "gap"]
 
 
@@ -80,8 +80,8 @@ def test_in_the_model(folder: Path, attribute: str, at_process: str, reason: str
     path = write(folder, model(attribute, at_process))
     assert found(path) == (0, [("OF203", reason)])
     ran = orgflowc("check", path)
-    assert re.search(r"^3 infos, 1 suppressed in ", ran.err, re.MULTILINE)
-    assert f"  accepted: {reason}\n" in orgflowc("check", path, "-v").err
+    assert re.search(r"^3 infos, 1 suppressed in ", ran.out, re.MULTILINE)
+    assert f"  accepted: {reason}\n" in orgflowc("check", path, "-v").out
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_what_has_no_effect_is_said(folder: Path, attribute: str, said: str) -> 
     path = write(folder, model(attribute))
     code, shown = found(path)
     assert (code, sorted(shown)) == (1, [("OF006", None), ("OF203", None)])
-    text = " ".join(orgflowc("check", path).err.split())
+    text = " ".join(orgflowc("check", path).out.split())
     assert said in text
 
 
@@ -192,8 +192,8 @@ def test_a_file_that_cannot_be_read(folder: Path, text: str, said: str) -> None:
     write(folder, text, "orgflow.toml")
     ran = orgflowc("check", write(folder, LINEAR))
     assert ran.code == 1
-    assert "OF004 [invalid-configuration]" in ran.err
-    assert said in " ".join(ran.err.split())
+    assert "OF004 [invalid-configuration]" in ran.out
+    assert said in " ".join(ran.out.split())
 
 
 @pytest.mark.parametrize("text", ['rule = "OF203"\n', 'reason = "x"\n', 'rule = "OF2"\nreason="x"'])
@@ -201,12 +201,12 @@ def test_an_entry_without_effect(folder: Path, text: str) -> None:
     write(folder, f"# ours\n\n[[suppress]]\n{text}", "orgflow.toml")
     ran = orgflowc("check", write(folder, LINEAR), cwd=folder)
     assert ran.code == 0
-    assert ran.err.startswith("orgflow.toml:3:1: warning OF006 [faulty-suppression]")
+    assert ran.out.startswith("orgflow.toml:3:1: warning OF006 [faulty-suppression]")
 
 
 def test_sarif_says_so(folder: Path) -> None:
     path = write(folder, model('orgflow:suppress="OF203: right"'))
-    shown = json.loads(orgflowc("check", path, "--format", "sarif").err)["runs"][0]["results"]
+    shown = json.loads(orgflowc("check", path, "--format", "sarif").out)["runs"][0]["results"]
     (result,) = [r for r in shown if r["ruleId"] == "OF203"]
     assert result["suppressions"] == [{"kind": "external", "justification": "right"}]
 
@@ -238,29 +238,29 @@ def test_a_folder_means_the_models_in_it(folder: Path) -> None:
     write(folder, model(), "node_modules/x.bpmn")
     write(folder, model(), ".hidden/x.bpmn")
     ran = orgflowc("check", folder, "--format", "json")
-    files = {d["loc"]["file"] for d in json.loads(ran.err)["diagnostics"]}
+    files = {d["loc"]["file"] for d in json.loads(ran.out)["diagnostics"]}
     assert ran.code == 1
     assert {Path(f).name for f in files} == {"one.bpmn", "two.bpmn", "three.json"}
-    assert re.search(r"in 3 of 3 files\n$", orgflowc("check", folder).err)
+    assert re.search(r"in 3 of 3 files\n$", orgflowc("check", folder).out)
 
 
 def test_a_folder_without_models_is_misuse(folder: Path) -> None:
     ran = orgflowc("check", folder)
     assert ran.code == 2
-    assert "has no models in it" in " ".join(ran.err.split())
+    assert "has no models in it" in " ".join(ran.out.split())
 
 
 def test_links_that_go_round_are_not_followed(folder: Path) -> None:
     write(folder, LINEAR, "a/one.bpmn")
     (folder / "a" / "loop").symlink_to(folder)
-    assert orgflowc("check", folder).err.endswith("\n1 info in " + str(folder / "a/one.bpmn\n"))
+    assert orgflowc("check", folder).out.endswith("\n1 info in " + str(folder / "a/one.bpmn\n"))
 
 
 def test_the_progress_bar_is_for_a_terminal_only(folder: Path) -> None:
     script = shutil.which("script")
     for number in range(25):
         write(folder, LINEAR, f"m{number}.bpmn")
-    assert "/25" not in orgflowc("check", folder).err
+    assert "/25" not in orgflowc("check", folder).out
     if script is None:
         pytest.skip("needs script(1) to be a terminal")
     ran = subprocess.run(
@@ -290,18 +290,18 @@ def test_gaps_wait_until_there_is_no_error(folder: Path) -> None:
     """Nor is a suppression of a gap unused while an error hides whether it is needed."""
     hidden = write(folder, model(at_process='orgflow:suppress="open-task: people do it"'))
     assert found(hidden) == (1, [("OF203", None)])
-    shown = json.loads(orgflowc("check", hidden, "--format", "json").err)["diagnostics"]
+    shown = json.loads(orgflowc("check", hidden, "--format", "json").out)["diagnostics"]
     assert {d["code"] for d in shown} == {"OF203"}
-    assert "OF501" in orgflowc("check", write(folder, LINEAR, "good.bpmn")).err
+    assert "OF501" in orgflowc("check", write(folder, LINEAR, "good.bpmn")).out
 
 
 def test_a_suppressed_error_hides_no_gap(folder: Path) -> None:
     path = write(folder, model('orgflow:suppress="OF203: twice is right"'))
-    shown = json.loads(orgflowc("check", path, "--format", "json").err)["diagnostics"]
+    shown = json.loads(orgflowc("check", path, "--format", "json").out)["diagnostics"]
     assert {d["code"] for d in shown if d.get("suppressed") is None} >= {"OF501"}
     both = "OF203: twice is right; open-task: people do them"
     path = write(folder, model(at_process=f'orgflow:suppress="{both}"'))
-    shown = json.loads(orgflowc("check", path, "--format", "json").err)["diagnostics"]
+    shown = json.loads(orgflowc("check", path, "--format", "json").out)["diagnostics"]
     assert {d["code"]: d.get("suppressed") for d in shown if d["code"] in ("OF501", "OF005")} == {
         "OF501": "people do them"
     }

@@ -52,7 +52,7 @@ def test_odd_files(file: OddFile, tmp_path: Path) -> None:
 def test_odd_files_in_a_process_with_little_memory(name: str, tmp_path: Path) -> None:
     (file,) = [f for f in FILES if f.name == name]
     done = run(arguments("check", *folder_with(file, tmp_path)), tmp_path)
-    assert faults(file, "check", done) == [], done.err[:500]
+    assert faults(file, "check", done) == [], done.printed[:500]
     assert done.seconds < 30
     assert done.megabytes < 1024
 
@@ -66,14 +66,14 @@ def test_a_file_that_is_too_large_for_any_reader(
 
     path = tmp_path / "m.ir.json"
     path.write_text(json.dumps({"id": "m", "processes": []}) + " " * 3_000_000)
-    assert "OF156" in here(["check", path], tmp_path).err  # read, and empty
+    assert "OF156" in here(["check", path], tmp_path).printed  # read, and empty
     monkeypatch.setattr(compiler, "MOST_BYTES", 2_000_000)
     done = here(["check", path], tmp_path)
-    assert (done.code, "OF002" in done.err) == (2, True)
+    assert (done.code, "OF002" in done.printed) == (2, True)
     monkeypatch.setattr(compiler, "MOST_BYTES", 4_000_000)
     monkeypatch.setattr("orgflow_ir.model.json_source_map.MAX_BYTES", 1_000_000)
     done = here(["check", path], tmp_path)
-    assert (done.code, "OF041" in done.err) == (1, True)
+    assert (done.code, "OF041" in done.printed) == (1, True)
     assert json_places.MAX_BYTES < 256 * 1024 * 1024
 
 

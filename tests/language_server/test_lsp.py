@@ -40,7 +40,7 @@ def checked(path: Path) -> set[tuple[str, str | None]]:
         [sys.executable, "-m", "orgflow.cli", "check", str(path), "--format", "json"],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
-    return {(d["code"], d.get("element")) for d in json.loads(done.stderr)["diagnostics"]}
+    return {(d["code"], d.get("element")) for d in json.loads(done.stdout)["diagnostics"]}
 
 
 def reported(found: list[lsp.Diagnostic]) -> set[tuple[str, str | None]]:

@@ -155,7 +155,7 @@ def test_on_the_command_line(tmp_path: Path) -> None:
     assert orgflowc("check", path).code == 0
     ran = orgflowc("check", "--messages", path)
     assert ran.code == 1
-    assert "error OF321 [circular-wait]" in ran.err
+    assert "error OF321 [circular-wait]" in ran.out
 
 
 ARGUED = {

@@ -44,9 +44,14 @@ class Outcome:
     left: tuple[str, ...]
 
     @property
+    def printed(self) -> str:
+        """Both streams as text."""
+        return self.out.decode("utf-8", "replace") + self.err
+
+    @property
     def first(self) -> str:
         """What was said first."""
-        lines = self.err.strip().splitlines() or self.out.decode("utf-8", "replace").splitlines()
+        lines = self.err.strip().splitlines() or self.printed.splitlines()
         return lines[0] if lines else ""
 
 
@@ -139,9 +144,9 @@ def faults(file: OddFile, command: str, done: Outcome) -> list[str]:
         right = {1, 2} if file.code != ANY else {0, 1, 2}
     if done.code not in right:
         found.append(f"exit code {done.code}, not {' or '.join(map(str, sorted(right)))}")
-    if command == "check" and file.said not in done.err:
+    if command == "check" and file.said not in done.printed:
         found.append(f"`{file.said}` is not said")
-    if "Traceback" in done.err or "internal error" in done.err:
+    if "Traceback" in done.printed or "internal error" in done.printed:
         found.append("a fault of ours")
     if done.code and not done.err.strip() and not done.out:
         found.append("nothing was said")

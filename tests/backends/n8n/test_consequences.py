@@ -59,6 +59,6 @@ def test_what_is_not_waited_for_is_done_twice(engine: LocalEngine) -> None:
 @pytest.mark.parametrize("code", sorted(N8N_TARGET.consequences))
 def test_the_finding_says_so(code: str) -> None:
     (folder,) = CASES.glob(f"{code}-*")
-    said = " ".join(orgflowc("check", "--target", "n8n", folder / "bad.bpmn").err.split())
+    said = " ".join(orgflowc("check", "--target", "n8n", folder / "bad.bpmn").out.split())
     assert f"also: on n8n {N8N_TARGET.consequences[code]}" in said
-    assert "on n8n" not in orgflowc("check", folder / "bad.bpmn").err
+    assert "on n8n" not in orgflowc("check", folder / "bad.bpmn").out
