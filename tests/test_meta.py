@@ -380,7 +380,7 @@ def test_help_loads_nothing_heavy() -> None:
     modules = loaded("--help")
     assert modules.isdisjoint((*HEAVY, "pydantic", "pluggy", "orgflow_ir.model"))
     ours = {m for m in modules if m.startswith("orgflow.commands.")}
-    assert ours == {"orgflow.commands.startup"}
+    assert ours == {"orgflow.commands.startup", "orgflow.commands.streams"}
 
 
 def test_compile_loads_nothing_heavy(tmp_path: Path) -> None:
