@@ -396,6 +396,7 @@ def test_compile_loads_nothing_heavy(tmp_path: Path) -> None:
         "output",
         "session",
         "startup",
+        "streams",
     )
     others = {m for m in modules if m.startswith("orgflow.commands.")} - {
         f"orgflow.commands.{name}" for name in used
