@@ -122,7 +122,7 @@ def coverage(model: Model, sentences: tuple[Sentence, ...]) -> Coverage:
             if strange:
                 foreign.append((one_line(node.label), strange))
     told = [s for s in sentences if not s.heading]
-    unused = tuple(s for s in told if s.number not in cited and len(content_words(s.text)) > 2)
+    unused = tuple(s for s in told if s.number not in cited and len(content_words(s.text)) > 1)
     words_left = []
     for sentence in told:
         if sentence.number in cited:

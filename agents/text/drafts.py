@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from orgflow.agents.text.sentences import Sentence, evidence_of
+from orgflow.agents.text.rules import DoubtfulDraft
+from orgflow.agents.text.sentences import Sentence, evidence_of, place_of
 
 from orgflow_ir.diagnostics import Diagnostic, Severity
-from orgflow_ir.model import Model
+from orgflow_ir.model import Flow, Model
+from orgflow_ir.model.element_names import one_line
 from orgflow_ir.model.evidence import SENTENCES
 from orgflow_ir.model.source import SourceFile, SourceLocation
 from orgflow_ir.pipeline import Pass, PassContext, PassManager, Stage
@@ -15,6 +18,9 @@ from orgflow_ir.plugins.agents import Document
 
 READER = "triples"
 """The frontend that reads graph lines."""
+
+_LONGEST_SHOWN = 120
+"""So many characters of a sentence are in a message."""
 
 
 def read_draft(
@@ -35,21 +41,67 @@ def read_draft(
     processes = []
     for process in drafted.processes:
         nodes = tuple(_cited(node, document, sentences, agent) for node in process.nodes)
-        flows = tuple(flow.replace(loc=None, origin=agent) for flow in process.flows)
-        processes.append(process.replace(nodes=nodes, flows=flows, name=title_of(sentences)))
+        places = _places(nodes, process.flows, sentences, document)
+        nodes = tuple(node.replace(loc=places.get(node.id)) for node in nodes)
+        flows = tuple(
+            flow.replace(loc=places.get(flow.source), origin=agent) for flow in process.flows
+        )
+        first = place_of(sentences[0], document) if sentences else None
+        processes.append(
+            process.replace(nodes=nodes, flows=flows, name=title_of(sentences), loc=first)
+        )
     return drafted.replace(processes=tuple(processes), source=document.name), found
 
 
 def _cited(node: Any, document: Document, sentences: tuple[Sentence, ...], agent: str) -> Any:
-    """A node with its sentences as evidence, placed where the first of them stands."""
+    """A node with its sentences as evidence."""
     numbers = next((value for key, value in node.extra if key == SENTENCES), "")
     cited = [int(number) for number in numbers.split(",") if number.isdigit()]
     evidence = evidence_of(cited, sentences, document, agent)
-    place = None
-    if evidence and evidence[0].lines is not None:
-        place = SourceLocation(file=document.name, line=evidence[0].lines[0], column=1)
     extra = tuple(item for item in node.extra if item[0] != SENTENCES)
-    return node.replace(evidence=evidence, extra=extra, loc=place, origin=agent)
+    return node.replace(evidence=evidence, extra=extra, origin=agent)
+
+
+def _places(
+    nodes: Sequence[Any],
+    flows: Sequence[Flow],
+    sentences: tuple[Sentence, ...],
+    document: Document,
+) -> dict[str, SourceLocation]:
+    """Where the first sentence of each node stands, by id; a node without one is where what comes
+    before it is, or else what comes next."""
+    by_span = {sentence.span: sentence for sentence in sentences}
+    places = {
+        node.id: place_of(by_span[node.evidence[0].span], document)
+        for node in nodes
+        if node.evidence
+    }
+    neighbours: dict[str, list[str]] = {node.id: [] for node in nodes if node.id not in places}
+    for flow in flows:
+        if flow.target in neighbours:
+            neighbours[flow.target].insert(0, flow.source)
+        if flow.source in neighbours:
+            neighbours[flow.source].append(flow.target)
+    while True:
+        found = {
+            id: places[next(n for n in near if n in places)]
+            for id, near in neighbours.items()
+            if id not in places and any(n in places for n in near)
+        }
+        if not found:
+            return places
+        places |= found
+
+
+def report_unused(unused: Sequence[Sentence], document: Document, ctx: PassContext) -> None:
+    """Report the sentences that no element of a draft rests on."""
+    for sentence in unused:
+        text = one_line(sentence.text)
+        shown = text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
+        ctx.emit(
+            DoubtfulDraft, f'no element of the draft rests on "{shown}"',
+            loc=place_of(sentence, document), help="see whether a step is missing",
+        )  # fmt: skip
 
 
 def title_of(sentences: tuple[Sentence, ...]) -> str:

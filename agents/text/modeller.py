@@ -15,7 +15,7 @@ from orgflow.agents.feedback import all_feedback
 from orgflow.agents.model_client.answer_reading import fenced_text
 from orgflow.agents.prompting import render, visible
 from orgflow.agents.text.coverage import Coverage, coverage
-from orgflow.agents.text.drafts import draft_errors, read_draft
+from orgflow.agents.text.drafts import draft_errors, read_draft, report_unused
 from orgflow.agents.text.rounds import MOST_ROUNDS, ROUNDS, Point, meaning_points, select, shares
 from orgflow.agents.text.rules import DoubtfulDraft, NoSteps
 from orgflow.agents.text.sentences import Sentence, split_sentences
@@ -97,7 +97,7 @@ class TextModeller(ModelAgent):
             other = self._candidate(again, document, sentences, ctx)
             if other.badness < best.badness or (rounds and other.badness == best.badness):
                 best = other  # what was said of the meaning shows in no count
-        return self._finished(best, ctx)
+        return self._finished(best, document, ctx)
 
     def _candidate(
         self, answer: str, document: Document, sentences: tuple[Sentence, ...], ctx: PassContext
@@ -115,7 +115,7 @@ class TextModeller(ModelAgent):
         faults = (*map(_described, errors), *unread)
         return _Candidate(lines, model, faults, coverage(model, sentences), errors)
 
-    def _finished(self, best: _Candidate, ctx: PassContext) -> Model | None:
+    def _finished(self, best: _Candidate, document: Document, ctx: PassContext) -> Model | None:
         """The model, with what stays doubtful reported."""
         if best.model is None or best.covered is None:
             ctx.emit(
@@ -123,11 +123,7 @@ class TextModeller(ModelAgent):
                 help="use another model, or draft by rules with --no-model",
             )  # fmt: skip
             return None
-        for sentence in best.covered.unused[:_MAX_FINDINGS]:
-            ctx.emit(
-                DoubtfulDraft, f"no element rests on sentence {sentence.number}",
-                help="see whether a step is missing",
-            )  # fmt: skip
+        report_unused(best.covered.unused, document, ctx)
         for label, words in best.covered.foreign[:_MAX_FINDINGS]:
             shown = ", ".join(f"`{word}`" for word in words[:4])
             ctx.emit(

@@ -6,14 +6,15 @@ reads English; words that are no cue to it are left out, which the coverage repo
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from orgflow.agents.english import parser
-from orgflow.agents.text.coverage import content_words
-from orgflow.agents.text.drafts import draft_errors, read_draft
+from orgflow.agents.text.coverage import content_words, coverage
+from orgflow.agents.text.drafts import draft_errors, read_draft, report_unused
 from orgflow.agents.text.sentences import Sentence, split_sentences
 
 from orgflow_ir.model import Model
@@ -109,9 +110,11 @@ class RuleModeller(ModelAgent):
                 NoSteps, "the text has no step that the rules find",
                 help="describe what is done, a sentence a step, or configure a language model",
             )  # fmt: skip
-        elif not seems_english(document.text):
-            from orgflow.agents.text.rules import DoubtfulDraft
+            return None
+        from orgflow.agents.text.rules import DoubtfulDraft
 
+        report_unused(coverage(model, sentences).unused, document, ctx)
+        if not seems_english(document.text):
             ctx.emit(
                 DoubtfulDraft, "the text does not seem to be English, and the rules read no other",
                 help="configure a language model, or compare every step with the text",
@@ -319,6 +322,7 @@ class _Reader:
                 passive = None
         actor = self._actor_of(subject, children, passive)
         thing = passive or next((t for t in children if t.dep_ in ("dobj", "obj", "oprd")), None)
+        thing = thing or _mistaken_object(verb)
         words = [verb.lemma_.lower(), *(t.text for t in children if t.dep_ == "prt")]
         if thing is not None:
             phrase = self._phrase(thing)
@@ -331,11 +335,14 @@ class _Reader:
         prepositions = [t for t in children if t.dep_ in ("prep", "dative") and t.pos_ == "ADP"]
         for preposition in prepositions[:1]:
             objects = [t for t in preposition.children if t.dep_ == "pobj"]
-            if objects and objects[0].ent_type_ not in ("DATE", "TIME"):
+            is_time = bool(objects) and objects[0].ent_type_ in ("DATE", "TIME")
+            if objects and (not is_time or verb.lemma_ == "wait"):
                 phrase = self._phrase(objects[0])
                 short = phrase and len(phrase.split()) <= 3
                 if phrase and (thing is None or (short and preposition.lower_ in ("to", "for"))):
                     words.append(f"{preposition.lower_} {phrase}")
+        if verb.lemma_ == "wait" and len(words) == 1:
+            words += [self._phrase(t) for t in children if t.dep_ == "npadvmod"][:1]
         if len(words) == 1 and thing is None and not prepositions:
             return None if verb.dep_ != "ROOT" else _Step(words[0].capitalize(), actor, number)
         name = " ".join(words)
@@ -361,12 +368,55 @@ class _Reader:
             and t.dep_ not in ("det", "punct", "predet", "poss" if t.pos_ == "PRON" else "det")
             and not _within(t, noun, ("relcl", "acl", "advcl", "appos"))
         ]  # fmt: skip
-        text = " ".join(t.text for t in left if not t.is_punct)
-        words = text.replace(" 's", "'s").replace(" ’s", "’s").split()[:8]
-        phrase = " ".join(words)
+        phrase = " ".join(_as_written([*left, *_number_behind(noun.doc, left)]).split()[:8])
         if noun.dep_ in ("dobj", "obj", "nsubjpass") and phrase:
             self._object = phrase
         return phrase
+
+
+def _mistaken_object(verb: Any) -> Any | None:
+    """The noun behind a verb that the parser takes for another verb (`installs version 2`)."""
+    for token in verb.children:
+        if token.dep_ == "xcomp" and token.tag_ == "VBP" and token.i == verb.i + 1:
+            return token
+    return None
+
+
+def _as_written(tokens: list[Any]) -> str:
+    """Tokens with what stands between them in the text: `24-hour`, `10 %`, `$500`, `no. 5`."""
+    text = ""
+    kept = [t for t in tokens if not t.is_punct or t.text in _SIGNS]
+    for before, token in zip([None, *kept], kept, strict=False):
+        if before is not None:
+            between = token.doc.text[before.idx + len(before.text) : token.idx]
+            text += between if between in ("", "-", "/", ". ") else " "
+        text += token.text
+    return text
+
+
+_SIGNS = ("%", "‰", "#", "&", "§")
+_NUMBERED = re.compile(
+    r"\s+(?:(?:no|nr|number)\b\.?\s*|[#№]\s?)?(?=[A-Z]{0,6}[-/]?\d)", re.IGNORECASE
+)
+
+
+def _number_behind(doc: Any, phrase: list[Any]) -> list[Any]:
+    """The tokens of a number behind a phrase that the parser did not attach to it (`order #4711`,
+    `ticket no. 5`); none where it counts what comes next (`the clerk 3 times`)."""
+    if not phrase:
+        return []
+    last = phrase[-1]
+    match = _NUMBERED.match(doc.text, last.idx + len(last.text))
+    if match is None:
+        return []
+    behind = [t for t in doc if match.end() <= t.idx]
+    number = list(
+        itertools.takewhile(lambda t: t.idx == match.end() or not t.nbor(-1).whitespace_, behind)
+    )
+    number = list(itertools.takewhile(lambda t: t.text not in ".,;:!?)", number))
+    if not number or any(t.dep_ == "nummod" and t.head.i > number[-1].i for t in number):
+        return []
+    return [t for t in doc if last.idx < t.idx < match.end()] + number
 
 
 def _within(token: Any, top: Any, kinds: tuple[str, ...]) -> bool:
@@ -384,8 +434,8 @@ def _first_words(text: str) -> str:
 
 def _words_behind(mark: Any) -> str:
     """The words of a clause behind the word that begins it."""
-    words = [t for t in mark.head.subtree if t.i > mark.i and not t.is_punct]
-    return " ".join(t.text for t in sorted(words, key=lambda t: t.i))
+    words = [t for t in mark.head.subtree if t.i > mark.i]
+    return _as_written(sorted(words, key=lambda t: t.i))
 
 
 def _last_told(items: list[Any]) -> list[Any]:

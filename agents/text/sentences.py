@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from orgflow_ir.model import Evidence
+from orgflow_ir.model.source import SourceLocation
 from orgflow_ir.plugins.agents import Document
 
 
@@ -82,3 +83,11 @@ def evidence_of(
                 )
             )  # fmt: skip
     return tuple(found)
+
+
+def place_of(sentence: Sentence, document: Document) -> SourceLocation:
+    """Line and column at which a sentence begins."""
+    start = sentence.span[0]
+    line_start = document.text.rfind("\n", 0, start) + 1
+    line = document.text.count("\n", 0, start) + 1
+    return SourceLocation(file=document.name, line=line, column=start - line_start + 1)

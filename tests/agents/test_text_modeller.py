@@ -130,7 +130,9 @@ def test_what_stays_missing_is_reported() -> None:
     result, server, _ = draft(SHORT)
     assert len(server.requests) == 2
     assert [d.code for d in result.diagnostics] == ["OF518"] * 3
-    assert "sentence 4" in result.diagnostics[0].message
+    assert "If the goods are there" in result.diagnostics[0].message
+    assert result.diagnostics[0].loc is not None
+    assert result.diagnostics[0].loc.line == 5
 
 
 def test_made_up_steps_are_reported() -> None:
