@@ -48,11 +48,13 @@ class TriplesFrontend(Frontend):
                 help="write a flow a line, or name the right frontend with --from",
             )
             return None
-        for number in graph.unread:
+        for unread in graph.unread:
             ctx.emit(
                 UnreadLine,
-                "this line is no part of a procedural graph",
-                loc=SourceLocation(file=source.path, line=number, column=1),
-                help="write `A -> B` or `T1 name | actor | s1`, or remove the line",
+                "this line may name one step or several"
+                if unread.help
+                else "this line is no part of a procedural graph",
+                loc=SourceLocation(file=source.path, line=unread.line, column=1),
+                help=unread.help or "write `A -> B` or `T1 name | actor | s1`, or remove the line",
             )
         return build_model(graph, source.path)

@@ -32,10 +32,10 @@ class MermaidFrontend(Frontend):
                 help="write a flowchart, or name the right frontend with --from",
             )  # fmt: skip
             return None
-        for number in graph.unread:
+        for unread in graph.unread:
             ctx.emit(
                 UnreadLine, "this line is no part of a flowchart that is understood",
-                loc=SourceLocation(file=source.path, line=number, column=1),
-                help="write `A[step] --> B{question}`, or remove the line",
+                loc=SourceLocation(file=source.path, line=unread.line, column=1),
+                help=unread.help or "write `A[step] --> B{question}`, or remove the line",
             )  # fmt: skip
         return build_model(graph, source.path)

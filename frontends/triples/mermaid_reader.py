@@ -6,7 +6,7 @@ import html
 import re
 from collections.abc import Iterator
 
-from orgflow.frontends.triples.reader import MAX_LINES, Graph, GraphFlow, GraphNode
+from orgflow.frontends.triples.reader import MAX_LINES, Graph, GraphFlow, GraphNode, Unread
 
 _HEAD = re.compile(r"^(?:flowchart|graph)\b(?:[ \t]+(?:TB|TD|BT|RL|LR))?[ \t]*;?", re.IGNORECASE)
 _IGNORED = re.compile(r"^(?:classDef|class|style|linkStyle|click|direction|accTitle|accDescr)\b")
@@ -40,6 +40,9 @@ _LINK = re.compile(
     r"(?P<b>\"[^\"]*\"|[^\s|>=.\"-][^|>]*?)\s*(?:--+|==+|\.-+)[>xo]?"
     r"|(?:-{2,}|={2,}|-\.+-)[>xo]?(?:\|(?P<c>\"[^\"]*\"|[^|]*)\|)?)\s*"
 )
+_IN_BRACKETS = re.compile(r"\"[^\"]*\"|\[[^\]]*\]|\([^)]*\)|\{[^}]*\}|\|[^|]*\|")
+_LISTED = re.compile(r"\w\s*,\s*\w")
+"""Nodes with commas between them, which Mermaid does not have."""
 _SIGNS = {
     "+": "parallel", "and": "parallel", "parallel": "parallel", "○": "inclusive",
     "o": "inclusive", "or": "inclusive", "x": "exclusive", "×": "exclusive", "xor": "exclusive",
@@ -99,7 +102,9 @@ class _Reader:
                 self._groups.pop()
             return
         if not self._chain(number, text):
-            self._graph.unread.append(number)
+            several = _LISTED.search(_IN_BRACKETS.sub("", text)) is not None
+            help = "join several nodes with `&`, as in `A --> B & C`" if several else ""
+            self._graph.unread.append(Unread(number, help))
 
     def _chain(self, number: int, text: str) -> bool:
         """`A --> B & C -- text --> D`: every node is linked with every one of the next part."""

@@ -39,13 +39,28 @@ class GraphFlow(NamedTuple):
     line: int = 0
 
 
+class Unread(NamedTuple):
+    """A line that was not read; `help` is what to write in its place, empty where that is not
+    clear."""
+
+    line: int
+    help: str = ""
+
+
 @dataclass
 class Graph:
-    """What was read; `unread` are numbers of lines that are nothing of it."""
+    """What was read, and lines that are nothing of it."""
 
     nodes: dict[str, GraphNode] = field(default_factory=dict)
     flows: list[GraphFlow] = field(default_factory=list)
-    unread: list[int] = field(default_factory=list)
+    unread: list[Unread] = field(default_factory=list)
+
+
+class _End(NamedTuple):
+    """The end of a flow, with the condition that is written before it."""
+
+    name: str
+    label: str = ""
 
 
 _LABEL = re.compile(
@@ -62,6 +77,9 @@ _CONSTRAINT = re.compile(
 )
 _ACTOR = re.compile(r"^(?:for\s+(?:the\s+)?|actor\s*:\s*)(?P<name>[^:>|]{1,80}?)\s*:?\s*$", re.I)
 _DECLARED = re.compile(r"^(?P<id>[A-Za-z]{1,6}[_-]?\d{1,4})\s*[:.=)]?\s+(?P<rest>\S.*)$")
+_SHORT_ID = re.compile(r"[A-Z]|[A-Za-z]{1,6}[_-]?\d{1,4}")
+_SEPARATOR = re.compile(r"\s*(?:,(?!\d)|(?<!\d),|[;&])\s*(?:(?:and|or)\s+)?|\s+and\s+")
+_QUOTED = re.compile(r"[\"“].*[\"”]")
 _KINDS = {
     "XOR": "exclusive", "X": "exclusive", "AND": "parallel", "A": "parallel", "P": "parallel",
     "PAR": "parallel", "OR": "inclusive", "O": "inclusive", "I": "inclusive",
@@ -70,15 +88,44 @@ _KINDS = {
 
 def read_graph(text: str) -> Graph:
     """The graph in a text. Raises nothing: what is not understood is `unread`."""
-    reader = _Reader()
-    for number, line in enumerate(text.splitlines()[:MAX_LINES], 1):
+    lines = text.splitlines()[:MAX_LINES]
+    names = _Reader(frozenset())
+    for number, line in enumerate(lines, 1):
+        names.line(number, line)
+    reader = _Reader(frozenset(names.graph.nodes))
+    for number, line in enumerate(lines, 1):
         reader.line(number, line)
+    _name_letters(reader.graph)
     return reader.graph
 
 
+def _name_letters(graph: Graph) -> None:
+    """`S` and `E` are steps where other steps are single letters, too, or where a flow leads into
+    `S` or out of `E`."""
+    letters = any(len(key) == 1 and key not in "se" for key in graph.nodes)
+    into = {flow.target for flow in graph.flows}
+    out = {flow.source for flow in graph.flows}
+    for key, wrong in (("s", into), ("e", out)):
+        node = graph.nodes.get(key)
+        if node is not None and (letters or key in wrong):
+            node.kind, node.name = "task", node.name or key.upper()
+
+
+class _Ambiguous(ValueError):
+    """A part of a line that is one name or several, which nothing decides."""
+
+
 class _Reader:
-    def __init__(self) -> None:
+    """Reads lines.
+
+    Args:
+        known: the keys of all nodes of the text, each list of names taken for one name: what a list
+            is shows in what stands alone elsewhere.
+    """
+
+    def __init__(self, known: frozenset[str]) -> None:
         self.graph = Graph()
+        self._known = known
         self._actor = ""
 
     def line(self, number: int, text: str) -> None:
@@ -87,8 +134,12 @@ class _Reader:
         if not plain or plain.startswith(("```", "~~~", "#", "//", "%%")):
             return
         if ARROW.search(plain):
-            if not self._flows(number, plain):
-                self.graph.unread.append(number)
+            try:
+                if not self._flows(number, plain):
+                    self.graph.unread.append(Unread(number))
+            except _Ambiguous as ambiguous:
+                help = f"write each flow in a line of its own, or quote the name: {ambiguous}"
+                self.graph.unread.append(Unread(number, help))
             return
         actor = _ACTOR.match(plain)
         if actor is not None:
@@ -99,7 +150,7 @@ class _Reader:
             self._declared(number, declared["id"], declared["rest"])
             return
         if not _EVENT.fullmatch(plain):
-            self.graph.unread.append(number)
+            self.graph.unread.append(Unread(number))
 
     def _declared(self, number: int, id: str, rest: str) -> None:
         """`T1 name | actor | s1,s2`: the order of the parts behind the name is free."""
@@ -130,24 +181,38 @@ class _Reader:
             labels.append(match["a"] or match["b"] or match["c"] or "")
             at = match.end()
         parts.append(text[at:])
-        keys: list[str] = []
+        ends: list[list[_End]] = []
         for place, part in enumerate(parts):
-            plain = part.strip()
-            label = _LABEL.match(plain) if place else None
-            if label is not None and plain[label.end() :].strip():
-                labels[place - 1] = label["a"] or label["b"] or label["c"] or labels[place - 1]
-                plain = plain[label.end() :]
-            plain = clean(plain)
-            bracketed = _BRACKETED.fullmatch(plain)
-            if bracketed is not None:
-                plain = clean(bracketed["a"] or bracketed["b"])
-            if not plain:
+            found = self._ends(part, labelled=place > 0)
+            if not all(end.name for end in found):
                 return False
-            keys.append(self._node(plain, number).key)
+            ends.append(found)
         for place, label_text in enumerate(labels):
-            label_text = clean(label_text)
-            self.graph.flows.append(GraphFlow(keys[place], keys[place + 1], label_text, number))
+            for source in ends[place]:
+                for target in ends[place + 1]:
+                    keys = [self._node(end.name, number).key for end in (source, target)]
+                    label = clean(target.label or label_text)
+                    self.graph.flows.append(GraphFlow(keys[0], keys[1], label, number))
         return True
+
+    def _ends(self, part: str, *, labelled: bool) -> list[_End]:
+        """The names between two arrows, with the conditions before them. Raises `_Ambiguous`."""
+        whole = _end(part, labelled=labelled)
+        if _QUOTED.fullmatch(part.strip(" ,;")):
+            return [whole]
+        pieces = _outside_brackets(part)
+        if len(pieces) < 2:
+            return [whole]
+        ends = [_end(piece, labelled=labelled) for piece in pieces]
+        if labelled and all(end.label for end in ends):
+            return ends
+        names = [end.name for end in ends]
+        listed = [bool(_SHORT_ID.fullmatch(name)) or _key(name) in self._known for name in names]
+        if all(listed):
+            return [end._replace(label=end.label or ends[0].label) for end in ends]
+        if any(listed) and not re.search(r"\s+and\s+", part):
+            raise _Ambiguous(f'"{whole.name}"')
+        return [whole]
 
     def _node(self, text: str, number: int) -> GraphNode:
         """The node that a text names; made where it is new."""
@@ -174,6 +239,33 @@ class _Reader:
             node = GraphNode(key, "task", name, self._actor, line=number)
         nodes[key] = node
         return node
+
+
+def _end(part: str, *, labelled: bool) -> _End:
+    """A name without brackets around it, and the condition before it, if there may be one."""
+    plain = part.strip()
+    label = _LABEL.match(plain) if labelled else None
+    condition = ""
+    if label is not None and plain[label.end() :].strip():
+        condition = label["a"] or label["b"] or label["c"] or ""
+        plain = plain[label.end() :]
+    plain = clean(plain)
+    bracketed = _BRACKETED.fullmatch(plain)
+    if bracketed is not None:
+        plain = clean(bracketed["a"] or bracketed["b"])
+    return _End(plain, condition)
+
+
+def _outside_brackets(part: str) -> list[str]:
+    """A part split at separators that are not within brackets or quotes."""
+    pieces, begin = [], 0
+    for match in _SEPARATOR.finditer(part):
+        before = part[: match.start()]
+        closed = all(before.count(a) <= before.count(b) for a, b in ("()", "[]"))
+        if closed and before.count('"') % 2 == 0:
+            pieces.append(part[begin : match.start()])
+            begin = match.end()
+    return [piece for piece in (*pieces, part[begin:]) if piece.strip()]
 
 
 def _key(text: str) -> str:

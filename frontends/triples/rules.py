@@ -26,7 +26,8 @@ class NotGraph(Rule):
 class UnreadLine(Rule):
     """
     What it finds
-        A line of a procedural graph that is neither a flow, nor a step with an id, nor an actor.
+        A line of a procedural graph that is neither a flow, nor a step with an id, nor an actor, or
+        one of which it is open whether it names one step or several.
     Why it is wrong
         It is left out; something may be missing in the model.
     Example

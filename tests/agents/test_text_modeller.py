@@ -132,7 +132,7 @@ def test_what_stays_missing_is_reported() -> None:
     assert [d.code for d in result.diagnostics] == ["OF518"] * 3
     assert "If the goods are there" in result.diagnostics[0].message
     assert result.diagnostics[0].loc is not None
-    assert result.diagnostics[0].loc.line == 5
+    assert result.diagnostics[0].loc.line == 4
 
 
 def test_made_up_steps_are_reported() -> None:

@@ -147,3 +147,12 @@ def test_noise_never_raises() -> None:
     )
     for _ in range(500):
         read("".join(chance.choice(pieces) for _ in range(chance.randrange(40))))
+
+
+def test_commas_between_nodes_are_refused_with_what_to_write() -> None:
+    ctx = PassContext()
+    text = b"flowchart\nA --> B --> C & D\nB --> E, F\nG[x, y] --> A"
+    MermaidFrontend().parse(SourceFile("m.mmd", text), ctx)
+    (found,) = ctx.diagnostics
+    assert (found.code, found.loc and found.loc.line) == ("OF075", 3)
+    assert found.help == "join several nodes with `&`, as in `A --> B & C`"

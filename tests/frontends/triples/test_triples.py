@@ -177,3 +177,59 @@ def test_nodes_in_brackets_and_an_arrow_in_a_condition() -> None:
     assert [n.name for n in process.nodes if isinstance(n, Task)] == ["Check order", "Pack"]
     assert len([n for n in process.nodes if isinstance(n, Event)]) == 2
     assert {f.name for f in process.flows if f.name} == {"yes: a -> b", "no"}
+
+
+def flows_of(text: str) -> set[tuple[str, str, str]]:
+    """Flows between named elements, with labels."""
+    model = model_of(text)
+    names = {n.id: n.name or n.construct for p in model.processes for n in p.nodes}
+    made = {n.id for p in model.processes for n in p.nodes if isinstance(n, Event) and not n.loc}
+    return {
+        (names[f.source], f.name, names[f.target])
+        for p in model.processes
+        for f in p.flows
+        if not made & {f.source, f.target}
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "flows"),
+    [
+        ("C -> D, F", {("C", "", "D"), ("C", "", "F")}),
+        ("C -> D & F\nD and F -> G", {
+            ("C", "", "D"), ("C", "", "F"), ("D", "", "G"), ("F", "", "G"),
+        }),
+        ("A -> B -> C", {("A", "", "B"), ("B", "", "C")}),
+        ("A -> B, C -> D", {("A", "", "B"), ("A", "", "C"), ("B", "", "D"), ("C", "", "D")}),
+        ("A->B\nB->C\nC->D\nD->E\nE->F", {
+            ("A", "", "B"), ("B", "", "C"), ("C", "", "D"), ("D", "", "E"), ("E", "", "F"),
+        }),
+        ("T1 pack\nT2 ship\nT3 bill\nT1 -> T2,T3", {
+            ("pack", "", "ship"), ("pack", "", "bill"),
+        }),
+        ("check -> pack, ship\npack -> bill\nship -> bill", {
+            ("check", "", "pack"), ("check", "", "ship"), ("pack", "", "bill"),
+            ("ship", "", "bill"),
+        }),
+        ("X1 -> (in stock) ship, (else) order", {
+            ("gateway.exclusive", "in stock", "ship"), ("gateway.exclusive", "else", "order"),
+        }),
+        ("check -> pack, label and weigh -> pay 1,000 euros", {
+            ("check", "", "pack, label and weigh"),
+            ("pack, label and weigh", "", "pay 1,000 euros"),
+        }),
+        ('check -> "pack, ship"\ncheck -> pack', {
+            ("check", "", "pack, ship"), ("check", "", "pack"),
+        }),
+    ],
+)  # fmt: skip
+def test_several_steps_between_arrows(text: str, flows: set[tuple[str, str, str]]) -> None:
+    assert flows_of(text) == flows
+
+
+def test_one_name_or_several_is_asked_back() -> None:
+    _, found = read("check -> pack, ship it\npack -> bill")
+    assert found == ["OF075 1 this line may name one step or several"]
+    ctx = PassContext()
+    TriplesFrontend().parse(SourceFile("m.triples", b"A -> pack, ship it\npack -> bill"), ctx)
+    assert 'quote the name: "pack, ship it"' in str(ctx.diagnostics[0].help)
