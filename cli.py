@@ -33,7 +33,7 @@ _COMMANDS: dict[str, str] = {
     "deploy": f"Put workflows on an {DEFAULT_TARGET} server and publish them.",
     "undeploy": "Take deployed workflows away again.",
     "run": "Run a model on the target's engine and compare with its meaning.",
-    "engine": "Install or show the local engine that `run` and `eval` use.",
+    "engine": "Install the local engine; start and stop a server on this machine.",
     "eval": "Measure the compiler on a suite of models.",
     "ingest": "Read mail, chats and call transcripts into a store.",
     "discover": "Find the processes that the messages of a store show.",

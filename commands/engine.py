@@ -1,6 +1,8 @@
-"""`orgflowc engine`: install or show a target's local engine."""
+"""`orgflowc engine`: install or show a target's local engine; start and stop its server."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import click
 from orgflow.backends import DEFAULT_TARGET
@@ -9,7 +11,7 @@ from orgflow.commands.output import write_stdout
 from orgflow.commands.session import leave
 
 from orgflow_ir.plugins import Registry
-from orgflow_ir.plugins.engines import EngineProvider
+from orgflow_ir.plugins.engines import EngineProvider, LocalServer, RunningServer
 from orgflow_ir.plugins.guards import given
 
 MISUSE = 2
@@ -32,7 +34,9 @@ target_option = click.option(
 )
 
 
-@click.group("engine", short_help="Install or show the local engine.", help=_DEFAULT.about)
+@click.group(
+    "engine", short_help="Install the local engine; start and stop a server.", help=_DEFAULT.about
+)
 def command() -> None:
     """See `EngineProvider.about`."""
 
@@ -69,12 +73,8 @@ def install(force: bool, server: bool, version: str | None, quiet: bool, target:
     if version is not None and version not in versions:
         raise click.UsageError(f"no {target} `{version}`; there is: {', '.join(versions)}")
 
-    def say(line: str) -> None:
-        if line and not quiet:
-            click.echo(line, err=True)
-
     try:
-        path = engines.install(say, force=force, server=server, version=version)
+        path = engines.install(_progress(quiet), force=force, server=server, version=version)
     except RunnerError as error:
         click.echo(f"orgflowc engine install: {error}", err=True)
         leave(MISUSE)
@@ -84,11 +84,85 @@ def install(force: bool, server: bool, version: str | None, quiet: bool, target:
 @command.command("status")
 @target_option
 def status(target: str) -> None:
-    """Show whether the engine is installed; exit code 2 where it cannot be used."""
-    found = provider(target).status()
+    """Show whether the engine is installed, and whether the server is installed and runs; exit code
+    2 where the engine cannot be used."""
+    engines = provider(target)
+    found = engines.status()
     lines = [f"engine: {'installed' if found.installed else 'not installed'}"]
     lines += [f"{name}: {fact}" for name, fact in found.facts.items()]
+    local = engines.local_server()
+    if local is not None:
+        lines += [f"{name}: {fact}" for name, fact in local.facts.items()]
     write_stdout("\n".join(lines) + "\n")
     for problem in found.problems:
         click.echo(problem, err=True)
     leave(0 if found.installed else MISUSE)
+
+
+def local_server(target: str) -> LocalServer:
+    """The server of a target on this machine. Raises `click.UsageError` where it has none."""
+    found = provider(target).local_server()
+    if found is None:
+        raise click.UsageError(f"target `{target}` has no server to start")
+    return found
+
+
+def describe_server(running: RunningServer) -> str:
+    """Where a server is and how to get in, as lines."""
+    email, password = running.login
+    return (
+        f"editor: {running.address}\n"
+        f"login: {email}  {password}\n"
+        f"key: {running.key_file}\n"
+        f"log: {running.log}\n"
+    )
+
+
+@command.command("start")
+@click.option(
+    "--port",
+    type=click.IntRange(1024, 65535),
+    help="Where it listens.  [default: as the last time, else a free port from 5690]",
+)
+@click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
+@target_option
+def start(port: int | None, quiet: bool, target: str) -> None:
+    """Start the installed server in the background, on 127.0.0.1, unless it runs.
+
+    It keeps its workflows, port and login in a folder of its own, which `engine status` names.
+    Prints the address of the editor, the login, the file with the API key, and the log.
+    """
+    from orgflow_ir.plugins.contracts import RunnerError
+
+    try:
+        running = local_server(target).start(_progress(quiet), port=port)
+    except RunnerError as error:
+        click.echo(f"orgflowc engine start: {error}", err=True)
+        leave(MISUSE)
+    if not running.begun and not quiet:
+        click.echo("it runs already", err=True)
+    write_stdout(describe_server(running))
+
+
+@command.command("stop")
+@target_option
+def stop(target: str) -> None:
+    """Stop the server that `engine start` or `serve` has started; its workflows stay."""
+    from orgflow_ir.plugins.contracts import RunnerError
+
+    try:
+        ended = local_server(target).stop()
+    except RunnerError as error:
+        click.echo(f"orgflowc engine stop: {error}", err=True)
+        leave(MISUSE)
+    write_stdout("stopped\n" if ended else "not running\n")
+
+
+def _progress(quiet: bool) -> Callable[[str], None]:
+    """Prints lines of progress to standard error."""
+
+    def say(line: str) -> None:
+        if line and not quiet:
+            click.echo(line, err=True)
+
+    return say

@@ -136,6 +136,86 @@ class EngineMessage(NamedTuple):
     confidence: Literal["high", "medium", "low"] = "high"
 
 
+class RunningServer(NamedTuple):
+    """A server on this machine that answers.
+
+    Attributes:
+        address: where it answers, without a slash at the end.
+        key_file: a file with a key for it.
+        login: the account of its editor: e-mail address and password.
+        log: the file with what it writes.
+        pid: its process.
+        begun: whether the call that gave this value has started it.
+    """
+
+    address: str
+    key_file: str
+    login: tuple[str, str]
+    log: str
+    pid: int
+    begun: bool = False
+
+
+class ServerExecution(NamedTuple):
+    """An execution on a server.
+
+    Attributes:
+        id: the server's id.
+        workflow: the server's id of its workflow.
+        status: in the server's words, such as `waiting` or `success`.
+    """
+
+    id: str
+    workflow: str
+    status: str
+
+
+class LocalServer(ABC):
+    """A whole server of a target on this machine, with an account and a data folder of its own. It
+    listens on 127.0.0.1 only, and on the same port each time."""
+
+    @property
+    @abstractmethod
+    def installed(self) -> bool:
+        """Whether it can be started."""
+
+    @property
+    @abstractmethod
+    def facts(self) -> Mapping[str, str]:
+        """What there is to know of it, by name; starts nothing."""
+
+    @abstractmethod
+    def running(self) -> RunningServer | None:
+        """The server, where it runs."""
+
+    @abstractmethod
+    def start(self, on_line: Callable[[str], None], *, port: int | None = None) -> RunningServer:
+        """Start it in the background, unless it runs; without `port` where it was before.
+
+        Raises:
+            RunnerError: it is not installed, the port is taken, or it does not start.
+        """
+
+    @abstractmethod
+    def stop(self) -> bool:
+        """End the server that runs; whether one did. Never ends another process.
+
+        Raises:
+            RunnerError: it does not end.
+        """
+
+    @abstractmethod
+    def held(
+        self, on_line: Callable[[str], None], *, port: int | None = None
+    ) -> AbstractContextManager[RunningServer]:
+        """The server that runs, else one that ends with the `with` block and with this process.
+        Raises as `start`."""
+
+    @abstractmethod
+    def executions(self, server: RunningServer) -> tuple[ServerExecution, ...]:
+        """The latest executions, oldest first. Raises `RunnerError` where it does not answer."""
+
+
 class EngineProvider(ABC):
     """The engines of a target: one on this machine, and those at addresses.
 
@@ -191,6 +271,10 @@ class EngineProvider(ABC):
         Raises:
             RunnerError: it cannot be installed.
         """
+
+    def local_server(self) -> LocalServer | None:
+        """The server that `install` puts on this machine, where there is such a thing."""
+        return None
 
     def connect(
         self, access: ServerAccess, ctx: PassContext

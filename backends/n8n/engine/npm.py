@@ -146,13 +146,14 @@ def remove_leftovers(target: Path) -> None:
 
 
 @contextlib.contextmanager
-def lock(path: Path, say: OnLine) -> Iterator[None]:
-    """Hold a lock of the operating system, which ends with the process however that ends."""
+def lock(path: Path, say: OnLine, what: str = "another install") -> Iterator[None]:
+    """Hold a lock of the operating system, which ends with the process however that ends; says once
+    that it waits for `what` to finish."""
     with path.open("a+b") as file:
         told = False
         while not _try_lock(file):
             if not told:
-                say("waiting for another install to finish")
+                say(f"waiting for {what} to finish")
                 told = True
             time.sleep(_LOCK_POLL_SECONDS)
         yield  # closing the file unlocks it

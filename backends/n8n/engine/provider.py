@@ -16,6 +16,7 @@ from orgflow_ir.plugins.engines import (
     EngineProvider,
     EngineStatus,
     Installable,
+    LocalServer,
     RemoteEngine,
     ServerAccess,
 )
@@ -80,6 +81,12 @@ class N8nEngines(EngineProvider):
             return str(local.install(on_line, force=force).path)
         wanted = version or whole_server.N8N_VERSION
         return str(whole_server.install(on_line, force=force, version=wanted).path)
+
+    def local_server(self) -> LocalServer:
+        """See `EngineProvider`."""
+        from orgflow.backends.n8n.server.local_server import LocalN8n
+
+        return LocalN8n()
 
     @contextlib.contextmanager
     def connect(self, access: ServerAccess, ctx: PassContext) -> Iterator[RemoteEngine | None]:

@@ -1,4 +1,4 @@
-"""One n8n server of this machine: booted with a data folder of its own, and stopped for sure."""
+"""One n8n server of this machine: booted with a data folder of its own, and stopped reliably."""
 
 from __future__ import annotations
 
@@ -63,16 +63,18 @@ class Owner:
 
 
 class N8nServer:
-    """An n8n server on a free port of 127.0.0.1.
+    """An n8n server on a port of 127.0.0.1.
 
     Use as a context manager, or call `start()` and `stop()`. It runs in a process group of its own
-    and ends with this process, even if that is killed; its environment holds nothing of the
-    caller's. Nothing is sent to n8n's makers.
+    and ends with this process, even if that is killed, unless it is released; its environment holds
+    nothing of the caller's. Nothing is sent to n8n's makers.
 
     Args:
         data: where it keeps its data; the default is a temporary folder that goes with it.
         files: an installed server; the default is `install.status().files`.
         settings: environment variables of n8n besides those it gets anyway.
+        port: where it listens; 0 takes a free one.
+        outlives: it can be released once it runs, and goes on when this process has ended.
     """
 
     def __init__(
@@ -80,6 +82,9 @@ class N8nServer:
         data: Path | None = None,
         files: ServerFiles | None = None,
         settings: dict[str, str] | None = None,
+        *,
+        port: int = 0,
+        outlives: bool = False,
     ) -> None:
         self._files = files
         self._settings = dict(settings or {})
@@ -87,7 +92,9 @@ class N8nServer:
         self._data: Path | None = None
         self._child: subprocess.Popen[bytes] | None = None
         self._log: IO[bytes] | None = None
-        self.port = 0
+        self._wanted = port
+        self._outlives = outlives
+        self.port = port
 
     def __enter__(self) -> Self:
         self.start()
@@ -148,10 +155,18 @@ class N8nServer:
                 self.stop()
                 # The port was free a moment ago; somebody else may have taken it since.
                 taken = isinstance(error, ServerStartError) and "EADDRINUSE" in said
-                if not taken or attempt + 1 == _PORT_TRIES:
+                if not taken or self._wanted or attempt + 1 == _PORT_TRIES:
                     raise
                 continue
             return
+
+    def release(self) -> None:
+        """Leave a server that `outlives` this process to itself."""
+        if not self._outlives:
+            raise ValueError("only a server that outlives this process can be released")
+        _ALIVE.discard(self)
+        self._child = None
+        self.stop()
 
     def stop(self) -> None:
         """End it and all it started, and remove a temporary data folder; may be called again."""
@@ -177,14 +192,20 @@ class N8nServer:
         else:
             self._data = self._given.absolute()
             self._data.mkdir(parents=True, exist_ok=True)
-        self.port, broker = _free_ports()
+        free, broker = _free_ports()
+        self.port = self._wanted or free
         self._log = (self._data / "n8n.log").open("wb")
         try:
             self._child = subprocess.Popen(
-                [str(files.node), "-r", str(_GUARD), str(files.script), "start"],
+                [
+                    str(files.node),
+                    *(() if self._outlives else ("-r", str(_GUARD))),
+                    str(files.script),
+                    "start",
+                ],
                 cwd=self._data,
                 env=self._environment(files, broker),
-                stdin=subprocess.PIPE,
+                stdin=subprocess.DEVNULL if self._outlives else subprocess.PIPE,
                 stdout=self._log,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,

