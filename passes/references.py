@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Callable
+from functools import cache, partial
+from typing import TYPE_CHECKING, ClassVar
 
 from orgflow_ir.diagnostics import Category, Rule, Severity
 from orgflow_ir.model import CallActivity, Event, Model, Process, Scope, SubProcess, Task
 from orgflow_ir.pipeline import Pass, PassContext, Stage
+
+if TYPE_CHECKING:
+    from orgflow_ir.analysis.called_processes import Neighbours
 
 
 class UnattachedBoundary(Rule):
@@ -98,8 +103,9 @@ class References(Pass):
         """Report; the model is given back as it is."""
         told = {d.element for d in ctx.diagnostics if d.code in ("OF152", "OF153")}
         processes = {p.id: p for p in model.processes}
+        neighbours = cache(partial(_neighbours, model, ctx))
         for scope in ctx.scopes(model):
-            _nodes(scope, model, processes, told, ctx)
+            _nodes(scope, processes, neighbours, told, ctx)
         for process in model.processes:
             inside = {n.id for s in process.scopes() for n in s.nodes}
             for scope in process.scopes():
@@ -118,8 +124,8 @@ class References(Pass):
 
 def _nodes(
     scope: Scope,
-    model: Model,
     processes: dict[str, Process],
+    neighbours: Callable[[], Neighbours],
     told: set[str | None],
     ctx: PassContext,
 ) -> None:
@@ -130,7 +136,7 @@ def _nodes(
             if called in processes:
                 _called(node, processes[called], ctx)
             else:
-                _called_elsewhere(node, model, ctx)
+                _called_elsewhere(node, neighbours, ctx)
         elif isinstance(node, Event) and node.position == "boundary" and node.id not in told:
             if activities is None:
                 kinds = Task | CallActivity | SubProcess
@@ -145,7 +151,15 @@ def _nodes(
                 )
 
 
-def _called_elsewhere(node: CallActivity, model: Model, ctx: PassContext) -> None:
+def _neighbours(model: Model, ctx: PassContext) -> Neighbours:
+    from orgflow_ir.analysis.called_processes import Neighbours  # few models call others
+
+    return Neighbours(model, ctx)
+
+
+def _called_elsewhere(
+    node: CallActivity, neighbours: Callable[[], Neighbours], ctx: PassContext
+) -> None:
     """A call of a process that the model does not have: a file beside it may."""
     if not node.process.rpartition(":")[2]:
         ctx.emit(
@@ -155,9 +169,9 @@ def _called_elsewhere(node: CallActivity, model: Model, ctx: PassContext) -> Non
             help="name the process it calls",
         )
         return
-    from orgflow_ir.analysis.called_processes import Neighbours, NotFound
+    from orgflow_ir.analysis.called_processes import NotFound
 
-    found = Neighbours(model, ctx).find(node)
+    found = neighbours().find(node)
     if not isinstance(found, NotFound):
         _called(node, found.process, ctx)
         return

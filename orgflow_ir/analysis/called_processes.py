@@ -111,17 +111,19 @@ class Neighbours:
             return NotFound("which shows in a run only")
         named = (call.loc.file if call.loc is not None else "") or self.model.source
         file = Path(named) if named.endswith(self.suffixes) else None
-        beside = list(self._beside(file)) if file is not None else []
+        given = [p for p in self.given if file is None or not _same(p, file)]
+        beside = self._beside(file) if file is not None else []
         broken: list[str] = []
-        for paths in (self.given, beside):
+        for paths in (map(str, given), beside):
             found: dict[Path, FoundProcess] = {}
-            for path in paths:
-                if file is not None and _same(path, file):
+            for text in paths:
+                held = self._holding(text, name)
+                if held is None:
                     continue
-                model = self._holding(path, name)
+                path, model = held
                 if isinstance(model, str):
                     broken.append(f"`{path.name}` may have it and cannot be read: {model}")
-                elif model is not None:
+                else:
                     process = next((p for p in model.processes if p.id == name and p.nodes), None)
                     if process is not None:
                         found[path] = FoundProcess(process, model)
@@ -135,34 +137,32 @@ class Neighbours:
         said = f"which is {'neither' if file is not None else 'not'} in {where}"
         return NotFound("; ".join((said, *broken)))
 
-    def _beside(self, file: Path) -> Iterator[Path]:
+    def _beside(self, file: Path) -> list[str]:
+        """The files beside one that readers read, in the order of their names."""
         try:
-            names = sorted(os.listdir(file.parent))
+            names = sorted(n for n in os.listdir(file.parent) if n.endswith(self.suffixes))
         except OSError:
-            return
-        suffixes = tuple(suffix for reader in self.readers for suffix in reader.suffixes)
-        yield from (
-            file.parent / n for n in [n for n in names if n.endswith(suffixes)][:MOST_FILES]
-        )
+            return []
+        folder = os.path.join(file.parent, "")
+        return [folder + name for name in names[:MOST_FILES] if name != file.name]
 
-    def _holding(self, path: Path, name: str) -> Model | str | None:
-        """The model in a file, if it may have the process; why it cannot be read, if it may."""
+    def _holding(self, text: str, name: str) -> tuple[Path, Model | str] | None:
+        """A file that may have the process and its model, or why it cannot be read."""
         try:
-            found = os.stat(path)
+            found = os.stat(text)
             if not stat.S_ISREG(found.st_mode) or found.st_size > MOST_BYTES:
                 return None
-            if found.st_size > KEPT_BYTES:
-                data = path.read_bytes()
-            else:
-                data = _small_file(path, found.st_mtime_ns, found.st_size)
+            for reader in self.readers:
+                if not text.endswith(reader.suffixes):
+                    continue
+                if _may_hold(reader.may_hold, name, text, found.st_mtime_ns, found.st_size):
+                    path = Path(text)
+                    if path not in self.models:
+                        source = SourceFile(str(path), path.read_bytes())
+                        self.models[path] = self._parsed(reader, source)
+                    return path, self.models[path]
         except OSError:
             return None
-        for reader in self.readers:
-            if not path.name.endswith(reader.suffixes) or not reader.may_hold(data, name):
-                continue
-            if path not in self.models:
-                self.models[path] = self._parsed(reader, SourceFile(str(path), data))
-            return self.models[path]
         return None
 
     def _parsed(self, reader: ProcessReader, source: SourceFile) -> Model | str:
@@ -180,12 +180,22 @@ class Neighbours:
         return model
 
 
+@lru_cache(maxsize=8 * MOST_FILES)
+def _may_hold(
+    may_hold: Callable[[bytes, str], bool], name: str, path: str, modified: int, size: int
+) -> bool:
+    """Whether a file may hold a process. Remembered until the file changes: the calls of a model,
+    and of the models of a folder, look into the same files. Raises `OSError`."""
+    if size > KEPT_BYTES:
+        return may_hold(Path(path).read_bytes(), name)
+    return may_hold(_small_file(path, modified, size), name)
+
+
 @lru_cache(maxsize=MOST_FILES)
-def _small_file(path: Path, modified: int, size: int) -> bytes:
-    """The content of a file, read once until it changes: several calls, of one model or of many in
-    a folder, look into the same files."""
+def _small_file(path: str, modified: int, size: int) -> bytes:
+    """The content of a file, read once until it changes."""
     del modified, size
-    return path.read_bytes()
+    return Path(path).read_bytes()
 
 
 def _same(one: Path, other: Path) -> bool:
