@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import cast
 
+from orgflow.frontends.dmn.columns import Engine, column_type, converted, engine_of
 from orgflow.frontends.dmn.flowable import in_feel, output_in_feel
 from orgflow.frontends.dmn.names import NAMESPACES
 from orgflow.frontends.xml.parser import Limits, XmlFault, parse_xml
@@ -72,7 +73,7 @@ def read_dmn(data: bytes) -> Definitions:
         )
     namespace = root.attrs.get("namespace", "")
     language = root.attrs.get("expressionLanguage")
-    reader = _Reader(namespace, language)
+    reader = _Reader(namespace, language, engine_of(root))
     own = [child for child in root.children if child.ns == root.ns]
     return Definitions(
         name=root.attrs.get("name", ""),
@@ -117,8 +118,8 @@ def _tests(rule: XmlElement, columns: Sequence[str | None]) -> Iterator[str]:
 
 
 class _Reader:
-    def __init__(self, namespace: str, language: str | None) -> None:
-        self.namespace, self.language = namespace, language
+    def __init__(self, namespace: str, language: str | None, engine: Engine | None) -> None:
+        self.namespace, self.language, self.engine = namespace, language, engine
 
     def type_ref(self, element: XmlElement | None) -> str | None:
         """The name of a type: an attribute, or before DMN 1.2 sometimes a child."""
@@ -340,31 +341,40 @@ class _Reader:
             raise DmnError(f"line {element.line}: there is no aggregation `{aggregation}`")
         inputs = tuple(self.input_clause(e) for e in _all(element, "input"))
         columns = [column.expression.type_ref for column in inputs]
+        rules, outputs = _all(element, "rule"), _all(element, "output")
+        types = [self.type_ref(e) for e in outputs]
+        cells = [self.entries(rule, types) for rule in rules]
         return Table(
             inputs=inputs,
             outputs=tuple(
                 OutputClause(
                     name=e.attrs.get("name"),
-                    type_ref=self.type_ref(e),
+                    type_ref=column_type(types[at], [row[at] for row in cells if at < len(row)]),
                     values=_text(_first(e, "outputValues")),
                     default=_text(_first(e, "defaultOutputEntry")),
                 )
-                for e in _all(element, "output")
+                for at, e in enumerate(outputs)
             ),
             rules=tuple(
                 Rule(
                     tests=tuple(_tests(rule, columns)),
-                    entries=tuple(
-                        output_in_feel(_text(e) or "") for e in _all(rule, "outputEntry")
-                    ),
+                    entries=row,
                     place=_place(rule),
                 )
-                for rule in _all(element, "rule")
+                for rule, row in zip(rules, cells, strict=True)
             ),
             hit_policy=cast(HitPolicy, policy),
             aggregation=cast("Aggregation | None", aggregation),
             type_ref=self.type_ref(element),
             place=_place(element),
+        )
+
+    def entries(self, rule: XmlElement, types: Sequence[str | None]) -> tuple[str, ...]:
+        """The conclusions of a rule in columns of these types, of which there may be fewer."""
+        found = (output_in_feel(_text(e) or "") for e in _all(rule, "outputEntry"))
+        return tuple(
+            converted(text, types[at] if at < len(types) else None, self.engine)
+            for at, text in enumerate(found)
         )
 
     def input_clause(self, element: XmlElement) -> InputClause:

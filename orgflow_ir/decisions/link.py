@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 
 from orgflow_ir.analysis.expressions.feel.parser import (
     normal_name,
@@ -29,6 +30,7 @@ from orgflow_ir.analysis.expressions.feel.syntax import (
     Iteration,
     ListLiteral,
     Literal,
+    Negation,
     Parameter,
     Path,
     Quantified,
@@ -46,6 +48,7 @@ from orgflow_ir.analysis.expressions.feel.types import (
     ContextType,
     FunctionType,
     ListType,
+    SimpleType,
     Type,
 )
 from orgflow_ir.analysis.expressions.syntax import NOWHERE, Span
@@ -68,6 +71,9 @@ from orgflow_ir.decisions.model import (
     Relation,
     Table,
 )
+
+_CONSTANTS: dict[str, type] = {"number": Decimal, "string": str, "boolean": bool}
+"""What literals of an output column of a type are, beside null."""
 
 _FEEL = ("feel", "/dmn/")
 """What the URIs of FEEL hold, in all versions."""
@@ -530,10 +536,30 @@ class _Linker:
             rules.append(
                 TableRule(
                     tuple(self.tests(text, names, rule.place) for text in rule.tests),
-                    tuple(self.entry(text, names, rule.place) for text in rule.entries),
+                    tuple(
+                        self.conclusion(text, names, rule.place, column)
+                        for text, column in zip(rule.entries, outputs, strict=True)
+                    ),
                 )
             )
         return DecisionTable(inputs, outputs, tuple(rules), table.hit_policy, table.aggregation)
+
+    def conclusion(
+        self, text: str, names: tuple[str, ...], place: str, column: TableOutput
+    ) -> Tree:
+        """A cell of an output column. A constant of another type than the column has is a fault:
+        FEEL makes null of it, and engines convert it, each in its own way."""
+        tree = self.entry(text, names, place)
+        constant = tree.operand if isinstance(tree, Negation) else tree
+        kind = column.type.name if isinstance(column.type, SimpleType) else ""
+        if (
+            isinstance(constant, Literal)
+            and constant.value is not None
+            and not isinstance(constant.value, _CONSTANTS.get(kind, object))
+        ):
+            name = f" `{column.name}`" if column.name else ""
+            raise _Fault(f"it is no {kind}, which the output{name} has", text, place=place)
+        return tree
 
     def entry(self, text: str, names: tuple[str, ...], place: str) -> Tree:
         return Literal(None) if text.strip() == "-" else self.expression(text, names, place)

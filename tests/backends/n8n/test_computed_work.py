@@ -331,6 +331,16 @@ def typed(type_ref: str, *rules: tuple[str, ...]) -> str:
 
 CELLS = typed("number", ("== 5", "'five'"), ("!= 7", '"other"'), ("-", "'seven'"))
 HELD = typed("Any", ("${collection:contains(order.amount, 20)}", "'has it'"), ("-", "'has not'"))
+
+
+def concluding(type_ref: str, engine: str, *rules: tuple[str, ...]) -> str:
+    """A table of an engine, of which the output has a type."""
+    written = table("FIRST", *rules).replace(' name="risk"', f' name="risk" typeRef="{type_ref}"')
+    return written.replace("<definitions ", f"<definitions {engine} ")
+
+
+DMN7 = 'xmlns:camunda="http://camunda.org/schema/1.0/dmn"'
+DMN_FLOWABLE = 'xmlns:flowable="http://flowable.org/dmn"'
 DECISIONS: tuple[tuple[str, str, Any, Any], ...] = (
     # file, task, amount, variables that are set
     (ONE, decides("singleEntry"), 50, {"r": "low"}),
@@ -358,6 +368,10 @@ DECISIONS: tuple[tuple[str, str, Any, Any], ...] = (
     (CELLS, FLOWABLE, 5, {"risk": "five"}),
     (CELLS, FLOWABLE, 6, {"risk": "other"}),
     (CELLS, FLOWABLE, 7, {"risk": "seven"}),
+    (concluding("string", DMN_FLOWABLE, ("-", "5")), FLOWABLE, 1, {"risk": "5"}),
+    (concluding("string", DMN_FLOWABLE, ("-", "order.amount")), FLOWABLE, 7, {"risk": "7"}),
+    (concluding("string", DMN7, ("-", "5.0")), decides("singleEntry"), 1, {"r": "5"}),
+    (concluding("integer", DMN7, ("-", '"5"')), decides("singleEntry"), 1, {"r": 5}),
     (HELD, FLOWABLE, [5, 20], {"risk": "has it"}),
     (HELD, FLOWABLE, [5], {"risk": "has not"}),
 )  # fmt: skip
@@ -394,6 +408,8 @@ BROKEN = (
     ("<x/>", ZEEBE, "rating.dmn cannot be read"),
     (table("UNIQUE", ("< < 1", '"a"')), ZEEBE, "`Rating` in rating.dmn is not valid"),
     (table("UNIQUE", ("== 5", '"a"')), ZEEBE, "`Rating` in rating.dmn is not valid"),
+    (concluding("string", "", ("-", "5")), ZEEBE, "it is no string, which the output `risk` has"),
+    (concluding("integer", DMN7, ("-", "5.5")), ZEEBE, "there is no type `integer`"),
     (TWO, decides("singleEntry"), "`singleEntry` needs one output, and it has 2"),
     (ONE, ZEEBE.replace('"rating"', '"= which"'), "which one it is shows in a run only"),
 )  # fmt: skip

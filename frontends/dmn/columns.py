@@ -1,0 +1,83 @@
+"""Output columns of the engines that convert what a cell has to the type of its column.
+
+Camunda 7 and Flowable make `5` in a column of strings the text "5", where FEEL's answer is null.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from orgflow.frontends.xml.tree import XmlElement
+
+Engine = Literal["camunda7", "flowable"]
+
+_NAMESPACES: tuple[tuple[str, Engine], ...] = (
+    ("http://camunda.org/schema/1.0/dmn", "camunda7"), ("http://operaton.org/", "camunda7"),
+    ("http://flowable.org/", "flowable"), ("http://www.flowable.org/", "flowable"),
+    ("http://activiti.", "flowable"), ("http://www.activiti.", "flowable"),
+)  # fmt: skip
+"""Beginnings of the namespaces that only files of these engines have."""
+
+_WHOLE, _NUMBERS = ("integer", "long"), ("integer", "long", "double", "number")
+_NUMBER = r"-?\d{1,15}(?:\.\d{1,6})?"
+_NAME = r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*"
+
+
+def engine_of(root: XmlElement) -> Engine | None:
+    """The engine that a file of DMN is for: by its namespaces, its own one included, and by the
+    platform that Camunda Modeler notes."""
+    platform = [v for k, v in root.attrs.items() if k.endswith(":executionPlatform")]
+    if platform:
+        return "camunda7" if platform[0] == "Camunda Platform" else None
+    found = (*root.scope.prefixes.values(), root.attrs.get("namespace", ""))
+    return next((e for text in found for start, e in _NAMESPACES if text.startswith(start)), None)
+
+
+def column_type(type_ref: str | None, cells: list[str]) -> str | None:
+    """The type of a column in FEEL: engines also know `integer`, `long` and `double`. A column of
+    whole numbers in which a cell is none keeps its own, which FEEL does not know."""
+    if type_ref not in _NUMBERS:
+        return type_ref
+    whole = not any(re.fullmatch(r"\s*-?\d*\.\d+\s*", cell) for cell in cells)
+    return "number" if whole or type_ref not in _WHOLE else type_ref
+
+
+def converted(cell: str, type_ref: str | None, engine: Engine | None) -> str:
+    """A cell of an output column as its engine converts it, in FEEL; as it is where nothing is
+    converted, or it is not known to what.
+
+    Example:
+        converted("5", "string", "flowable") == '"5"'
+    """
+    text = cell.strip()
+    if engine is None or not text or text == "-":
+        return cell
+    if type_ref == "string":
+        if re.fullmatch(_NUMBER, text):
+            written = _written(text, engine)
+            return cell if written is None else f'"{written}"'
+        if text in ("true", "false"):
+            return f'"{text}"'
+        return f"string({text})" if re.fullmatch(_NAME, text) and text != "null" else cell
+    quoted = re.fullmatch(r'"\s*([^"\\]*?)\s*"', text)
+    if quoted is not None and type_ref in _NUMBERS and re.fullmatch(_NUMBER, quoted[1]):
+        return quoted[1]
+    if quoted is not None and type_ref == "boolean":
+        return str(quoted[1].lower() == "true").lower()
+    return cell
+
+
+def _written(number: str, engine: Engine) -> str | None:
+    """The text that Java makes of a number: of a whole one with a point, `5.0`, Flowable makes
+    "5.0" and Camunda 7 "5". `None` for small ones, which Java writes with an exponent."""
+    sign, digits = ("-", number[1:]) if number.startswith("-") else ("", number)
+    whole, point, rest = digits.partition(".")
+    whole, rest = whole.lstrip("0") or "0", rest.rstrip("0")
+    if not point:
+        return (sign if whole != "0" else "") + whole
+    if len(whole) > 7 or (whole == "0" and rest.startswith("000")):
+        return None
+    if rest:
+        return f"{sign}{whole}.{rest}"
+    return f"{sign}{whole}.0" if engine == "flowable" else whole if whole == "0" else sign + whole
