@@ -123,13 +123,14 @@ CAMUNDA_7: list[tuple[str, Any]] = [
     (_task("callActivity", 'calledElement="other"',
            '<camunda:in variables="all"/><camunda:out source="a-b" target="c"/>'
            '<camunda:out sourceExpression="d" target="e"/>'),
-     SubProcessCall(all_variables=True,
+     SubProcessCall(by="camunda7", all_variables=True,
                     outputs=(Parameter(name="c", text="a-b", language="variable"),
                              Parameter(name="e", text="d", language="constant")))),
     (_task("callActivity", 'calledElement="other" camunda:calledElementBinding="latest"',
            '<camunda:in source="a" target="b"/><camunda:in sourceExpression="${c}" target="d"/>'
            '<camunda:in businessKey="${k}"/><camunda:out variables="all"/>'),
-     SubProcessCall(version="latest", business_key="${k}", all_results=True,
+     SubProcessCall(by="camunda7", version="latest", business_key="${k}",
+                    all_results=True,
                     inputs=(Parameter(name="b", text="a"), Parameter(name="d", text="${c}")))),
 ]  # fmt: skip
 
@@ -172,11 +173,11 @@ ZEEBE: list[tuple[str, Any]] = [
      Script(language="feel", code="=a + 1", result="b")),
     (_task("callActivity", "",
            '<zeebe:calledElement processId="other" propagateAllChildVariables="true"/>'),
-     SubProcessCall(process="other", all_variables=True, all_results=True)),
+     SubProcessCall(by="camunda8", process="other", all_variables=True, all_results=True)),
     (_task("callActivity", "",
            '<zeebe:calledElement processId="other" propagateAllParentVariables="false"/>'
            '<zeebe:ioMapping><zeebe:output source="=r" target="s"/></zeebe:ioMapping>'),
-     SubProcessCall(process="other",
+     SubProcessCall(by="camunda8", process="other",
                     outputs=(Parameter(name="s", text="=r", language="feel"),))),
 ]  # fmt: skip
 
@@ -184,7 +185,7 @@ FLOWABLE: list[tuple[str, Any]] = [
     (_task("callActivity",
            'calledElement="other" flowable:inheritVariables="true" flowable:businessKey="${k}"',
            '<flowable:out sourceExpression="${a + 1}" target="b"/>'),
-     SubProcessCall(business_key="${k}", all_variables=True,
+     SubProcessCall(by="flowable", business_key="${k}", all_variables=True,
                     outputs=(Parameter(name="b", text="${a + 1}"),))),
     (_task("serviceTask", 'flowable:type="http"',
            '<flowable:field name="requestMethod"><flowable:string>GET</flowable:string>'
